@@ -1,0 +1,2 @@
+//! stub
+fn main() { println!("{:?}", clinalg::probe()); }

@@ -1,0 +1,231 @@
+//! The one error type of the library, with identifiers that every door passes on.
+
+use std::path::PathBuf;
+
+/// The result of every fallible operation of the library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What is wrong with a handle that was passed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandleFault {
+    /// It was valid once and has been released.
+    Stale,
+    /// This process never handed it out.
+    Foreign,
+    /// It names an object of another kind than the call takes.
+    Kind,
+}
+
+/// Everything that can go wrong, each with an [`id`](Error::id) for programs and words for people.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No OpenCL loader library could be opened.
+    #[error(
+        "no OpenCL loader found ({reason}); install one and a driver: on Debian or Ubuntu `apt-get install ocl-icd-libopencl1 pocl-opencl-icd`"
+    )]
+    NoLoader {
+        /// The dynamic linker's words.
+        reason: String,
+    },
+    /// The loader knows no platform.
+    #[error(
+        "the OpenCL loader is there but lists no platform: no driver is installed or OCL_ICD_VENDORS names a folder without `.icd` files; on Debian or Ubuntu `apt-get install pocl-opencl-icd` gives a CPU device"
+    )]
+    NoPlatform,
+    /// There are platforms, none of which has a device.
+    #[error(
+        "no OpenCL device: the platforms {platforms:?} list none; check that the driver's kernel module is loaded, that you may open its device file, and for PoCL that POCL_CACHE_DIR is writable"
+    )]
+    NoDevice {
+        /// Names of the platforms asked.
+        platforms: Vec<String>,
+    },
+    /// The wanted device is not among those found.
+    #[error("no device matches `{wanted}`; there are: {}", available.join("; "))]
+    DeviceNotFound {
+        /// The selector as given.
+        wanted: String,
+        /// Index and name of each device found.
+        available: Vec<String>,
+    },
+    /// Double precision was asked of a device without it.
+    #[error("device `{device}` has no double precision (cl_khr_fp64); use single precision or another device")]
+    NoFp64 {
+        /// The device's name.
+        device: String,
+    },
+    /// The driver's compiler refused a kernel.
+    #[error("device `{device}` could not build kernel file `{program}`; the compiler said:\n{log}")]
+    Build {
+        /// The device's name.
+        device: String,
+        /// The kernel file's name.
+        program: String,
+        /// The driver's build log.
+        log: String,
+    },
+    /// An allocation that the device cannot hold.
+    #[error("cannot allocate {bytes} bytes on device `{device}`: {limit}; use a smaller problem, release objects or choose another device")]
+    Allocation {
+        /// Bytes asked for.
+        bytes: u64,
+        /// The device's name.
+        device: String,
+        /// Which limit was met, with its number.
+        limit: String,
+    },
+    /// Any other failure of an OpenCL call.
+    #[error("OpenCL call {call} failed on device `{device}` with {name} ({code})")]
+    OpenCl {
+        /// The entry point.
+        call: &'static str,
+        /// The device's name.
+        device: String,
+        /// The status code.
+        code: i32,
+        /// The status code's name in the specification.
+        name: String,
+    },
+    /// The device stopped working; everything on it is lost.
+    #[error("device `{device}` is lost ({name} from {call}); objects on it cannot be used any more: release them and create a new context")]
+    DeviceLost {
+        /// The entry point.
+        call: &'static str,
+        /// The device's name.
+        device: String,
+        /// The status code's name in the specification.
+        name: String,
+    },
+    /// An array of the wrong length.
+    #[error("argument `{argument}` has length {got}, expected {expected}")]
+    Length {
+        /// The argument's name.
+        argument: &'static str,
+        /// The length wanted.
+        expected: usize,
+        /// The length given.
+        got: usize,
+    },
+    /// An object of the wrong shape.
+    #[error("argument `{argument}` is {got}, expected {expected}")]
+    Shape {
+        /// The argument's name.
+        argument: &'static str,
+        /// The shape wanted, in words.
+        expected: String,
+        /// The shape given, in words.
+        got: String,
+    },
+    /// A value outside its range.
+    #[error("argument `{argument}` is {got}, expected {expected}")]
+    Value {
+        /// The argument's name.
+        argument: &'static str,
+        /// The range, in words.
+        expected: String,
+        /// The value given.
+        got: String,
+    },
+    /// Single and double precision mixed in one call.
+    #[error("argument `{argument}` is {got}, expected {expected}: one call takes one precision")]
+    Precision {
+        /// The argument's name.
+        argument: &'static str,
+        /// The precision wanted.
+        expected: crate::Precision,
+        /// The precision given.
+        got: crate::Precision,
+    },
+    /// An index outside the object, or an index array out of order.
+    #[error("argument `{argument}`: entry {position} is {index}, expected {expected}")]
+    Index {
+        /// The argument's name.
+        argument: &'static str,
+        /// Where in the array (0-based).
+        position: usize,
+        /// The index found there.
+        index: u64,
+        /// What it should have been, in words.
+        expected: String,
+    },
+    /// Objects of different contexts in one call.
+    #[error("argument `{argument}` lives on another context or device than the others")]
+    Context {
+        /// The argument's name.
+        argument: &'static str,
+    },
+    /// A handle that names no usable object.
+    #[error("{}", handle_words(*fault, *handle, expected))]
+    Handle {
+        /// What is wrong with it.
+        fault: HandleFault,
+        /// The handle as given.
+        handle: u64,
+        /// The kind of object the call takes.
+        expected: &'static str,
+    },
+    /// A file whose content is not what its format says.
+    #[error("{}:{line}: {reason}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A file that could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+}
+
+fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {
+    match fault {
+        HandleFault::Stale => format!("handle {handle:#018x} was released; expected a live {expected}"),
+        HandleFault::Foreign => format!("handle {handle:#018x} was never handed out by this process; expected a {expected}"),
+        HandleFault::Kind => format!("handle {handle:#018x} names an object of another kind; expected a {expected}"),
+    }
+}
+
+impl Error {
+    /// The identifier `clinalg:<topic>:<what>`, the same through Rust, C, MATLAB and the program.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Error::NoLoader { .. } => "clinalg:device:noLoader",
+            Error::NoPlatform => "clinalg:device:noPlatform",
+            Error::NoDevice { .. } => "clinalg:device:noDevice",
+            Error::DeviceNotFound { .. } => "clinalg:device:notFound",
+            Error::NoFp64 { .. } => "clinalg:device:noFp64",
+            Error::Build { .. } => "clinalg:device:build",
+            Error::Allocation { .. } => "clinalg:device:memory",
+            Error::OpenCl { .. } => "clinalg:device:opencl",
+            Error::DeviceLost { .. } => "clinalg:device:lost",
+            Error::Length { .. } => "clinalg:argument:length",
+            Error::Shape { .. } => "clinalg:argument:shape",
+            Error::Value { .. } => "clinalg:argument:value",
+            Error::Precision { .. } => "clinalg:argument:precision",
+            Error::Index { .. } => "clinalg:argument:index",
+            Error::Context { .. } => "clinalg:argument:context",
+            Error::Handle { fault: HandleFault::Stale, .. } => "clinalg:handle:stale",
+            Error::Handle { fault: HandleFault::Foreign, .. } => "clinalg:handle:foreign",
+            Error::Handle { fault: HandleFault::Kind, .. } => "clinalg:handle:kind",
+            Error::Format { .. } => "clinalg:file:format",
+            Error::Io { .. } => "clinalg:file:io",
+        }
+    }
+
+    pub(crate) fn value(argument: &'static str, expected: impl Into<String>, got: impl ToString) -> Error {
+        Error::Value { argument, expected: expected.into(), got: got.to_string() }
+    }
+}
+
+/// An error unless `got == expected`.
+pub(crate) fn check_length(argument: &'static str, expected: usize, got: usize) -> Result<()> {
+    if got == expected { Ok(()) } else { Err(Error::Length { argument, expected, got }) }
+}
