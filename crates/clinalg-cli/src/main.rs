@@ -1,2 +1,2 @@
 //! stub
-fn main() { println!("{:?}", clinalg::probe()); }
+fn main(){println!("stub")}

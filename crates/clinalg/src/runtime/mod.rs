@@ -1,15 +1,28 @@
 //! Platforms, devices, contexts, buffers and kernels: the only room that names the OpenCL binding.
-mod private {
-    pub trait Sealed {}
-}
+//!
+//! A [`Device`] is found by [`devices`] or [`Device::select`]; a [`Context`] holds one device's
+//! in-order queue and its built kernels; a [`Buffer`] is typed device memory. Most programs use
+//! [`Context::global`], the one context of the process.
+//!
+//! ```no_run
+//! use clinalg::{Buffer, Context};
+//!
+//! let context = Context::global()?;
+//! println!("running on {}", context.device().name);
+//! let buffer = Buffer::from_slice(&context, &[1.0_f64, 2.0, 3.0])?;
+//! assert_eq!(buffer.to_vec()?, [1.0, 2.0, 3.0]);
+//! # Ok::<(), clinalg::Error>(())
+//! ```
 
-/// A plain value that a device buffer can hold.
-pub trait Element: private::Sealed + Copy + Send + Sync + 'static {}
+mod buffer;
+mod cache;
+mod context;
+mod device;
+pub mod faults;
+pub(crate) mod kernel;
+mod status;
 
-macro_rules! elements {
-    ($($t:ty),*) => {$(
-        impl private::Sealed for $t {}
-        impl Element for $t {}
-    )*};
-}
-elements!(u8, u16, i32, u32, u64, f32, f64);
+pub use buffer::{Buffer, Element};
+pub use context::{Context, ContextOptions, KernelTiming, MemoryReport, Shape};
+pub use device::{Device, DeviceInfo, DeviceKind, devices};
+pub(crate) use kernel::{Arg, Kernel, Range, files};

@@ -1,0 +1,145 @@
+//! Band matrices.
+
+use super::{Dense, Values, check_context};
+use crate::reference::{BandParts, CsrParts};
+use crate::{Buffer, Context, Error, Real, Result};
+
+/// A `rows` x `cols` matrix with `kl` sub- and `ku` superdiagonals (LAPACK's terms).
+///
+/// `kl = 0` is the upper band matrix. Stored by diagonals: the `d`-th array of `rows` values holds
+/// `A(i, i - kl + d)`, zero where that lies outside the matrix.
+#[derive(Debug)]
+pub struct Band<T: Real> {
+    rows: usize,
+    cols: usize,
+    kl: usize,
+    ku: usize,
+    values: Buffer<T>,
+}
+
+impl<T: Real> Band<T> {
+    /// A matrix from its host form.
+    ///
+    /// # Errors
+    /// Those of [`BandParts::check`]; [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a device
+    /// without it.
+    pub fn from_parts(context: &Context, parts: &BandParts<T>) -> Result<Band<T>> {
+        context.require::<T>()?;
+        parts.check()?;
+        let values = Buffer::from_slice(context, &parts.data)?;
+        Ok(Band { rows: parts.rows, cols: parts.cols, kl: parts.kl, ku: parts.ku, values })
+    }
+
+    /// A matrix from its full form, column by column.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names the first nonzero entry outside the band, and those of
+    /// [`Band::from_parts`].
+    pub fn from_column_major(
+        context: &Context,
+        (rows, cols): (usize, usize),
+        (kl, ku): (usize, usize),
+        values: &[T],
+    ) -> Result<Band<T>> {
+        Band::from_parts(context, &BandParts::from_dense(rows, cols, kl, ku, values)?)
+    }
+
+    /// A matrix from its sparse form.
+    ///
+    /// # Errors
+    /// As [`Band::from_column_major`].
+    pub fn from_csr(context: &Context, a: &CsrParts<T>, kl: usize, ku: usize) -> Result<Band<T>> {
+        Band::from_parts(context, &BandParts::from_csr(a, kl, ku)?)
+    }
+
+    /// A matrix from its diagonals, the lowest (`-kl`) first. Diagonal `d` lists the entries
+    /// `A(i, i - kl + d)` that lie inside the matrix, from the top down.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a diagonal of the wrong length or a wrong number of them.
+    pub fn from_diagonals(
+        context: &Context,
+        (rows, cols): (usize, usize),
+        (kl, ku): (usize, usize),
+        diagonals: &[Vec<T>],
+    ) -> Result<Band<T>> {
+        crate::error::check_length("diagonals", kl + 1 + ku, diagonals.len())?;
+        let mut parts = BandParts::zeros(rows, cols, kl, ku)?;
+        for (d, diagonal) in diagonals.iter().enumerate() {
+            let first = kl.saturating_sub(d);
+            let last = rows.min((cols + kl).saturating_sub(d)).max(first);
+            crate::error::check_length("diagonals", last - first, diagonal.len())?;
+            parts.data[d * rows + first..d * rows + last].copy_from_slice(diagonal);
+        }
+        Band::from_parts(context, &parts)
+    }
+
+    /// A matrix from a dense one on the same device.
+    ///
+    /// # Errors
+    /// As [`Band::from_column_major`].
+    pub fn from_dense(dense: &Dense<T>, kl: usize, ku: usize) -> Result<Band<T>> {
+        let values = dense.to_column_major()?;
+        Band::from_column_major(dense.context(), (dense.rows(), dense.cols()), (kl, ku), &values)
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Number of subdiagonals.
+    pub fn kl(&self) -> usize {
+        self.kl
+    }
+
+    /// Number of superdiagonals.
+    pub fn ku(&self) -> usize {
+        self.ku
+    }
+
+    /// The context the matrix lives in.
+    pub fn context(&self) -> &Context {
+        self.values.context()
+    }
+
+    /// The matrix in its host form.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_parts(&self) -> Result<BandParts<T>> {
+        Ok(BandParts { rows: self.rows, cols: self.cols, kl: self.kl, ku: self.ku, data: self.values.to_vec()? })
+    }
+
+    fn shape_words(&self) -> String {
+        format!("{} x {} with {} sub- and {} superdiagonals", self.rows, self.cols, self.kl, self.ku)
+    }
+}
+
+impl<T: Real> Values<T> for Band<T> {
+    fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.values
+    }
+
+    fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
+        check_context(argument, self.context(), other.context())?;
+        if (self.rows, self.cols, self.kl, self.ku) == (other.rows, other.cols, other.kl, other.ku) {
+            return Ok(());
+        }
+        Err(Error::Shape { argument, expected: self.shape_words(), got: other.shape_words() })
+    }
+
+    fn like(&self) -> Result<Self> {
+        let values = Buffer::uninit(self.context(), self.values.len())?;
+        Ok(Band { values, ..*self })
+    }
+}

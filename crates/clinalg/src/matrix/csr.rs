@@ -1,0 +1,330 @@
+//! Sparse matrices in compressed rows.
+
+use std::sync::Arc;
+
+use once_cell::sync::OnceCell;
+use sprs::CsMatI;
+
+use super::{Values, check_context, index32};
+use crate::reference::CsrParts;
+use crate::runtime::{Arg, Kernel, Range, files};
+use crate::tune::RowProduct;
+use crate::{Buffer, Context, Error, Real, Result};
+
+/// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
+///
+/// Unsorted entries are sorted and duplicates summed at upload. Row statistics choose the product's
+/// algorithm then, once.
+///
+/// ```no_run
+/// use clinalg::{Context, Csr, Vector, ops};
+///
+/// let context = Context::global()?;
+/// let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 2.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+/// let x = Vector::from_slice(&context, &[1.0, 2.0])?;
+/// let mut y = Vector::zeros(&context, 2)?;
+/// ops::mv(1.0, &a, &x, 0.0, &mut y)?;
+/// assert_eq!(y.to_vec()?, [2.0, 7.0]);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Csr<T: Real> {
+    structure: Arc<Structure>,
+    values: Buffer<T>,
+    transposed: OnceCell<Box<Csr<T>>>,
+}
+
+/// Shape and positions, shared by matrices that differ in their values only.
+#[derive(Debug)]
+pub(crate) struct Structure {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) nnz: usize,
+    pub(crate) offset: Buffer<u32>,
+    pub(crate) column: Buffer<u32>,
+    /// First rows of parts with about equally many entries, and the number of rows.
+    pub(crate) split: Buffer<u32>,
+    pub(crate) product: RowProduct,
+}
+
+impl Structure {
+    fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Result<Structure> {
+        let rows = offsets.len() - 1;
+        let nnz = offsets[rows] as usize;
+        let context = offset.context();
+        let parts = context.chunks().min(rows.max(1));
+        let split = balanced(offsets, parts);
+        let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
+        let product = RowProduct::choose(rows, nnz, longest);
+        let split = Buffer::from_slice(context, &split)?;
+        Ok(Structure { rows, cols, nnz, offset, column, split, product })
+    }
+}
+
+/// Cuts the rows into `parts` with about equally many entries plus rows each.
+fn balanced(offsets: &[u32], parts: usize) -> Vec<u32> {
+    let rows = offsets.len() - 1;
+    let weight = |row: usize| offsets[row] as u64 + row as u64;
+    let total = weight(rows);
+    let mut split = Vec::with_capacity(parts + 1);
+    let mut row = 0;
+    for part in 0..parts as u64 {
+        let target = total * part / parts as u64;
+        let (mut low, mut high) = (row, rows);
+        while low < high {
+            let middle = low.midpoint(high);
+            if weight(middle) < target { low = middle + 1 } else { high = middle }
+        }
+        row = low;
+        split.push(row as u32);
+    }
+    split.push(rows as u32);
+    split
+}
+
+fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
+    if let Some(&last) = values.iter().max() {
+        index32(argument, last)?;
+    }
+    Ok(values.iter().map(|&v| v as u32).collect())
+}
+
+fn widen(values: Vec<u32>) -> Vec<usize> {
+    values.into_iter().map(|v| v as usize).collect()
+}
+
+impl<T: Real> Csr<T> {
+    /// A matrix from compressed rows: `offsets` has `rows + 1` entries, the first 0 and the last the
+    /// number of `indices` (columns, 0-based) and `values`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Index`] for arrays that do not fit together; [`Error::Value`]
+    /// for more than 2^32 - 1 entries, rows or columns; [`Error::Allocation`]; [`Error::NoFp64`] for
+    /// `f64` on a device without it.
+    pub fn from_csr(
+        context: &Context,
+        rows: usize,
+        cols: usize,
+        offsets: &[usize],
+        indices: &[usize],
+        values: &[T],
+    ) -> Result<Csr<T>> {
+        Csr::from_parts(context, &CsrParts::from_csr(rows, cols, offsets, indices, values)?)
+    }
+
+    /// A matrix from compressed columns (MATLAB's form): `offsets` has `cols + 1` entries, `indices`
+    /// are rows. Sorted columns without duplicates are converted on the device.
+    ///
+    /// # Errors
+    /// As [`Csr::from_csr`].
+    pub fn from_csc(
+        context: &Context,
+        rows: usize,
+        cols: usize,
+        offsets: &[usize],
+        indices: &[usize],
+        values: &[T],
+    ) -> Result<Csr<T>> {
+        context.require::<T>()?;
+        let sorted = CsrParts { rows: cols, cols: rows, offsets: offsets.to_vec(), indices: indices.to_vec(), values: values.to_vec() };
+        sorted.check()?;
+        if !sorted.is_canonical() {
+            return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);
+        }
+        index32("rows", rows)?;
+        let offset = Buffer::from_slice(context, &narrow("offsets", offsets)?)?;
+        let row = Buffer::from_slice(context, &narrow("indices", indices)?)?;
+        let values = Buffer::from_slice(context, values)?;
+        to_rows(rows, cols, &offset, &row, &values)
+    }
+
+    /// A matrix from `(row, column, value)` entries in any order; duplicates are summed.
+    ///
+    /// # Errors
+    /// As [`Csr::from_csr`].
+    pub fn from_triplets(context: &Context, rows: usize, cols: usize, entries: &[(usize, usize, T)]) -> Result<Csr<T>> {
+        Csr::from_parts(context, &CsrParts::from_triplets(rows, cols, entries)?)
+    }
+
+    /// A matrix from its host form.
+    ///
+    /// # Errors
+    /// As [`Csr::from_csr`].
+    pub fn from_parts(context: &Context, parts: &CsrParts<T>) -> Result<Csr<T>> {
+        context.require::<T>()?;
+        parts.check()?;
+        if !parts.is_canonical() {
+            let mut sorted = parts.clone();
+            sorted.canonicalise();
+            return Csr::from_parts(context, &sorted);
+        }
+        index32("rows", parts.rows)?;
+        index32("cols", parts.cols)?;
+        let offsets = narrow("offsets", &parts.offsets)?;
+        let offset = Buffer::from_slice(context, &offsets)?;
+        let column = Buffer::from_slice(context, &narrow("indices", &parts.indices)?)?;
+        let structure = Arc::new(Structure::new(parts.cols, &offsets, offset, column)?);
+        Ok(Csr { structure, values: Buffer::from_slice(context, &parts.values)?, transposed: OnceCell::new() })
+    }
+
+    /// A matrix from a `sprs` matrix in either storage order.
+    ///
+    /// # Errors
+    /// As [`Csr::from_csr`].
+    pub fn from_sprs(context: &Context, a: &CsMatI<T, usize>) -> Result<Csr<T>> {
+        let offsets = a.proper_indptr();
+        let make = if a.is_csr() { Csr::from_csr } else { Csr::from_csc };
+        make(context, a.rows(), a.cols(), &offsets, a.indices(), a.data())
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.structure.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.structure.cols
+    }
+
+    /// Number of stored entries.
+    pub fn nnz(&self) -> usize {
+        self.structure.nnz
+    }
+
+    /// The context the matrix lives in.
+    pub fn context(&self) -> &Context {
+        self.values.context()
+    }
+
+    pub(crate) fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// The matrix in its host form, exactly as stored.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_parts(&self) -> Result<CsrParts<T>> {
+        Ok(CsrParts {
+            rows: self.rows(),
+            cols: self.cols(),
+            offsets: widen(self.structure.offset.to_vec()?),
+            indices: widen(self.structure.column.to_vec()?),
+            values: self.values.to_vec()?,
+        })
+    }
+
+    /// The matrix as a `sprs` matrix in row storage.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_sprs(&self) -> Result<CsMatI<T, usize>> {
+        let parts = self.to_parts()?;
+        Ok(CsMatI::new((parts.rows, parts.cols), parts.offsets, parts.indices, parts.values))
+    }
+
+    /// The transpose, converted on the device.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn transpose(&self) -> Result<Csr<T>> {
+        let s = &*self.structure;
+        to_rows(s.cols, s.rows, &s.offset, &s.column, &self.values)
+    }
+
+    /// The transpose, kept for later calls until the values change.
+    pub(crate) fn transposed(&self) -> Result<&Csr<T>> {
+        self.transposed.get_or_try_init(|| self.transpose().map(Box::new)).map(|b| &**b)
+    }
+
+    /// The diagonal, `min(rows, cols)` values, zero where no entry is stored.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn diagonal(&self) -> Result<super::Vector<T>> {
+        let s = &*self.structure;
+        let n = s.rows.min(s.cols);
+        let diagonal = super::Vector::uninit(self.context(), n)?;
+        self.context().run(
+            &Kernel::new(&files::CSR, "diagonal_csr", T::PRECISION),
+            Range::d1(n, self.context().local()),
+            &[Arg::size(n), s.offset.arg(), s.column.arg(), self.values.arg(), diagonal.buffer().arg()],
+        )?;
+        Ok(diagonal)
+    }
+}
+
+/// Compressed columns (`offset` by column, `row` per entry) to compressed rows, on the device.
+fn to_rows<T: Real>(
+    rows: usize,
+    cols: usize,
+    offset: &Buffer<u32>,
+    row: &Buffer<u32>,
+    values: &Buffer<T>,
+) -> Result<Csr<T>> {
+    let context = values.context();
+    let nnz = values.len();
+    let local = context.local();
+    let run = |name, items: usize, local: usize, args: &[Arg]| {
+        context.run(&Kernel::new(&files::CONVERT, name, T::PRECISION), Range::d1(items, local), args)
+    };
+    let column_of = Buffer::<u32>::uninit(context, nnz)?;
+    run("expand_columns", cols, local, &[Arg::size(cols), offset.arg(), column_of.arg()])?;
+    let cursor = Buffer::<u32>::zeroed(context, rows)?;
+    run("count_rows", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg()])?;
+    let parts = rows.div_ceil(1024).clamp(1, 4096);
+    let part = Buffer::<u32>::uninit(context, parts)?;
+    run("sum_parts", parts, 1, &[Arg::size(rows), cursor.arg(), part.arg()])?;
+    run("scan_parts", 1, 1, &[Arg::size(parts), part.arg()])?;
+    let offset_out = Buffer::<u32>::zeroed(context, rows + 1)?;
+    run("scan_rows", parts, 1, &[Arg::size(rows), part.arg(), cursor.arg(), offset_out.arg()])?;
+    let order = Buffer::<u32>::uninit(context, nnz)?;
+    run("drop_entries", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg(), order.arg()])?;
+    run("sort_rows", rows, local, &[Arg::size(rows), offset_out.arg(), order.arg()])?;
+    let column = Buffer::<u32>::uninit(context, nnz)?;
+    let gathered = Buffer::<T>::uninit(context, nnz)?;
+    run(
+        "gather_entries",
+        nnz,
+        local,
+        &[Arg::size(nnz), order.arg(), column_of.arg(), values.arg(), column.arg(), gathered.arg()],
+    )?;
+    let offsets = offset_out.to_vec()?;
+    let structure = Arc::new(Structure::new(cols, &offsets, offset_out, column)?);
+    Ok(Csr { structure, values: gathered, transposed: OnceCell::new() })
+}
+
+impl<T: Real> Values<T> for Csr<T> {
+    fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut Buffer<T> {
+        self.transposed.take();
+        &mut self.values
+    }
+
+    fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
+        check_context(argument, self.context(), other.context())?;
+        let (a, b) = (&*self.structure, &*other.structure);
+        if Arc::ptr_eq(&self.structure, &other.structure) {
+            return Ok(());
+        }
+        let same_size = (a.rows, a.cols, a.nnz) == (b.rows, b.cols, b.nnz);
+        if same_size && a.offset.to_vec()? == b.offset.to_vec()? && a.column.to_vec()? == b.column.to_vec()? {
+            return Ok(());
+        }
+        let words = |s: &Structure| format!("{} x {} with {} entries", s.rows, s.cols, s.nnz);
+        Err(Error::Shape {
+            argument,
+            expected: format!("{} at the same positions", words(a)),
+            got: format!("{}{}", words(b), if same_size { " at other positions" } else { "" }),
+        })
+    }
+
+    fn like(&self) -> Result<Self> {
+        let values = Buffer::uninit(self.context(), self.values.len())?;
+        Ok(Csr { structure: self.structure.clone(), values, transposed: OnceCell::new() })
+    }
+}

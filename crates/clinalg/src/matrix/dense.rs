@@ -1,0 +1,114 @@
+//! Dense column-major matrices.
+
+use ndarray::{Array2, ArrayView2, ShapeBuilder};
+
+use super::{Values, check_context};
+use crate::error::check_length;
+use crate::{Buffer, Context, Error, Real, Result};
+
+/// A dense `rows` x `cols` matrix, stored by columns as MATLAB and LAPACK do.
+#[derive(Debug)]
+pub struct Dense<T: Real> {
+    rows: usize,
+    cols: usize,
+    values: Buffer<T>,
+}
+
+impl<T: Real> Dense<T> {
+    /// A matrix whose column `j` is `values[j * rows..(j + 1) * rows]`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there are `rows * cols` values; [`Error::Allocation`];
+    /// [`Error::NoFp64`] for `f64` on a device without it.
+    pub fn from_column_major(context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<Dense<T>> {
+        context.require::<T>()?;
+        check_length("values", entries(rows, cols)?, values.len())?;
+        Ok(Dense { rows, cols, values: Buffer::from_slice(context, values)? })
+    }
+
+    /// A matrix of zeros.
+    ///
+    /// # Errors
+    /// As [`Dense::from_column_major`].
+    pub fn zeros(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
+        context.require::<T>()?;
+        Ok(Dense { rows, cols, values: Buffer::zeroed(context, entries(rows, cols)?)? })
+    }
+
+    /// A matrix with a copy of `array`, of any layout.
+    ///
+    /// # Errors
+    /// As [`Dense::from_column_major`].
+    pub fn from_array(context: &Context, array: &ArrayView2<'_, T>) -> Result<Dense<T>> {
+        let (rows, cols) = array.dim();
+        match array.t().as_slice() {
+            Some(values) => Dense::from_column_major(context, rows, cols, values),
+            None => {
+                let values: Vec<T> = array.t().iter().copied().collect();
+                Dense::from_column_major(context, rows, cols, &values)
+            }
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// The context the matrix lives in.
+    pub fn context(&self) -> &Context {
+        self.values.context()
+    }
+
+    /// The values, column by column.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_column_major(&self) -> Result<Vec<T>> {
+        self.values.to_vec()
+    }
+
+    /// The matrix as an `ndarray` array of column-major layout.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_array(&self) -> Result<Array2<T>> {
+        let values = self.to_column_major()?;
+        Ok(Array2::from_shape_vec((self.rows, self.cols).f(), values).expect("rows * cols values"))
+    }
+}
+
+fn entries(rows: usize, cols: usize) -> Result<usize> {
+    rows.checked_mul(cols).ok_or_else(|| Error::value("rows x cols", "a number of entries below 2^64", format!("{rows} x {cols}")))
+}
+
+impl<T: Real> Values<T> for Dense<T> {
+    fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.values
+    }
+
+    fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
+        check_context(argument, self.context(), other.context())?;
+        if (self.rows, self.cols) == (other.rows, other.cols) {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument,
+            expected: format!("{} x {}", self.rows, self.cols),
+            got: format!("{} x {}", other.rows, other.cols),
+        })
+    }
+
+    fn like(&self) -> Result<Self> {
+        Ok(Dense { rows: self.rows, cols: self.cols, values: Buffer::uninit(self.context(), self.values.len())? })
+    }
+}

@@ -1,0 +1,70 @@
+//! Vectors and matrices in device memory.
+//!
+//! | type | storage |
+//! |---|---|
+//! | [`Vector`] | contiguous |
+//! | [`Dense`] | column-major |
+//! | [`Csr`] | compressed sparse rows: offsets, sorted columns, values |
+//! | [`Band`] | `kl + 1 + ku` diagonals of `rows` values each, padded with zeros |
+//!
+//! All are owned, typed by their precision and usable from any thread. What was uploaded can be
+//! downloaded again. Elementwise operations of [`ops`](crate::ops) act on the value array of any of
+//! them through [`Values`].
+
+mod band;
+mod csr;
+mod dense;
+mod vector;
+
+pub use band::Band;
+pub use csr::Csr;
+pub use dense::Dense;
+pub use vector::Vector;
+
+use crate::{Buffer, Context, Error, Real, Result};
+
+/// An object with an array of values that elementwise operations can act on.
+pub trait Values<T: Real> {
+    /// The value array.
+    fn values(&self) -> &Buffer<T>;
+    /// The value array, to be written.
+    fn values_mut(&mut self) -> &mut Buffer<T>;
+    /// An error that names `argument` unless `other` has the same structure: the same shape and,
+    /// where the structure is stored, the same positions.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`].
+    fn check_same(&self, other: &Self, argument: &'static str) -> Result<()>;
+    /// An object of the same structure whose values are not defined.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    fn like(&self) -> Result<Self>
+    where
+        Self: Sized;
+    /// A copy on the device.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    fn try_clone(&self) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        let mut copy = self.like()?;
+        copy.values_mut().copy_from(self.values())?;
+        Ok(copy)
+    }
+    /// The context the object lives in.
+    fn context(&self) -> &Context {
+        self.values().context()
+    }
+}
+
+fn check_context(argument: &'static str, a: &Context, b: &Context) -> Result<()> {
+    if a.same(b) { Ok(()) } else { Err(Error::Context { argument }) }
+}
+
+/// Indices are stored in 32 bits.
+fn index32(argument: &'static str, value: usize) -> Result<u32> {
+    u32::try_from(value).map_err(|_| Error::value(argument, "at most 4294967295 (indices are stored in 32 bits)", value))
+}

@@ -1,0 +1,184 @@
+//! Contiguous vectors.
+
+use std::ops::Range;
+
+use ndarray::{Array1, ArrayView1};
+
+use super::{Values, check_context};
+use crate::error::check_length;
+use crate::{Buffer, Context, Real, Result};
+
+/// A vector of `len` values in device memory.
+///
+/// ```no_run
+/// use clinalg::{Context, Vector, ops};
+///
+/// let context = Context::global()?;
+/// let x = Vector::from_slice(&context, &[3.0_f64, 4.0])?;
+/// assert_eq!(ops::norm2(&x)?, 5.0);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Vector<T: Real> {
+    values: Buffer<T>,
+}
+
+impl<T: Real> Vector<T> {
+    /// A vector of `len` values that are not defined.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](crate::Error::Allocation), and [`Error::NoFp64`](crate::Error::NoFp64)
+    /// for `f64` on a device without it.
+    pub fn uninit(context: &Context, len: usize) -> Result<Vector<T>> {
+        context.require::<T>()?;
+        Ok(Vector { values: Buffer::uninit(context, len)? })
+    }
+
+    /// A vector of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`Vector::uninit`].
+    pub fn zeros(context: &Context, len: usize) -> Result<Vector<T>> {
+        Vector::filled(context, len, T::zero())
+    }
+
+    /// A vector of `len` times `value`.
+    ///
+    /// # Errors
+    /// As [`Vector::uninit`].
+    pub fn filled(context: &Context, len: usize, value: T) -> Result<Vector<T>> {
+        let mut vector = Vector::uninit(context, len)?;
+        vector.values.fill(value)?;
+        Ok(vector)
+    }
+
+    /// A vector with a copy of `values`.
+    ///
+    /// # Errors
+    /// As [`Vector::uninit`].
+    pub fn from_slice(context: &Context, values: &[T]) -> Result<Vector<T>> {
+        context.require::<T>()?;
+        Ok(Vector { values: Buffer::from_slice(context, values)? })
+    }
+
+    /// A vector with a copy of `array`, of any stride.
+    ///
+    /// # Errors
+    /// As [`Vector::uninit`].
+    pub fn from_array(context: &Context, array: &ArrayView1<'_, T>) -> Result<Vector<T>> {
+        match array.as_slice() {
+            Some(values) => Vector::from_slice(context, values),
+            None => Vector::from_slice(context, &array.to_vec()),
+        }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The context the vector lives in.
+    pub fn context(&self) -> &Context {
+        self.values.context()
+    }
+
+    /// The device memory.
+    pub fn buffer(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    /// The device memory, to be written.
+    pub fn buffer_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.values
+    }
+
+    /// All values, copied to the host.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        self.values.to_vec()
+    }
+
+    /// All values as an `ndarray` array.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_array(&self) -> Result<Array1<T>> {
+        Ok(Array1::from_vec(self.to_vec()?))
+    }
+
+    /// Copies all values to `target`, of the same length.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) for another length.
+    pub fn read(&self, target: &mut [T]) -> Result<()> {
+        self.values.read(target)
+    }
+
+    /// Replaces all values by `values`, of the same length.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) for another length.
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        self.values.write(values)
+    }
+
+    /// Sets every value to `value`.
+    ///
+    /// # Errors
+    /// Those of the enqueue.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        self.values.fill(value)
+    }
+
+    /// Copies `source`, of the same length, on the device.
+    ///
+    /// # Errors
+    /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context).
+    pub fn copy_from(&mut self, source: &Vector<T>) -> Result<()> {
+        self.values.copy_from(&source.values)
+    }
+
+    /// A new vector with the values of `range`.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) when the range leaves the vector.
+    pub fn slice(&self, range: Range<usize>) -> Result<Vector<T>> {
+        let mut part = Vector::uninit(self.context(), range.end.saturating_sub(range.start))?;
+        part.values.copy_range(0, &self.values, range)?;
+        Ok(part)
+    }
+
+    /// Replaces the values from `offset` on by those of `source`.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) when they do not fit.
+    pub fn write_slice(&mut self, offset: usize, source: &Vector<T>) -> Result<()> {
+        self.values.copy_range(offset, &source.values, 0..source.len())
+    }
+}
+
+impl<T: Real> Values<T> for Vector<T> {
+    fn values(&self) -> &Buffer<T> {
+        &self.values
+    }
+
+    fn values_mut(&mut self) -> &mut Buffer<T> {
+        &mut self.values
+    }
+
+    fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
+        check_context(argument, self.context(), other.context())?;
+        check_length(argument, self.len(), other.len())
+    }
+
+    fn like(&self) -> Result<Self> {
+        Vector::uninit(self.context(), self.len())
+    }
+}

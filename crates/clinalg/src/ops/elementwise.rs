@@ -1,0 +1,121 @@
+//! Elementwise operations on the value arrays of vectors and matrices.
+
+use crate::matrix::Values;
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::{Buffer, Real, Result};
+
+/// Runs the variant of an elementwise kernel for the device: an item per element or per chunk.
+fn run<T: Real>(names: [&'static str; 2], buffer: &Buffer<T>, args: &[Arg]) -> Result<()> {
+    let context = buffer.context();
+    let (name, range) = match context.shape() {
+        Shape::Gpu => (names[0], Range::d1(buffer.len(), context.local())),
+        Shape::Cpu => (names[1], Range::d1(context.chunks().min(buffer.len()), 1)),
+    };
+    context.run(&Kernel::new(&files::VECTOR, name, T::PRECISION), range, args)
+}
+
+/// out = alpha x + beta y on arrays of equal length; `out` may be one of the others.
+pub(crate) fn axpby_raw<T: Real>(
+    alpha: T,
+    x: &Buffer<T>,
+    beta: T,
+    y: &Buffer<T>,
+    out: &Buffer<T>,
+) -> Result<()> {
+    let n = Arg::size(out.len());
+    run(["axpby_gpu", "axpby_cpu"], out, &[n, alpha.arg().0, x.arg(), beta.arg().0, y.arg(), out.arg()])
+}
+
+/// out = alpha x on arrays of equal length; `out` may be `x`.
+pub(crate) fn scale_raw<T: Real>(alpha: T, x: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
+    run(["scale_gpu", "scale_cpu"], out, &[Arg::size(out.len()), alpha.arg().0, x.arg(), out.arg()])
+}
+
+/// out = x .* y on arrays of equal length; `out` may be one of the others.
+pub(crate) fn multiply_raw<T: Real>(x: &Buffer<T>, y: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
+    run(["multiply_gpu", "multiply_cpu"], out, &[Arg::size(out.len()), x.arg(), y.arg(), out.arg()])
+}
+
+/// out = alpha x + beta y.
+///
+/// # Errors
+/// Any of the operations of this module: [`Error::Shape`](crate::Error::Shape),
+/// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that names
+/// the argument which does not fit the first.
+pub fn axpby<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &V, out: &mut V) -> Result<()> {
+    x.check_same(y, "y")?;
+    x.check_same(out, "out")?;
+    axpby_raw(alpha, x.values(), beta, y.values(), out.values_mut())
+}
+
+/// y = alpha x + beta y; `beta = 0` never reads `y`.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn update<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &mut V) -> Result<()> {
+    x.check_same(y, "y")?;
+    let y = y.values_mut();
+    if beta == T::zero() { scale_raw(alpha, x.values(), y) } else { axpby_raw(alpha, x.values(), beta, y, y) }
+}
+
+/// out = a + b.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn add<T: Real, V: Values<T>>(a: &V, b: &V, out: &mut V) -> Result<()> {
+    sub_scaled(a, b, -T::one(), out)
+}
+
+/// out = a - b.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn sub<T: Real, V: Values<T>>(a: &V, b: &V, out: &mut V) -> Result<()> {
+    sub_scaled(a, b, T::one(), out)
+}
+
+/// out = a - c b.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn sub_scaled<T: Real, V: Values<T>>(a: &V, b: &V, c: T, out: &mut V) -> Result<()> {
+    a.check_same(b, "b")?;
+    a.check_same(out, "out")?;
+    axpby_raw(T::one(), a.values(), -c, b.values(), out.values_mut())
+}
+
+/// out = c a.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn scale<T: Real, V: Values<T>>(c: T, a: &V, out: &mut V) -> Result<()> {
+    a.check_same(out, "out")?;
+    scale_raw(c, a.values(), out.values_mut())
+}
+
+/// out = a .* b, element by element.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn multiply<T: Real, V: Values<T>>(a: &V, b: &V, out: &mut V) -> Result<()> {
+    a.check_same(b, "b")?;
+    a.check_same(out, "out")?;
+    multiply_raw(a.values(), b.values(), out.values_mut())
+}
+
+/// out = a, on the device.
+///
+/// # Errors
+/// As [`axpby`].
+pub fn copy<T: Real, V: Values<T>>(a: &V, out: &mut V) -> Result<()> {
+    a.check_same(out, "out")?;
+    out.values_mut().copy_from(a.values())
+}
+
+/// Every stored value of `out` = `value`.
+///
+/// # Errors
+/// Those of the enqueue.
+pub fn fill<T: Real, V: Values<T>>(value: T, out: &mut V) -> Result<()> {
+    out.values_mut().fill(value)
+}

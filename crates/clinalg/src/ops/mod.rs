@@ -1,0 +1,21 @@
+//! The device primitives: products, vector operations, reductions.
+//!
+//! Outputs are given by the caller; everything but a reduction is enqueued and returns at once.
+//! The same call on the same device gives the same bits.
+//!
+//! | operation | function |
+//! |---|---|
+//! | y = alpha A x + beta y | [`mv`], and [`mv_transposed`] with A' |
+//! | out = alpha x + beta y | [`axpby`]; in place [`update`]; [`add`], [`sub`], [`sub_scaled`] |
+//! | out = c a | [`scale`] |
+//! | out = a .* b | [`multiply`] |
+//! | sum, dot product, norms | [`sum`], [`dot`], [`norm1`], [`norm2`], [`norm_inf`] |
+
+mod elementwise;
+mod product;
+mod reduce;
+
+pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
+pub(crate) use elementwise::{axpby_raw, multiply_raw, scale_raw};
+pub use product::{Operator, Transposed, mv, mv_transposed};
+pub use reduce::{dot, norm_inf, norm1, norm2, sum};

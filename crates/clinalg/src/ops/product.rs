@@ -1,0 +1,230 @@
+//! Matrix-vector products and what a solver takes for a matrix.
+
+use crate::matrix::{Band, Csr, Dense, Values, Vector};
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::tune::RowProduct;
+use crate::{Context, Error, Real, Result};
+
+/// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
+/// the fly.
+pub trait Operator<T: Real> {
+    /// Length of the result.
+    fn rows(&self) -> usize;
+    /// Length of the argument.
+    fn cols(&self) -> usize;
+    /// The context the operator lives in.
+    fn context(&self) -> &Context;
+    /// y = alpha A x + beta y, enqueued; `beta = 0` never reads `y`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+}
+
+/// An operator whose transpose can be applied as well.
+pub trait Transposed<T: Real>: Operator<T> {
+    /// y = alpha A' x + beta y, enqueued; `beta = 0` never reads `y`.
+    ///
+    /// # Errors
+    /// As [`Operator::apply`].
+    fn apply_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+}
+
+/// y = alpha A x + beta y; `beta = 0` never reads `y`.
+///
+/// # Errors
+/// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
+pub fn mv<T: Real>(alpha: T, a: &(impl Operator<T> + ?Sized), x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+    a.apply(alpha, x, beta, y)
+}
+
+/// y = alpha A' x + beta y; `beta = 0` never reads `y`.
+///
+/// A sparse matrix converts itself to its transpose on the first call and keeps it, so that the
+/// result is deterministic and later calls are as fast as [`mv`].
+///
+/// # Errors
+/// As [`mv`].
+pub fn mv_transposed<T: Real>(
+    alpha: T,
+    a: &(impl Transposed<T> + ?Sized),
+    x: &Vector<T>,
+    beta: T,
+    y: &mut Vector<T>,
+) -> Result<()> {
+    a.apply_transposed(alpha, x, beta, y)
+}
+
+/// An error unless x and y fit a `rows` x `cols` operator of `context`.
+pub(crate) fn check_operands<T: Real>(
+    context: &Context,
+    rows: usize,
+    cols: usize,
+    x: &Vector<T>,
+    y: &Vector<T>,
+) -> Result<()> {
+    for (argument, expected, vector) in [("x", cols, x), ("y", rows, y)] {
+        if !context.same(vector.context()) {
+            return Err(Error::Context { argument });
+        }
+        crate::error::check_length(argument, expected, vector.len())?;
+    }
+    Ok(())
+}
+
+impl<T: Real> Operator<T> for Csr<T> {
+    fn rows(&self) -> usize {
+        Csr::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Csr::cols(self)
+    }
+
+    fn context(&self) -> &Context {
+        Csr::context(self)
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let s = self.structure();
+        let context = Csr::context(self);
+        check_operands(context, s.rows, s.cols, x, y)?;
+        let kernel = |name| Kernel::new(&files::CSR, name, T::PRECISION);
+        let (kernel, range, first) = match context.shape() {
+            Shape::Cpu if s.rows == 0 => return Ok(()),
+            Shape::Cpu => (kernel("mv_csr_cpu"), Range::d1(s.split.len() - 1, 1), s.split.arg()),
+            Shape::Gpu => {
+                let (kernel, lanes) = match s.product {
+                    RowProduct::Row => (kernel("mv_csr_row_gpu"), 1),
+                    RowProduct::Lanes8 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 8)]), 8),
+                    RowProduct::Lanes32 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 32)]), 32),
+                };
+                (kernel, Range::d1(s.rows * lanes, context.local()), Arg::size(s.rows))
+            }
+        };
+        let args = [
+            first,
+            alpha.arg().0,
+            s.offset.arg(),
+            s.column.arg(),
+            self.values().arg(),
+            x.buffer().arg(),
+            beta.arg().0,
+            y.buffer().arg(),
+        ];
+        context.run(&kernel, range, &args)
+    }
+}
+
+impl<T: Real> Transposed<T> for Csr<T> {
+    fn apply_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        check_operands(Csr::context(self), Csr::cols(self), Csr::rows(self), x, y)?;
+        self.transposed()?.apply(alpha, x, beta, y)
+    }
+}
+
+impl<T: Real> Operator<T> for Band<T> {
+    fn rows(&self) -> usize {
+        Band::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Band::cols(self)
+    }
+
+    fn context(&self) -> &Context {
+        Band::context(self)
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let context = Band::context(self);
+        let rows = Band::rows(self);
+        check_operands(context, rows, Band::cols(self), x, y)?;
+        let (name, range) = match context.shape() {
+            Shape::Cpu => ("mv_band_cpu", Range::d1(context.chunks().min(rows), 1)),
+            Shape::Gpu => ("mv_band_gpu", Range::d1(rows, context.local())),
+        };
+        let args = [
+            Arg::size(rows),
+            Arg::size(Band::cols(self)),
+            Arg::size(self.kl()),
+            Arg::size(self.kl() + 1 + self.ku()),
+            alpha.arg().0,
+            self.values().arg(),
+            x.buffer().arg(),
+            beta.arg().0,
+            y.buffer().arg(),
+        ];
+        context.run(&Kernel::new(&files::BAND, name, T::PRECISION), range, &args)
+    }
+}
+
+/// Rows that a work-group of the dense product takes; `TILE` in `dense.cl`.
+const DENSE_TILE: usize = 32;
+
+impl<T: Real> Dense<T> {
+    fn launch(
+        &self,
+        name: &'static str,
+        range: Range,
+        alpha: T,
+        x: &Vector<T>,
+        beta: T,
+        y: &mut Vector<T>,
+    ) -> Result<()> {
+        let args = [
+            Arg::size(Dense::rows(self)),
+            Arg::size(Dense::cols(self)),
+            alpha.arg().0,
+            self.values().arg(),
+            x.buffer().arg(),
+            beta.arg().0,
+            y.buffer().arg(),
+        ];
+        Dense::context(self).run(&Kernel::new(&files::DENSE, name, T::PRECISION), range, &args)
+    }
+}
+
+impl<T: Real> Operator<T> for Dense<T> {
+    fn rows(&self) -> usize {
+        Dense::rows(self)
+    }
+
+    fn cols(&self) -> usize {
+        Dense::cols(self)
+    }
+
+    fn context(&self) -> &Context {
+        Dense::context(self)
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let context = Dense::context(self);
+        let rows = Dense::rows(self);
+        check_operands(context, rows, Dense::cols(self), x, y)?;
+        let (name, range) = match context.shape() {
+            Shape::Cpu => ("mv_dense_cpu", Range::d1(context.chunks().min(rows), 1)),
+            Shape::Gpu => {
+                let local = context.local();
+                ("mv_dense_gpu", Range::d1(rows.div_ceil(DENSE_TILE) * local, local))
+            }
+        };
+        self.launch(name, range, alpha, x, beta, y)
+    }
+}
+
+impl<T: Real> Transposed<T> for Dense<T> {
+    fn apply_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let context = Dense::context(self);
+        let cols = Dense::cols(self);
+        check_operands(context, cols, Dense::rows(self), x, y)?;
+        let (name, range) = match context.shape() {
+            Shape::Cpu => ("mv_dense_transposed_cpu", Range::d1(context.chunks().min(cols), 1)),
+            Shape::Gpu => {
+                let local = context.local();
+                ("mv_dense_transposed_gpu", Range::d1(cols * local, local))
+            }
+        };
+        self.launch(name, range, alpha, x, beta, y)
+    }
+}

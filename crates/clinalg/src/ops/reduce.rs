@@ -1,0 +1,108 @@
+//! Reductions to one number.
+//!
+//! A launch leaves one partial result per work-group or chunk; the host joins them in their order,
+//! in double precision. The partition depends on the device and the length only, so the result is
+//! the same bits each time.
+
+use crate::matrix::Values;
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
+use crate::{Buffer, Real, Result};
+
+/// The partial results of `name` over x, y and the scale `s`.
+fn partials<T: Real>(names: [&'static str; 2], s: T, x: &Buffer<T>, y: &Buffer<T>) -> Result<Vec<T>> {
+    let n = x.len();
+    if n == 0 {
+        return Ok(Vec::new());
+    }
+    let context = x.context();
+    let (name, count, range) = match context.shape() {
+        Shape::Gpu => {
+            let local = context.local();
+            let most = (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS);
+            let groups = n.div_ceil(local).min(most);
+            (names[0], groups, Range::d1(groups * local, local))
+        }
+        Shape::Cpu => {
+            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
+            (names[1], chunks, Range::d1(chunks, 1))
+        }
+    };
+    context.partials(count, |partial| {
+        context.run(
+            &Kernel::new(&files::REDUCE, name, T::PRECISION),
+            range,
+            &[Arg::size(n), s.arg().0, x.arg(), y.arg(), partial],
+        )
+    })
+}
+
+fn total<T: Real>(partials: &[T]) -> f64 {
+    partials.iter().map(|p| p.wide()).sum()
+}
+
+/// Sum of the stored values; 0 for none.
+///
+/// # Errors
+/// What the device reports.
+pub fn sum<T: Real, V: Values<T>>(a: &V) -> Result<T> {
+    let x = a.values();
+    Ok(T::of(total(&partials(["sum_gpu", "sum_cpu"], T::one(), x, x)?)))
+}
+
+/// Dot product of the stored values.
+///
+/// # Errors
+/// As [`axpby`](crate::ops::axpby).
+pub fn dot<T: Real, V: Values<T>>(a: &V, b: &V) -> Result<T> {
+    a.check_same(b, "b")?;
+    Ok(T::of(total(&partials(["dot_gpu", "dot_cpu"], T::one(), a.values(), b.values())?)))
+}
+
+/// Sum of the magnitudes of the stored values (for a matrix the entrywise norm).
+///
+/// # Errors
+/// What the device reports.
+pub fn norm1<T: Real, V: Values<T>>(a: &V) -> Result<T> {
+    let x = a.values();
+    Ok(T::of(total(&partials(["sum_abs_gpu", "sum_abs_cpu"], T::one(), x, x)?)))
+}
+
+/// Largest magnitude of the stored values; NaN if one is NaN; 0 for none.
+///
+/// # Errors
+/// What the device reports.
+pub fn norm_inf<T: Real, V: Values<T>>(a: &V) -> Result<T> {
+    let x = a.values();
+    let partials = partials(["max_abs_gpu", "max_abs_cpu"], T::one(), x, x)?;
+    Ok(partials.into_iter().fold(T::zero(), |m, p| if p > m || p.is_nan() { p } else { m }))
+}
+
+/// Euclidean norm of the stored values (for a matrix the Frobenius norm).
+///
+/// One pass where the squares neither overflow nor lose the small ones; otherwise a second pass
+/// over values scaled by the largest magnitude.
+///
+/// # Errors
+/// What the device reports.
+pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
+    let x = a.values();
+    let squares = |s: T| partials(["sum_square_gpu", "sum_square_cpu"], s, x, x).map(|p| total(&p));
+    let plain = squares(T::one())?;
+    // Below this an element's square may have been rounded to a multiple of the smallest number.
+    let smallest = T::min_positive_value().wide() / T::epsilon().wide() * x.len().max(1) as f64;
+    if plain.is_finite() && plain >= smallest {
+        return Ok(T::of(plain.sqrt()));
+    }
+    let largest = norm_inf(a)?;
+    if !largest.is_normal() {
+        if largest == T::zero() || !largest.is_finite() {
+            return Ok(largest);
+        }
+        // A power of two lifts subnormal values exactly; its reciprocal is no longer finite.
+        let lift = T::one() / T::min_positive_value();
+        return Ok(T::of(squares(lift)?.sqrt() * T::min_positive_value().wide()));
+    }
+    let unit = T::of(2.0_f64.powf(largest.wide().log2().floor().clamp(-1000.0, 1000.0)));
+    Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
+}

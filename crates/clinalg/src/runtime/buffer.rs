@@ -1,0 +1,223 @@
+//! Typed device memory.
+
+use std::ffi::c_void;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use super::context::Context;
+use super::kernel::{Arg, Mem};
+use crate::error::check_length;
+use crate::{Error, Result};
+
+mod private {
+    pub trait Sealed {}
+}
+
+/// A plain value that a device buffer can hold.
+pub trait Element: private::Sealed + Copy + Default + Send + Sync + fmt::Debug + 'static {
+    #[doc(hidden)]
+    fn arg(self) -> ElementArg;
+}
+
+/// A value as a kernel argument.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct ElementArg(pub(crate) Arg);
+
+macro_rules! elements {
+    ($($t:ty => $arg:expr),*) => {$(
+        impl private::Sealed for $t {}
+        impl Element for $t {
+            fn arg(self) -> ElementArg {
+                let convert: fn($t) -> Arg = $arg;
+                ElementArg(convert(self))
+            }
+        }
+    )*};
+}
+elements!(u32 => Arg::U32, u64 => Arg::U64, f32 => Arg::F32, f64 => Arg::F64);
+
+/// A fixed number of values in the memory of one device.
+///
+/// Transfers block until the host memory may be used again; their lengths are checked. The bytes
+/// are counted in [`Context::memory`] until the buffer is dropped.
+pub struct Buffer<T: Element> {
+    context: Context,
+    mem: *mut c_void,
+    len: usize,
+    bytes: u64,
+    values: PhantomData<T>,
+}
+
+// SAFETY: OpenCL memory objects may be used from any thread (OpenCL 1.2, appendix A.2).
+unsafe impl<T: Element> Send for Buffer<T> {}
+// SAFETY: as above; the device's queue orders concurrent use.
+unsafe impl<T: Element> Sync for Buffer<T> {}
+
+impl<T: Element> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.len).field("device", &self.context.device().name).finish()
+    }
+}
+
+impl<T: Element> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.context.release_mem(self.mem, self.bytes);
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// A buffer of `len` values whose content is not defined.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`] when the device cannot hold it.
+    pub fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
+        let bytes = (len.max(1) as u64).checked_mul(size_of::<T>() as u64).unwrap_or(u64::MAX);
+        let mem = context.create_mem(bytes)?;
+        Ok(Buffer { context: context.clone(), mem, len, bytes, values: PhantomData })
+    }
+
+    /// A buffer of `len` zeros.
+    ///
+    /// # Errors
+    /// As [`Buffer::uninit`].
+    pub fn zeroed(context: &Context, len: usize) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::uninit(context, len)?;
+        buffer.fill(T::default())?;
+        Ok(buffer)
+    }
+
+    /// A buffer with a copy of `values`.
+    ///
+    /// # Errors
+    /// As [`Buffer::uninit`].
+    pub fn from_slice(context: &Context, values: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = Buffer::uninit(context, values.len())?;
+        buffer.write(values)?;
+        Ok(buffer)
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The context the buffer lives in.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// All values, copied to the host.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut values = vec![T::default(); self.len];
+        self.read(&mut values)?;
+        Ok(values)
+    }
+
+    /// Copies all values to `target`, of the same length.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another length.
+    pub fn read(&self, target: &mut [T]) -> Result<()> {
+        check_length("target", self.len, target.len())?;
+        self.read_range(0, target)
+    }
+
+    /// Copies the values from `offset` on to `target`.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the range leaves the buffer.
+    pub fn read_range(&self, offset: usize, target: &mut [T]) -> Result<()> {
+        self.check_range("offset", offset, target.len())?;
+        if target.is_empty() {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        self.context.read_mem(self.mem, offset * size, target.len() * size, target.as_mut_ptr().cast())
+    }
+
+    /// Replaces all values by `values`, of the same length.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another length.
+    pub fn write(&mut self, values: &[T]) -> Result<()> {
+        check_length("values", self.len, values.len())?;
+        self.write_range(0, values)
+    }
+
+    /// Replaces the values from `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the range leaves the buffer.
+    pub fn write_range(&mut self, offset: usize, values: &[T]) -> Result<()> {
+        self.check_range("offset", offset, values.len())?;
+        if values.is_empty() {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        self.context.write_mem(self.mem, offset * size, values.len() * size, values.as_ptr().cast())
+    }
+
+    /// Copies all of `source`, of the same length, on the device.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another length, [`Error::Context`] for another context.
+    pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<()> {
+        check_length("source", self.len, source.len)?;
+        self.copy_range(0, source, 0..source.len)
+    }
+
+    /// Copies `range` of `source` to the values from `offset` on, on the device.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when a range leaves its buffer, [`Error::Context`] for another context.
+    pub fn copy_range(&mut self, offset: usize, source: &Buffer<T>, range: Range<usize>) -> Result<()> {
+        if !self.context.same(&source.context) {
+            return Err(Error::Context { argument: "source" });
+        }
+        let count = range.end.saturating_sub(range.start);
+        source.check_range("range", range.start, count)?;
+        self.check_range("offset", offset, count)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        self.context.copy_mem(source.mem, range.start * size, self.mem, offset * size, count * size)
+    }
+
+    /// Sets every value to `value`.
+    ///
+    /// # Errors
+    /// Those of the enqueue.
+    pub fn fill(&mut self, value: T) -> Result<()> {
+        if self.len == 0 {
+            return Ok(());
+        }
+        let size = size_of::<T>();
+        self.context.fill_mem(self.mem, std::ptr::from_ref(&value).cast(), size, self.len * size)
+    }
+
+    pub(crate) fn arg(&self) -> Arg {
+        Arg::Mem(Mem(self.mem))
+    }
+
+    fn check_range(&self, argument: &'static str, offset: usize, count: usize) -> Result<()> {
+        match offset.checked_add(count) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(Error::value(
+                argument,
+                format!("a range inside the {} values", self.len),
+                format!("{count} values from {offset} on"),
+            )),
+        }
+    }
+}

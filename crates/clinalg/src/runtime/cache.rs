@@ -1,0 +1,91 @@
+//! Built programs on disk.
+//!
+//! One file per program, named by a hash of all that its binary depends on. A file is written
+//! beside its final place and renamed, and carries a hash of its content; whatever is wrong with
+//! the folder or a file, the caller builds from source.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+use super::DeviceInfo;
+
+const MAGIC: &[u8] = b"clinalg kernel 1\n";
+
+/// The key of one built program.
+pub(super) struct Key(String);
+
+impl Key {
+    pub(super) fn new(device: &DeviceInfo, source: &str, options: &str) -> Key {
+        let mut hash = Sha256::new();
+        let parts = [
+            env!("CARGO_PKG_VERSION"),
+            &device.platform,
+            &device.platform_version,
+            &device.vendor,
+            &device.name,
+            &device.version,
+            &device.driver,
+            options,
+            source,
+        ];
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Key(hex(&hash.finalize()))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+/// The folder: `CLINALG_CACHE_DIR`, where an empty value means none, else the user's cache folder.
+pub(super) fn folder() -> Option<PathBuf> {
+    match std::env::var_os("CLINALG_CACHE_DIR") {
+        Some(dir) if dir.is_empty() => None,
+        Some(dir) => Some(PathBuf::from(dir)),
+        None => directories::ProjectDirs::from("", "", "clinalg").map(|d| d.cache_dir().join("kernels")),
+    }
+}
+
+/// The binary stored under `key`, if there is a sound one.
+pub(super) fn load(key: &Key) -> Option<Vec<u8>> {
+    let path = folder()?.join(&key.0);
+    let bytes = std::fs::read(&path).ok()?;
+    let binary = bytes.strip_prefix(MAGIC).and_then(|rest| {
+        let (sum, binary) = rest.split_at_checked(32)?;
+        (Sha256::digest(binary).as_slice() == sum).then(|| binary.to_vec())
+    });
+    if binary.is_none() {
+        log::warn!("damaged kernel cache file {} is ignored and replaced", path.display());
+    }
+    binary
+}
+
+/// Stores `binary` under `key`; failure costs time at the next start and nothing else.
+pub(super) fn store(key: &Key, binary: &[u8]) {
+    let Some(folder) = folder() else { return };
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&Sha256::digest(binary))?;
+        file.write_all(binary)?;
+        file.persist(folder.join(&key.0)).map_err(|e| e.error)?;
+        Ok(())
+    };
+    if let Err(error) = write() {
+        log::info!("kernel cache {} cannot be written: {error}", folder.display());
+    }
+}
+
+/// Removes what is stored under `key`, after a driver refused it.
+pub(super) fn remove(key: &Key) {
+    if let Some(folder) = folder() {
+        // Nothing depends on the removal: the next store replaces the file.
+        let _ = std::fs::remove_file(folder.join(&key.0));
+    }
+}

@@ -1,0 +1,660 @@
+//! One device's queue, memory account and built kernels.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::fmt;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use ocl::ffi;
+use once_cell::sync::Lazy;
+use serde::Serialize;
+
+use super::cache;
+use super::device::{Device, DeviceInfo, DeviceKind};
+use super::faults::{self, Quirk};
+use super::kernel::{Arg, COMMON, Kernel, Mem, ProgramKey, Range};
+use super::status::{self, SUCCESS};
+use crate::{Error, Precision, Real, Result};
+
+/// The family of kernels that runs: processors and GPUs want different shapes of the same work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// A chunk of the work per item, wide vectors, no barriers.
+    Cpu,
+    /// One or a few elements per item, work-groups that share local memory.
+    Gpu,
+}
+
+/// How a context is made.
+#[derive(Debug, Clone, Default)]
+pub struct ContextOptions {
+    /// Keep the time of every kernel for [`Context::timings`].
+    pub profiling: bool,
+    /// The kernel family; `None` takes `CLINALG_SHAPE` (`cpu` or `gpu`), else what suits the device.
+    pub shape: Option<Shape>,
+}
+
+/// Device memory held by one context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MemoryReport {
+    /// Bytes in live buffers.
+    pub live_bytes: u64,
+    /// The most bytes there were since the context was made or [`Context::reset_peak`].
+    pub peak_bytes: u64,
+    /// Number of live buffers.
+    pub live_buffers: u64,
+}
+
+/// Device time of one kernel, summed over its launches.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelTiming {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// Launches counted.
+    pub launches: u64,
+    /// Seconds from start to end on the device, summed.
+    pub seconds: f64,
+}
+
+/// One device in use: its in-order queue, the kernels built for it, its memory account.
+///
+/// Cheap to clone; objects made in a context keep it alive. All methods may be called from any
+/// thread.
+#[derive(Clone)]
+pub struct Context {
+    inner: Arc<Inner>,
+}
+
+/// An OpenCL object owned by a context.
+#[derive(Clone, Copy)]
+struct Raw(*mut c_void);
+// SAFETY: OpenCL 1.2 entry points are thread-safe for these objects, except `clSetKernelArg`,
+// which is only called under the kernel's lock.
+unsafe impl Send for Raw {}
+// SAFETY: as above.
+unsafe impl Sync for Raw {}
+
+struct Slot {
+    kernel: Mutex<Raw>,
+    max_local: usize,
+}
+
+struct Inner {
+    device: Device,
+    shape: Shape,
+    local: usize,
+    context: Raw,
+    queue: Raw,
+    scratch: Mutex<Raw>,
+    event_per_launch: bool,
+    profile: Option<Mutex<Profile>>,
+    programs: Mutex<HashMap<ProgramKey, Raw>>,
+    kernels: RwLock<HashMap<Kernel, Arc<Slot>>>,
+    live_bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+    live_buffers: AtomicU64,
+}
+
+#[derive(Default)]
+struct Profile {
+    pending: Vec<(&'static str, Raw)>,
+    totals: HashMap<&'static str, (u64, f64)>,
+}
+
+/// Finished events are turned into times when this many wait.
+const PENDING_EVENTS: usize = 1024;
+/// Bytes for the partial results of reductions.
+const SCRATCH_BYTES: usize = 64 * 1024;
+/// Items of a work-group where a kernel has no reason for another number.
+const DEFAULT_LOCAL: usize = 256;
+
+static GLOBAL: Lazy<Mutex<Option<Context>>> = Lazy::new(|| Mutex::new(None));
+
+/// A lock whose data stays good when a holder panicked: every critical section here leaves it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("device", &self.device().name).field("shape", &self.shape()).finish()
+    }
+}
+
+impl Context {
+    /// A context on `device`, apart from the global one.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] or [`Error::OpenCl`] when the driver refuses,
+    /// [`Error::Value`] when `CLINALG_SHAPE` is neither `cpu` nor `gpu`.
+    pub fn new(device: &Device, options: &ContextOptions) -> Result<Context> {
+        let info = device.info();
+        let shape = choose_shape(options, info)?;
+        let properties = [ffi::CL_CONTEXT_PLATFORM as isize, device.platform() as isize, 0];
+        let mut code = SUCCESS;
+        // SAFETY: the property list ends in zero and one device is named.
+        let context =
+            unsafe { ffi::clCreateContext(properties.as_ptr(), 1, &device.id(), None, null_mut(), &mut code) };
+        status::check("clCreateContext", &info.name, code)?;
+        let flags = if options.profiling { ffi::CL_QUEUE_PROFILING_ENABLE } else { 0 };
+        // SAFETY: `context` was made for this device.
+        let queue = unsafe { ffi::clCreateCommandQueue(context, device.id(), flags, &mut code) };
+        if let Err(error) = status::check("clCreateCommandQueue", &info.name, code) {
+            // SAFETY: the context is released once, here.
+            unsafe { ffi::clReleaseContext(context) };
+            return Err(error);
+        }
+        let largest = 1 << info.max_work_group.max(1).ilog2();
+        let mut inner = Inner {
+            device: device.clone(),
+            shape,
+            local: DEFAULT_LOCAL.min(largest),
+            context: Raw(context),
+            queue: Raw(queue),
+            scratch: Mutex::new(Raw(null_mut())),
+            event_per_launch: faults::of(info).any(|f| f.quirk == Quirk::EventPerLaunch),
+            profile: options.profiling.then(Mutex::default),
+            programs: Mutex::default(),
+            kernels: RwLock::default(),
+            live_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+            live_buffers: AtomicU64::new(0),
+        };
+        let scratch = inner.new_mem(SCRATCH_BYTES)?;
+        inner.scratch = Mutex::new(Raw(scratch));
+        Ok(Context { inner: Arc::new(inner) })
+    }
+
+    /// The one context of the process; the first call makes it on [`Device::default_device`].
+    ///
+    /// # Errors
+    /// Those of [`Device::default_device`] and [`Context::new`].
+    pub fn global() -> Result<Context> {
+        let mut global = lock(&GLOBAL);
+        if let Some(context) = &*global {
+            return Ok(context.clone());
+        }
+        let context = Context::new(&Device::default_device()?, &ContextOptions::default())?;
+        *global = Some(context.clone());
+        Ok(context)
+    }
+
+    /// Makes `context` the one of the process. Objects of the former one stay usable.
+    pub fn set_global(context: Context) {
+        *lock(&GLOBAL) = Some(context);
+    }
+
+    /// Forgets the context of the process; its memory goes when its last object does.
+    pub fn release_global() {
+        *lock(&GLOBAL) = None;
+    }
+
+    /// What the device says of itself.
+    pub fn device(&self) -> &DeviceInfo {
+        self.inner.device.info()
+    }
+
+    /// The kernel family in use.
+    pub fn shape(&self) -> Shape {
+        self.inner.shape
+    }
+
+    /// An error unless the device computes in `T`.
+    ///
+    /// # Errors
+    /// [`Error::NoFp64`].
+    pub fn require<T: Real>(&self) -> Result<()> {
+        self.require_precision(T::PRECISION)
+    }
+
+    fn require_precision(&self, precision: Precision) -> Result<()> {
+        if precision == Precision::F64 && !self.device().fp64 {
+            return Err(Error::NoFp64 { device: self.device().name.clone() });
+        }
+        Ok(())
+    }
+
+    /// Whether both are the same context.
+    pub fn same(&self, other: &Context) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+
+    /// Device memory held by buffers of this context.
+    pub fn memory(&self) -> MemoryReport {
+        MemoryReport {
+            live_bytes: self.inner.live_bytes.load(Ordering::Relaxed),
+            peak_bytes: self.inner.peak_bytes.load(Ordering::Relaxed),
+            live_buffers: self.inner.live_buffers.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Starts the peak of [`Context::memory`] anew from the bytes live now.
+    pub fn reset_peak(&self) {
+        self.inner.peak_bytes.store(self.inner.live_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Waits until the device has done all that was enqueued.
+    ///
+    /// # Errors
+    /// What the device reports of the work done.
+    pub fn finish(&self) -> Result<()> {
+        // SAFETY: the queue lives as long as the context.
+        self.check("clFinish", unsafe { ffi::clFinish(self.inner.queue.0) })
+    }
+
+    /// Device time per kernel, the longest first; empty unless made with `profiling`.
+    ///
+    /// # Errors
+    /// Those of [`Context::finish`].
+    pub fn timings(&self) -> Result<Vec<KernelTiming>> {
+        let Some(profile) = &self.inner.profile else { return Ok(Vec::new()) };
+        self.finish()?;
+        let mut profile = lock(profile);
+        profile.drain();
+        let mut all: Vec<_> = profile
+            .totals
+            .iter()
+            .map(|(&kernel, &(launches, seconds))| KernelTiming { kernel, launches, seconds })
+            .collect();
+        all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.kernel.cmp(b.kernel)));
+        Ok(all)
+    }
+
+    /// Forgets the times kept so far.
+    pub fn reset_timings(&self) {
+        if let Some(profile) = &self.inner.profile {
+            let mut profile = lock(profile);
+            profile.drain();
+            profile.totals.clear();
+        }
+    }
+
+    /// Items of a work-group where a kernel has no reason for another number; a power of two.
+    pub(crate) fn local(&self) -> usize {
+        self.inner.local
+    }
+
+    /// Work-items that keep a processor busy and balanced, for kernels of [`Shape::Cpu`].
+    pub(crate) fn chunks(&self) -> usize {
+        (self.device().compute_units as usize).max(1) * 8
+    }
+
+    fn check(&self, call: &'static str, code: i32) -> Result<()> {
+        status::check(call, &self.device().name, code)
+    }
+
+    /// Enqueues `kernel`; an empty range is no launch.
+    pub(crate) fn run(&self, kernel: &Kernel, range: Range, args: &[Arg]) -> Result<()> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let slot = self.slot(kernel)?;
+        let group = range.local[0] * range.local[1];
+        if group > slot.max_local {
+            return Err(Error::value(
+                "work-group size",
+                format!("at most {} for kernel {} on this device", slot.max_local, kernel.name),
+                group,
+            ));
+        }
+        let raw = lock(&slot.kernel);
+        for (index, arg) in args.iter().enumerate() {
+            let (size, value) = arg.raw();
+            // SAFETY: `value` points to `size` bytes and the kernel is locked.
+            self.check("clSetKernelArg", unsafe { ffi::clSetKernelArg(raw.0, index as u32, size, value) })?;
+        }
+        let wants_event = self.inner.profile.is_some() || self.inner.event_per_launch;
+        let mut event = null_mut();
+        let event_pointer = if wants_event { &raw mut event } else { null_mut() };
+        // SAFETY: the ranges have `dims` entries and all arguments are set.
+        let code = unsafe {
+            ffi::clEnqueueNDRangeKernel(
+                self.inner.queue.0,
+                raw.0,
+                range.dims,
+                null(),
+                range.global.as_ptr(),
+                range.local.as_ptr(),
+                0,
+                null(),
+                event_pointer,
+            )
+        };
+        self.check("clEnqueueNDRangeKernel", code)?;
+        match &self.inner.profile {
+            Some(profile) => {
+                let mut profile = lock(profile);
+                profile.pending.push((kernel.name, Raw(event)));
+                if profile.pending.len() >= PENDING_EVENTS {
+                    profile.drain();
+                }
+            }
+            // SAFETY: the event was made by the launch and is released once.
+            None if wants_event => drop(unsafe { ffi::clReleaseEvent(event) }),
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Runs `launch`, which writes `count` partial results of a reduction, and reads them.
+    pub(crate) fn partials<T: Real>(&self, count: usize, launch: impl FnOnce(Arg) -> Result<()>) -> Result<Vec<T>> {
+        assert!(count * size_of::<T>() <= SCRATCH_BYTES, "a reduction has at most {SCRATCH_BYTES} bytes of partials");
+        let mut values = vec![T::default(); count];
+        let scratch = lock(&self.inner.scratch);
+        launch(Arg::Mem(Mem(scratch.0)))?;
+        self.read_mem(scratch.0, 0, count * size_of::<T>(), values.as_mut_ptr().cast())?;
+        Ok(values)
+    }
+
+    fn slot(&self, kernel: &Kernel) -> Result<Arc<Slot>> {
+        let known = self.inner.kernels.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = known.get(kernel) {
+            return Ok(slot.clone());
+        }
+        drop(known);
+        self.require_precision(kernel.precision)?;
+        let mut programs = lock(&self.inner.programs);
+        let key = kernel.program();
+        let program = match programs.get(&key) {
+            Some(program) => *program,
+            None => {
+                let program = Raw(self.build(&key)?);
+                programs.insert(key, program);
+                program
+            }
+        };
+        let name = CString::new(kernel.name).expect("kernel names hold no zero byte");
+        let mut code = SUCCESS;
+        // SAFETY: the program is built and the name ends in zero.
+        let raw = unsafe { ffi::clCreateKernel(program.0, name.as_ptr(), &mut code) };
+        self.check("clCreateKernel", code)?;
+        let mut max_local = 0_usize;
+        // SAFETY: the answer is one size_t.
+        let code = unsafe {
+            ffi::clGetKernelWorkGroupInfo(
+                raw,
+                self.inner.device.id(),
+                ffi::CL_KERNEL_WORK_GROUP_SIZE,
+                size_of::<usize>(),
+                (&raw mut max_local).cast(),
+                null_mut(),
+            )
+        };
+        self.check("clGetKernelWorkGroupInfo", code)?;
+        let slot = Arc::new(Slot { kernel: Mutex::new(Raw(raw)), max_local });
+        let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have been first; its kernel is used and this one goes with its slot.
+        Ok(known.entry(kernel.clone()).or_insert(slot).clone())
+    }
+
+    /// Builds a program, from the disk cache where it holds one that the driver takes.
+    fn build(&self, key: &ProgramKey) -> Result<*mut c_void> {
+        let file = key.file();
+        let source = format!("{COMMON}\n#line 1 \"{}.cl\"\n{}", file.name, file.source);
+        let options = key.options(self.inner.local);
+        let cached = cache::Key::new(self.device(), &source, &options);
+        let options = CString::new(options).expect("options hold no zero byte");
+        if let Some(binary) = cache::load(&cached) {
+            match self.build_binary(&binary, &options) {
+                Some(program) => return Ok(program),
+                None => cache::remove(&cached),
+            }
+        }
+        let text = source.as_ptr().cast();
+        let mut code = SUCCESS;
+        // SAFETY: one string of the given length.
+        let program =
+            unsafe { ffi::clCreateProgramWithSource(self.inner.context.0, 1, &text, &source.len(), &mut code) };
+        self.check("clCreateProgramWithSource", code)?;
+        if self.compile(program, &options) != SUCCESS {
+            let log = self.build_log(program);
+            // SAFETY: the program is released once, here.
+            unsafe { ffi::clReleaseProgram(program) };
+            return Err(Error::Build { device: self.device().name.clone(), program: format!("{}.cl", file.name), log });
+        }
+        if let Some(binary) = binary_of(program) {
+            cache::store(&cached, &binary);
+        }
+        Ok(program)
+    }
+
+    fn build_binary(&self, binary: &[u8], options: &CString) -> Option<*mut c_void> {
+        let (mut code, mut binary_status) = (SUCCESS, SUCCESS);
+        // SAFETY: one binary of the given length for the one device.
+        let program = unsafe {
+            ffi::clCreateProgramWithBinary(
+                self.inner.context.0,
+                1,
+                &self.inner.device.id(),
+                &binary.len(),
+                &binary.as_ptr(),
+                &mut binary_status,
+                &mut code,
+            )
+        };
+        if program.is_null() {
+            return None;
+        }
+        if code == SUCCESS && binary_status == SUCCESS && self.compile(program, options) == SUCCESS {
+            return Some(program);
+        }
+        // SAFETY: the program is released once, here.
+        unsafe { ffi::clReleaseProgram(program) };
+        None
+    }
+
+    fn compile(&self, program: *mut c_void, options: &CString) -> i32 {
+        // SAFETY: the program belongs to this context and the options end in zero.
+        unsafe { ffi::clBuildProgram(program, 1, &self.inner.device.id(), options.as_ptr(), None, null_mut()) }
+    }
+
+    fn build_log(&self, program: *mut c_void) -> String {
+        let query = |n: usize, p: *mut c_void, r: *mut usize| {
+            // SAFETY: `p` is null or has room for `n` bytes.
+            unsafe { ffi::clGetProgramBuildInfo(program, self.inner.device.id(), ffi::CL_PROGRAM_BUILD_LOG, n, p, r) }
+        };
+        super::device::text(query)
+    }
+
+    pub(super) fn create_mem(&self, bytes: u64) -> Result<*mut c_void> {
+        let inner = &*self.inner;
+        let info = self.device();
+        let refuse = |limit: String| Error::Allocation { bytes, device: info.name.clone(), limit };
+        if bytes > info.max_alloc {
+            return Err(refuse(format!("its largest single allocation is {} bytes", info.max_alloc)));
+        }
+        let live = inner.live_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let made = if live > info.global_mem {
+            Err(refuse(format!("{} of its {} bytes are in use", live - bytes, info.global_mem)))
+        } else {
+            inner.new_mem(bytes as usize).map_err(|error| match error {
+                Error::Allocation { device, limit, .. } => Error::Allocation { bytes, device, limit },
+                other => other,
+            })
+        };
+        match made {
+            Ok(mem) => {
+                inner.peak_bytes.fetch_max(live, Ordering::Relaxed);
+                inner.live_buffers.fetch_add(1, Ordering::Relaxed);
+                Ok(mem)
+            }
+            Err(error) => {
+                inner.live_bytes.fetch_sub(bytes, Ordering::Relaxed);
+                Err(error)
+            }
+        }
+    }
+
+    pub(super) fn release_mem(&self, mem: *mut c_void, bytes: u64) {
+        // SAFETY: a buffer releases its memory object once; the queue keeps what it still needs.
+        unsafe { ffi::clReleaseMemObject(mem) };
+        self.inner.live_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.inner.live_buffers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn read_mem(&self, mem: *mut c_void, offset: usize, bytes: usize, to: *mut c_void) -> Result<()> {
+        // SAFETY: the caller's memory has room for `bytes` and the call blocks until it is filled.
+        self.check("clEnqueueReadBuffer", unsafe {
+            ffi::clEnqueueReadBuffer(self.inner.queue.0, mem, 1, offset, bytes, to, 0, null(), null_mut())
+        })
+    }
+
+    pub(super) fn write_mem(&self, mem: *mut c_void, offset: usize, bytes: usize, from: *const c_void) -> Result<()> {
+        // SAFETY: the caller's memory holds `bytes` and the call blocks until they are taken.
+        self.check("clEnqueueWriteBuffer", unsafe {
+            ffi::clEnqueueWriteBuffer(self.inner.queue.0, mem, 1, offset, bytes, from, 0, null(), null_mut())
+        })
+    }
+
+    pub(super) fn copy_mem(
+        &self,
+        from: *mut c_void,
+        from_offset: usize,
+        to: *mut c_void,
+        to_offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: the caller checked both ranges; they do not overlap, as the buffers differ.
+        self.check("clEnqueueCopyBuffer", unsafe {
+            ffi::clEnqueueCopyBuffer(
+                self.inner.queue.0,
+                from,
+                to,
+                from_offset,
+                to_offset,
+                bytes,
+                0,
+                null(),
+                null_mut(),
+            )
+        })
+    }
+
+    pub(super) fn fill_mem(&self, mem: *mut c_void, pattern: *const c_void, size: usize, bytes: usize) -> Result<()> {
+        // SAFETY: the pattern has `size` bytes, copied by the call, and `bytes` is a multiple of it.
+        self.check("clEnqueueFillBuffer", unsafe {
+            ffi::clEnqueueFillBuffer(self.inner.queue.0, mem, pattern, size, 0, bytes, 0, null(), null_mut())
+        })
+    }
+}
+
+fn choose_shape(options: &ContextOptions, info: &DeviceInfo) -> Result<Shape> {
+    if let Some(shape) = options.shape {
+        return Ok(shape);
+    }
+    match std::env::var("CLINALG_SHAPE").as_deref() {
+        Ok("cpu") => Ok(Shape::Cpu),
+        Ok("gpu") => Ok(Shape::Gpu),
+        Ok(other) if !other.is_empty() => Err(Error::value("CLINALG_SHAPE", "`cpu` or `gpu`", other)),
+        _ if info.kind == DeviceKind::Cpu => Ok(Shape::Cpu),
+        _ => Ok(Shape::Gpu),
+    }
+}
+
+/// The binary of a program built for one device; `None` where the driver gives none.
+fn binary_of(program: *mut c_void) -> Option<Vec<u8>> {
+    let mut size = 0_usize;
+    // SAFETY: one device, so the answer is one size_t.
+    let code = unsafe {
+        ffi::clGetProgramInfo(
+            program,
+            ffi::CL_PROGRAM_BINARY_SIZES,
+            size_of::<usize>(),
+            (&raw mut size).cast(),
+            null_mut(),
+        )
+    };
+    if code != SUCCESS || size == 0 {
+        return None;
+    }
+    let mut binary = vec![0_u8; size];
+    let mut pointer = binary.as_mut_ptr();
+    // SAFETY: one device, so one pointer to `size` bytes is wanted.
+    let code = unsafe {
+        ffi::clGetProgramInfo(
+            program,
+            ffi::CL_PROGRAM_BINARIES,
+            size_of::<*mut u8>(),
+            (&raw mut pointer).cast(),
+            null_mut(),
+        )
+    };
+    (code == SUCCESS).then_some(binary)
+}
+
+impl Inner {
+    fn new_mem(&self, bytes: usize) -> Result<*mut c_void> {
+        let mut code = SUCCESS;
+        // SAFETY: no host memory is passed.
+        let mem =
+            unsafe { ffi::clCreateBuffer(self.context.0, ffi::CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
+        status::check("clCreateBuffer", &self.device.info().name, code)?;
+        Ok(mem)
+    }
+}
+
+impl Profile {
+    /// Turns the events kept into times and releases them; waits for those still running.
+    fn drain(&mut self) {
+        for (kernel, event) in self.pending.drain(..) {
+            let (mut start, mut end) = (0_u64, 0_u64);
+            // SAFETY: the event is live, each answer is one u64, and the event is released once.
+            let code = unsafe {
+                let mut code = ffi::clWaitForEvents(1, &event.0);
+                for (what, value) in
+                    [(ffi::CL_PROFILING_COMMAND_START, &mut start), (ffi::CL_PROFILING_COMMAND_END, &mut end)]
+                {
+                    code |= ffi::clGetEventProfilingInfo(
+                        event.0,
+                        what,
+                        size_of::<u64>(),
+                        std::ptr::from_mut(value).cast(),
+                        null_mut(),
+                    );
+                }
+                ffi::clReleaseEvent(event.0);
+                code
+            };
+            let total = self.totals.entry(kernel).or_default();
+            total.0 += 1;
+            if code == SUCCESS {
+                total.1 += end.saturating_sub(start) as f64 * 1e-9;
+            }
+        }
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // SAFETY: the slot owns its kernel.
+        unsafe { ffi::clReleaseKernel(lock(&self.kernel).0) };
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to these objects any more; each is released once, after the queue
+        // is idle. Status codes are of no use here: the device may be gone.
+        unsafe {
+            ffi::clFinish(self.queue.0);
+            if let Some(profile) = &self.profile {
+                for (_, event) in lock(profile).pending.drain(..) {
+                    ffi::clReleaseEvent(event.0);
+                }
+            }
+            let scratch = lock(&self.scratch).0;
+            if !scratch.is_null() {
+                ffi::clReleaseMemObject(scratch);
+            }
+            self.kernels.write().unwrap_or_else(PoisonError::into_inner).clear();
+            for program in lock(&self.programs).values() {
+                ffi::clReleaseProgram(program.0);
+            }
+            ffi::clReleaseCommandQueue(self.queue.0);
+            ffi::clReleaseContext(self.context.0);
+        }
+    }
+}

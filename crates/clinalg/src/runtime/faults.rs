@@ -1,0 +1,89 @@
+//! Known faults of drivers, as data.
+//!
+//! Each entry says where it was seen, what is wrong and what the library does instead. Faults that
+//! change what the runtime does carry a [`Quirk`]; the others are avoided by construction (a rule
+//! that the checks enforce) and are listed so that `clinalg doctor` can tell the user.
+
+use serde::Serialize;
+
+use super::DeviceInfo;
+
+/// What the runtime does differently because of a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quirk {
+    /// Every launch is given an event, which is released at once.
+    EventPerLaunch,
+    /// Nothing at run time: the kernels keep a rule under which the fault does not show.
+    AvoidedByRule,
+}
+
+/// One known fault.
+#[derive(Debug, Clone, Serialize)]
+pub struct Fault {
+    /// Part of the platform's name, letter case ignored.
+    pub platform: &'static str,
+    /// Part of the vendor's name, letter case ignored; empty for any.
+    pub vendor: &'static str,
+    /// The driver versions it was seen with, in words.
+    pub versions: &'static str,
+    /// What is wrong.
+    pub what: &'static str,
+    /// What is done instead.
+    pub instead: &'static str,
+    /// The change in behaviour.
+    pub quirk: Quirk,
+}
+
+/// Every fault known.
+pub const FAULTS: &[Fault] = &[
+    Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
+        versions: "3.1 and 6.0",
+        what: "a barrier under a uniform `if` inside a loop, followed by divergent control flow, gives wrong results or aborts the compiler",
+        instead: "barriers stand only at a kernel's top level or in plain uniform loops; `cargo xtask ci barriers` checks it",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
+        versions: "3.1",
+        what: "a kernel cache folder that cannot be written gives a platform without devices and no error",
+        instead: "the error for a platform without devices names POCL_CACHE_DIR",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "rusticl",
+        vendor: "",
+        versions: "Mesa 25",
+        what: "`fma` in double precision is not fused though FP_FAST_FMA is claimed; exp and sin are far off the specification",
+        instead: "no kernel relies on a fused multiply-add for its result",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Oclgrind",
+        vendor: "",
+        versions: "21.10",
+        what: "a reduction that ends in the last work-group of the same launch is reported as a race",
+        instead: "reductions end in a second step after the launch",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "AMD Accelerated Parallel Processing",
+        vendor: "",
+        versions: "unknown; reported by users of other libraries",
+        what: "memory objects are not freed when kernels are enqueued without an event that is released",
+        instead: "every launch takes an event and releases it",
+        quirk: Quirk::EventPerLaunch,
+    },
+];
+
+/// The faults known of the driver of `device`.
+pub fn of(device: &DeviceInfo) -> impl Iterator<Item = &'static Fault> + use<> {
+    let platform = device.platform.to_lowercase();
+    let vendor = device.vendor.to_lowercase();
+    FAULTS.iter().filter(move |f| {
+        platform.contains(&f.platform.to_lowercase()) && vendor.contains(&f.vendor.to_lowercase())
+    })
+}

@@ -1,0 +1,153 @@
+//! Kernel files, launch ranges and arguments.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+
+use crate::Precision;
+
+/// A kernel source file, embedded in the library.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+}
+
+/// What stands before every kernel file.
+pub(crate) const COMMON: &str = include_str!("../../../../kernels/common.cl");
+
+macro_rules! file {
+    ($name:literal) => {
+        File { name: $name, source: include_str!(concat!("../../../../kernels/", $name, ".cl")) }
+    };
+}
+
+pub(crate) mod files {
+    //! One entry per file of `kernels/`.
+    use super::File;
+
+    pub(crate) static VECTOR: File = file!("vector");
+    pub(crate) static REDUCE: File = file!("reduce");
+    pub(crate) static CSR: File = file!("csr");
+    pub(crate) static BAND: File = file!("band");
+    pub(crate) static DENSE: File = file!("dense");
+    pub(crate) static CONVERT: File = file!("convert");
+    pub(crate) static GRID2: File = file!("grid2");
+}
+
+/// Names one kernel and how it is compiled; the context keeps what was built for it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Kernel {
+    file: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) precision: Precision,
+    defines: Defines,
+}
+
+/// Numbers passed as `-DNAME=value`.
+pub(crate) type Defines = Cow<'static, [(&'static str, u64)]>;
+
+impl Kernel {
+    pub(crate) const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
+        Kernel { file: file.name, name, precision, defines: Cow::Borrowed(&[]) }
+    }
+
+    pub(crate) const fn with(mut self, defines: &'static [(&'static str, u64)]) -> Kernel {
+        // `const` needs the field replaced without running a destructor.
+        std::mem::forget(std::mem::replace(&mut self.defines, Cow::Borrowed(defines)));
+        self
+    }
+
+    /// The program this kernel is a part of.
+    pub(super) fn program(&self) -> ProgramKey {
+        ProgramKey { file: self.file, precision: self.precision, defines: self.defines.clone() }
+    }
+}
+
+/// One compilation of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct ProgramKey {
+    file: &'static str,
+    precision: Precision,
+    defines: Defines,
+}
+
+impl ProgramKey {
+    pub(super) fn file(&self) -> &'static File {
+        use files::*;
+        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2];
+        all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
+    }
+
+    pub(super) fn options(&self, local: usize) -> String {
+        let real = match self.precision {
+            Precision::F32 => "-DREAL=float -DREAL_BITS=32 -cl-single-precision-constant",
+            Precision::F64 => "-DREAL=double -DREAL_BITS=64",
+        };
+        let mut options = format!("-cl-std=CL1.2 {real} -DLOCAL={local}");
+        for (name, value) in self.defines.iter() {
+            options.push_str(&format!(" -D{name}={value}"));
+        }
+        options
+    }
+}
+
+/// How many work-items run, and in groups of how many.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    pub(super) dims: u32,
+    pub(super) global: [usize; 2],
+    pub(super) local: [usize; 2],
+}
+
+impl Range {
+    /// At least `items` work-items in groups of `local`; OpenCL C 1.2 wants whole groups.
+    pub(crate) fn d1(items: usize, local: usize) -> Range {
+        Range { dims: 1, global: [items.div_ceil(local) * local, 1], local: [local, 1] }
+    }
+
+    /// At least `items[0]` by `items[1]` work-items in groups of `local`.
+    pub(crate) fn d2(items: [usize; 2], local: [usize; 2]) -> Range {
+        let up = |k: usize| items[k].div_ceil(local[k]) * local[k];
+        Range { dims: 2, global: [up(0), up(1)], local }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.global[0] == 0 || self.global[1] == 0
+    }
+}
+
+/// A kernel argument.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Arg {
+    /// Device memory; made by `Buffer::arg`.
+    Mem(Mem),
+    U32(u32),
+    U64(u64),
+    F32(f32),
+    F64(f64),
+}
+
+/// A memory object as an argument; alive as long as the buffer it came from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mem(pub(super) *mut c_void);
+
+impl Arg {
+    /// A count or index (`ulong` in the kernel).
+    pub(crate) fn size(value: usize) -> Arg {
+        Arg::U64(value as u64)
+    }
+
+    /// Size and address as `clSetKernelArg` takes them.
+    pub(super) fn raw(&self) -> (usize, *const c_void) {
+        fn of<T>(value: &T) -> (usize, *const c_void) {
+            (size_of::<T>(), std::ptr::from_ref(value).cast())
+        }
+        match self {
+            Arg::Mem(m) => of(&m.0),
+            Arg::U32(v) => of(v),
+            Arg::U64(v) => of(v),
+            Arg::F32(v) => of(v),
+            Arg::F64(v) => of(v),
+        }
+    }
+}

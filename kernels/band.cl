@@ -1,0 +1,56 @@
+// Products y = alpha A x + beta y with a band matrix of kl sub- and ku superdiagonals, stored by
+// diagonals: band[d * rows + i] is A(i, i - kl + d), zero outside the matrix. beta = 0 never reads y.
+//
+// Traffic per row, f64: 8 B per diagonal, 16 B for x and y.
+
+inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
+{
+    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
+}
+
+inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global const REAL *band,
+                        __global const REAL *x, size_t i)
+{
+    // Only diagonals whose column i - kl + d lies in 0..cols.
+    const size_t first = i < kl ? kl - i : 0;
+    const size_t last = min((size_t)width, cols + kl > i ? cols + kl - i : 0);
+    REAL sum = ZERO;
+    for (size_t d = first; d < last; ++d) {
+        sum += band[d * rows + i] * x[i + d - kl];
+    }
+    return sum;
+}
+
+__kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
+                          __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+    }
+}
+
+// A chunk of rows per item; eight rows at a time where all their columns are inside.
+__kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
+                          __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
+    size_t i = part_start(rows, get_global_id(0), get_global_size(0));
+    while (i < end) {
+        if (i >= kl && i + 8 <= end && i + 8 + width <= cols + kl + 1) {
+            REAL8 sum = (REAL8)ZERO;
+            for (size_t d = 0; d < width; ++d) {
+                sum += vload8(0, band + d * rows + i) * vload8(0, x + i + d - kl);
+            }
+            if (beta == ZERO) {
+                vstore8(alpha * sum, 0, y + i);
+            } else {
+                vstore8(alpha * sum + beta * vload8(0, y + i), 0, y + i);
+            }
+            i += 8;
+        } else {
+            y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+            ++i;
+        }
+    }
+}

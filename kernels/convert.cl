@@ -1,0 +1,127 @@
+// Compressed columns to compressed rows (which is also the transpose of compressed rows).
+//
+// Count the entries of each row, sum the counts to offsets, drop the position of each entry into
+// its row, sort the positions within the row, gather. Positions grow with the column, so the sort
+// makes the result independent of the order in which the drops happened.
+
+// order[k] = column of entry k, for the columns' entries.
+__kernel void expand_columns(ulong cols, __global const uint *offset, __global uint *column_of)
+{
+    const size_t j = get_global_id(0);
+    if (j < cols) {
+        const uint end = offset[j + 1];
+        for (uint k = offset[j]; k < end; ++k) {
+            column_of[k] = (uint)j;
+        }
+    }
+}
+
+__kernel void count_rows(ulong entries, __global const uint *row, __global uint *count)
+{
+    const size_t k = get_global_id(0);
+    if (k < entries) {
+        atomic_inc(count + row[k]);
+    }
+}
+
+// Sum of each part's counts.
+__kernel void sum_parts(ulong n, __global const uint *count, __global uint *part)
+{
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    uint sum = 0;
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        sum += count[i];
+    }
+    part[get_global_id(0)] = sum;
+}
+
+// Sums of the parts before each part, in place; one item.
+__kernel void scan_parts(ulong parts, __global uint *part)
+{
+    uint sum = 0;
+    for (size_t p = 0; p < parts; ++p) {
+        const uint own = part[p];
+        part[p] = sum;
+        sum += own;
+    }
+}
+
+// offset = sums of the counts before each row; cursor is a copy for `drop_entries`. The counts may
+// be those of cursor's own buffer.
+__kernel void scan_rows(ulong n, __global const uint *part, __global uint *cursor, __global uint *offset)
+{
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    uint sum = part[get_global_id(0)];
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        const uint own = cursor[i];
+        offset[i] = sum;
+        cursor[i] = sum;
+        sum += own;
+    }
+    if (end == n) {
+        offset[n] = sum;
+    }
+}
+
+__kernel void drop_entries(ulong entries, __global const uint *row, __global uint *cursor, __global uint *order)
+{
+    const size_t k = get_global_id(0);
+    if (k < entries) {
+        order[atomic_inc(cursor + row[k])] = (uint)k;
+    }
+}
+
+inline void sift_down(__global uint *heap, uint root, uint size)
+{
+    uint parent = root;
+    for (uint child = 2 * parent + 1; child < size; child = 2 * parent + 1) {
+        if (child + 1 < size && heap[child + 1] > heap[child]) {
+            ++child;
+        }
+        const uint a = heap[parent];
+        const uint b = heap[child];
+        heap[parent] = max(a, b);
+        heap[child] = min(a, b);
+        parent = child;
+    }
+}
+
+// Ascending order within each row: insertion for short rows, a heap for long ones.
+__kernel void sort_rows(ulong rows, __global const uint *offset, __global uint *order)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        __global uint *entry = order + offset[i];
+        const uint size = offset[i + 1] - offset[i];
+        if (size <= 32) {
+            for (uint k = 1; k < size; ++k) {
+                const uint own = entry[k];
+                uint slot = k;
+                for (; slot > 0 && entry[slot - 1] > own; --slot) {
+                    entry[slot] = entry[slot - 1];
+                }
+                entry[slot] = own;
+            }
+        } else {
+            for (uint root = size / 2; root > 0; --root) {
+                sift_down(entry, root - 1, size);
+            }
+            for (uint last = size - 1; last > 0; --last) {
+                const uint largest = entry[0];
+                entry[0] = entry[last];
+                entry[last] = largest;
+                sift_down(entry, 0, last);
+            }
+        }
+    }
+}
+
+__kernel void gather_entries(ulong entries, __global const uint *order, __global const uint *column_of,
+                             __global const REAL *value, __global uint *column, __global REAL *gathered)
+{
+    const size_t k = get_global_id(0);
+    if (k < entries) {
+        column[k] = column_of[order[k]];
+        gathered[k] = value[order[k]];
+    }
+}

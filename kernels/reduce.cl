@@ -1,0 +1,91 @@
+// Reductions to one partial result per work-group (_gpu) or per work-item (_cpu); the host joins
+// the partials in their order, so the same device gives the same bits each time.
+//
+// Traffic per element, f64: 8 B, dot 16 B.
+
+// Joins of two values; the larger of two magnitudes keeps a NaN.
+#define JOIN_SUM(a, b) ((a) + (b))
+#define JOIN_MAX(a, b) (((b) > (a) || (b) != (b)) ? (b) : (a))
+#define JOIN8_SUM(a, b) ((a) + (b))
+#define JOIN8_MAX(a, b) select(a, b, ((b) > (a)) | ((b) != (b)))
+
+// What is joined, from elements x and y and the scale s.
+#define TERM_SUM(x, y, s) (x)
+#define TERM_ABS(x, y, s) fabs(x)
+#define TERM_DOT(x, y, s) ((x) * (y))
+#define TERM_SQUARE(x, y, s) ((x) * (s) * ((x) * (s)))
+
+// Elements that one item sums before it adds to its total: the rounding error grows with the
+// number of additions in a row, so long sums are cut into blocks.
+#define BLOCK 4096
+
+#define REDUCE_GPU(name, TERM, JOIN)                                                                     \
+    __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void name(                               \
+        ulong n, REAL s, __global const REAL *x, __global const REAL *y, __global REAL *partial)         \
+    {                                                                                                    \
+        __local REAL shared[LOCAL];                                                                      \
+        const uint lane = (uint)get_local_id(0);                                                         \
+        REAL value = ZERO;                                                                               \
+        for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {                              \
+            const REAL term = TERM(x[i], y[i], s);                                                       \
+            value = JOIN(value, term);                                                                   \
+        }                                                                                                \
+        shared[lane] = value;                                                                            \
+        for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {                                \
+            barrier(CLK_LOCAL_MEM_FENCE);                                                                \
+            if (lane < half_size) {                                                                      \
+                shared[lane] = JOIN(shared[lane], shared[lane + half_size]);                             \
+            }                                                                                            \
+        }                                                                                                \
+        if (lane == 0) {                                                                                 \
+            partial[get_group_id(0)] = shared[0];                                                        \
+        }                                                                                                \
+    }
+
+REDUCE_GPU(sum_gpu, TERM_SUM, JOIN_SUM)
+REDUCE_GPU(sum_abs_gpu, TERM_ABS, JOIN_SUM)
+REDUCE_GPU(sum_square_gpu, TERM_SQUARE, JOIN_SUM)
+REDUCE_GPU(max_abs_gpu, TERM_ABS, JOIN_MAX)
+REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM)
+
+// Four independent accumulators of eight lanes hide the latency of the addition.
+#define REDUCE_CPU(name, TERM, JOIN, JOIN8)                                                              \
+    __kernel void name(ulong n, REAL s, __global const REAL *x, __global const REAL *y,                  \
+                       __global REAL *partial)                                                           \
+    {                                                                                                    \
+        const size_t begin = part_start(n, get_global_id(0), get_global_size(0));                        \
+        const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));                      \
+        REAL total = ZERO;                                                                               \
+        size_t i = begin;                                                                                \
+        for (size_t block = begin; block < end; block += BLOCK) {                                        \
+            const size_t stop = min(block + BLOCK, end);                                                 \
+            REAL8 v0 = (REAL8)ZERO, v1 = v0, v2 = v0, v3 = v0;                                           \
+            for (i = block; i + 32 <= stop; i += 32) {                                                   \
+                const REAL8 t0 = TERM(vload8(0, x + i), vload8(0, y + i), s);                            \
+                const REAL8 t1 = TERM(vload8(1, x + i), vload8(1, y + i), s);                            \
+                const REAL8 t2 = TERM(vload8(2, x + i), vload8(2, y + i), s);                            \
+                const REAL8 t3 = TERM(vload8(3, x + i), vload8(3, y + i), s);                            \
+                v0 = JOIN8(v0, t0);                                                                      \
+                v1 = JOIN8(v1, t1);                                                                      \
+                v2 = JOIN8(v2, t2);                                                                      \
+                v3 = JOIN8(v3, t3);                                                                      \
+            }                                                                                            \
+            v0 = JOIN8(v0, v1);                                                                          \
+            v2 = JOIN8(v2, v3);                                                                          \
+            v0 = JOIN8(v0, v2);                                                                          \
+            REAL value = JOIN(JOIN(JOIN(v0.s0, v0.s1), JOIN(v0.s2, v0.s3)),                              \
+                              JOIN(JOIN(v0.s4, v0.s5), JOIN(v0.s6, v0.s7)));                             \
+            for (; i < stop; ++i) {                                                                      \
+                const REAL term = TERM(x[i], y[i], s);                                                   \
+                value = JOIN(value, term);                                                               \
+            }                                                                                            \
+            total = JOIN(total, value);                                                                  \
+        }                                                                                                \
+        partial[get_global_id(0)] = total;                                                               \
+    }
+
+REDUCE_CPU(sum_cpu, TERM_SUM, JOIN_SUM, JOIN8_SUM)
+REDUCE_CPU(sum_abs_cpu, TERM_ABS, JOIN_SUM, JOIN8_SUM)
+REDUCE_CPU(sum_square_cpu, TERM_SQUARE, JOIN_SUM, JOIN8_SUM)
+REDUCE_CPU(max_abs_cpu, TERM_ABS, JOIN_MAX, JOIN8_MAX)
+REDUCE_CPU(dot_cpu, TERM_DOT, JOIN_SUM, JOIN8_SUM)
