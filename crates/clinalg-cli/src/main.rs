@@ -1,2 +1,4 @@
 //! stub
-fn main(){println!("stub")}
+fn main() {
+    println!("stub")
+}

@@ -66,7 +66,9 @@ pub enum Error {
         log: String,
     },
     /// An allocation that the device cannot hold.
-    #[error("cannot allocate {bytes} bytes on device `{device}`: {limit}; use a smaller problem, release objects or choose another device")]
+    #[error(
+        "cannot allocate {bytes} bytes on device `{device}`: {limit}; use a smaller problem, release objects or choose another device"
+    )]
     Allocation {
         /// Bytes asked for.
         bytes: u64,
@@ -88,7 +90,9 @@ pub enum Error {
         name: String,
     },
     /// The device stopped working; everything on it is lost.
-    #[error("device `{device}` is lost ({name} from {call}); objects on it cannot be used any more: release them and create a new context")]
+    #[error(
+        "device `{device}` is lost ({name} from {call}); objects on it cannot be used any more: release them and create a new context"
+    )]
     DeviceLost {
         /// The entry point.
         call: &'static str,
@@ -188,7 +192,9 @@ pub enum Error {
 fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {
     match fault {
         HandleFault::Stale => format!("handle {handle:#018x} was released; expected a live {expected}"),
-        HandleFault::Foreign => format!("handle {handle:#018x} was never handed out by this process; expected a {expected}"),
+        HandleFault::Foreign => {
+            format!("handle {handle:#018x} was never handed out by this process; expected a {expected}")
+        }
         HandleFault::Kind => format!("handle {handle:#018x} names an object of another kind; expected a {expected}"),
     }
 }

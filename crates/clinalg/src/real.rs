@@ -37,14 +37,7 @@ impl Precision {
 
 /// A real scalar type that devices compute with: `f32` or `f64`.
 pub trait Real:
-    crate::runtime::Element
-    + Float
-    + NumAssign
-    + Sum
-    + Default
-    + fmt::Debug
-    + fmt::Display
-    + fmt::LowerExp
+    crate::runtime::Element + Float + NumAssign + Sum + Default + fmt::Debug + fmt::Display + fmt::LowerExp
 {
     /// This type as a value.
     const PRECISION: Precision;

@@ -126,7 +126,13 @@ impl<T: Real> Csr<T> {
         values: &[T],
     ) -> Result<Csr<T>> {
         context.require::<T>()?;
-        let sorted = CsrParts { rows: cols, cols: rows, offsets: offsets.to_vec(), indices: indices.to_vec(), values: values.to_vec() };
+        let sorted = CsrParts {
+            rows: cols,
+            cols: rows,
+            offsets: offsets.to_vec(),
+            indices: indices.to_vec(),
+            values: values.to_vec(),
+        };
         sorted.check()?;
         if !sorted.is_canonical() {
             return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);

@@ -84,7 +84,8 @@ impl<T: Real> Dense<T> {
 }
 
 fn entries(rows: usize, cols: usize) -> Result<usize> {
-    rows.checked_mul(cols).ok_or_else(|| Error::value("rows x cols", "a number of entries below 2^64", format!("{rows} x {cols}")))
+    rows.checked_mul(cols)
+        .ok_or_else(|| Error::value("rows x cols", "a number of entries below 2^64", format!("{rows} x {cols}")))
 }
 
 impl<T: Real> Values<T> for Dense<T> {

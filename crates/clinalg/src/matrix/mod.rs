@@ -66,5 +66,6 @@ fn check_context(argument: &'static str, a: &Context, b: &Context) -> Result<()>
 
 /// Indices are stored in 32 bits.
 fn index32(argument: &'static str, value: usize) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::value(argument, "at most 4294967295 (indices are stored in 32 bits)", value))
+    u32::try_from(value)
+        .map_err(|_| Error::value(argument, "at most 4294967295 (indices are stored in 32 bits)", value))
 }

@@ -15,13 +15,7 @@ fn run<T: Real>(names: [&'static str; 2], buffer: &Buffer<T>, args: &[Arg]) -> R
 }
 
 /// out = alpha x + beta y on arrays of equal length; `out` may be one of the others.
-pub(crate) fn axpby_raw<T: Real>(
-    alpha: T,
-    x: &Buffer<T>,
-    beta: T,
-    y: &Buffer<T>,
-    out: &Buffer<T>,
-) -> Result<()> {
+pub(crate) fn axpby_raw<T: Real>(alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
     let n = Arg::size(out.len());
     run(["axpby_gpu", "axpby_cpu"], out, &[n, alpha.arg().0, x.arg(), beta.arg().0, y.arg(), out.arg()])
 }

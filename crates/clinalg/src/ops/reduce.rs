@@ -103,6 +103,8 @@ pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
         let lift = T::one() / T::min_positive_value();
         return Ok(T::of(squares(lift)?.sqrt() * T::min_positive_value().wide()));
     }
-    let unit = T::of(2.0_f64.powf(largest.wide().log2().floor().clamp(-1000.0, 1000.0)));
+    // A power of two scales exactly; one less than the largest exponent keeps its reciprocal normal.
+    let top = T::max_value().wide().log2().floor() - 1.0;
+    let unit = T::of(largest.wide().log2().floor().min(top).exp2());
     Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
 }

@@ -519,17 +519,7 @@ impl Context {
     ) -> Result<()> {
         // SAFETY: the caller checked both ranges; they do not overlap, as the buffers differ.
         self.check("clEnqueueCopyBuffer", unsafe {
-            ffi::clEnqueueCopyBuffer(
-                self.inner.queue.0,
-                from,
-                to,
-                from_offset,
-                to_offset,
-                bytes,
-                0,
-                null(),
-                null_mut(),
-            )
+            ffi::clEnqueueCopyBuffer(self.inner.queue.0, from, to, from_offset, to_offset, bytes, 0, null(), null_mut())
         })
     }
 
@@ -589,8 +579,7 @@ impl Inner {
     fn new_mem(&self, bytes: usize) -> Result<*mut c_void> {
         let mut code = SUCCESS;
         // SAFETY: no host memory is passed.
-        let mem =
-            unsafe { ffi::clCreateBuffer(self.context.0, ffi::CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
+        let mem = unsafe { ffi::clCreateBuffer(self.context.0, ffi::CL_MEM_READ_WRITE, bytes, null_mut(), &mut code) };
         status::check("clCreateBuffer", &self.device.info().name, code)?;
         Ok(mem)
     }

@@ -140,9 +140,7 @@ fn device_ids(platform: *mut c_void) -> Vec<*mut c_void> {
     }
     let mut ids = vec![null_mut(); count as usize];
     // SAFETY: `ids` has room for `count` identifiers.
-    let code = unsafe {
-        ffi::clGetDeviceIDs(platform, ffi::CL_DEVICE_TYPE_ALL, count, ids.as_mut_ptr(), null_mut())
-    };
+    let code = unsafe { ffi::clGetDeviceIDs(platform, ffi::CL_DEVICE_TYPE_ALL, count, ids.as_mut_ptr(), null_mut()) };
     if code == SUCCESS { ids } else { Vec::new() }
 }
 

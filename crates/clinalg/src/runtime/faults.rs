@@ -83,7 +83,7 @@ pub const FAULTS: &[Fault] = &[
 pub fn of(device: &DeviceInfo) -> impl Iterator<Item = &'static Fault> + use<> {
     let platform = device.platform.to_lowercase();
     let vendor = device.vendor.to_lowercase();
-    FAULTS.iter().filter(move |f| {
-        platform.contains(&f.platform.to_lowercase()) && vendor.contains(&f.vendor.to_lowercase())
-    })
+    FAULTS
+        .iter()
+        .filter(move |f| platform.contains(&f.platform.to_lowercase()) && vendor.contains(&f.vendor.to_lowercase()))
 }
