@@ -8,7 +8,6 @@ use crate::Real;
 ///
 /// # Panics
 /// When a length does not fit the shape.
-#[allow(clippy::too_many_arguments)]
 pub fn mv<T: Real>(alpha: T, a: &[T], rows: usize, cols: usize, x: &[T], beta: T, y: &mut [T]) {
     assert_eq!(a.len(), rows * cols, "a is not rows * cols long");
     assert_eq!(x.len(), cols, "x is not cols long");
@@ -25,7 +24,6 @@ pub fn mv<T: Real>(alpha: T, a: &[T], rows: usize, cols: usize, x: &[T], beta: T
 ///
 /// # Panics
 /// When a length does not fit the shape.
-#[allow(clippy::too_many_arguments)]
 pub fn mv_transposed<T: Real>(alpha: T, a: &[T], rows: usize, cols: usize, x: &[T], beta: T, y: &mut [T]) {
     assert_eq!(a.len(), rows * cols, "a is not rows * cols long");
     assert_eq!(x.len(), rows, "x is not rows long");

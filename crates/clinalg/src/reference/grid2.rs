@@ -241,9 +241,9 @@ mod tests {
     }
 
     fn clear_boundary(n: usize, mut u: Vec<f64>) -> Vec<f64> {
-        for k in 0..n * n {
+        for (k, u) in u.iter_mut().enumerate() {
             if k % n == 0 || k % n == n - 1 || k / n == 0 || k / n == n - 1 {
-                u[k] = 0.0;
+                *u = 0.0;
             }
         }
         u
