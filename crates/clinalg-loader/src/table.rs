@@ -81,7 +81,10 @@ forward! { i32, CL_PLATFORM_NOT_FOUND_KHR;
     clEnqueueReleaseGLObjects(command_queue: Ptr, num_objects: u32, mem_objects: Ptr, num_events_in_wait_list: u32, event_wait_list: Ptr, event: Ptr);
 }
 
-forward! { Ptr, unsafe { absent(status) };
+forward! { Ptr, {
+        // SAFETY: a status pointer is null or valid, by the specification.
+        unsafe { absent(status) }
+    };
     clCreateContext(properties: Ptr, num_devices: u32, devices: Ptr, pfn_notify: Callback, user_data: Ptr, status: *mut i32);
     clCreateContextFromType(properties: Ptr, device_type: u64, pfn_notify: Callback, user_data: Ptr, status: *mut i32);
     clCreateCommandQueue(context: Ptr, device: Ptr, properties: u64, status: *mut i32);

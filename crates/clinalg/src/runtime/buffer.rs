@@ -73,7 +73,7 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::Allocation`] when the device cannot hold it.
     pub fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
-        let bytes = (len.max(1) as u64).checked_mul(size_of::<T>() as u64).unwrap_or(u64::MAX);
+        let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64);
         let mem = context.create_mem(bytes)?;
         Ok(Buffer { context: context.clone(), mem, len, bytes, values: PhantomData })
     }
@@ -141,8 +141,8 @@ impl<T: Element> Buffer<T> {
         if target.is_empty() {
             return Ok(());
         }
-        let size = size_of::<T>();
-        self.context.read_mem(self.mem, offset * size, target.len() * size, target.as_mut_ptr().cast())
+        let bytes = size_of_val(target);
+        self.context.read_mem(self.mem, offset * size_of::<T>(), bytes, target.as_mut_ptr().cast())
     }
 
     /// Replaces all values by `values`, of the same length.
@@ -163,8 +163,8 @@ impl<T: Element> Buffer<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let size = size_of::<T>();
-        self.context.write_mem(self.mem, offset * size, values.len() * size, values.as_ptr().cast())
+        let bytes = size_of_val(values);
+        self.context.write_mem(self.mem, offset * size_of::<T>(), bytes, values.as_ptr().cast())
     }
 
     /// Copies all of `source`, of the same length, on the device.

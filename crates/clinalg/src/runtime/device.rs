@@ -103,7 +103,9 @@ pub fn devices() -> Result<Vec<Device>> {
     let mut found = Vec::new();
     let mut names = Vec::new();
     for platform in platform_ids()? {
-        let text = |what| text(|n, p, r| unsafe { ffi::clGetPlatformInfo(platform, what, n, p, r) });
+        // SAFETY: `platform` is a platform and the sizes passed are those of the buffers.
+        let query = |what, n, p, r| unsafe { ffi::clGetPlatformInfo(platform, what, n, p, r) };
+        let text = |what| text(|n, p, r| query(what, n, p, r));
         let name = text(ffi::CL_PLATFORM_NAME);
         let version = text(ffi::CL_PLATFORM_VERSION);
         for id in device_ids(platform) {
@@ -234,10 +236,10 @@ impl Device {
     /// # Errors
     /// Those of [`Device::select`].
     pub fn default_device() -> Result<Device> {
-        if let Ok(selector) = std::env::var("CLINALG_DEVICE") {
-            if !selector.trim().is_empty() {
-                return Device::select(&selector);
-            }
+        if let Ok(selector) = std::env::var("CLINALG_DEVICE")
+            && !selector.trim().is_empty()
+        {
+            return Device::select(&selector);
         }
         let mut all = devices()?;
         let best = all.iter().position(|d| d.info.kind == DeviceKind::Gpu).unwrap_or(0);
