@@ -24,6 +24,7 @@
         ulong n, REAL s, __global const REAL *x, __global const REAL *y, __global REAL *partial)         \
     {                                                                                                    \
         __local REAL shared[LOCAL];                                                                      \
+        (void)s, (void)y;                                                                                \
         const uint lane = (uint)get_local_id(0);                                                         \
         REAL value = ZERO;                                                                               \
         for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {                              \
@@ -53,6 +54,7 @@ REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM)
     __kernel void name(ulong n, REAL s, __global const REAL *x, __global const REAL *y,                  \
                        __global REAL *partial)                                                           \
     {                                                                                                    \
+        (void)s, (void)y;                                                                                \
         const size_t begin = part_start(n, get_global_id(0), get_global_size(0));                        \
         const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));                      \
         REAL total = ZERO;                                                                               \
