@@ -20,6 +20,7 @@ pub mod ops;
 mod real;
 pub mod reference;
 pub mod runtime;
+pub mod selftest;
 pub mod solve;
 pub mod tune;
 
