@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::checks::{amd, barriers, bare, cargo, drivers, kernels, licences, nvidia, oclgrind};
+use crate::checks::{amd, bare, barriers, cargo, drivers, kernels, licences, nvidia, oclgrind};
 use crate::setup::{self, Installer, Need};
 use crate::system::Workspace;
 
@@ -44,13 +44,7 @@ const CHECKS: [Check; 13] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], run: cargo::fmt },
     Check { name: "clippy", group: None, about: "clippy, warnings denied", needs: &[], run: cargo::clippy },
     Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], run: cargo::docs },
-    Check {
-        name: "barriers",
-        group: None,
-        about: "kernels keep the barrier rule",
-        needs: &[],
-        run: barriers::run,
-    },
+    Check { name: "barriers", group: None, about: "kernels keep the barrier rule", needs: &[], run: barriers::run },
     Check {
         name: "kernels",
         group: None,

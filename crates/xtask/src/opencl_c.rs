@@ -230,7 +230,9 @@ mod tests {
 
     #[test]
     fn macros_keep_the_lines_of_their_bodies() {
-        let source = Source::parse("#define TWICE(a, b) \\\n    first(a); \\\n    second(b)\n#define SIZE (3)\n#define FLAG\nend");
+        let source = Source::parse(
+            "#define TWICE(a, b) \\\n    first(a); \\\n    second(b)\n#define SIZE (3)\n#define FLAG\nend",
+        );
         let [twice, size, flag] = &source.macros[..] else { panic!("three macros: {source:?}") };
         assert_eq!((twice.name, twice.line), ("TWICE", 1));
         assert_eq!(twice.body.iter().map(|t| (t.text, t.line)).next(), Some(("first", 2)));

@@ -226,8 +226,7 @@ pub(crate) fn device(workspace: &Workspace, installer: &Installer, profile: Prof
         Err(words) => words,
     };
     println!("No OpenCL device on this machine. The program says:\n  {}", missing.replace('\n', "\n  "));
-    let needs: Vec<Need> =
-        [Need::Loader, Need::Pocl].into_iter().filter(|need| !need.is_there(workspace)).collect();
+    let needs: Vec<Need> = [Need::Loader, Need::Pocl].into_iter().filter(|need| !need.is_there(workspace)).collect();
     if needs.is_empty() {
         bail!("the OpenCL loader and PoCL are installed, so installing does not help; see what the program says above");
     }
@@ -282,8 +281,7 @@ pub(crate) fn provide(workspace: &Workspace, installer: &Installer, needs: &[Nee
         }
     }
 
-    let lacking: Vec<&str> =
-        needs.iter().filter(|need| !need.is_there(workspace)).map(|need| need.name()).collect();
+    let lacking: Vec<&str> = needs.iter().filter(|need| !need.is_there(workspace)).map(|need| need.name()).collect();
     if lacking.is_empty() {
         return Ok(());
     }

@@ -167,9 +167,34 @@ const LEAVES: [&str; 4] = ["return", "break", "continue", "goto"];
 const VARYING: [&str; 4] = ["get_global_id", "get_local_id", "get_global_linear_id", "get_local_linear_id"];
 /// What is the same in all items of a work-group if the arguments are.
 const UNIFORM: [&str; 28] = [
-    "get_group_id", "get_num_groups", "get_global_size", "get_local_size", "get_global_offset", "get_work_dim", "min",
-    "max", "clamp", "const", "unsigned", "signed", "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong",
-    "size_t", "bool", "float", "double", "sizeof", "popcount", "clz", "abs",
+    "get_group_id",
+    "get_num_groups",
+    "get_global_size",
+    "get_local_size",
+    "get_global_offset",
+    "get_work_dim",
+    "min",
+    "max",
+    "clamp",
+    "const",
+    "unsigned",
+    "signed",
+    "char",
+    "uchar",
+    "short",
+    "ushort",
+    "int",
+    "uint",
+    "long",
+    "ulong",
+    "size_t",
+    "bool",
+    "float",
+    "double",
+    "sizeof",
+    "popcount",
+    "clz",
+    "abs",
 ];
 
 /// Names with a meaning for the rule.
@@ -334,11 +359,7 @@ impl<'s> Body<'_, 's> {
                 let other = statement_end(self.tokens, close + 1).min(end);
                 let held = self.statement(close + 1, other, Place::Under("if"));
                 // The rest is `else` and its statement.
-                if other + 1 < end {
-                    held.and(self.statement(other + 1, end, Place::Under("else")))
-                } else {
-                    held
-                }
+                if other + 1 < end { held.and(self.statement(other + 1, end, Place::Under("else"))) } else { held }
             }
             ("for", Some(close)) => self.loop_for(open, close, end, place),
             ("while", Some(close)) => {
@@ -551,7 +572,9 @@ mod tests {
 
     /// A kernel whose body begins on line 2.
     fn kernel(body: &str) -> String {
-        format!("__kernel void k(uint n, __global float *x, __global const uint *start, __local float *s) {{\n{body}\n}}\n")
+        format!(
+            "__kernel void k(uint n, __global float *x, __global const uint *start, __local float *s) {{\n{body}\n}}\n"
+        )
     }
 
     #[track_caller]
@@ -574,9 +597,13 @@ mod tests {
         good("for (uint h = 128; h > 0; h /= 2) {\n barrier(CLK_LOCAL_MEM_FENCE);\n if (x[h] > 0) { s[h] = 0; }\n}");
         good("for (uint k = 0; k < n; ++k)\n for (uint j = k; j < n; ++j)\n  barrier(CLK_LOCAL_MEM_FENCE);");
         good("{ barrier(CLK_LOCAL_MEM_FENCE); }\nif (n > 3) return;");
-        good("const uint g = (uint)get_group_id(0), last = start[g + 1];\nfor (uint k = start[g]; k < last; ++k) { barrier(1); }");
+        good(
+            "const uint g = (uint)get_group_id(0), last = start[g + 1];\nfor (uint k = start[g]; k < last; ++k) { barrier(1); }",
+        );
         good("for (uint k = 0; k < LANES; ++k) { barrier(1); for (uint j = 0; j < x[k]; ++j) { if (j > 3) break; } }");
-        good("for (uint k = 0; k < n; ++k) { barrier(1); switch (k) { case 1: s[0] = 1; break; } while (s[0] > 0) { break; } }");
+        good(
+            "for (uint k = 0; k < n; ++k) { barrier(1); switch (k) { case 1: s[0] = 1; break; } while (s[0] > 0) { break; } }",
+        );
     }
 
     #[test]
@@ -603,11 +630,16 @@ mod tests {
 
     #[test]
     fn leaving_a_loop_with_a_barrier_is_found() {
-        let body = |leave: &str| format!("for (uint k = 0; k < n; ++k) {{\n barrier(1);\n if (x[k] > 0)\n  {leave}\n}}");
+        let body =
+            |leave: &str| format!("for (uint k = 0; k < n; ++k) {{\n barrier(1);\n if (x[k] > 0)\n  {leave}\n}}");
         for leave in ["break;", "continue;", "return;", "goto out;"] {
             bad(&body(leave), 5, leave.split([' ', ';']).next().unwrap());
         }
-        bad("for (uint k = 0; k < n; ++k) {\n for (uint j = 0; j < n; ++j) {\n  barrier(1);\n }\n break;\n}", 6, "break");
+        bad(
+            "for (uint k = 0; k < n; ++k) {\n for (uint j = 0; j < n; ++j) {\n  barrier(1);\n }\n break;\n}",
+            6,
+            "break",
+        );
         bad("for (uint k = 0; k < n; ++k) {\n switch (n) {\n  case 1: continue;\n }\n barrier(1);\n}", 4, "continue");
     }
 
@@ -627,7 +659,11 @@ mod tests {
         bad("for (uint k = 0; k < n; ++k) {\n barrier(1);\n}\nn = (uint)x[0];", 2, "`n`");
         let changed = "for (uint k = 0; k < n; ++k) {\n ++k;\n for (uint j = 0; j < k; ++j) barrier(1);\n}";
         assert_eq!(lines(&kernel(changed)), [2, 4], "the inner loop counts up to what the outer one changes");
-        bad("const uint m = n;\n{ const uint m = (uint)get_local_id(0);\nfor (uint k = 0; k < m; ++k) barrier(1); }", 4, "`m`");
+        bad(
+            "const uint m = n;\n{ const uint m = (uint)get_local_id(0);\nfor (uint k = 0; k < m; ++k) barrier(1); }",
+            4,
+            "`m`",
+        );
     }
 
     #[test]
@@ -668,7 +704,10 @@ mod tests {
         assert_eq!(lines("#define FIRST if (lane == 0)\n__kernel void k(uint lane) {\n FIRST { barrier(1); }\n}"), [3]);
         assert_eq!(lines("#define DONE return\n__kernel void k(uint n) {\n if (n) DONE;\n barrier(1);\n}"), [3]);
         assert_eq!(lines("#define OPEN if (x) {\n"), [1]);
-        assert_eq!(lines("#define LANE get_local_id(0)\n__kernel void k() {\n for (uint k = 0; k < LANE; ++k) barrier(1);\n}"), [3]);
+        assert_eq!(
+            lines("#define LANE get_local_id(0)\n__kernel void k() {\n for (uint k = 0; k < LANE; ++k) barrier(1);\n}"),
+            [3]
+        );
     }
 
     #[test]

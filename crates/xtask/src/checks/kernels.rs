@@ -137,9 +137,12 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
             failures.push(format!("kernels/{file}.cl asks for {name}, which no build in {BUILDS} defines"));
         }
     }
-    failures.extend(system::parallel(&builds, |build| warnings(workspace, build).err()).into_iter().flatten().map(
-        |error| format!("{error:#}"),
-    ));
+    failures.extend(
+        system::parallel(&builds, |build| warnings(workspace, build).err())
+            .into_iter()
+            .flatten()
+            .map(|error| format!("{error:#}")),
+    );
     for failure in &failures {
         println!("{failure}");
     }
