@@ -13,6 +13,8 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+#[cfg(doctest)]
+mod book;
 mod error;
 pub mod io;
 pub mod matrix;
