@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod ops;
 mod real;
 pub mod reference;
+pub mod registry;
 pub mod runtime;
 pub mod tune;
 
