@@ -380,7 +380,8 @@ impl Context {
         // SAFETY: the program is built and the name ends in zero.
         let raw = unsafe { ffi::clCreateKernel(program.0, name.as_ptr(), &mut code) };
         self.check("clCreateKernel", code)?;
-        let mut max_local = 0_usize;
+        // The slot releases the kernel on every way out.
+        let mut slot = Slot { kernel: Mutex::new(Raw(raw)), max_local: 0 };
         // SAFETY: the answer is one size_t.
         let code = unsafe {
             ffi::clGetKernelWorkGroupInfo(
@@ -388,12 +389,12 @@ impl Context {
                 self.inner.device.id(),
                 ffi::CL_KERNEL_WORK_GROUP_SIZE,
                 size_of::<usize>(),
-                (&raw mut max_local).cast(),
+                (&raw mut slot.max_local).cast(),
                 null_mut(),
             )
         };
         self.check("clGetKernelWorkGroupInfo", code)?;
-        let slot = Arc::new(Slot { kernel: Mutex::new(Raw(raw)), max_local });
+        let slot = Arc::new(slot);
         let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; its kernel is used and this one goes with its slot.
         Ok(known.entry(kernel.clone()).or_insert(slot).clone())
