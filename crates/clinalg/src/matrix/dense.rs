@@ -92,7 +92,7 @@ impl<T: Real> Dense<T> {
         self.context().run(
             &Kernel::new(&files::DENSE, "diagonal_dense", T::PRECISION),
             Range::d1(n, self.context().local()),
-            &[Arg::size(n), Arg::size(self.rows), self.values.arg(), diagonal.buffer().arg()],
+            &[Arg::size(n), Arg::size(self.rows), self.values.buffer().arg(), diagonal.buffer().arg()],
         )?;
         Ok(diagonal)
     }
