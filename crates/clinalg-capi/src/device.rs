@@ -1,0 +1,183 @@
+//! Devices, the one context, memory.
+
+use std::ffi::c_char;
+
+use clinalg::registry::Registry;
+use clinalg::runtime::devices;
+use clinalg::{Context, ContextOptions, Device};
+
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{put, slice_mut, text};
+
+/// What a text of [`clinalg_device_text`] is about.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub enum ClinalgDeviceText {
+    /// The device's name.
+    Name = 0,
+    /// The device's vendor.
+    Vendor = 1,
+    /// The platform (driver).
+    Platform = 2,
+    /// The driver's version.
+    Driver = 3,
+    /// The OpenCL version.
+    Version = 4,
+}
+
+/// What a number of [`clinalg_device_number`] is about.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub enum ClinalgDeviceNumber {
+    /// 1 with double precision, else 0.
+    Fp64 = 0,
+    /// Compute units.
+    ComputeUnits = 1,
+    /// Bytes of global memory.
+    GlobalMem = 2,
+    /// Bytes of the largest single allocation.
+    MaxAlloc = 3,
+    /// Bytes of local memory of a work-group.
+    LocalMem = 4,
+}
+
+/// Device memory held by the objects of the process.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgMemory {
+    /// Bytes in live objects.
+    pub live_bytes: u64,
+    /// The most bytes there were.
+    pub peak_bytes: u64,
+    /// Number of live device buffers.
+    pub live_buffers: u64,
+}
+
+fn device(index: usize) -> Result<Device, Fault> {
+    Ok(Device::select(&index.to_string())?)
+}
+
+/// Number of OpenCL devices.
+///
+/// # Safety
+/// `count` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_device_count(count: *mut usize) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put("count", count, devices()?.len()) })
+}
+
+/// A text about device `index`, cut to `capacity` bytes with the ending zero. `needed`, if not
+/// null, gets the bytes of the whole text with its zero.
+///
+/// # Safety
+/// `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_device_text(
+    index: usize,
+    what: ClinalgDeviceText,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> ClinalgStatus {
+    guard(|| {
+        let device = device(index)?;
+        let info = device.info();
+        let text = match what {
+            ClinalgDeviceText::Name => &info.name,
+            ClinalgDeviceText::Vendor => &info.vendor,
+            ClinalgDeviceText::Platform => &info.platform,
+            ClinalgDeviceText::Driver => &info.driver,
+            ClinalgDeviceText::Version => &info.version,
+        };
+        // SAFETY: by the contract above.
+        let buffer = unsafe { slice_mut("buffer", buffer.cast::<u8>(), capacity)? };
+        if let Some(room) = capacity.checked_sub(1) {
+            let mut kept = room.min(text.len());
+            while !text.is_char_boundary(kept) {
+                kept -= 1;
+            }
+            buffer[..kept].copy_from_slice(&text.as_bytes()[..kept]);
+            buffer[kept] = 0;
+        }
+        if needed.is_null() {
+            return Ok(());
+        }
+        // SAFETY: by the contract above.
+        unsafe { put("needed", needed, text.len() + 1) }
+    })
+}
+
+/// A number about device `index`.
+///
+/// # Safety
+/// `value` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_device_number(
+    index: usize,
+    what: ClinalgDeviceNumber,
+    value: *mut u64,
+) -> ClinalgStatus {
+    guard(|| {
+        let device = device(index)?;
+        let info = device.info();
+        let number = match what {
+            ClinalgDeviceNumber::Fp64 => u64::from(info.fp64),
+            ClinalgDeviceNumber::ComputeUnits => u64::from(info.compute_units),
+            ClinalgDeviceNumber::GlobalMem => info.global_mem,
+            ClinalgDeviceNumber::MaxAlloc => info.max_alloc,
+            ClinalgDeviceNumber::LocalMem => info.local_mem,
+        };
+        // SAFETY: by the contract above.
+        unsafe { put("value", value, number) }
+    })
+}
+
+/// Makes the device of this index or name the one that new objects live on. Without this call the
+/// first object takes the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
+///
+/// # Safety
+/// `selector` is null or a text that ends in zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_select_device(selector: *const c_char) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let selector = unsafe { text("selector", selector)? };
+        Context::set_global(Context::new(&Device::select(&selector)?, &ContextOptions::default())?);
+        Ok(())
+    })
+}
+
+/// Waits until the device has done all that was asked.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_finish() -> ClinalgStatus {
+    guard(|| Ok(Context::global()?.finish()?))
+}
+
+/// Device memory held by the objects of the device in use.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_memory(report: *mut ClinalgMemory) -> ClinalgStatus {
+    guard(|| {
+        let memory = Context::global()?.memory();
+        let value = ClinalgMemory {
+            live_bytes: memory.live_bytes,
+            peak_bytes: memory.peak_bytes,
+            live_buffers: memory.live_buffers,
+        };
+        // SAFETY: by the contract above.
+        unsafe { put("report", report, value) }
+    })
+}
+
+/// Releases every object and the device. All handles become stale; the library can be used again.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_shutdown() -> ClinalgStatus {
+    guard(|| {
+        Registry::global().release_all();
+        Context::release_global();
+        Ok(())
+    })
+}

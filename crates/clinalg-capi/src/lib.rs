@@ -1,0 +1,74 @@
+//! The C ABI of clinalg.
+//!
+//! Every function returns a [`ClinalgStatus`](status::ClinalgStatus); results go through pointers.
+//! Objects are `uint64_t` handles, never pointers: a released, foreign or forged handle is an error.
+//! No panic crosses into C. The header `include/clinalg.h` is generated from this crate.
+//!
+//! Arrays are borrowed for the length of a call. All functions may be called from any thread.
+
+mod device;
+mod object;
+mod operation;
+mod solver;
+mod status;
+
+pub use device::*;
+pub use object::*;
+pub use operation::*;
+pub use solver::*;
+pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};
+
+use std::ffi::{CStr, c_char};
+
+use status::Fault;
+
+/// The slice behind a pointer; an empty one may be null.
+///
+/// # Safety
+/// `pointer` is null or names `len` values that nobody writes while the slice lives.
+unsafe fn slice<'a, T>(argument: &'static str, pointer: *const T, len: usize) -> Result<&'a [T], Fault> {
+    match (pointer.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(Fault::Null(argument)),
+        // SAFETY: by the contract above.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, len) }),
+    }
+}
+
+/// The writable slice behind a pointer; an empty one may be null.
+///
+/// # Safety
+/// `pointer` is null or names `len` values that nobody else uses while the slice lives.
+unsafe fn slice_mut<'a, T>(argument: &'static str, pointer: *mut T, len: usize) -> Result<&'a mut [T], Fault> {
+    match (pointer.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(Fault::Null(argument)),
+        // SAFETY: by the contract above.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) }),
+    }
+}
+
+/// Writes a result.
+///
+/// # Safety
+/// `pointer` is null or valid for a write.
+unsafe fn put<T>(argument: &'static str, pointer: *mut T, value: T) -> Result<(), Fault> {
+    if pointer.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    // SAFETY: by the contract above.
+    unsafe { pointer.write(value) };
+    Ok(())
+}
+
+/// The text behind a pointer.
+///
+/// # Safety
+/// `pointer` is null or names a text that ends in zero.
+unsafe fn text<'a>(argument: &'static str, pointer: *const c_char) -> Result<std::borrow::Cow<'a, str>, Fault> {
+    if pointer.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    // SAFETY: by the contract above.
+    Ok(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
+}

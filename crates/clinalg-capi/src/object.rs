@@ -1,0 +1,409 @@
+//! Objects behind handles: upload, download, release.
+
+use std::ffi::{c_char, c_void};
+use std::path::Path;
+
+use clinalg::io::matrix_market;
+use clinalg::registry::{Download, Host, Kind, Registry, Scalar};
+use clinalg::{Context, Csr, Dense, Error, HandleFault, Precision};
+
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{put, slice, slice_mut, text};
+
+/// A device object; 0 is never one.
+pub type ClinalgHandle = u64;
+
+/// The type of the values of an object.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgPrecision {
+    /// `float`.
+    F32 = 0,
+    /// `double`.
+    F64 = 1,
+}
+
+/// The kind of an object.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgKind {
+    /// A contiguous vector.
+    Vector = 1,
+    /// A dense column-major matrix.
+    Dense = 2,
+    /// A sparse matrix in compressed rows.
+    Csr = 3,
+    /// A band matrix.
+    Band = 4,
+    /// An object of a kind younger than this interface.
+    Other = 255,
+}
+
+/// What a handle names, in numbers.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgInfo {
+    /// The kind of object.
+    pub kind: ClinalgKind,
+    /// The type of its values.
+    pub precision: ClinalgPrecision,
+    /// Number of rows; of a vector its length.
+    pub rows: usize,
+    /// Number of columns; 1 for a vector.
+    pub cols: usize,
+    /// Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+    /// matrix; 0 for a band matrix, whose download leaves zeros out.
+    pub entries: usize,
+    /// Subdiagonals of a band matrix, else 0.
+    pub kl: usize,
+    /// Superdiagonals of a band matrix, else 0.
+    pub ku: usize,
+}
+
+/// The length of an array given by its last offset.
+///
+/// # Safety
+/// `offsets` is null or names `count + 1` values.
+unsafe fn compressed<'a, T>(
+    count: usize,
+    offsets: *const usize,
+    indices: *const usize,
+    values: *const T,
+) -> Result<(&'a [usize], &'a [usize], &'a [T]), Fault> {
+    let length = count.checked_add(1).ok_or_else(|| too_many("offsets"))?;
+    // SAFETY: by the contract above.
+    let offsets = unsafe { slice("offsets", offsets, length)? };
+    let entries = offsets[count];
+    // SAFETY: the caller's arrays have as many entries as the last offset says.
+    unsafe { Ok((offsets, slice("indices", indices, entries)?, slice("values", values, entries)?)) }
+}
+
+fn too_many(argument: &'static str) -> Fault {
+    Fault::Library(Error::Value {
+        argument,
+        expected: "a length that fits the address space".into(),
+        got: "more".into(),
+    })
+}
+
+fn area(rows: usize, cols: usize) -> Result<usize, Fault> {
+    rows.checked_mul(cols).ok_or_else(|| too_many("rows x cols"))
+}
+
+fn upload(handle: *mut ClinalgHandle, make: impl FnOnce(&Context) -> Result<u64, Fault>) -> ClinalgStatus {
+    guard(|| {
+        if handle.is_null() {
+            return Err(Fault::Null("handle"));
+        }
+        let made = make(&Context::global()?)?;
+        // SAFETY: checked above; every caller passes on a pointer valid for a write.
+        unsafe { put("handle", handle, made) }
+    })
+}
+
+/// Evaluates `$body` with `$real` standing for the type of `$precision`.
+macro_rules! typed {
+    ($precision:expr, $real:ident => $body:expr) => {
+        match $precision {
+            ClinalgPrecision::F32 => {
+                type $real = f32;
+                $body
+            }
+            ClinalgPrecision::F64 => {
+                type $real = f64;
+                $body
+            }
+        }
+    };
+}
+
+/// A vector with a copy of `values[0..len]`, of the type `precision`.
+///
+/// # Safety
+/// `values` names `len` values (null for none); `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_vector(
+    precision: ClinalgPrecision,
+    values: *const c_void,
+    len: usize,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |context| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice("values", values.cast::<T>(), len)? };
+            Ok(Registry::global().upload_vector(context, values)?)
+        })
+    })
+}
+
+/// A dense matrix, `values[j * rows + i]` at row i and column j.
+///
+/// # Safety
+/// `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
+/// write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dense(
+    precision: ClinalgPrecision,
+    rows: usize,
+    cols: usize,
+    values: *const c_void,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |context| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice("values", values.cast::<T>(), area(rows, cols)?)? };
+            Ok(Registry::global().upload_dense(context, rows, cols, values)?)
+        })
+    })
+}
+
+/// A sparse matrix from compressed rows: `rows + 1` offsets, `offsets[rows]` column indices
+/// (0-based) and values. Unsorted entries are sorted, duplicates summed.
+///
+/// # Safety
+/// The arrays have those lengths; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_csr(
+    precision: ClinalgPrecision,
+    rows: usize,
+    cols: usize,
+    offsets: *const usize,
+    indices: *const usize,
+    values: *const c_void,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |context| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let (offsets, indices, values) = unsafe { compressed(rows, offsets, indices, values.cast::<T>())? };
+            Ok(Registry::global().upload_csr(context, (rows, cols), offsets, indices, values)?)
+        })
+    })
+}
+
+/// A sparse matrix from compressed columns: `cols + 1` offsets, `offsets[cols]` row indices
+/// (0-based) and values.
+///
+/// # Safety
+/// The arrays have those lengths; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_csc(
+    precision: ClinalgPrecision,
+    rows: usize,
+    cols: usize,
+    offsets: *const usize,
+    indices: *const usize,
+    values: *const c_void,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |context| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let (offsets, indices, values) = unsafe { compressed(cols, offsets, indices, values.cast::<T>())? };
+            Ok(Registry::global().upload_csc(context, (rows, cols), offsets, indices, values)?)
+        })
+    })
+}
+
+/// A band matrix of `kl` sub- and `ku` superdiagonals from its full column-major form; a nonzero
+/// outside the band is an error.
+///
+/// # Safety
+/// `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
+/// write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_band(
+    precision: ClinalgPrecision,
+    rows: usize,
+    cols: usize,
+    kl: usize,
+    ku: usize,
+    values: *const c_void,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |context| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice("values", values.cast::<T>(), area(rows, cols)?)? };
+            Ok(Registry::global().upload_band(context, (rows, cols), (kl, ku), values)?)
+        })
+    })
+}
+
+/// Copies `count` values from `offset` on of a vector or dense matrix to the host. `precision` must
+/// be that of the object.
+///
+/// # Safety
+/// `values` has room for `count` values of the type `precision`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_read(
+    handle: ClinalgHandle,
+    precision: ClinalgPrecision,
+    offset: usize,
+    count: usize,
+    values: *mut c_void,
+) -> ClinalgStatus {
+    guard(|| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice_mut("values", values.cast::<T>(), count)? };
+            Ok(Registry::global().read(handle, offset, values)?)
+        })
+    })
+}
+
+/// Replaces `count` values from `offset` on of a vector or dense matrix. `precision` must be that
+/// of the object.
+///
+/// # Safety
+/// `values` names `count` values of the type `precision`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_write(
+    handle: ClinalgHandle,
+    precision: ClinalgPrecision,
+    offset: usize,
+    count: usize,
+    values: *const c_void,
+) -> ClinalgStatus {
+    guard(|| {
+        typed!(precision, T => {
+            // SAFETY: by the contract above.
+            let values = unsafe { slice("values", values.cast::<T>(), count)? };
+            Ok(Registry::global().write(handle, offset, values)?)
+        })
+    })
+}
+
+/// Downloads a sparse or band matrix in compressed columns. `entries` is the capacity of `indices`
+/// and `values` on entry and the number of entries on return; with too small a capacity nothing is
+/// copied and the call fails with the needed number in `entries`. `precision` must be that of the
+/// object.
+///
+/// # Safety
+/// `offsets` has room for cols + 1 values, `indices` and `values` for `*entries`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_read_sparse(
+    handle: ClinalgHandle,
+    precision: ClinalgPrecision,
+    offsets: *mut usize,
+    indices: *mut usize,
+    values: *mut c_void,
+    entries: *mut usize,
+) -> ClinalgStatus {
+    guard(|| match (Registry::global().download(handle)?, precision) {
+        // SAFETY: by the contract above, in both.
+        (Download::F32(host), ClinalgPrecision::F32) => unsafe {
+            copy_sparse(handle, host, offsets, indices, values.cast(), entries)
+        },
+        (Download::F64(host), ClinalgPrecision::F64) => unsafe {
+            copy_sparse(handle, host, offsets, indices, values.cast(), entries)
+        },
+        (Download::F32(_), _) => Err(mixed(Precision::F64, Precision::F32)),
+        (Download::F64(_), _) => Err(mixed(Precision::F32, Precision::F64)),
+    })
+}
+
+fn mixed(expected: Precision, got: Precision) -> Fault {
+    Fault::Library(Error::Precision { argument: "precision", expected: got, got: expected })
+}
+
+/// # Safety
+/// As [`clinalg_read_sparse`].
+unsafe fn copy_sparse<T: Copy>(
+    handle: u64,
+    host: Host<T>,
+    offsets: *mut usize,
+    indices: *mut usize,
+    values: *mut T,
+    entries: *mut usize,
+) -> Result<(), Fault> {
+    let Host::Sparse { offsets: o, indices: i, values: v, .. } = host else {
+        let expected = "sparse matrix or band matrix".into();
+        return Err(Error::Handle { argument: "handle", fault: HandleFault::Kind, handle, expected }.into());
+    };
+    if entries.is_null() {
+        return Err(Fault::Null("entries"));
+    }
+    // SAFETY: by the contract above.
+    let capacity = unsafe { entries.replace(v.len()) };
+    if capacity < v.len() {
+        return Err(Error::Length { argument: "entries", expected: v.len(), got: capacity }.into());
+    }
+    // SAFETY: by the contract above.
+    unsafe {
+        slice_mut("offsets", offsets, o.len())?.copy_from_slice(&o);
+        slice_mut("indices", indices, i.len())?.copy_from_slice(&i);
+        slice_mut("values", values, v.len())?.copy_from_slice(&v);
+    }
+    Ok(())
+}
+
+/// Reads a MatrixMarket file into a sparse matrix (coordinate files) or a dense one (array files),
+/// with values of the type `precision`.
+///
+/// # Safety
+/// `path` is null or a text that ends in zero; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_read_matrix_market(
+    path: *const c_char,
+    precision: ClinalgPrecision,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    fn load<T: Scalar>(context: &Context, path: &str) -> Result<u64, Fault> {
+        let file = matrix_market::read(Path::new(path))?;
+        Ok(match file.storage {
+            matrix_market::Storage::Coordinate(_) => {
+                Registry::global().insert(Csr::from_parts(context, &file.to_csr_parts::<T>()?)?)
+            }
+            matrix_market::Storage::Array(_) => {
+                let values = file.to_column_major::<T>()?;
+                Registry::global().insert(Dense::from_column_major(context, file.rows, file.cols, &values)?)
+            }
+        })
+    }
+    upload(handle, |context| {
+        // SAFETY: by the contract above.
+        let path = unsafe { text("path", path)? };
+        typed!(precision, T => load::<T>(context, &path))
+    })
+}
+
+/// What a handle names.
+///
+/// # Safety
+/// `info` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgInfo) -> ClinalgStatus {
+    guard(|| {
+        let found = Registry::global().info(handle)?;
+        let kind = match found.kind {
+            Kind::Vector => ClinalgKind::Vector,
+            Kind::Dense => ClinalgKind::Dense,
+            Kind::Csr => ClinalgKind::Csr,
+            Kind::Band => ClinalgKind::Band,
+            _ => ClinalgKind::Other,
+        };
+        let value = ClinalgInfo {
+            kind,
+            precision: match found.precision {
+                Precision::F32 => ClinalgPrecision::F32,
+                Precision::F64 => ClinalgPrecision::F64,
+            },
+            rows: found.rows,
+            cols: found.cols,
+            entries: found.entries,
+            kl: found.kl,
+            ku: found.ku,
+        };
+        // SAFETY: by the contract above.
+        unsafe { put("info", info, value) }
+    })
+}
+
+/// Releases an object; a second release is an error that harms nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_release(handle: ClinalgHandle) -> ClinalgStatus {
+    guard(|| Ok(Registry::global().release(handle, Kind::ANY)?))
+}

@@ -1,0 +1,151 @@
+//! Status codes and the error text of a thread.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clinalg::Error;
+
+/// The outcome of a call. Numbers are never reused or changed; new ones may be added.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgStatus {
+    /// The call did what it says.
+    Ok = 0,
+    /// A fault of the library itself; please report it.
+    Internal = 1,
+    /// A pointer that must not be null is null.
+    NullPointer = 2,
+    /// No OpenCL loader library (clinalg:device:noLoader).
+    NoLoader = 10,
+    /// No OpenCL platform (clinalg:device:noPlatform).
+    NoPlatform = 11,
+    /// No OpenCL device (clinalg:device:noDevice).
+    NoDevice = 12,
+    /// The wanted device is not there (clinalg:device:notFound).
+    DeviceNotFound = 13,
+    /// The device has no double precision (clinalg:device:noFp64).
+    NoFp64 = 14,
+    /// A kernel could not be built (clinalg:device:build).
+    Build = 15,
+    /// The device's memory does not hold it (clinalg:device:memory).
+    Memory = 16,
+    /// Another failure of OpenCL (clinalg:device:opencl).
+    OpenCl = 17,
+    /// The device is lost (clinalg:device:lost).
+    DeviceLost = 18,
+    /// An array of the wrong length (clinalg:argument:length).
+    Length = 20,
+    /// An object of the wrong shape (clinalg:argument:shape).
+    Shape = 21,
+    /// A value outside its range (clinalg:argument:value).
+    Value = 22,
+    /// Single and double precision mixed (clinalg:argument:precision).
+    Precision = 23,
+    /// An index out of range or order (clinalg:argument:index).
+    Index = 24,
+    /// Objects of different devices (clinalg:argument:context).
+    Context = 25,
+    /// The handle was released (clinalg:handle:stale).
+    HandleStale = 30,
+    /// The handle was never handed out (clinalg:handle:foreign).
+    HandleForeign = 31,
+    /// The handle names another kind of object (clinalg:handle:kind).
+    HandleKind = 32,
+    /// A file that is not what its format says (clinalg:file:format).
+    FileFormat = 40,
+    /// A file that cannot be read or written (clinalg:file:io).
+    FileIo = 41,
+}
+
+/// Every identifier with its code.
+const CODES: &[(&str, ClinalgStatus)] = &[
+    ("clinalg:device:noLoader", ClinalgStatus::NoLoader),
+    ("clinalg:device:noPlatform", ClinalgStatus::NoPlatform),
+    ("clinalg:device:noDevice", ClinalgStatus::NoDevice),
+    ("clinalg:device:notFound", ClinalgStatus::DeviceNotFound),
+    ("clinalg:device:noFp64", ClinalgStatus::NoFp64),
+    ("clinalg:device:build", ClinalgStatus::Build),
+    ("clinalg:device:memory", ClinalgStatus::Memory),
+    ("clinalg:device:opencl", ClinalgStatus::OpenCl),
+    ("clinalg:device:lost", ClinalgStatus::DeviceLost),
+    ("clinalg:argument:length", ClinalgStatus::Length),
+    ("clinalg:argument:shape", ClinalgStatus::Shape),
+    ("clinalg:argument:value", ClinalgStatus::Value),
+    ("clinalg:argument:precision", ClinalgStatus::Precision),
+    ("clinalg:argument:index", ClinalgStatus::Index),
+    ("clinalg:argument:context", ClinalgStatus::Context),
+    ("clinalg:handle:stale", ClinalgStatus::HandleStale),
+    ("clinalg:handle:foreign", ClinalgStatus::HandleForeign),
+    ("clinalg:handle:kind", ClinalgStatus::HandleKind),
+    ("clinalg:file:format", ClinalgStatus::FileFormat),
+    ("clinalg:file:io", ClinalgStatus::FileIo),
+];
+
+/// Why a call failed.
+pub(crate) enum Fault {
+    Null(&'static str),
+    Library(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
+        Fault::Library(error)
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<(CString, CString)> = RefCell::default();
+}
+
+fn remember(id: &str, message: String) {
+    let text = |s: String| CString::new(s.replace('\0', " ")).unwrap_or_default();
+    LAST.with(|last| *last.borrow_mut() = (text(id.to_owned()), text(message)));
+}
+
+/// Runs one entry point: nothing unwinds into C, and the words of a failure are kept for the thread.
+pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => ClinalgStatus::Ok,
+        Ok(Err(Fault::Null(argument))) => {
+            remember("clinalg:argument:null", format!("argument `{argument}` is a null pointer"));
+            ClinalgStatus::NullPointer
+        }
+        Ok(Err(Fault::Library(error))) => {
+            remember(error.id(), error.to_string());
+            let known = CODES.iter().find(|(id, _)| *id == error.id());
+            known.map_or(ClinalgStatus::Internal, |(_, status)| *status)
+        }
+        Err(panic) => {
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+            remember("clinalg:internal:panic", format!("a fault of clinalg itself, please report it: {words}"));
+            ClinalgStatus::Internal
+        }
+    }
+}
+
+/// The words of the last failure on this thread, in UTF-8; empty before the first.
+///
+/// Valid until the next failing call on this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_last_error_message() -> *const c_char {
+    LAST.with(|last| last.borrow().1.as_ptr())
+}
+
+/// The identifier `clinalg:<topic>:<what>` of the last failure on this thread; empty before the
+/// first. Valid until the next failing call on this thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_last_error_id() -> *const c_char {
+    LAST.with(|last| last.borrow().0.as_ptr())
+}
+
+/// The library's version, "major.minor.patch"; valid for ever.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_version() -> *const c_char {
+    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => panic!("a version holds no zero byte"),
+    };
+    VERSION.as_ptr()
+}
