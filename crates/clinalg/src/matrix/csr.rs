@@ -203,7 +203,7 @@ impl<T: Real> Csr<T> {
         self.values.context()
     }
 
-    pub(crate) fn structure(&self) -> &Structure {
+    pub(crate) fn structure(&self) -> &Arc<Structure> {
         &self.structure
     }
 
