@@ -14,12 +14,14 @@
 //! ```
 
 mod error;
+pub mod grid;
 pub mod io;
 pub mod matrix;
 pub mod ops;
 mod real;
 pub mod reference;
 pub mod runtime;
+pub mod solve;
 pub mod tune;
 
 pub use error::{Error, HandleFault, Result};
