@@ -13,14 +13,19 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+#[cfg(doctest)]
+mod book;
 mod error;
+pub mod grid;
 pub mod io;
 pub mod matrix;
 pub mod ops;
 mod real;
 pub mod reference;
+pub mod registry;
 pub mod runtime;
 pub mod selftest;
+pub mod solve;
 pub mod tune;
 
 pub use error::{Error, HandleFault, Result};

@@ -2,22 +2,48 @@
 
 use crate::matrix::Values;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::{Buffer, Real, Result};
+use crate::tune::STREAM_BYTES;
+use crate::{Buffer, Real, Result, Vector};
 
-/// Runs the variant of an elementwise kernel for the device: an item per element or per chunk.
-fn run<T: Real>(names: [&'static str; 2], buffer: &Buffer<T>, args: &[Arg]) -> Result<()> {
-    let context = buffer.context();
-    let (name, range) = match context.shape() {
-        Shape::Gpu => (names[0], Range::d1(buffer.len(), context.local())),
-        Shape::Cpu => (names[1], Range::d1(context.chunks().min(buffer.len()), 1)),
+/// Runs the variant of an elementwise kernel for the device: an item per element or per chunk. The last argument is `out`.
+fn run<T: Real>(names: [&'static str; 2], out: &Buffer<T>, args: &[Arg]) -> Result<()> {
+    let context = out.context();
+    let kernel = |name| Kernel::new(&files::VECTOR, name, T::PRECISION);
+    let (kernel, range) = match context.shape() {
+        Shape::Gpu => (kernel(names[0]), Range::d1(out.len(), context.local())),
+        Shape::Cpu => {
+            // In place, the lines of the output are in the cache already.
+            let in_place = args[..args.len() - 1].contains(&out.arg());
+            let stream = !in_place && out.len() * size_of::<T>() >= STREAM_BYTES;
+            let kernel = kernel(names[1]);
+            let kernel = if stream { kernel.with(&[("STREAM", 1)]) } else { kernel };
+            (kernel, Range::d1(context.chunks().min(out.len()), 1))
+        }
     };
-    context.run(&Kernel::new(&files::VECTOR, name, T::PRECISION), range, args)
+    context.run(&kernel, range, args)
 }
 
 /// out = alpha x + beta y on arrays of equal length; `out` may be one of the others.
 pub(crate) fn axpby_raw<T: Real>(alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
     let n = Arg::size(out.len());
     run(["axpby_gpu", "axpby_cpu"], out, &[n, alpha.arg().0, x.arg(), beta.arg().0, y.arg(), out.arg()])
+}
+
+/// out = a x + b y + c z on vectors of one length and context; `None` stands for `out` itself.
+pub(crate) fn axpbypcz<T: Real>(
+    a: T,
+    x: &Vector<T>,
+    b: T,
+    y: Option<&Vector<T>>,
+    c: T,
+    z: &Vector<T>,
+    out: &mut Vector<T>,
+) -> Result<()> {
+    let y = y.unwrap_or(out).buffer().arg();
+    let (x, z, out) = (x.buffer(), z.buffer(), out.buffer());
+    let n = Arg::size(out.len());
+    let args = [n, a.arg().0, x.arg(), b.arg().0, y, c.arg().0, z.arg(), out.arg()];
+    run(["axpbypcz_gpu", "axpbypcz_cpu"], out, &args)
 }
 
 /// out = alpha x on arrays of equal length; `out` may be `x`.
@@ -30,6 +56,11 @@ pub(crate) fn multiply_raw<T: Real>(x: &Buffer<T>, y: &Buffer<T>, out: &Buffer<T
     run(["multiply_gpu", "multiply_cpu"], out, &[Arg::size(out.len()), x.arg(), y.arg(), out.arg()])
 }
 
+/// Puts back what is no entry of `out` unless all factors are finite, for zero times them is zero.
+pub(crate) fn settle<T: Real, V: Values<T>>(out: &V, factors: &[T]) -> Result<()> {
+    if factors.iter().all(|f| f.is_finite()) { Ok(()) } else { out.restore() }
+}
+
 /// out = alpha x + beta y.
 ///
 /// # Errors
@@ -39,7 +70,8 @@ pub(crate) fn multiply_raw<T: Real>(x: &Buffer<T>, y: &Buffer<T>, out: &Buffer<T
 pub fn axpby<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &V, out: &mut V) -> Result<()> {
     x.check_same(y, "y")?;
     x.check_same(out, "out")?;
-    axpby_raw(alpha, x.values(), beta, y.values(), out.values_mut())
+    axpby_raw(alpha, x.values(), beta, y.values(), out.values_mut())?;
+    settle(out, &[alpha, beta])
 }
 
 /// y = alpha x + beta y; `beta = 0` never reads `y`.
@@ -48,8 +80,13 @@ pub fn axpby<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &V, out: &mut V
 /// As [`axpby`].
 pub fn update<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &mut V) -> Result<()> {
     x.check_same(y, "y")?;
-    let y = y.values_mut();
-    if beta == T::zero() { scale_raw(alpha, x.values(), y) } else { axpby_raw(alpha, x.values(), beta, y, y) }
+    let values = y.values_mut();
+    if beta == T::zero() {
+        scale_raw(alpha, x.values(), values)?;
+    } else {
+        axpby_raw(alpha, x.values(), beta, values, values)?;
+    }
+    settle(y, &[alpha, beta])
 }
 
 /// out = a + b.
@@ -75,7 +112,8 @@ pub fn sub<T: Real, V: Values<T>>(a: &V, b: &V, out: &mut V) -> Result<()> {
 pub fn sub_scaled<T: Real, V: Values<T>>(a: &V, b: &V, c: T, out: &mut V) -> Result<()> {
     a.check_same(b, "b")?;
     a.check_same(out, "out")?;
-    axpby_raw(T::one(), a.values(), -c, b.values(), out.values_mut())
+    axpby_raw(T::one(), a.values(), -c, b.values(), out.values_mut())?;
+    settle(out, &[c])
 }
 
 /// out = c a.
@@ -84,7 +122,8 @@ pub fn sub_scaled<T: Real, V: Values<T>>(a: &V, b: &V, c: T, out: &mut V) -> Res
 /// As [`axpby`].
 pub fn scale<T: Real, V: Values<T>>(c: T, a: &V, out: &mut V) -> Result<()> {
     a.check_same(out, "out")?;
-    scale_raw(c, a.values(), out.values_mut())
+    scale_raw(c, a.values(), out.values_mut())?;
+    settle(out, &[c])
 }
 
 /// out = a .* b, element by element.
@@ -111,10 +150,11 @@ pub fn copy<T: Real, V: Values<T>>(a: &V, out: &mut V) -> Result<()> {
     }
 }
 
-/// Every stored value of `out` = `value`.
+/// Every stored value of `out` = `value`; the padding of a band stays zero.
 ///
 /// # Errors
 /// Those of the enqueue.
 pub fn fill<T: Real, V: Values<T>>(value: T, out: &mut V) -> Result<()> {
-    out.values_mut().fill(value)
+    out.values_mut().fill(value)?;
+    if value == T::zero() { Ok(()) } else { out.restore() }
 }
