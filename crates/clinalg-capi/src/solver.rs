@@ -1,1 +1,312 @@
 //! Solvers on handles.
+
+use clinalg::grid::{Cycle, PoissonParams, Smoother};
+use clinalg::registry::{Method, Preconditioning, Registry};
+use clinalg::solve::{Params, Stop};
+
+use crate::object::ClinalgHandle;
+use crate::slice_mut;
+use crate::status::{ClinalgStatus, Fault, guard};
+
+/// A Krylov method.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgMethod {
+    /// Conjugate gradients: symmetric positive definite matrices.
+    Cg = 0,
+    /// Stabilised biconjugate gradients.
+    Bicgstab = 1,
+    /// Restarted generalised minimal residuals.
+    Gmres = 2,
+}
+
+/// A preconditioner.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgPreconditioner {
+    /// None.
+    None = 0,
+    /// The matrix's diagonal.
+    Jacobi = 1,
+}
+
+/// Why a solve ended.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgStop {
+    /// The true relative residual is at most the tolerance.
+    Converged = 0,
+    /// The most iterations allowed were done before that.
+    IterationLimit = 1,
+    /// A coefficient of the method vanished.
+    Breakdown = 2,
+    /// A NaN or infinity was met.
+    NotFinite = 3,
+    /// The matrix or preconditioner is not positive definite.
+    Indefinite = 4,
+    /// The residual no longer falls.
+    Stagnated = 5,
+    /// The residual grows.
+    Diverged = 6,
+    /// The residual is as small as rounding allows, above the tolerance.
+    RoundingFloor = 7,
+    /// A reason younger than this interface.
+    Other = 255,
+}
+
+/// What a solver is asked for; fill it with `clinalg_solve_params_default` first.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgSolveParams {
+    /// The method.
+    pub method: ClinalgMethod,
+    /// The preconditioner.
+    pub preconditioner: ClinalgPreconditioner,
+    /// Relative residual |b - A x| / |b| to reach.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+    /// Iterations between restarts of GMRES.
+    pub restart: usize,
+}
+
+/// The smoother of multigrid.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgSmoother {
+    /// Red-black Gauss-Seidel.
+    RedBlack = 0,
+    /// Weighted Jacobi.
+    Jacobi = 1,
+}
+
+/// The order in which multigrid visits its levels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgCycle {
+    /// One coarse-grid correction a level.
+    V = 0,
+    /// Two of them.
+    W = 1,
+    /// Full multigrid first, then V cycles.
+    Full = 2,
+}
+
+/// What the Poisson solver is asked for; fill it with `clinalg_poisson_params_default` first.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgPoissonParams {
+    /// The cycle.
+    pub cycle: ClinalgCycle,
+    /// The smoother.
+    pub smoother: ClinalgSmoother,
+    /// Sweeps before the coarse-grid correction.
+    pub pre: usize,
+    /// Sweeps after it.
+    pub post: usize,
+    /// Weight of Jacobi, between 0 and 2.
+    pub omega: f64,
+    /// Relative residual to reach.
+    pub tolerance: f64,
+    /// Most cycles.
+    pub max_cycles: usize,
+}
+
+/// The outcome of a solve. Not to converge is no failed call: look at `stop`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgReport {
+    /// Why it ended.
+    pub stop: ClinalgStop,
+    /// Iterations or cycles done.
+    pub iterations: usize,
+    /// |b - A x| / |b|, computed from the returned x.
+    pub relative_residual: f64,
+    /// Entries of the residual history, `iterations + 1`.
+    pub history: usize,
+}
+
+fn stop(stop: Stop) -> ClinalgStop {
+    match stop {
+        Stop::Converged => ClinalgStop::Converged,
+        Stop::IterationLimit => ClinalgStop::IterationLimit,
+        Stop::Breakdown => ClinalgStop::Breakdown,
+        Stop::NotFinite => ClinalgStop::NotFinite,
+        Stop::Indefinite => ClinalgStop::Indefinite,
+        Stop::Stagnated => ClinalgStop::Stagnated,
+        Stop::Diverged => ClinalgStop::Diverged,
+        Stop::RoundingFloor => ClinalgStop::RoundingFloor,
+        _ => ClinalgStop::Other,
+    }
+}
+
+/// The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
+///
+/// # Safety
+/// `params` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveParams) -> ClinalgStatus {
+    let defaults = Params::default();
+    let value = ClinalgSolveParams {
+        method: ClinalgMethod::Cg,
+        preconditioner: ClinalgPreconditioner::None,
+        tolerance: defaults.tolerance,
+        max_iterations: defaults.max_iterations,
+        restart: 30,
+    };
+    // SAFETY: by the contract above.
+    guard(|| unsafe { crate::put("params", params, value) })
+}
+
+/// Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
+/// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
+/// first `capacity` relative residuals, the start's first.
+///
+/// # Safety
+/// `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
+/// valid for a write, the latter of `capacity` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve(
+    params: *const ClinalgSolveParams,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (given, asked) = unsafe { arguments(("x", x), params)? };
+        let method = match asked.method {
+            ClinalgMethod::Cg => Method::Cg,
+            ClinalgMethod::Bicgstab => Method::BiCgStab,
+            ClinalgMethod::Gmres => Method::Gmres(asked.restart),
+        };
+        let preconditioning = match asked.preconditioner {
+            ClinalgPreconditioner::None => Preconditioning::None,
+            ClinalgPreconditioner::Jacobi => Preconditioning::Jacobi,
+        };
+        let params =
+            Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
+        let (handle, done) = Registry::global().solve(method, preconditioning, a, b, given, &params)?;
+        let value = ClinalgReport {
+            stop: stop(done.stop),
+            iterations: done.iterations,
+            relative_residual: done.relative_residual,
+            history: done.history.len(),
+        };
+        // SAFETY: by the contract above.
+        unsafe { results((x, handle), (report, value), (history, capacity), &done.history) }
+    })
+}
+
+/// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
+///
+/// # Safety
+/// `params` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPoissonParams) -> ClinalgStatus {
+    let defaults = PoissonParams::default();
+    let value = ClinalgPoissonParams {
+        cycle: ClinalgCycle::V,
+        smoother: ClinalgSmoother::RedBlack,
+        pre: defaults.pre,
+        post: defaults.post,
+        omega: defaults.omega,
+        tolerance: defaults.tolerance,
+        max_cycles: defaults.max_cycles,
+    };
+    // SAFETY: by the contract above.
+    guard(|| unsafe { crate::put("params", params, value) })
+}
+
+/// Solves -Laplace u = f on the unit square by multigrid. f and u are N x N grids with their boundary
+/// points, of N^2 values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+/// solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
+///
+/// # Safety
+/// As `clinalg_solve`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_poisson(
+    params: *const ClinalgPoissonParams,
+    f: ClinalgHandle,
+    u: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (given, asked) = unsafe { arguments(("u", u), params)? };
+        let params = PoissonParams {
+            cycle: match asked.cycle {
+                ClinalgCycle::V => Cycle::V,
+                ClinalgCycle::W => Cycle::W,
+                ClinalgCycle::Full => Cycle::Full,
+            },
+            smoother: match asked.smoother {
+                ClinalgSmoother::RedBlack => Smoother::RedBlack,
+                ClinalgSmoother::Jacobi => Smoother::Jacobi,
+            },
+            pre: asked.pre,
+            post: asked.post,
+            omega: asked.omega,
+            tolerance: asked.tolerance,
+            max_cycles: asked.max_cycles,
+            ..PoissonParams::default()
+        };
+        let (handle, done) = Registry::global().poisson(f, given, &params)?;
+        let value = ClinalgReport {
+            stop: stop(done.stop),
+            iterations: done.cycles,
+            relative_residual: done.relative_residual,
+            history: done.history.len(),
+        };
+        // SAFETY: by the contract above.
+        unsafe { results((u, handle), (report, value), (history, capacity), &done.history) }
+    })
+}
+
+/// The handle given, if there is one, and the parameters.
+///
+/// # Safety
+/// The pointers are null or valid for reading.
+unsafe fn arguments<P: Copy>(
+    (argument, handle): (&'static str, *const ClinalgHandle),
+    params: *const P,
+) -> Result<(Option<u64>, P), Fault> {
+    if handle.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    if params.is_null() {
+        return Err(Fault::Null("params"));
+    }
+    // SAFETY: by the contract above.
+    let (given, params) = unsafe { (*handle, *params) };
+    Ok(((given != 0).then_some(given), params))
+}
+
+/// Writes what a solve gives.
+///
+/// # Safety
+/// The handle's pointer is valid for a write, the others are null or are.
+unsafe fn results(
+    (handle, made): (*mut ClinalgHandle, u64),
+    (report, value): (*mut ClinalgReport, ClinalgReport),
+    (history, capacity): (*mut f64, usize),
+    residuals: &[f64],
+) -> Result<(), Fault> {
+    // SAFETY: by the contract above.
+    unsafe {
+        handle.write(made);
+        if !report.is_null() {
+            report.write(value);
+        }
+        if !history.is_null() {
+            let kept = capacity.min(residuals.len());
+            slice_mut("history", history, kept)?.copy_from_slice(&residuals[..kept]);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,862 @@
+/* clinalg: linear algebra on any OpenCL device. Generated from crates/clinalg-capi; do not edit.
+ *
+ * Every function returns a status; clinalg_last_error_message() has the words of the last failure
+ * on this thread. Objects are handles, never pointers; 0 is never one. */
+
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/**
+ * The outcome of a call. Numbers are never reused or changed; new ones may be added.
+ */
+typedef enum {
+  /**
+   * The call did what it says.
+   */
+  CLINALG_STATUS_OK = 0,
+  /**
+   * A fault of the library itself; please report it.
+   */
+  CLINALG_STATUS_INTERNAL = 1,
+  /**
+   * A pointer that must not be null is null.
+   */
+  CLINALG_STATUS_NULL_POINTER = 2,
+  /**
+   * No OpenCL loader library (clinalg:device:noLoader).
+   */
+  CLINALG_STATUS_NO_LOADER = 10,
+  /**
+   * No OpenCL platform (clinalg:device:noPlatform).
+   */
+  CLINALG_STATUS_NO_PLATFORM = 11,
+  /**
+   * No OpenCL device (clinalg:device:noDevice).
+   */
+  CLINALG_STATUS_NO_DEVICE = 12,
+  /**
+   * The wanted device is not there (clinalg:device:notFound).
+   */
+  CLINALG_STATUS_DEVICE_NOT_FOUND = 13,
+  /**
+   * The device has no double precision (clinalg:device:noFp64).
+   */
+  CLINALG_STATUS_NO_FP64 = 14,
+  /**
+   * A kernel could not be built (clinalg:device:build).
+   */
+  CLINALG_STATUS_BUILD = 15,
+  /**
+   * The device's memory does not hold it (clinalg:device:memory).
+   */
+  CLINALG_STATUS_MEMORY = 16,
+  /**
+   * Another failure of OpenCL (clinalg:device:opencl).
+   */
+  CLINALG_STATUS_OPEN_CL = 17,
+  /**
+   * The device is lost (clinalg:device:lost).
+   */
+  CLINALG_STATUS_DEVICE_LOST = 18,
+  /**
+   * An array of the wrong length (clinalg:argument:length).
+   */
+  CLINALG_STATUS_LENGTH = 20,
+  /**
+   * An object of the wrong shape (clinalg:argument:shape).
+   */
+  CLINALG_STATUS_SHAPE = 21,
+  /**
+   * A value outside its range (clinalg:argument:value).
+   */
+  CLINALG_STATUS_VALUE = 22,
+  /**
+   * Single and double precision mixed (clinalg:argument:precision).
+   */
+  CLINALG_STATUS_PRECISION = 23,
+  /**
+   * An index out of range or order (clinalg:argument:index).
+   */
+  CLINALG_STATUS_INDEX = 24,
+  /**
+   * Objects of different devices (clinalg:argument:context).
+   */
+  CLINALG_STATUS_CONTEXT = 25,
+  /**
+   * The handle was released (clinalg:handle:stale).
+   */
+  CLINALG_STATUS_HANDLE_STALE = 30,
+  /**
+   * The handle was never handed out (clinalg:handle:foreign).
+   */
+  CLINALG_STATUS_HANDLE_FOREIGN = 31,
+  /**
+   * The handle names another kind of object (clinalg:handle:kind).
+   */
+  CLINALG_STATUS_HANDLE_KIND = 32,
+  /**
+   * A file that is not what its format says (clinalg:file:format).
+   */
+  CLINALG_STATUS_FILE_FORMAT = 40,
+  /**
+   * A file that cannot be read or written (clinalg:file:io).
+   */
+  CLINALG_STATUS_FILE_IO = 41,
+} clinalg_status;
+
+/**
+ * What a text of [`clinalg_device_text`] is about.
+ */
+typedef enum {
+  /**
+   * The device's name.
+   */
+  CLINALG_DEVICE_TEXT_T_NAME = 0,
+  /**
+   * The device's vendor.
+   */
+  CLINALG_DEVICE_TEXT_T_VENDOR = 1,
+  /**
+   * The platform (driver).
+   */
+  CLINALG_DEVICE_TEXT_T_PLATFORM = 2,
+  /**
+   * The driver's version.
+   */
+  CLINALG_DEVICE_TEXT_T_DRIVER = 3,
+  /**
+   * The OpenCL version.
+   */
+  CLINALG_DEVICE_TEXT_T_VERSION = 4,
+} clinalg_device_text_t;
+
+/**
+ * What a number of [`clinalg_device_number`] is about.
+ */
+typedef enum {
+  /**
+   * 1 with double precision, else 0.
+   */
+  CLINALG_DEVICE_NUMBER_T_FP64 = 0,
+  /**
+   * Compute units.
+   */
+  CLINALG_DEVICE_NUMBER_T_COMPUTE_UNITS = 1,
+  /**
+   * Bytes of global memory.
+   */
+  CLINALG_DEVICE_NUMBER_T_GLOBAL_MEM = 2,
+  /**
+   * Bytes of the largest single allocation.
+   */
+  CLINALG_DEVICE_NUMBER_T_MAX_ALLOC = 3,
+  /**
+   * Bytes of local memory of a work-group.
+   */
+  CLINALG_DEVICE_NUMBER_T_LOCAL_MEM = 4,
+} clinalg_device_number_t;
+
+/**
+ * The type of the values of an object.
+ */
+typedef enum {
+  /**
+   * `float`.
+   */
+  CLINALG_PRECISION_F32 = 0,
+  /**
+   * `double`.
+   */
+  CLINALG_PRECISION_F64 = 1,
+} clinalg_precision;
+
+/**
+ * The kind of an object.
+ */
+typedef enum {
+  /**
+   * A contiguous vector.
+   */
+  CLINALG_KIND_VECTOR = 1,
+  /**
+   * A dense column-major matrix.
+   */
+  CLINALG_KIND_DENSE = 2,
+  /**
+   * A sparse matrix in compressed rows.
+   */
+  CLINALG_KIND_CSR = 3,
+  /**
+   * A band matrix.
+   */
+  CLINALG_KIND_BAND = 4,
+  /**
+   * An object of a kind younger than this interface.
+   */
+  CLINALG_KIND_OTHER = 255,
+} clinalg_kind;
+
+/**
+ * A Krylov method.
+ */
+typedef enum {
+  /**
+   * Conjugate gradients: symmetric positive definite matrices.
+   */
+  CLINALG_METHOD_CG = 0,
+  /**
+   * Stabilised biconjugate gradients.
+   */
+  CLINALG_METHOD_BICGSTAB = 1,
+  /**
+   * Restarted generalised minimal residuals.
+   */
+  CLINALG_METHOD_GMRES = 2,
+} clinalg_method;
+
+/**
+ * A preconditioner.
+ */
+typedef enum {
+  /**
+   * None.
+   */
+  CLINALG_PRECONDITIONER_NONE = 0,
+  /**
+   * The matrix's diagonal.
+   */
+  CLINALG_PRECONDITIONER_JACOBI = 1,
+} clinalg_preconditioner;
+
+/**
+ * Why a solve ended.
+ */
+typedef enum {
+  /**
+   * The true relative residual is at most the tolerance.
+   */
+  CLINALG_STOP_CONVERGED = 0,
+  /**
+   * The most iterations allowed were done before that.
+   */
+  CLINALG_STOP_ITERATION_LIMIT = 1,
+  /**
+   * A coefficient of the method vanished.
+   */
+  CLINALG_STOP_BREAKDOWN = 2,
+  /**
+   * A NaN or infinity was met.
+   */
+  CLINALG_STOP_NOT_FINITE = 3,
+  /**
+   * The matrix or preconditioner is not positive definite.
+   */
+  CLINALG_STOP_INDEFINITE = 4,
+  /**
+   * The residual no longer falls.
+   */
+  CLINALG_STOP_STAGNATED = 5,
+  /**
+   * The residual grows.
+   */
+  CLINALG_STOP_DIVERGED = 6,
+  /**
+   * The residual is as small as rounding allows, above the tolerance.
+   */
+  CLINALG_STOP_ROUNDING_FLOOR = 7,
+  /**
+   * A reason younger than this interface.
+   */
+  CLINALG_STOP_OTHER = 255,
+} clinalg_stop;
+
+/**
+ * The order in which multigrid visits its levels.
+ */
+typedef enum {
+  /**
+   * One coarse-grid correction a level.
+   */
+  CLINALG_CYCLE_V = 0,
+  /**
+   * Two of them.
+   */
+  CLINALG_CYCLE_W = 1,
+  /**
+   * Full multigrid first, then V cycles.
+   */
+  CLINALG_CYCLE_FULL = 2,
+} clinalg_cycle;
+
+/**
+ * The smoother of multigrid.
+ */
+typedef enum {
+  /**
+   * Red-black Gauss-Seidel.
+   */
+  CLINALG_SMOOTHER_RED_BLACK = 0,
+  /**
+   * Weighted Jacobi.
+   */
+  CLINALG_SMOOTHER_JACOBI = 1,
+} clinalg_smoother;
+
+/**
+ * Device memory held by the objects of the process.
+ */
+typedef struct {
+  /**
+   * Bytes in live objects.
+   */
+  uint64_t live_bytes;
+  /**
+   * The most bytes there were.
+   */
+  uint64_t peak_bytes;
+  /**
+   * Number of live device buffers.
+   */
+  uint64_t live_buffers;
+} clinalg_memory_t;
+
+/**
+ * A device object; 0 is never one.
+ */
+typedef uint64_t clinalg_handle;
+
+/**
+ * What a handle names, in numbers.
+ */
+typedef struct {
+  /**
+   * The kind of object.
+   */
+  clinalg_kind kind;
+  /**
+   * The type of its values.
+   */
+  clinalg_precision precision;
+  /**
+   * Number of rows; of a vector its length.
+   */
+  size_t rows;
+  /**
+   * Number of columns; 1 for a vector.
+   */
+  size_t cols;
+  /**
+   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+   * matrix; 0 for a band matrix, whose download leaves zeros out.
+   */
+  size_t entries;
+  /**
+   * Subdiagonals of a band matrix, else 0.
+   */
+  size_t kl;
+  /**
+   * Superdiagonals of a band matrix, else 0.
+   */
+  size_t ku;
+} clinalg_info_t;
+
+/**
+ * What a solver is asked for; fill it with `clinalg_solve_params_default` first.
+ */
+typedef struct {
+  /**
+   * The method.
+   */
+  clinalg_method method;
+  /**
+   * The preconditioner.
+   */
+  clinalg_preconditioner preconditioner;
+  /**
+   * Relative residual |b - A x| / |b| to reach.
+   */
+  double tolerance;
+  /**
+   * Most iterations.
+   */
+  size_t max_iterations;
+  /**
+   * Iterations between restarts of GMRES.
+   */
+  size_t restart;
+} clinalg_solve_params;
+
+/**
+ * The outcome of a solve. Not to converge is no failed call: look at `stop`.
+ */
+typedef struct {
+  /**
+   * Why it ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Iterations or cycles done.
+   */
+  size_t iterations;
+  /**
+   * |b - A x| / |b|, computed from the returned x.
+   */
+  double relative_residual;
+  /**
+   * Entries of the residual history, `iterations + 1`.
+   */
+  size_t history;
+} clinalg_report;
+
+/**
+ * What the Poisson solver is asked for; fill it with `clinalg_poisson_params_default` first.
+ */
+typedef struct {
+  /**
+   * The cycle.
+   */
+  clinalg_cycle cycle;
+  /**
+   * The smoother.
+   */
+  clinalg_smoother smoother;
+  /**
+   * Sweeps before the coarse-grid correction.
+   */
+  size_t pre;
+  /**
+   * Sweeps after it.
+   */
+  size_t post;
+  /**
+   * Weight of Jacobi, between 0 and 2.
+   */
+  double omega;
+  /**
+   * Relative residual to reach.
+   */
+  double tolerance;
+  /**
+   * Most cycles.
+   */
+  size_t max_cycles;
+} clinalg_poisson_params;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Number of OpenCL devices.
+ *
+ * # Safety
+ * `count` is null or valid for a write.
+ */
+clinalg_status clinalg_device_count(size_t *count);
+
+/**
+ * A text about device `index`, cut to `capacity` bytes with the ending zero. `needed`, if not
+ * null, gets the bytes of the whole text with its zero.
+ *
+ * # Safety
+ * `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
+ */
+clinalg_status clinalg_device_text(size_t index,
+                                   clinalg_device_text_t what,
+                                   char *buffer,
+                                   size_t capacity,
+                                   size_t *needed);
+
+/**
+ * A number about device `index`.
+ *
+ * # Safety
+ * `value` is null or valid for a write.
+ */
+clinalg_status clinalg_device_number(size_t index, clinalg_device_number_t what, uint64_t *value);
+
+/**
+ * Makes the device of this index or name the one that new objects live on. Without this call the
+ * first object takes the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
+ *
+ * # Safety
+ * `selector` is null or a text that ends in zero.
+ */
+clinalg_status clinalg_select_device(const char *selector);
+
+/**
+ * Waits until the device has done all that was asked.
+ */
+clinalg_status clinalg_finish(void);
+
+/**
+ * Device memory held by the objects of the device in use.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_memory(clinalg_memory_t *report);
+
+/**
+ * Releases every object and the device. All handles become stale; the library can be used again.
+ */
+clinalg_status clinalg_shutdown(void);
+
+/**
+ * A vector with a copy of `values[0..len]`, of the type `precision`.
+ *
+ * # Safety
+ * `values` names `len` values (null for none); `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_vector(clinalg_precision precision,
+                              const void *values,
+                              size_t len,
+                              clinalg_handle *handle);
+
+/**
+ * A dense matrix, `values[j * rows + i]` at row i and column j.
+ *
+ * # Safety
+ * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
+ * write.
+ */
+clinalg_status clinalg_dense(clinalg_precision precision,
+                             size_t rows,
+                             size_t cols,
+                             const void *values,
+                             clinalg_handle *handle);
+
+/**
+ * A sparse matrix from compressed rows: `rows + 1` offsets, `offsets[rows]` column indices
+ * (0-based) and values. Unsorted entries are sorted, duplicates summed.
+ *
+ * # Safety
+ * The arrays have those lengths; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_csr(clinalg_precision precision,
+                           size_t rows,
+                           size_t cols,
+                           const size_t *offsets,
+                           const size_t *indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * A sparse matrix from compressed columns: `cols + 1` offsets, `offsets[cols]` row indices
+ * (0-based) and values.
+ *
+ * # Safety
+ * The arrays have those lengths; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_csc(clinalg_precision precision,
+                           size_t rows,
+                           size_t cols,
+                           const size_t *offsets,
+                           const size_t *indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * A band matrix of `kl` sub- and `ku` superdiagonals from its full column-major form; a nonzero
+ * outside the band is an error.
+ *
+ * # Safety
+ * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
+ * write.
+ */
+clinalg_status clinalg_band(clinalg_precision precision,
+                            size_t rows,
+                            size_t cols,
+                            size_t kl,
+                            size_t ku,
+                            const void *values,
+                            clinalg_handle *handle);
+
+/**
+ * Copies `count` values from `offset` on of a vector or dense matrix to the host. `precision` must
+ * be that of the object.
+ *
+ * # Safety
+ * `values` has room for `count` values of the type `precision`.
+ */
+clinalg_status clinalg_read(clinalg_handle handle,
+                            clinalg_precision precision,
+                            size_t offset,
+                            size_t count,
+                            void *values);
+
+/**
+ * Replaces `count` values from `offset` on of a vector or dense matrix. `precision` must be that
+ * of the object.
+ *
+ * # Safety
+ * `values` names `count` values of the type `precision`.
+ */
+clinalg_status clinalg_write(clinalg_handle handle,
+                             clinalg_precision precision,
+                             size_t offset,
+                             size_t count,
+                             const void *values);
+
+/**
+ * Downloads a sparse or band matrix in compressed columns. `entries` is the capacity of `indices`
+ * and `values` on entry and the number of entries on return; with too small a capacity nothing is
+ * copied and the call fails with the needed number in `entries`. `precision` must be that of the
+ * object.
+ *
+ * # Safety
+ * `offsets` has room for cols + 1 values, `indices` and `values` for `*entries`.
+ */
+clinalg_status clinalg_read_sparse(clinalg_handle handle,
+                                   clinalg_precision precision,
+                                   size_t *offsets,
+                                   size_t *indices,
+                                   void *values,
+                                   size_t *entries);
+
+/**
+ * Reads a MatrixMarket file into a sparse matrix (coordinate files) or a dense one (array files),
+ * with values of the type `precision`.
+ *
+ * # Safety
+ * `path` is null or a text that ends in zero; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_read_matrix_market(const char *path,
+                                          clinalg_precision precision,
+                                          clinalg_handle *handle);
+
+/**
+ * What a handle names.
+ *
+ * # Safety
+ * `info` is null or valid for a write.
+ */
+clinalg_status clinalg_info(clinalg_handle handle, clinalg_info_t *info);
+
+/**
+ * Releases an object; a second release is an error that harms nothing.
+ */
+clinalg_status clinalg_release(clinalg_handle handle);
+
+/**
+ * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_mv(double alpha,
+                          clinalg_handle a,
+                          clinalg_handle x,
+                          double beta,
+                          clinalg_handle *out);
+
+/**
+ * out = alpha A' x + beta out; out = 0 makes a new vector and takes beta as 0.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_mv_transposed(double alpha,
+                                     clinalg_handle a,
+                                     clinalg_handle x,
+                                     double beta,
+                                     clinalg_handle *out);
+
+/**
+ * out = alpha x + beta y.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_axpby(double alpha,
+                             clinalg_handle x,
+                             double beta,
+                             clinalg_handle y,
+                             clinalg_handle *out);
+
+/**
+ * out = a + b.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_plus(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+
+/**
+ * out = a - b.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_minus(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+
+/**
+ * out = a - c b.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_minus_scaled(clinalg_handle a,
+                                    clinalg_handle b,
+                                    double c,
+                                    clinalg_handle *out);
+
+/**
+ * out = c a.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_times_constant(clinalg_handle a, double c, clinalg_handle *out);
+
+/**
+ * out = a .* b, element by element.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_multiply(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+
+/**
+ * out = a, copied on the device.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_copy(clinalg_handle a, clinalg_handle *out);
+
+/**
+ * Sets every stored value.
+ */
+clinalg_status clinalg_fill(clinalg_handle handle, double value);
+
+/**
+ * A new vector with `count` values from `offset` on.
+ *
+ * # Safety
+ * `part` is null or valid for a write.
+ */
+clinalg_status clinalg_slice(clinalg_handle handle,
+                             size_t offset,
+                             size_t count,
+                             clinalg_handle *part);
+
+/**
+ * Replaces the values of `target` from `offset` on by those of `source`, on the device.
+ */
+clinalg_status clinalg_write_slice(clinalg_handle target, size_t offset, clinalg_handle source);
+
+/**
+ * Sum of the stored values.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_sum(clinalg_handle a, double *result);
+
+/**
+ * Dot product of the stored values.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_dot(clinalg_handle a, clinalg_handle b, double *result);
+
+/**
+ * Sum of the magnitudes of the stored values.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_norm1(clinalg_handle a, double *result);
+
+/**
+ * Euclidean norm of the stored values.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_norm2(clinalg_handle a, double *result);
+
+/**
+ * Largest magnitude of the stored values; NaN if one is NaN.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_norm_inf(clinalg_handle a, double *result);
+
+/**
+ * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
+ *
+ * # Safety
+ * `params` is null or valid for a write.
+ */
+clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
+
+/**
+ * Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
+ * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
+ * first `capacity` relative residuals, the start's first.
+ *
+ * # Safety
+ * `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
+ * valid for a write, the latter of `capacity` values.
+ */
+clinalg_status clinalg_solve(const clinalg_solve_params *params,
+                             clinalg_handle a,
+                             clinalg_handle b,
+                             clinalg_handle *x,
+                             clinalg_report *report,
+                             double *history,
+                             size_t capacity);
+
+/**
+ * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
+ *
+ * # Safety
+ * `params` is null or valid for a write.
+ */
+clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
+
+/**
+ * Solves -Laplace u = f on the unit square by multigrid. f and u are N x N grids with their boundary
+ * points, of N^2 values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+ * solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
+ *
+ * # Safety
+ * As `clinalg_solve`.
+ */
+clinalg_status clinalg_poisson(const clinalg_poisson_params *params,
+                               clinalg_handle f,
+                               clinalg_handle *u,
+                               clinalg_report *report,
+                               double *history,
+                               size_t capacity);
+
+/**
+ * The words of the last failure on this thread, in UTF-8; empty before the first.
+ *
+ * Valid until the next failing call on this thread.
+ */
+const char *clinalg_last_error_message(void);
+
+/**
+ * The identifier `clinalg:<topic>:<what>` of the last failure on this thread; empty before the
+ * first. Valid until the next failing call on this thread.
+ */
+const char *clinalg_last_error_id(void);
+
+/**
+ * The library's version, "major.minor.patch"; valid for ever.
+ */
+const char *clinalg_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
