@@ -250,7 +250,7 @@ impl<T: Real> Csr<T> {
         self.values.context()
     }
 
-    pub(crate) fn structure(&self) -> &Structure {
+    pub(crate) fn structure(&self) -> &Arc<Structure> {
         &self.structure
     }
 
