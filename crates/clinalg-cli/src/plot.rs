@@ -211,8 +211,11 @@ impl Field<'_> {
                 let colour = viridis(if high > low { (value - low) / (high - low) } else { 0.5 });
                 // The distance in pixels to the next line, by the slope.
                 let slope = (current[i + 1] - value).hypot(below[i] - value);
-                let distance = (value - (value / step).round() * step).abs() / slope;
-                let line = if high > low { 0.5 * (1.2 - distance).clamp(0.0, 1.0) } else { 0.0 };
+                let level = (value / step).round() * step;
+                let distance = (value - level).abs() / slope;
+                // A line at the very end of the range would be a dot on a summit.
+                let inside = level > low + 0.01 * step && level < high - 0.01 * step;
+                let line = if inside { 0.5 * (1.2 - distance).clamp(0.0, 1.0) } else { 0.0 };
                 let blend = |c: u8| (f64::from(c) + (255.0 - f64::from(c)) * line) as u8;
                 pixels.extend([blend(colour.0), blend(colour.1), blend(colour.2)]);
             }
@@ -321,8 +324,9 @@ impl Convergence<'_> {
             .collect();
         let levels = || points.iter().map(|p| p.1).chain([self.tolerance]).chain(self.floor).filter(|v| *v > 0.0);
         // Decades around all that is drawn, in the exponent.
-        let bottom = levels().fold(0.0_f64, |a, v| a.min(v.log10().floor())) - 0.3;
-        let top = levels().fold(0.0_f64, |a, v| a.max(v.log10().ceil())) + 0.3;
+        let bottom = levels().fold(0.0_f64, |a, v| a.min(v.log10().floor())) - 0.5;
+        // The first residual is 1 but for rounding.
+        let top = levels().fold(0.0_f64, |a, v| a.max((v.log10() - 1e-6).ceil())) + 0.3;
         let last = (self.history.len().max(2) - 1) as f64;
         let mut chart = ChartBuilder::on(&body)
             .margin_right(50)
@@ -344,14 +348,20 @@ impl Convergence<'_> {
         let x_ticks = steps.iter().map(|&x| (x, format!("{x}"))).collect();
         let y_ticks = decades.iter().map(|&y| (y, power(y))).collect();
         label(&body, &mut chart, (self.steps, &x_ticks), ("relative residual |b − A u| / |b|", &y_ticks))?;
-        for (level, name, colour) in [(Some(self.tolerance), "tolerance", GREY), (self.floor, "rounding floor", RED)] {
-            let Some(level) = level.filter(|level| *level > 0.0) else { continue };
+        let floor = self.floor.unwrap_or(0.0);
+        for (level, other, name, colour) in
+            [(self.tolerance, floor, "tolerance", GREY), (floor, self.tolerance, "rounding floor", RED)]
+        {
+            if level <= 0.0 {
+                continue;
+            }
             let y = level.log10();
             chart.draw_series(DashedLineSeries::new([(xs.start, y), (xs.end, y)], 10, 8, colour.stroke_width(2)))?;
-            // At the left, where the curve is far above.
+            // At the left, where the curve is far above; the words of the lower line below it.
             let at = chart.backend_coord(&(xs.start, y));
-            let style = font(20, &colour).pos(Pos::new(HPos::Left, VPos::Bottom));
-            root.draw_text(&format!("{name} {}", scientific(level)), &style, (at.0 + 10, at.1 - 5))?;
+            let (side, shift) = if level > other { (VPos::Bottom, -5) } else { (VPos::Top, 9) };
+            let style = font(20, &colour).pos(Pos::new(HPos::Left, side));
+            root.draw_text(&format!("{name} {}", scientific(level)), &style, (at.0 + 10, at.1 + shift))?;
         }
         let logs = || points.iter().map(|&(x, residual)| (x, residual.log10()));
         chart.draw_series(LineSeries::new(logs(), BLUE.stroke_width(3)))?;

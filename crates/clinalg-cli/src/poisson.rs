@@ -276,7 +276,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 fn grid<T: Real>(n: usize) -> Result<Vec<T>, Failure> {
     let mut values = Vec::new();
     let points = n.checked_mul(n).filter(|&points| values.try_reserve_exact(points).is_ok());
-    values.resize(points.ok_or_else(|| Failure::usage(format!("{n} x {n} points do not fit this machine's memory")))?, T::zero());
+    values.resize(
+        points.ok_or_else(|| Failure::usage(format!("{n} x {n} points do not fit this machine's memory")))?,
+        T::zero(),
+    );
     Ok(values)
 }
 

@@ -242,7 +242,9 @@ fn right_side<T: Real>(args: &Args, rows: usize) -> Result<Vec<T>, Failure> {
             let b = matrix_market::read(file)?;
             if (b.rows, b.cols) != (rows, 1) && (b.rows, b.cols) != (1, rows) {
                 let got = format!("{} x {} ({file})", b.rows, b.cols);
-                return Err(Error::Shape { argument: "b", expected: format!("{rows} x 1 as A has {rows} rows"), got }.into());
+                return Err(
+                    Error::Shape { argument: "b", expected: format!("{rows} x 1 as A has {rows} rows"), got }.into()
+                );
             }
             Ok(b.to_column_major()?)
         }
@@ -265,13 +267,7 @@ enum Solver<T: Real> {
 }
 
 impl<T: Real> System<T> {
-    fn new(
-        context: &Context,
-        args: &Args,
-        method: Method,
-        parts: &CsrParts<T>,
-        b: &[T],
-    ) -> Result<System<T>, Failure> {
+    fn new(context: &Context, args: &Args, method: Method, parts: &CsrParts<T>, b: &[T]) -> Result<System<T>, Failure> {
         let a = Csr::from_parts(context, parts)?;
         let jacobi = match args.precond {
             Precond::None => None,
