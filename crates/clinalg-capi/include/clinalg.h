@@ -110,72 +110,6 @@ typedef enum {
 } clinalg_status;
 
 /**
- * What a text of [`clinalg_device_text`] is about.
- */
-typedef enum {
-  /**
-   * The device's name.
-   */
-  CLINALG_DEVICE_TEXT_T_NAME = 0,
-  /**
-   * The device's vendor.
-   */
-  CLINALG_DEVICE_TEXT_T_VENDOR = 1,
-  /**
-   * The platform (driver).
-   */
-  CLINALG_DEVICE_TEXT_T_PLATFORM = 2,
-  /**
-   * The driver's version.
-   */
-  CLINALG_DEVICE_TEXT_T_DRIVER = 3,
-  /**
-   * The OpenCL version.
-   */
-  CLINALG_DEVICE_TEXT_T_VERSION = 4,
-} clinalg_device_text_t;
-
-/**
- * What a number of [`clinalg_device_number`] is about.
- */
-typedef enum {
-  /**
-   * 1 with double precision, else 0.
-   */
-  CLINALG_DEVICE_NUMBER_T_FP64 = 0,
-  /**
-   * Compute units.
-   */
-  CLINALG_DEVICE_NUMBER_T_COMPUTE_UNITS = 1,
-  /**
-   * Bytes of global memory.
-   */
-  CLINALG_DEVICE_NUMBER_T_GLOBAL_MEM = 2,
-  /**
-   * Bytes of the largest single allocation.
-   */
-  CLINALG_DEVICE_NUMBER_T_MAX_ALLOC = 3,
-  /**
-   * Bytes of local memory of a work-group.
-   */
-  CLINALG_DEVICE_NUMBER_T_LOCAL_MEM = 4,
-} clinalg_device_number_t;
-
-/**
- * The type of the values of an object.
- */
-typedef enum {
-  /**
-   * `float`.
-   */
-  CLINALG_PRECISION_F32 = 0,
-  /**
-   * `double`.
-   */
-  CLINALG_PRECISION_F64 = 1,
-} clinalg_precision;
-
-/**
  * The kind of an object.
  */
 typedef enum {
@@ -202,36 +136,18 @@ typedef enum {
 } clinalg_kind;
 
 /**
- * A Krylov method.
+ * The type of the values of an object.
  */
 typedef enum {
   /**
-   * Conjugate gradients: symmetric positive definite matrices.
+   * `float`.
    */
-  CLINALG_METHOD_CG = 0,
+  CLINALG_PRECISION_F32 = 0,
   /**
-   * Stabilised biconjugate gradients.
+   * `double`.
    */
-  CLINALG_METHOD_BICGSTAB = 1,
-  /**
-   * Restarted generalised minimal residuals.
-   */
-  CLINALG_METHOD_GMRES = 2,
-} clinalg_method;
-
-/**
- * A preconditioner.
- */
-typedef enum {
-  /**
-   * None.
-   */
-  CLINALG_PRECONDITIONER_NONE = 0,
-  /**
-   * The matrix's diagonal.
-   */
-  CLINALG_PRECONDITIONER_JACOBI = 1,
-} clinalg_preconditioner;
+  CLINALG_PRECISION_F64 = 1,
+} clinalg_precision;
 
 /**
  * Why a solve ended.
@@ -276,6 +192,52 @@ typedef enum {
 } clinalg_stop;
 
 /**
+ * A Krylov method.
+ */
+typedef enum {
+  /**
+   * Conjugate gradients: symmetric positive definite matrices.
+   */
+  CLINALG_METHOD_CG = 0,
+  /**
+   * Stabilised biconjugate gradients.
+   */
+  CLINALG_METHOD_BICGSTAB = 1,
+  /**
+   * Restarted generalised minimal residuals.
+   */
+  CLINALG_METHOD_GMRES = 2,
+} clinalg_method;
+
+/**
+ * A preconditioner.
+ */
+typedef enum {
+  /**
+   * None.
+   */
+  CLINALG_PRECONDITIONER_NONE = 0,
+  /**
+   * The matrix's diagonal.
+   */
+  CLINALG_PRECONDITIONER_JACOBI = 1,
+} clinalg_preconditioner;
+
+/**
+ * The smoother of multigrid.
+ */
+typedef enum {
+  /**
+   * Red-black Gauss-Seidel.
+   */
+  CLINALG_SMOOTHER_RED_BLACK = 0,
+  /**
+   * Weighted Jacobi.
+   */
+  CLINALG_SMOOTHER_JACOBI = 1,
+} clinalg_smoother;
+
+/**
  * The order in which multigrid visits its levels.
  */
 typedef enum {
@@ -294,18 +256,56 @@ typedef enum {
 } clinalg_cycle;
 
 /**
- * The smoother of multigrid.
+ * What a text of [`clinalg_device_text`] is about.
  */
 typedef enum {
   /**
-   * Red-black Gauss-Seidel.
+   * The device's name.
    */
-  CLINALG_SMOOTHER_RED_BLACK = 0,
+  CLINALG_TEXT_NAME = 0,
   /**
-   * Weighted Jacobi.
+   * The device's vendor.
    */
-  CLINALG_SMOOTHER_JACOBI = 1,
-} clinalg_smoother;
+  CLINALG_TEXT_VENDOR = 1,
+  /**
+   * The platform (driver).
+   */
+  CLINALG_TEXT_PLATFORM = 2,
+  /**
+   * The driver's version.
+   */
+  CLINALG_TEXT_DRIVER = 3,
+  /**
+   * The OpenCL version.
+   */
+  CLINALG_TEXT_VERSION = 4,
+} clinalg_text;
+
+/**
+ * What a number of [`clinalg_device_number`] is about.
+ */
+typedef enum {
+  /**
+   * 1 with double precision, else 0.
+   */
+  CLINALG_NUMBER_FP64 = 0,
+  /**
+   * Compute units.
+   */
+  CLINALG_NUMBER_COMPUTE_UNITS = 1,
+  /**
+   * Bytes of global memory.
+   */
+  CLINALG_NUMBER_GLOBAL_MEM = 2,
+  /**
+   * Bytes of the largest single allocation.
+   */
+  CLINALG_NUMBER_MAX_ALLOC = 3,
+  /**
+   * Bytes of local memory of a work-group.
+   */
+  CLINALG_NUMBER_LOCAL_MEM = 4,
+} clinalg_number;
 
 /**
  * Device memory held by the objects of the process.
@@ -323,7 +323,7 @@ typedef struct {
    * Number of live device buffers.
    */
   uint64_t live_buffers;
-} clinalg_memory_t;
+} clinalg_memory_report;
 
 /**
  * A device object; 0 is never one.
@@ -363,20 +363,20 @@ typedef struct {
    * Superdiagonals of a band matrix, else 0.
    */
   size_t ku;
-} clinalg_info_t;
+} clinalg_object_info;
 
 /**
  * What a solver is asked for; fill it with `clinalg_solve_params_default` first.
  */
 typedef struct {
   /**
-   * The method.
+   * The method, a `clinalg_method`.
    */
-  clinalg_method method;
+  uint32_t method;
   /**
-   * The preconditioner.
+   * The preconditioner, a `clinalg_preconditioner`.
    */
-  clinalg_preconditioner preconditioner;
+  uint32_t preconditioner;
   /**
    * Relative residual |b - A x| / |b| to reach.
    */
@@ -418,13 +418,13 @@ typedef struct {
  */
 typedef struct {
   /**
-   * The cycle.
+   * The cycle, a `clinalg_cycle`.
    */
-  clinalg_cycle cycle;
+  uint32_t cycle;
   /**
-   * The smoother.
+   * The smoother, a `clinalg_smoother`.
    */
-  clinalg_smoother smoother;
+  uint32_t smoother;
   /**
    * Sweeps before the coarse-grid correction.
    */
@@ -460,25 +460,25 @@ extern "C" {
 clinalg_status clinalg_device_count(size_t *count);
 
 /**
- * A text about device `index`, cut to `capacity` bytes with the ending zero. `needed`, if not
+ * A text about device `index` (`what` is a `clinalg_text`), cut to `capacity` bytes with the ending zero. `needed`, if not
  * null, gets the bytes of the whole text with its zero.
  *
  * # Safety
  * `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
  */
 clinalg_status clinalg_device_text(size_t index,
-                                   clinalg_device_text_t what,
+                                   uint32_t what,
                                    char *buffer,
                                    size_t capacity,
                                    size_t *needed);
 
 /**
- * A number about device `index`.
+ * A number about device `index`; `what` is a `clinalg_number`.
  *
  * # Safety
  * `value` is null or valid for a write.
  */
-clinalg_status clinalg_device_number(size_t index, clinalg_device_number_t what, uint64_t *value);
+clinalg_status clinalg_device_number(size_t index, uint32_t what, uint64_t *value);
 
 /**
  * Makes the device of this index or name the one that new objects live on. Without this call the
@@ -500,7 +500,7 @@ clinalg_status clinalg_finish(void);
  * # Safety
  * `report` is null or valid for a write.
  */
-clinalg_status clinalg_memory(clinalg_memory_t *report);
+clinalg_status clinalg_memory(clinalg_memory_report *report);
 
 /**
  * Releases every object and the device. All handles become stale; the library can be used again.
@@ -508,12 +508,12 @@ clinalg_status clinalg_memory(clinalg_memory_t *report);
 clinalg_status clinalg_shutdown(void);
 
 /**
- * A vector with a copy of `values[0..len]`, of the type `precision`.
+ * A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
  *
  * # Safety
  * `values` names `len` values (null for none); `handle` is null or valid for a write.
  */
-clinalg_status clinalg_vector(clinalg_precision precision,
+clinalg_status clinalg_vector(uint32_t precision,
                               const void *values,
                               size_t len,
                               clinalg_handle *handle);
@@ -525,7 +525,7 @@ clinalg_status clinalg_vector(clinalg_precision precision,
  * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
  * write.
  */
-clinalg_status clinalg_dense(clinalg_precision precision,
+clinalg_status clinalg_dense(uint32_t precision,
                              size_t rows,
                              size_t cols,
                              const void *values,
@@ -538,7 +538,7 @@ clinalg_status clinalg_dense(clinalg_precision precision,
  * # Safety
  * The arrays have those lengths; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_csr(clinalg_precision precision,
+clinalg_status clinalg_csr(uint32_t precision,
                            size_t rows,
                            size_t cols,
                            const size_t *offsets,
@@ -553,7 +553,7 @@ clinalg_status clinalg_csr(clinalg_precision precision,
  * # Safety
  * The arrays have those lengths; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_csc(clinalg_precision precision,
+clinalg_status clinalg_csc(uint32_t precision,
                            size_t rows,
                            size_t cols,
                            const size_t *offsets,
@@ -569,7 +569,7 @@ clinalg_status clinalg_csc(clinalg_precision precision,
  * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
  * write.
  */
-clinalg_status clinalg_band(clinalg_precision precision,
+clinalg_status clinalg_band(uint32_t precision,
                             size_t rows,
                             size_t cols,
                             size_t kl,
@@ -585,7 +585,7 @@ clinalg_status clinalg_band(clinalg_precision precision,
  * `values` has room for `count` values of the type `precision`.
  */
 clinalg_status clinalg_read(clinalg_handle handle,
-                            clinalg_precision precision,
+                            uint32_t precision,
                             size_t offset,
                             size_t count,
                             void *values);
@@ -598,7 +598,7 @@ clinalg_status clinalg_read(clinalg_handle handle,
  * `values` names `count` values of the type `precision`.
  */
 clinalg_status clinalg_write(clinalg_handle handle,
-                             clinalg_precision precision,
+                             uint32_t precision,
                              size_t offset,
                              size_t count,
                              const void *values);
@@ -613,7 +613,7 @@ clinalg_status clinalg_write(clinalg_handle handle,
  * `offsets` has room for cols + 1 values, `indices` and `values` for `*entries`.
  */
 clinalg_status clinalg_read_sparse(clinalg_handle handle,
-                                   clinalg_precision precision,
+                                   uint32_t precision,
                                    size_t *offsets,
                                    size_t *indices,
                                    void *values,
@@ -627,7 +627,7 @@ clinalg_status clinalg_read_sparse(clinalg_handle handle,
  * `path` is null or a text that ends in zero; `handle` is null or valid for a write.
  */
 clinalg_status clinalg_read_matrix_market(const char *path,
-                                          clinalg_precision precision,
+                                          uint32_t precision,
                                           clinalg_handle *handle);
 
 /**
@@ -636,7 +636,7 @@ clinalg_status clinalg_read_matrix_market(const char *path,
  * # Safety
  * `info` is null or valid for a write.
  */
-clinalg_status clinalg_info(clinalg_handle handle, clinalg_info_t *info);
+clinalg_status clinalg_info(clinalg_handle handle, clinalg_object_info *info);
 
 /**
  * Releases an object; a second release is an error that harms nothing.

@@ -7,7 +7,7 @@ use clinalg::runtime::devices;
 use clinalg::{Context, ContextOptions, Device};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{put, slice_mut, text};
+use crate::{choice, put, slice_mut, text};
 
 /// What a text of [`clinalg_device_text`] is about.
 #[repr(C)]
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn clinalg_device_count(count: *mut usize) -> ClinalgStatu
     guard(|| unsafe { put("count", count, devices()?.len()) })
 }
 
-/// A text about device `index`, cut to `capacity` bytes with the ending zero. `needed`, if not
+/// A text about device `index` (`what` is a `clinalg_text`), cut to `capacity` bytes with the ending zero. `needed`, if not
 /// null, gets the bytes of the whole text with its zero.
 ///
 /// # Safety
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn clinalg_device_count(count: *mut usize) -> ClinalgStatu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_device_text(
     index: usize,
-    what: ClinalgDeviceText,
+    what: u32,
     buffer: *mut c_char,
     capacity: usize,
     needed: *mut usize,
@@ -83,13 +83,17 @@ pub unsafe extern "C" fn clinalg_device_text(
     guard(|| {
         let device = device(index)?;
         let info = device.info();
-        let text = match what {
-            ClinalgDeviceText::Name => &info.name,
-            ClinalgDeviceText::Vendor => &info.vendor,
-            ClinalgDeviceText::Platform => &info.platform,
-            ClinalgDeviceText::Driver => &info.driver,
-            ClinalgDeviceText::Version => &info.version,
-        };
+        let text = choice(
+            "what",
+            what,
+            &[
+                (ClinalgDeviceText::Name as u32, &info.name),
+                (ClinalgDeviceText::Vendor as u32, &info.vendor),
+                (ClinalgDeviceText::Platform as u32, &info.platform),
+                (ClinalgDeviceText::Driver as u32, &info.driver),
+                (ClinalgDeviceText::Version as u32, &info.version),
+            ],
+        )?;
         // SAFETY: by the contract above.
         let buffer = unsafe { slice_mut("buffer", buffer.cast::<u8>(), capacity)? };
         if let Some(room) = capacity.checked_sub(1) {
@@ -108,26 +112,26 @@ pub unsafe extern "C" fn clinalg_device_text(
     })
 }
 
-/// A number about device `index`.
+/// A number about device `index`; `what` is a `clinalg_number`.
 ///
 /// # Safety
 /// `value` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_device_number(
-    index: usize,
-    what: ClinalgDeviceNumber,
-    value: *mut u64,
-) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_device_number(index: usize, what: u32, value: *mut u64) -> ClinalgStatus {
     guard(|| {
         let device = device(index)?;
         let info = device.info();
-        let number = match what {
-            ClinalgDeviceNumber::Fp64 => u64::from(info.fp64),
-            ClinalgDeviceNumber::ComputeUnits => u64::from(info.compute_units),
-            ClinalgDeviceNumber::GlobalMem => info.global_mem,
-            ClinalgDeviceNumber::MaxAlloc => info.max_alloc,
-            ClinalgDeviceNumber::LocalMem => info.local_mem,
-        };
+        let number = choice(
+            "what",
+            what,
+            &[
+                (ClinalgDeviceNumber::Fp64 as u32, u64::from(info.fp64)),
+                (ClinalgDeviceNumber::ComputeUnits as u32, u64::from(info.compute_units)),
+                (ClinalgDeviceNumber::GlobalMem as u32, info.global_mem),
+                (ClinalgDeviceNumber::MaxAlloc as u32, info.max_alloc),
+                (ClinalgDeviceNumber::LocalMem as u32, info.local_mem),
+            ],
+        )?;
         // SAFETY: by the contract above.
         unsafe { put("value", value, number) }
     })

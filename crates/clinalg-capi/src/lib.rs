@@ -72,3 +72,12 @@ unsafe fn text<'a>(argument: &'static str, pointer: *const c_char) -> Result<std
     // SAFETY: by the contract above.
     Ok(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
 }
+
+/// What a code from C stands for. Codes are plain numbers here: an enumeration with a value it does
+/// not list would be undefined behaviour.
+fn choice<T: Copy>(argument: &'static str, code: u32, known: &[(u32, T)]) -> Result<T, Fault> {
+    known.iter().find(|(number, _)| *number == code).map(|(_, value)| *value).ok_or_else(|| {
+        let numbers: Vec<_> = known.iter().map(|(number, _)| number.to_string()).collect();
+        Fault::Library(clinalg::Error::Value { argument, expected: numbers.join(" or "), got: code.to_string() })
+    })
+}

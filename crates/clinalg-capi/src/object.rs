@@ -8,7 +8,7 @@ use clinalg::registry::{Download, Host, Kind, Registry, Scalar};
 use clinalg::{Context, Csr, Dense, Error, HandleFault, Precision};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{put, slice, slice_mut, text};
+use crate::{choice, put, slice, slice_mut, text};
 
 /// A device object; 0 is never one.
 pub type ClinalgHandle = u64;
@@ -101,15 +101,15 @@ fn upload(handle: *mut ClinalgHandle, make: impl FnOnce(&Context) -> Result<u64,
     })
 }
 
-/// Evaluates `$body` with `$real` standing for the type of `$precision`.
+/// Evaluates `$body` with `$real` standing for the type that the code `$precision` names.
 macro_rules! typed {
     ($precision:expr, $real:ident => $body:expr) => {
-        match $precision {
-            ClinalgPrecision::F32 => {
+        match precision_of($precision)? {
+            Precision::F32 => {
                 type $real = f32;
                 $body
             }
-            ClinalgPrecision::F64 => {
+            Precision::F64 => {
                 type $real = f64;
                 $body
             }
@@ -117,13 +117,21 @@ macro_rules! typed {
     };
 }
 
-/// A vector with a copy of `values[0..len]`, of the type `precision`.
+fn precision_of(code: u32) -> Result<Precision, Fault> {
+    choice(
+        "precision",
+        code,
+        &[(ClinalgPrecision::F32 as u32, Precision::F32), (ClinalgPrecision::F64 as u32, Precision::F64)],
+    )
+}
+
+/// A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
 ///
 /// # Safety
 /// `values` names `len` values (null for none); `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_vector(
-    precision: ClinalgPrecision,
+    precision: u32,
     values: *const c_void,
     len: usize,
     handle: *mut ClinalgHandle,
@@ -144,7 +152,7 @@ pub unsafe extern "C" fn clinalg_vector(
 /// write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_dense(
-    precision: ClinalgPrecision,
+    precision: u32,
     rows: usize,
     cols: usize,
     values: *const c_void,
@@ -166,7 +174,7 @@ pub unsafe extern "C" fn clinalg_dense(
 /// The arrays have those lengths; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_csr(
-    precision: ClinalgPrecision,
+    precision: u32,
     rows: usize,
     cols: usize,
     offsets: *const usize,
@@ -190,7 +198,7 @@ pub unsafe extern "C" fn clinalg_csr(
 /// The arrays have those lengths; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_csc(
-    precision: ClinalgPrecision,
+    precision: u32,
     rows: usize,
     cols: usize,
     offsets: *const usize,
@@ -215,7 +223,7 @@ pub unsafe extern "C" fn clinalg_csc(
 /// write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_band(
-    precision: ClinalgPrecision,
+    precision: u32,
     rows: usize,
     cols: usize,
     kl: usize,
@@ -240,7 +248,7 @@ pub unsafe extern "C" fn clinalg_band(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_read(
     handle: ClinalgHandle,
-    precision: ClinalgPrecision,
+    precision: u32,
     offset: usize,
     count: usize,
     values: *mut c_void,
@@ -262,7 +270,7 @@ pub unsafe extern "C" fn clinalg_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_write(
     handle: ClinalgHandle,
-    precision: ClinalgPrecision,
+    precision: u32,
     offset: usize,
     count: usize,
     values: *const c_void,
@@ -286,27 +294,28 @@ pub unsafe extern "C" fn clinalg_write(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_read_sparse(
     handle: ClinalgHandle,
-    precision: ClinalgPrecision,
+    precision: u32,
     offsets: *mut usize,
     indices: *mut usize,
     values: *mut c_void,
     entries: *mut usize,
 ) -> ClinalgStatus {
-    guard(|| match (Registry::global().download(handle)?, precision) {
-        // SAFETY: by the contract above, in both.
-        (Download::F32(host), ClinalgPrecision::F32) => unsafe {
+    guard(|| match (Registry::global().download(handle)?, precision_of(precision)?) {
+        // SAFETY: by the contract above.
+        (Download::F32(host), Precision::F32) => unsafe {
             copy_sparse(handle, host, offsets, indices, values.cast(), entries)
         },
-        (Download::F64(host), ClinalgPrecision::F64) => unsafe {
+        // SAFETY: by the contract above.
+        (Download::F64(host), Precision::F64) => unsafe {
             copy_sparse(handle, host, offsets, indices, values.cast(), entries)
         },
-        (Download::F32(_), _) => Err(mixed(Precision::F64, Precision::F32)),
-        (Download::F64(_), _) => Err(mixed(Precision::F32, Precision::F64)),
+        (Download::F32(_), got) => {
+            Err(Error::Precision { argument: "precision", expected: Precision::F32, got }.into())
+        }
+        (Download::F64(_), got) => {
+            Err(Error::Precision { argument: "precision", expected: Precision::F64, got }.into())
+        }
     })
-}
-
-fn mixed(expected: Precision, got: Precision) -> Fault {
-    Fault::Library(Error::Precision { argument: "precision", expected: got, got: expected })
 }
 
 /// # Safety
@@ -348,7 +357,7 @@ unsafe fn copy_sparse<T: Copy>(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_read_matrix_market(
     path: *const c_char,
-    precision: ClinalgPrecision,
+    precision: u32,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     fn load<T: Scalar>(context: &Context, path: &str) -> Result<u64, Fault> {

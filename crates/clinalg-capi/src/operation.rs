@@ -10,10 +10,7 @@ use crate::put;
 use crate::status::{ClinalgStatus, Fault, guard};
 
 /// Runs an operation whose result goes to `*out`.
-fn into(
-    out: *mut ClinalgHandle,
-    run: impl FnOnce(&Registry, Option<u64>) -> clinalg::Result<u64>,
-) -> ClinalgStatus {
+fn into(out: *mut ClinalgHandle, run: impl FnOnce(&Registry, Option<u64>) -> clinalg::Result<u64>) -> ClinalgStatus {
     guard(|| {
         if out.is_null() {
             return Err(Fault::Null("out"));
@@ -41,7 +38,13 @@ fn number(result: *mut f64, run: impl FnOnce(&Registry) -> clinalg::Result<f64>)
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mv(alpha: f64, a: ClinalgHandle, x: ClinalgHandle, beta: f64, out: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_mv(
+    alpha: f64,
+    a: ClinalgHandle,
+    x: ClinalgHandle,
+    beta: f64,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
     into(out, |registry, given| registry.mv(alpha, a, x, beta, given))
 }
 
@@ -50,7 +53,13 @@ pub unsafe extern "C" fn clinalg_mv(alpha: f64, a: ClinalgHandle, x: ClinalgHand
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mv_transposed(alpha: f64, a: ClinalgHandle, x: ClinalgHandle, beta: f64, out: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_mv_transposed(
+    alpha: f64,
+    a: ClinalgHandle,
+    x: ClinalgHandle,
+    beta: f64,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
     into(out, |registry, given| registry.mv_transposed(alpha, a, x, beta, given))
 }
 
@@ -59,7 +68,13 @@ pub unsafe extern "C" fn clinalg_mv_transposed(alpha: f64, a: ClinalgHandle, x: 
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_axpby(alpha: f64, x: ClinalgHandle, beta: f64, y: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_axpby(
+    alpha: f64,
+    x: ClinalgHandle,
+    beta: f64,
+    y: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
     into(out, |registry, given| registry.axpby(alpha, x, beta, y, given))
 }
 
@@ -86,7 +101,12 @@ pub unsafe extern "C" fn clinalg_minus(a: ClinalgHandle, b: ClinalgHandle, out: 
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_minus_scaled(a: ClinalgHandle, b: ClinalgHandle, c: f64, out: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_minus_scaled(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    c: f64,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
     into(out, |registry, given| registry.minus_scaled(a, b, c, given))
 }
 
@@ -104,7 +124,11 @@ pub unsafe extern "C" fn clinalg_times_constant(a: ClinalgHandle, c: f64, out: *
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_multiply(a: ClinalgHandle, b: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_multiply(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
     into(out, |registry, given| registry.multiply(a, b, given))
 }
 

@@ -5,8 +5,8 @@ use clinalg::registry::{Method, Preconditioning, Registry};
 use clinalg::solve::{Params, Stop};
 
 use crate::object::ClinalgHandle;
-use crate::slice_mut;
 use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, slice_mut};
 
 /// A Krylov method.
 #[repr(C)]
@@ -58,10 +58,10 @@ pub enum ClinalgStop {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgSolveParams {
-    /// The method.
-    pub method: ClinalgMethod,
-    /// The preconditioner.
-    pub preconditioner: ClinalgPreconditioner,
+    /// The method, a `clinalg_method`.
+    pub method: u32,
+    /// The preconditioner, a `clinalg_preconditioner`.
+    pub preconditioner: u32,
     /// Relative residual |b - A x| / |b| to reach.
     pub tolerance: f64,
     /// Most iterations.
@@ -96,10 +96,10 @@ pub enum ClinalgCycle {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgPoissonParams {
-    /// The cycle.
-    pub cycle: ClinalgCycle,
-    /// The smoother.
-    pub smoother: ClinalgSmoother,
+    /// The cycle, a `clinalg_cycle`.
+    pub cycle: u32,
+    /// The smoother, a `clinalg_smoother`.
+    pub smoother: u32,
     /// Sweeps before the coarse-grid correction.
     pub pre: usize,
     /// Sweeps after it.
@@ -148,8 +148,8 @@ fn stop(stop: Stop) -> ClinalgStop {
 pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveParams) -> ClinalgStatus {
     let defaults = Params::default();
     let value = ClinalgSolveParams {
-        method: ClinalgMethod::Cg,
-        preconditioner: ClinalgPreconditioner::None,
+        method: ClinalgMethod::Cg as u32,
+        preconditioner: ClinalgPreconditioner::None as u32,
         tolerance: defaults.tolerance,
         max_iterations: defaults.max_iterations,
         restart: 30,
@@ -178,17 +178,24 @@ pub unsafe extern "C" fn clinalg_solve(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, asked) = unsafe { arguments(("x", x), params)? };
-        let method = match asked.method {
-            ClinalgMethod::Cg => Method::Cg,
-            ClinalgMethod::Bicgstab => Method::BiCgStab,
-            ClinalgMethod::Gmres => Method::Gmres(asked.restart),
-        };
-        let preconditioning = match asked.preconditioner {
-            ClinalgPreconditioner::None => Preconditioning::None,
-            ClinalgPreconditioner::Jacobi => Preconditioning::Jacobi,
-        };
-        let params =
-            Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
+        let method = choice(
+            "method",
+            asked.method,
+            &[
+                (ClinalgMethod::Cg as u32, Method::Cg),
+                (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
+                (ClinalgMethod::Gmres as u32, Method::Gmres(asked.restart)),
+            ],
+        )?;
+        let preconditioning = choice(
+            "preconditioner",
+            asked.preconditioner,
+            &[
+                (ClinalgPreconditioner::None as u32, Preconditioning::None),
+                (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
+            ],
+        )?;
+        let params = Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
         let (handle, done) = Registry::global().solve(method, preconditioning, a, b, given, &params)?;
         let value = ClinalgReport {
             stop: stop(done.stop),
@@ -209,8 +216,8 @@ pub unsafe extern "C" fn clinalg_solve(
 pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPoissonParams) -> ClinalgStatus {
     let defaults = PoissonParams::default();
     let value = ClinalgPoissonParams {
-        cycle: ClinalgCycle::V,
-        smoother: ClinalgSmoother::RedBlack,
+        cycle: ClinalgCycle::V as u32,
+        smoother: ClinalgSmoother::RedBlack as u32,
         pre: defaults.pre,
         post: defaults.post,
         omega: defaults.omega,
@@ -240,15 +247,23 @@ pub unsafe extern "C" fn clinalg_poisson(
         // SAFETY: by the contract above.
         let (given, asked) = unsafe { arguments(("u", u), params)? };
         let params = PoissonParams {
-            cycle: match asked.cycle {
-                ClinalgCycle::V => Cycle::V,
-                ClinalgCycle::W => Cycle::W,
-                ClinalgCycle::Full => Cycle::Full,
-            },
-            smoother: match asked.smoother {
-                ClinalgSmoother::RedBlack => Smoother::RedBlack,
-                ClinalgSmoother::Jacobi => Smoother::Jacobi,
-            },
+            cycle: choice(
+                "cycle",
+                asked.cycle,
+                &[
+                    (ClinalgCycle::V as u32, Cycle::V),
+                    (ClinalgCycle::W as u32, Cycle::W),
+                    (ClinalgCycle::Full as u32, Cycle::Full),
+                ],
+            )?,
+            smoother: choice(
+                "smoother",
+                asked.smoother,
+                &[
+                    (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
+                    (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
+                ],
+            )?,
             pre: asked.pre,
             post: asked.post,
             omega: asked.omega,

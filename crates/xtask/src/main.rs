@@ -2,6 +2,7 @@
 
 mod checks;
 mod ci;
+mod install;
 mod opencl_c;
 mod packages;
 mod setup;
@@ -52,6 +53,14 @@ enum Task {
         /// List the checks
         #[arg(long)]
         list: bool,
+    },
+    /// Build the C library and install it with headers, pkg-config file and CMake package
+    ///
+    /// The folder may be moved afterwards.
+    Install {
+        /// Where `lib` and `include` go
+        #[arg(long)]
+        prefix: PathBuf,
     },
     /// Find out what is missing and install it
     ///
@@ -104,6 +113,10 @@ fn run(args: Args) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Task::Ci { checks, list: false } => ci::run(&workspace, &installer, &checks),
+        Task::Install { prefix } => {
+            install::run(&workspace, &prefix)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Task::Setup { purpose } => {
             match purpose {
                 Purpose::Demo => setup::device(&workspace, &installer, Profile::Release)?,
