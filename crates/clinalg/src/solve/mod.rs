@@ -19,8 +19,8 @@
 //! # Rounding floor
 //! No method can push |b - A x| far below the rounding error of the residual itself. It is estimated
 //! as eps (|A s| + |b|), with eps the machine precision and s = x with scattered signs. A solve that
-//! ends within 16 times this without meeting the tolerance reports [`Stop::RoundingFloor`], above it
-//! [`Stop::Stagnated`]. The estimate takes one product, only when the question arises.
+//! ends within 16 times this, and below |b| / 10, without meeting the tolerance reports
+//! [`Stop::RoundingFloor`], else [`Stop::Stagnated`]. The estimate takes one product, only when the question arises.
 //!
 //! # Range
 //! The residual is scaled by a power of two at each start, so b may be of any size. Dot products are

@@ -13,6 +13,8 @@ const RESTART_PROGRESS: f64 = 0.9;
 const WINDOW_PROGRESS: f64 = 0.999;
 /// Residuals up to this many times the estimated rounding error count as the rounding floor.
 const FLOOR_FACTOR: f64 = 16.0;
+/// Relative residuals above this are no floor: A is singular to working precision, or nearly so.
+const FLOOR_CEILING: f64 = 0.1;
 
 /// Called after each iteration with its number and the relative residual.
 pub(super) type Progress<'a> = &'a mut dyn FnMut(usize, f64);
@@ -222,7 +224,7 @@ impl<'a, T: Real> Run<'a, T> {
             return Ok(Some(seen));
         }
         let rounding = self.rounding(x, p, q)?;
-        let at_floor = self.norm <= FLOOR_FACTOR * rounding;
+        let at_floor = self.norm <= FLOOR_FACTOR * rounding && self.relative() <= FLOOR_CEILING;
         if at_floor && self.params.tolerance * self.norm_b * FLOOR_FACTOR < rounding {
             return Ok(Some(Stop::RoundingFloor));
         }
