@@ -11,6 +11,7 @@ pages! {
     Devices "docs/guide/devices.md"
     Objects "docs/guide/objects.md"
     Operations "docs/guide/operations.md"
+    Solvers "docs/guide/solvers.md"
     Files "docs/guide/files.md"
     Errors "docs/guide/errors.md"
 }

@@ -59,7 +59,7 @@ fn sides(n: usize) -> Result<Vec<usize>> {
 ///
 /// # Errors
 /// [`Error::Shape`] that names `argument`.
-fn side(argument: &'static str, len: usize) -> Result<usize> {
+pub(crate) fn side(argument: &'static str, len: usize) -> Result<usize> {
     let side = len.isqrt();
     if side < 3 || side * side != len {
         return Err(Error::Shape {
