@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Global;
 use crate::devices::kind;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
+use crate::output::{Output, bytes, seconds, wrapped};
 
 /// Check every operation on every device against a plain reference
 ///
