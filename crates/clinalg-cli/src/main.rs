@@ -1,6 +1,7 @@
 //! The program `clinalg`: devices, self-test, Poisson by multigrid, sparse solves, benchmarks.
 
 mod args;
+mod bench;
 mod devices;
 mod doctor;
 mod exit;
@@ -24,6 +25,7 @@ Examples:
   clinalg doctor                          does every operation compute right on each of them?
   clinalg poisson --n 1025 --plot u.png   solve -Laplace u = f by multigrid and draw the solution
   clinalg solve A.mtx --out x.mtx         solve a sparse system from a MatrixMarket file
+  clinalg bench                           each operation against the memory bandwidth
 
 Environment:
   CLINALG_DEVICE     the device where --device is not given: an index or a part of a name
@@ -82,6 +84,7 @@ enum Command {
     Doctor(doctor::Args),
     Poisson(poisson::Args),
     Solve(solve::Args),
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -95,6 +98,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
         Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
+        Command::Bench(args) => bench::run(args, &cli.global, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
