@@ -13,6 +13,8 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+#[cfg(test)]
+mod canary;
 mod error;
 pub mod io;
 pub mod matrix;

@@ -54,6 +54,25 @@ fn devices_are_selected_by_index_and_name() {
 }
 
 #[test]
+fn threads_list_devices_first_thing_at_once() {
+    if in_child() {
+        // PoCL 3.1 crashed here: a thread saw devices that another was still setting up.
+        let barrier = std::sync::Barrier::new(8);
+        let count = || {
+            barrier.wait();
+            devices().unwrap().len()
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(count)).collect();
+            let counts: Vec<_> = threads.into_iter().map(|t| t.join().unwrap()).collect();
+            assert!(counts.windows(2).all(|pair| pair[0] == pair[1]));
+        });
+    } else if has_device() {
+        (0..3).for_each(|_| drop(child("threads_list_devices_first_thing_at_once", &[])));
+    }
+}
+
+#[test]
 fn a_number_past_the_last_index_is_a_part_of_a_name() {
     if !has_device() {
         return;
