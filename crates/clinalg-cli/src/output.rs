@@ -32,6 +32,11 @@ impl Output {
         self.flush()
     }
 
+    /// A line of a report: what it tells in a column of its own, then the words.
+    pub(crate) fn field(&mut self, name: &str, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.line(format!("{name:<15}{}", text.as_ref()))
+    }
+
     /// The JSON document; nothing where it is not wanted.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         if !self.json {

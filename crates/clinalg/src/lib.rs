@@ -16,6 +16,7 @@
 #[cfg(doctest)]
 mod book;
 mod error;
+pub mod grid;
 pub mod io;
 pub mod matrix;
 pub mod ops;

@@ -25,6 +25,10 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod solve;
+
+pub use solve::{Method, Preconditioning};
+
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -154,6 +158,8 @@ macro_rules! typed {
     };
 }
 
+use typed;
+
 /// Evaluates the body for the object inside.
 macro_rules! each {
     ($stored:expr, $object:ident => $body:expr) => {
@@ -205,6 +211,23 @@ impl<T: Real> Stored<T> {
     /// [`Error::Shape`] that names `argument`.
     pub fn vector_mut(&mut self, argument: &'static str) -> Result<&mut Vector<T>> {
         self.vector(argument)?;
+        match self {
+            Stored::Vector(v) => Ok(v),
+            Stored::Dense(a) => Ok(a.as_vector_mut()),
+            _ => Err(self.no_vector(argument)),
+        }
+    }
+
+    /// The values of a vector or dense matrix, column by column, as a grid function takes them.
+    fn full(&self, argument: &'static str) -> Result<&Vector<T>> {
+        match self {
+            Stored::Vector(v) => Ok(v),
+            Stored::Dense(a) => Ok(a.as_vector()),
+            _ => Err(self.no_vector(argument)),
+        }
+    }
+
+    fn full_mut(&mut self, argument: &'static str) -> Result<&mut Vector<T>> {
         match self {
             Stored::Vector(v) => Ok(v),
             Stored::Dense(a) => Ok(a.as_vector_mut()),

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ocl::ffi;
 use serde::Serialize;
@@ -100,6 +100,9 @@ impl fmt::Debug for Device {
 pub fn devices() -> Result<Vec<Device>> {
     clinalg_loader::keep_linked();
     clinalg_loader::status().map_err(|reason| Error::NoLoader { reason: reason.to_owned() })?;
+    // PoCL 3.1 shows a second thread devices that the first has not finished to initialise, and crashes.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     let mut names = Vec::new();
     for platform in platform_ids()? {
