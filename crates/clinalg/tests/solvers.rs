@@ -118,7 +118,7 @@ fn eps<T: Real>() -> f64 {
     T::epsilon().wide()
 }
 
-/// A tolerance that the precision can meet for the systems here.
+/// A tolerance that the precision can meet where the condition is moderate.
 fn params<T: Real>() -> Params {
     let tolerance = if eps::<T>() > 1e-10 { 1e-5 } else { 1e-11 };
     Params { tolerance, ..Params::default() }
@@ -317,6 +317,9 @@ fn solves<T: Real>(
     let mut uploaded = a.clone();
     uploaded.values = device_a.to_parts().unwrap().values.into_iter().map(T::wide).collect();
     let uploaded_b = download(&device_b);
+    // No solver can promise a residual below that of the rounded solution, eps |A| |x|.
+    let tolerance = params.tolerance.max(eps::<T>() * condition);
+    let params = &Params { tolerance, ..params.clone() };
     // Rounding b and A at upload moves the exact solution by up to 2 eps times the condition.
     let allowed = condition * (params.tolerance + 2.0 * eps::<T>()) * norm(exact);
     for (name, solve) in solvers {
@@ -454,11 +457,13 @@ fn gmres_with_full_basis_is_direct<T: Real>(context: &Context) {
 
 fn gmres_restarts<T: Real>(context: &Context) {
     let n = 20;
-    let (b, exact) = waves(n);
-    let a = upload::<T>(context, &stencil(n, 0.0));
-    let b = vector::<T>(context, &b);
+    let a = stencil(n, 0.0);
+    let exact = random(n * n, 22);
+    let mut b = vec![0.0; n * n];
+    a.mv(1.0, &exact, 0.0, &mut b);
+    let (a, b) = (upload::<T>(context, &a), vector::<T>(context, &b));
     let mut counts = Vec::new();
-    for restart in [10, 20, 80] {
+    for restart in [10, 20, 200] {
         let mut x = Vector::zeros(context, n * n).unwrap();
         let report = Gmres::new(context, n * n, restart).unwrap().solve(&a, None, &b, &mut x, &params::<T>()).unwrap();
         assert_eq!(report.stop, Stop::Converged, "{report}");
@@ -466,7 +471,7 @@ fn gmres_restarts<T: Real>(context: &Context) {
         assert!(distance(&download(&x), &exact) <= allowed);
         counts.push(report.iterations);
     }
-    assert!(counts[0] > 10 && counts[0] >= counts[1] && counts[1] >= counts[2], "{counts:?}");
+    assert!(counts[0] > 10 && counts[0] > counts[1] && counts[1] > counts[2], "{counts:?}");
 }
 
 /// Saad 2003, section 6.5.5: no step gains anything before the last.
@@ -780,7 +785,7 @@ fn rounding_floor_is_said<T: Real>(context: &Context) {
     let a = stencil(n, 0.0);
     let (device_a, b) = (upload::<T>(context, &a), vector::<T>(context, &waves(n).0));
     let rhs = download(&b);
-    let tight = Params { tolerance: 1e-3 * eps::<T>(), ..Params::default() };
+    let tight = Params { tolerance: 1e-3 * eps::<T>(), max_iterations: 50_000, ..Params::default() };
     for (name, solve) in all::<T>() {
         let mut x = Vector::zeros(context, n * n).unwrap();
         let report = solve(context, &device_a, &b, &mut x, &tight).unwrap();
