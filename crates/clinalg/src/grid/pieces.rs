@@ -88,7 +88,7 @@ pub fn interpolate<T: Real>(coarse: &Vector<T>, fine: &mut Vector<T>) -> Result<
 /// `coarse`.
 pub fn restrict<T: Real>(fine: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
     let n = side("fine", fine.len())?;
-    if n < 5 || n % 2 == 0 {
+    if n < 5 || n.is_multiple_of(2) {
         return Err(Error::Shape {
             argument: "fine",
             expected: "a square grid with an odd number of points a side, at least 5".into(),
