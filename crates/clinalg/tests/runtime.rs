@@ -657,9 +657,9 @@ fn long_vectors<T: Real>(context: &Context, n: usize) {
         for offset in offsets.into_iter().filter(|offset| offset + 2000 <= n) {
             let (mut got, mut want) = ([T::zero(); 2000], [T::one(); 2000]);
             y.buffer().read_range(offset, &mut got).unwrap();
-            for k in 0..1000 {
+            for (k, &value) in tail.iter().enumerate() {
                 if let Some(at) = (n - 1000 + k).checked_sub(offset).filter(|&at| at < 2000) {
-                    want[at] = tail[k];
+                    want[at] = value;
                 }
             }
             assert!(
