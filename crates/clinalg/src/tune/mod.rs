@@ -55,3 +55,6 @@ pub(crate) const REDUCE_GROUPS_PER_UNIT: usize = 8;
 
 /// Most partial results of a reduction.
 pub(crate) const REDUCE_PARTIALS: usize = 4096;
+
+/// Entries of a row up to which one item of a GPU sorts it during a conversion; a work-group sorts longer ones.
+pub(crate) const LONG_ROW: u32 = 512;
