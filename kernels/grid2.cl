@@ -741,14 +741,15 @@ __kernel void save_halo_cpu(ulong n, uint depth, ulong stride, __global REAL *u,
 // Columns that are worked on together, even: with the rows of a V(2,1) cycle they fit 32 KiB.
 #define STRETCH 128
 
-// Rows that are fetched ahead of the wave: it reads too many streams for the hardware to see them.
-#define AHEAD 2
-#define LINE (64 / sizeof(REAL))
-#if defined(__x86_64__) || defined(__aarch64__)
-// Where the compiler targets the processor itself; drivers of this kind leave prefetch() empty.
-#define FETCH(pointer) __builtin_prefetch((const void *)(size_t)(pointer), 0, 2)
-#else
-#define FETCH(pointer) prefetch(pointer, LINE)
+// Starts to fetch a stretch that the wave will reach ROWS_AHEAD rows later: it reads more streams than
+// the hardware tells apart.
+#ifdef ROWS_AHEAD
+inline void fetch_stretch(size_t length, __global const REAL *row)
+{
+    for (size_t i = 0; i < length; i += 64 / sizeof(REAL)) {
+        __builtin_prefetch((const __global void *)(row + i), 0, 2);
+    }
+}
 #endif
 
 // What is done to a row before its stages, and after them.
@@ -786,13 +787,13 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
     for (long j = first; j <= last + lag + 1; ++j) {
         for (size_t stretch = 0; stretch < stretches; ++stretch) {
             const bool leftmost = stretch == 0, rightmost = stretch == stretches - 1;
-            if (j + AHEAD < n) {
-                const size_t at = (size_t)(j + AHEAD) * points, stop = min((stretch + 1) * STRETCH, points);
-                for (size_t i = stretch * STRETCH; i < stop; i += LINE) {
-                    FETCH(u + at + i);
-                    FETCH(f + at + i);
-                }
+#ifdef ROWS_AHEAD
+            if (j + ROWS_AHEAD < n) {
+                const size_t at = (size_t)(j + ROWS_AHEAD) * points + stretch * STRETCH;
+                fetch_stretch(STRETCH, u + at);
+                fetch_stretch(STRETCH, f + at);
             }
+#endif
             if (j <= last && start != GIVEN) {
                 const size_t begin = stretch * STRETCH, end = rightmost ? points : begin + STRETCH;
                 if (start == FROM_ZERO) {

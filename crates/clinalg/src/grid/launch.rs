@@ -2,18 +2,22 @@
 
 use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
+use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS, ROWS_AHEAD};
 use crate::{Context, Real, Result, Vector};
 
 /// Items of a two-dimensional work-group along a row, where the group has as many.
 const LOCAL_WIDTH: usize = 32;
+
+/// What chooses the kernels for processors.
+const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 
 /// Enqueues a kernel of the variant that the context builds.
 pub(super) fn enqueue<T: Real>(context: &Context, name: &'static str, range: Range, args: &[Arg]) -> Result<()> {
     let kernel = Kernel::new(&files::GRID2, name, T::PRECISION);
     let kernel = match context.shape() {
         Shape::Gpu => kernel,
-        Shape::Cpu => kernel.with(&[("PROCESSOR", 1)]),
+        Shape::Cpu if context.fetches_ahead() => kernel.with(ROWS_AHEAD),
+        Shape::Cpu => kernel.with(PROCESSOR),
     };
     context.run(&kernel, range, args)
 }

@@ -127,6 +127,11 @@ impl<T: Real> Processor<T> {
         launch::enqueue::<T>(&self.context, "sweep_cpu", Range::d1(pass.bands, 1), &args)
     }
 
+    /// Relaxations of `u`, of the finest side, where it lies.
+    pub(super) fn smooth(&self, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        self.sweep(0, sweeps, (Start::Given, After::Nothing), u, f, f)
+    }
+
     /// Copies the halos of all bands while they are still old.
     fn save_halo(&self, n: usize, pass: Pass, u: &Vector<T>) -> Result<()> {
         let args =
