@@ -41,6 +41,32 @@ __kernel void axpbypcz_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __gl
     }
 }
 
+// 1 or -1 without a pattern in i: the final mix of MurmurHash3.
+inline REAL sign_of(size_t i)
+{
+    uint h = (uint)i;
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return ((h ^ (h >> 16)) & 1u) != 0 ? ONE : -ONE;
+}
+
+// out = x with scattered signs.
+__kernel void scatter_signs_gpu(ulong n, __global const REAL *x, __global REAL *out)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        out[i] = sign_of(i) * x[i];
+    }
+}
+
+__kernel void scatter_signs_cpu(ulong n, __global const REAL *x, __global REAL *out)
+{
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        out[i] = sign_of(i) * x[i];
+    }
+}
+
 __kernel void axpby_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
 {
     const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
@@ -91,5 +117,14 @@ __kernel void axpbypcz_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __gl
     }
     for (; i < end; ++i) {
         out[i] = a * x[i] + b * y[i] + c * z[i];
+    }
+}
+
+// Fills memory with a value of one word, or of two that take turns.
+__kernel void fill_words(ulong n, uint even, uint odd, __global uint *out)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        out[i] = i % 2 == 0 ? even : odd;
     }
 }

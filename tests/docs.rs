@@ -144,7 +144,7 @@ fn relative_links_resolve() {
 }
 
 #[test]
-fn every_page_is_in_the_summary_and_every_block_has_a_language() {
+fn every_page_is_in_the_summary_and_blocks_have_languages() {
     let docs = root().join("docs");
     let summary = parse(&docs.join("SUMMARY.md")).links();
     let mut faults = Vec::new();
@@ -154,7 +154,7 @@ fn every_page_is_in_the_summary_and_every_block_has_a_language() {
             faults.push(format!("{name} is not in SUMMARY.md"));
         }
     }
-    for page in pages().iter().map(|path| parse(path)) {
+    for page in [book(), vec![root().join("README.md")]].concat().iter().map(|path| parse(path)) {
         if page.blocks.iter().any(|(language, _)| language.is_empty()) {
             faults.push(format!("{}: a fenced block without a language", page.path.display()));
         }
@@ -168,23 +168,32 @@ fn rust_examples_are_compiled() {
     for page in pages().iter().map(|path| parse(path)) {
         let name = page.path.strip_prefix(root()).expect("below the root").display().to_string();
         let examples = page.blocks.iter().any(|(language, _)| language.starts_with("rust"));
-        assert_eq!(list.contains(&format!("\"{name}\"")), examples, "{name}: Rust blocks and crates/clinalg/src/book.rs");
+        assert_eq!(
+            list.contains(&format!("\"{name}\"")),
+            examples,
+            "{name}: Rust blocks and crates/clinalg/src/book.rs"
+        );
     }
 }
 
 #[test]
 fn error_identifiers_are_those_of_the_source() {
-    let part = |c: char| c.is_alphanumeric() || c == ':';
-    let source = text(&root().join("crates/clinalg/src/error.rs"));
-    let known: BTreeSet<_> =
-        names(&source, "clinalg:", part).into_iter().filter(|n| n.matches(':').count() == 2 && !n.contains("::")).collect();
-    let listed = text(&root().join("docs/guide/errors.md"));
-    let missing: Vec<_> = known.iter().filter(|id| !listed.contains(&format!("`{id}`"))).collect();
+    let identifiers = |text: &str, quote: char| -> BTreeSet<String> {
+        let found = names(text, &format!("{quote}clinalg:"), |c| c.is_alphanumeric() || c == ':');
+        found
+            .iter()
+            .map(|id| id[1..].to_owned())
+            .filter(|id| !id.contains("::") && id.matches(':').count() == 2)
+            .collect()
+    };
+    let library = identifiers(&text(&root().join("crates/clinalg/src/error.rs")), '"');
+    let table = identifiers(&text(&root().join("docs/guide/errors.md")), '`');
+    let missing: Vec<_> = library.difference(&table).collect();
     assert!(missing.is_empty(), "not in docs/guide/errors.md: {missing:?}");
+    let known = identifiers(&sources(), '"');
     for path in pages() {
-        for id in names(&text(&path), "`clinalg:", part) {
-            assert!(known.contains(&id[1..]), "{}: {id} is not in error.rs", path.display());
-        }
+        let unknown: Vec<_> = identifiers(&text(&path), '`').into_iter().filter(|id| !known.contains(id)).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?} are not in the source", path.display());
     }
 }
 
@@ -204,7 +213,8 @@ fn calls<'a>(command: &'a str, program: &str) -> Vec<(&'a str, Vec<&'a str>)> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        if *word == program || word.ends_with(&format!("/{program}")) {
+        let is_package = at > 0 && matches!(words[at - 1], "-p" | "--package");
+        if (*word == program || word.ends_with(&format!("/{program}"))) && !is_package {
             let stop = |w: &&&str| !matches!(**w, "|" | ">" | "&&" | "||" | ";");
             let mut rest = words[at + 1..].iter().take_while(stop).copied();
             let subcommand = rest.next().filter(|w| w.chars().all(|c| c.is_ascii_lowercase()));
@@ -246,7 +256,7 @@ fn commands_and_options_exist() {
                     let known = help.split([' ', ',', '=', '[']).any(|word| word == *option);
                     let allowed = choices(&help, option);
                     let value = arguments.get(at + 1).copied().unwrap_or_default();
-                    let fits = allowed.is_empty() || value.split('|').all(|v| allowed.contains(&v));
+                    let fits = allowed.is_empty() || value.split(['|', ',']).all(|v| allowed.contains(&v));
                     if !known || !fits {
                         faults.push(format!("{}: {option} {value} in `{command}`", page.path.display()));
                     }
@@ -258,19 +268,41 @@ fn commands_and_options_exist() {
     assert!(seen > 10, "only {seen} commands found in the documentation");
 }
 
+/// Every key of every object in `value`.
+fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Array(list) => list.iter().for_each(|v| keys(v, found)),
+        serde_json::Value::Object(object) => object.iter().for_each(|(key, v)| {
+            found.insert(key.clone());
+            keys(v, found);
+        }),
+        _ => {}
+    }
+}
+
 #[test]
 fn json_keys_are_documented() {
     let page = text(&root().join("docs/guide/program.md"));
-    for arguments in [&["devices", "--json"][..], &["poisson", "--n", "9", "--json"]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).output().expect("the program");
-        if !output.status.success() {
-            eprintln!("skipped: {} ", String::from_utf8_lossy(&output.stderr).trim());
+    let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
+    std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
+    let matrix = matrix.path().to_str().expect("a plain name");
+    let calls: [&[&str]; 5] = [
+        &["devices"],
+        &["doctor", "--quick", "--device", "0"],
+        &["poisson", "--n", "9"],
+        &["solve", matrix],
+        &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
+    ];
+    for arguments in calls {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).arg("--json").output().expect("the program");
+        if output.status.code() == Some(3) {
+            eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr).trim());
             return;
         }
-        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
-        let object = value.as_array().map_or(&value, |list| &list[0]).as_object().expect("an object");
-        for key in object.keys() {
-            assert!(page.contains(&format!("`{key}`")), "{arguments:?}: key `{key}` is not in docs/guide/program.md");
-        }
+        let mut found = BTreeSet::new();
+        keys(&serde_json::from_slice(&output.stdout).expect("one JSON document"), &mut found);
+        let missing: Vec<_> = found.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+        assert!(missing.is_empty(), "{arguments:?}: not in docs/guide/program.md: {missing:?}");
     }
 }

@@ -65,6 +65,7 @@ pub(crate) struct DeviceName {
     index: usize,
     name: String,
     platform: String,
+    platform_version: String,
     driver: String,
     kind: clinalg::runtime::DeviceKind,
 }
@@ -81,6 +82,7 @@ impl From<&DeviceInfo> for DeviceName {
             index: info.index,
             name: info.name.clone(),
             platform: info.platform.clone(),
+            platform_version: info.platform_version.clone(),
             driver: info.driver.clone(),
             kind: info.kind,
         }

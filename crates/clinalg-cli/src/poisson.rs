@@ -27,26 +27,31 @@ use crate::progress::Progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Problems:
-  sine    f = 2 pi^2 sin(pi x) sin(pi y), whose solution is u = sin(pi x) sin(pi y). The stencil makes an error of
-          ((pi h / 2) / sin(pi h / 2))^2 - 1, about pi^2 h^2 / 12, at the middle, and rounding leaves a relative
-          residual of about 1e-16 * 8 / h^2 * |u| / |f|: the solver stops there and says so
-  random  f uniform in (-1, 1), whose residual can fall much further
+  sine    f = 2 pi^2 sin(pi x) sin(pi y), solved by u = sin(pi x) sin(pi y). The
+          stencil errs by ((pi h / 2) / sin(pi h / 2))^2 - 1, which is about
+          pi^2 h^2 / 12. Rounding leaves a relative residual of about
+          1e-16 * 8 / h^2 * |u| / |f|; the solver stops there and says so.
+  random  f uniform in (-1, 1), whose residual can fall much further.
 
-JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision, tolerance, device, shape, levels, cycles,
-stop, converged, residual_history, relative_residual, convergence_factor, rounding_floor, error_max,
-discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures. error_max and
-discretisation_error are null for random data, device and shape for --form reference.
+JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision,
+tolerance, device, shape, levels, cycles, stop, converged, residual_history,
+relative_residual, convergence_factor, rounding_floor, error_max,
+discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures.
+seconds_setup holds data, upload and kernels, seconds_solve the cycles alone.
+error_max and discretisation_error are null for random data, device and shape
+for --form reference.
 
 Examples:
-  clinalg poisson                                     1025 x 1025 points in double precision
-  clinalg poisson --n 4097 --rhs random --cycle fmg   full multigrid on 16.8 million points
-  clinalg poisson --n 257 --plot u.png                writes u.png and u-convergence.png
-  clinalg poisson --n 129 --form reference --json     in plain Rust, without OpenCL
+  clinalg poisson                            1025 x 1025 points in f64
+  clinalg poisson --n 4097 --rhs random --cycle fmg
+  clinalg poisson --n 257 --plot u.png       u.png and u-convergence.png
+  clinalg poisson --n 129 --form reference   in plain Rust, without OpenCL
 
-The exit code is 0 when the tolerance or the floor of rounding is reached, else 1.")]
+The exit code is 0 when the tolerance or the floor of rounding is reached,
+else 1.")]
 pub(crate) struct Args {
     /// Points a side, boundary included: 3, 5, 9, ... 2^k + 1
-    #[arg(long, default_value_t = 1025, value_parser = args::side, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1025, value_parser = args::side, allow_hyphen_values = true)]
     n: usize,
     /// Right-hand side
     #[arg(long, value_enum, default_value_t = RightSide::Sine)]
@@ -73,10 +78,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1)]
     post: usize,
     /// Weight of Jacobi, between 0 and 2
-    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.8, allow_hyphen_values = true)]
     omega: f64,
     /// Relative residual to reach; 0 goes on to the floor of rounding [default: 1e-10 in f64, 1e-5 in f32]
-    #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most cycles
     #[arg(long, default_value_t = 100, value_name = "COUNT")]
@@ -151,7 +156,7 @@ struct Document {
     seconds_setup: f64,
     seconds_solve: f64,
     peak_device_bytes: u64,
-    pictures: Vec<PathBuf>,
+    pictures: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -383,7 +388,7 @@ impl Document {
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
         })?;
-        self.pictures = vec![picture.path().to_owned(), beside.path().to_owned()];
+        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
         Ok(())
     }
 
@@ -426,10 +431,10 @@ impl Document {
         }
         out.line("")?;
         let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
-        out.field("stop", format!("{} after {cycles} cycles", self.stop))?;
+        out.field("stop", format!("{} ({cycles} cycles)", self.stop))?;
         out.field(
             "residual",
-            format!("{relative_residual:.2e}, asked {tolerance:.0e}, rounding leaves about {rounding_floor:.0e}"),
+            format!("{relative_residual:.2e}, asked {tolerance:e}, rounding leaves about {rounding_floor:.0e}"),
         )?;
         if let (Some(error), Some(stencil)) = (self.error_max, self.discretisation_error) {
             out.field("error", format!("{error:.4e} at most, against sin(pi x) sin(pi y)"))?;
@@ -449,7 +454,7 @@ impl Document {
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }
         for picture in &self.pictures {
-            out.field("picture", picture.display().to_string())?;
+            out.field("picture", picture)?;
         }
         Ok(())
     }

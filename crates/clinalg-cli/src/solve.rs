@@ -26,21 +26,23 @@ use crate::progress::Progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Methods:
-  cg        conjugate gradients, for symmetric positive definite A; the default where A is symmetric and its
-            diagonal positive
-  bicgstab  BiCGStab, for any nonsingular A with little memory; the default else
-  gmres     GMRES restarted after --restart iterations, for any nonsingular A
+  cg        conjugate gradients, for symmetric positive definite A; taken by
+            itself where A is symmetric and its diagonal positive
+  bicgstab  for any nonsingular A, with little memory; taken by itself else
+  gmres     restarted after --restart iterations, for any nonsingular A
 
-JSON keys: matrix, rows, cols, nnz, symmetric, rhs, seed, method, precond, restart, precision, tolerance, device, shape,
-stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup, seconds_solve,
-peak_device_bytes, out, pictures. seconds_setup holds the upload and the building of kernels.
+JSON keys: matrix, rows, cols, nnz, symmetric, rhs, seed, method, precond,
+restart, precision, tolerance, device, shape, stop, converged, iterations,
+relative_residual, residual_history, seconds_read, seconds_setup (upload, and
+building the kernels), seconds_solve, peak_device_bytes, out, pictures.
 
 Examples:
-  clinalg solve A.mtx                                     b = (1, ..., 1)
+  clinalg solve A.mtx                           b = (1, ..., 1)
   clinalg solve A.mtx --rhs b.mtx --out x.mtx --tol 1e-12
-  clinalg solve A.mtx --method gmres --restart 50 --precond jacobi --plot residuals.svg
+  clinalg solve A.mtx --method gmres --restart 50 --plot residuals.svg
 
-The exit code is 0 when the tolerance or the floor of rounding is reached, else 1; x is written in either case.")]
+The exit code is 0 when the tolerance or the floor of rounding is reached, else
+1; x is written in either case.")]
 pub(crate) struct Args {
     /// The matrix, a MatrixMarket file; entries that occur twice are summed
     #[arg(value_name = "A.mtx")]
@@ -58,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Precond::None)]
     precond: Precond,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
-    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most iterations
     #[arg(long, default_value_t = 10_000, value_name = "COUNT")]
@@ -100,7 +102,7 @@ enum Precond {
 
 #[derive(Serialize)]
 struct Document {
-    matrix: PathBuf,
+    matrix: String,
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -123,8 +125,8 @@ struct Document {
     seconds_setup: f64,
     seconds_solve: f64,
     peak_device_bytes: u64,
-    out: Option<PathBuf>,
-    pictures: Vec<PathBuf>,
+    out: Option<String>,
+    pictures: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -177,7 +179,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         matrix_market::write_array(path, parts.rows, 1, &system.x.to_vec()?)?;
     }
     let mut document = Document {
-        matrix: args.matrix.clone(),
+        matrix: args.matrix.display().to_string(),
         rows: parts.rows,
         cols: parts.cols,
         nnz: parts.nnz(),
@@ -200,7 +202,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solved.as_secs_f64(),
         peak_device_bytes: context.memory().peak_bytes,
-        out: args.out.clone(),
+        out: args.out.as_ref().map(|path| path.display().to_string()),
         pictures: Vec::new(),
     };
     if let Some(picture) = picture {
@@ -312,7 +314,7 @@ impl Document {
     }
 
     fn draw(&mut self, picture: &Picture) -> Result<(), Failure> {
-        let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
+        let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
         picture.convergence(&Convergence {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
             subtitle: format!("{} · {}", self.method_words(), self.device.name()),
@@ -321,14 +323,14 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.pictures.push(picture.path().to_owned());
+        self.pictures.push(picture.path().display().to_string());
         Ok(())
     }
 
     fn print(&self, chosen: bool, out: &mut Output) -> Result<(), Failure> {
         let kind = if self.symmetric { "symmetric" } else { "not symmetric" };
         let Document { rows, nnz, iterations, relative_residual, tolerance, .. } = self;
-        out.field("matrix", format!("{}: {rows} x {rows}, {nnz} entries, {kind}", self.matrix.display()))?;
+        out.field("matrix", format!("{}: {rows} x {rows}, {nnz} entries, {kind}", self.matrix))?;
         out.field("device", self.device.to_string())?;
         let why = match (chosen, self.method) {
             (false, _) => "",
@@ -337,8 +339,8 @@ impl Document {
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
         out.field("method", format!("{}{why}", self.method_words()))?;
-        out.field("stop", format!("{} after {iterations} iterations", self.stop))?;
-        out.field("residual", format!("{relative_residual:.2e}, asked {tolerance:.0e}"))?;
+        out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
+        out.field("residual", format!("{relative_residual:.2e}, asked {tolerance:e}"))?;
         out.field(
             "time",
             format!(
@@ -351,10 +353,10 @@ impl Document {
         )?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         if let Some(file) = &self.out {
-            out.field("solution", file.display().to_string())?;
+            out.field("solution", file)?;
         }
         for picture in &self.pictures {
-            out.field("picture", picture.display().to_string())?;
+            out.field("picture", picture)?;
         }
         Ok(())
     }

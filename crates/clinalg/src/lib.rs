@@ -15,6 +15,8 @@
 
 #[cfg(doctest)]
 mod book;
+#[cfg(test)]
+mod canary;
 mod error;
 pub mod grid;
 pub mod io;

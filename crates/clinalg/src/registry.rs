@@ -1118,3 +1118,39 @@ fn mixed(number: u64) -> u32 {
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z >> 32) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::devices;
+
+    #[test]
+    fn a_slot_without_generations_left_is_retired() {
+        let Ok(devices) = devices() else {
+            eprintln!("skipped: no OpenCL device");
+            return;
+        };
+        let context = Context::new(&devices[0], &crate::ContextOptions::default()).unwrap();
+        let registry = Registry::new();
+        let first = registry.upload_vector(&context, &[1.0_f32]).unwrap();
+        registry.release(first, Kind::ANY).unwrap();
+        // All but the last use are behind it.
+        registry.table().slots[0].uses = GENERATIONS - 1;
+        let last = registry.upload_vector(&context, &[2.0_f32]).unwrap();
+        assert_eq!((last as u32, registry.table().slots[0].uses), (0, GENERATIONS));
+        // The generation after the last would be the first again.
+        assert_eq!(((last >> 32) as u32 + 1) % GENERATIONS, (first >> 32) as u32 % GENERATIONS);
+        assert_eq!(registry.sum(last).unwrap(), 2.0);
+        registry.release(last, Kind::ANY).unwrap();
+        let next = registry.upload_vector(&context, &[3.0_f32]).unwrap();
+        assert_eq!((next as u32, registry.sum(next).unwrap()), (1, 3.0));
+        for old in [first, last] {
+            assert_eq!(registry.sum(old).unwrap_err().id(), "clinalg:handle:stale");
+        }
+        // Every generation of the retired slot was handed out once.
+        for generation in (0..u64::from(GENERATIONS)).step_by(65_537) {
+            let handle = u64::from(Kind::Vector as u8) << 56 | generation << 32;
+            assert_eq!(registry.sum(handle).unwrap_err().id(), "clinalg:handle:stale");
+        }
+    }
+}

@@ -55,7 +55,8 @@ fn krylov_methods_give_the_direct_solution() {
         let mut jacobi = Jacobi::new(&a.diagonal().unwrap()).unwrap();
 
         let mut x = Vector::zeros(&context, parts.rows).unwrap();
-        let report = Cg::new(&context, parts.rows).unwrap().solve(&a, Some(&mut jacobi), &rhs, &mut x, &params).unwrap();
+        let report =
+            Cg::new(&context, parts.rows).unwrap().solve(&a, Some(&mut jacobi), &rhs, &mut x, &params).unwrap();
         assert_solved("conjugate gradients", &report, heat, &x.to_vec().unwrap(), &expected);
 
         let mut x = Vector::zeros(&context, parts.rows).unwrap();

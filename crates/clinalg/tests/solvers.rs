@@ -53,6 +53,7 @@ on_every_device!(
     convection_diffusion_agrees_with_a_direct_solve,
     cg_ends_after_as_many_steps_as_eigenvalues,
     cg_error_obeys_the_chebyshev_bound,
+    cg_may_raise_the_residual_until_the_end,
     gmres_residuals_never_grow,
     gmres_with_full_basis_is_direct,
     gmres_restarts,
@@ -118,7 +119,7 @@ fn eps<T: Real>() -> f64 {
     T::epsilon().wide()
 }
 
-/// A tolerance that the precision can meet for the systems here.
+/// A tolerance that the precision can meet where the condition is moderate.
 fn params<T: Real>() -> Params {
     let tolerance = if eps::<T>() > 1e-10 { 1e-5 } else { 1e-11 };
     Params { tolerance, ..Params::default() }
@@ -317,6 +318,9 @@ fn solves<T: Real>(
     let mut uploaded = a.clone();
     uploaded.values = device_a.to_parts().unwrap().values.into_iter().map(T::wide).collect();
     let uploaded_b = download(&device_b);
+    // No solver can promise a residual below that of the rounded solution, eps |A| |x|.
+    let tolerance = params.tolerance.max(eps::<T>() * condition);
+    let params = &Params { tolerance, ..params.clone() };
     // Rounding b and A at upload moves the exact solution by up to 2 eps times the condition.
     let allowed = condition * (params.tolerance + 2.0 * eps::<T>()) * norm(exact);
     for (name, solve) in solvers {
@@ -414,6 +418,25 @@ fn cg_error_obeys_the_chebyshev_bound<T: Real>(context: &Context) {
     }
 }
 
+/// -u'' = 1: with m = n / 2 - k the residual after k steps is sqrt(2 m (m + 1) / n), above the first for long, and the
+/// n / 2-th step solves.
+fn cg_may_raise_the_residual_until_the_end<T: Real>(context: &Context) {
+    let n = 300;
+    let exact: Vec<f64> = (1..=n).map(|i| (i * (n + 1 - i)) as f64 / 2.0).collect();
+    let condition = 1.0 / (std::f64::consts::FRAC_PI_2 / (n as f64 + 1.0)).tan().powi(2);
+    let short = Params { stagnation_window: 50, ..params::<T>() };
+    let b = vec![1.0; n];
+    solves::<T>(context, vec![("cg", cg)], &poisson_1d(n), (&b, &exact), condition, &short);
+    let mut x = Vector::zeros(context, n).unwrap();
+    let report = cg(context, &upload::<T>(context, &poisson_1d(n)), &vector::<T>(context, &b), &mut x, &short).unwrap();
+    assert_eq!(report.iterations, n / 2);
+    for (k, r) in report.history.iter().enumerate().skip(1).take(n / 2 - 1) {
+        let m = (n / 2 - k) as f64;
+        let expected = (2.0 * m * (m + 1.0) / n as f64).sqrt();
+        assert!((r - expected).abs() <= 100.0 * eps::<T>() * report.history[1], "step {k}: {r}, expected {expected}");
+    }
+}
+
 fn gmres_residuals_never_grow<T: Real>(context: &Context) {
     let n = 15;
     let a = upload::<T>(context, &stencil(n, 0.7));
@@ -454,11 +477,13 @@ fn gmres_with_full_basis_is_direct<T: Real>(context: &Context) {
 
 fn gmres_restarts<T: Real>(context: &Context) {
     let n = 20;
-    let (b, exact) = waves(n);
-    let a = upload::<T>(context, &stencil(n, 0.0));
-    let b = vector::<T>(context, &b);
+    let a = stencil(n, 0.0);
+    let exact = random(n * n, 22);
+    let mut b = vec![0.0; n * n];
+    a.mv(1.0, &exact, 0.0, &mut b);
+    let (a, b) = (upload::<T>(context, &a), vector::<T>(context, &b));
     let mut counts = Vec::new();
-    for restart in [10, 20, 80] {
+    for restart in [10, 20, 200] {
         let mut x = Vector::zeros(context, n * n).unwrap();
         let report = Gmres::new(context, n * n, restart).unwrap().solve(&a, None, &b, &mut x, &params::<T>()).unwrap();
         assert_eq!(report.stop, Stop::Converged, "{report}");
@@ -466,7 +491,7 @@ fn gmres_restarts<T: Real>(context: &Context) {
         assert!(distance(&download(&x), &exact) <= allowed);
         counts.push(report.iterations);
     }
-    assert!(counts[0] > 10 && counts[0] >= counts[1] && counts[1] >= counts[2], "{counts:?}");
+    assert!(counts[0] > 10 && counts[0] > counts[1] && counts[1] > counts[2], "{counts:?}");
 }
 
 /// Saad 2003, section 6.5.5: no step gains anything before the last.
@@ -780,7 +805,7 @@ fn rounding_floor_is_said<T: Real>(context: &Context) {
     let a = stencil(n, 0.0);
     let (device_a, b) = (upload::<T>(context, &a), vector::<T>(context, &waves(n).0));
     let rhs = download(&b);
-    let tight = Params { tolerance: 1e-3 * eps::<T>(), ..Params::default() };
+    let tight = Params { tolerance: 1e-3 * eps::<T>(), max_iterations: 50_000, ..Params::default() };
     for (name, solve) in all::<T>() {
         let mut x = Vector::zeros(context, n * n).unwrap();
         let report = solve(context, &device_a, &b, &mut x, &tight).unwrap();

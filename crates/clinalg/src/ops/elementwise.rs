@@ -46,6 +46,13 @@ pub(crate) fn axpbypcz<T: Real>(
     run(["axpbypcz_gpu", "axpbypcz_cpu"], out, &args)
 }
 
+/// out = x with the signs of its elements changed without a pattern, always the same; one length and
+/// context.
+pub(crate) fn scatter_signs<T: Real>(x: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
+    let (x, out) = (x.buffer(), out.buffer());
+    run(["scatter_signs_gpu", "scatter_signs_cpu"], out, &[Arg::size(out.len()), x.arg(), out.arg()])
+}
+
 /// out = alpha x on arrays of equal length; `out` may be `x`.
 pub(crate) fn scale_raw<T: Real>(alpha: T, x: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
     run(["scale_gpu", "scale_cpu"], out, &[Arg::size(out.len()), alpha.arg().0, x.arg(), out.arg()])

@@ -25,12 +25,13 @@ fn reduce<T: Real>(
     let (name, count, range) = match context.shape() {
         Shape::Gpu => {
             let local = context.local();
-            let most = (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS);
+            let most =
+                (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS / sums);
             let groups = n.div_ceil(local).min(most);
             (names[0], groups, Range::d1(groups * local, local))
         }
         Shape::Cpu => {
-            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
+            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS / sums);
             (names[1], chunks, Range::d1(chunks, 1))
         }
     };
@@ -111,8 +112,8 @@ pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
         let lift = T::one() / T::min_positive_value();
         return Ok(T::of(squares(lift)?.sqrt() * T::min_positive_value().wide()));
     }
-    // A power of two scales exactly; one less than the largest exponent keeps its reciprocal normal.
-    let top = T::max_value().wide().log2().floor() - 1.0;
+    // A power of two scales exactly; the last one whose reciprocal is a normal number is the limit.
+    let top = T::max_value().wide().log2().ceil() - 2.0;
     let unit = T::of(largest.wide().log2().floor().min(top).exp2());
     Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
 }
@@ -157,6 +158,17 @@ pub(crate) fn dot_pair<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<(f64, f6
     })?;
     let (mixed, square) = dots.split_at(dots.len() / 2);
     Ok((total(mixed), total(square)))
+}
+
+/// The dot products (x, y), (x, x) and (z, z) of vectors of one length and context.
+pub(crate) fn dot_triple<T: Real>(x: &Vector<T>, y: &Vector<T>, z: &Vector<T>) -> Result<(f64, f64, f64)> {
+    let (context, n) = (x.context(), x.len());
+    let (x, y, z) = (x.buffer().arg(), y.buffer().arg(), z.buffer().arg());
+    let dots: Vec<T> = reduce(["dot_triple_gpu", "dot_triple_cpu"], context, n, 3, |kernel, range, partial| {
+        context.run(kernel, range, &[Arg::size(n), x, y, z, partial])
+    })?;
+    let count = dots.len() / 3;
+    Ok((total(&dots[..count]), total(&dots[count..2 * count]), total(&dots[2 * count..])))
 }
 
 /// The dot product of vectors of one length and context, in double precision.

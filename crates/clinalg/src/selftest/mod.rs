@@ -15,7 +15,9 @@
 
 mod compiler;
 mod conversions;
+mod grids;
 mod products;
+mod solvers;
 mod vectors;
 
 use std::time::Instant;
@@ -40,7 +42,7 @@ pub struct Check {
     pub name: &'static str,
     /// The precision, where the check has one.
     pub precision: Option<Precision>,
-    /// The size at which the error came closest to the tolerance.
+    /// The size (values, rows, points a side) at which the error came closest to the tolerance.
     pub size: usize,
     /// The largest error, relative to the sum of the magnitudes of the terms; infinite where a result that must be exact
     /// is not.
@@ -84,6 +86,8 @@ impl Suite<'_> {
         vectors::run::<T>(self);
         conversions::run::<T>(self);
         products::run::<T>(self);
+        grids::run::<T>(self);
+        solvers::run::<T>(self);
     }
 
     /// Runs one check and keeps its outcome.
@@ -145,13 +149,13 @@ impl Worst {
 
     /// One error with its tolerance; `place` says where it is.
     fn note(&mut self, size: usize, error: f64, tolerance: f64, place: impl FnOnce() -> String) {
+        let error = if error.is_nan() { f64::INFINITY } else { error };
         let ratio = |error: f64, tolerance: f64| if error == 0.0 { 0.0 } else { error / tolerance };
-        if self.failure.is_none()
-            && (self.tolerance == 0.0 || !(ratio(error, tolerance) < ratio(self.error, self.tolerance)))
-        {
+        let closer = ratio(error, tolerance) >= ratio(self.error, self.tolerance);
+        if self.failure.is_none() && (self.tolerance == 0.0 || closer) {
             (self.size, self.error, self.tolerance) = (size, error, tolerance);
         }
-        if !(error <= tolerance) {
+        if error > tolerance {
             self.failure.get_or_insert_with(place);
         }
     }
@@ -170,7 +174,7 @@ impl Worst {
             } else {
                 (got.wide() - want.wide()).abs() / scale(i)
             };
-            if error > 0.0 || error.is_nan() {
+            if error != 0.0 {
                 self.note(size, error, tolerance, || format!("size {size}: value {i} is {got:e}, expected {want:e}"));
             }
         }
@@ -216,4 +220,45 @@ impl Data {
 
 fn seeded(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(got: &[f64], want: &[f64], tolerance: f64) -> Worst {
+        let mut worst = Worst::default();
+        worst.compare(got.len(), tolerance, got, want, |_| 2.0);
+        worst
+    }
+
+    #[test]
+    fn errors_are_relative_to_the_scale_and_the_worst_is_kept() {
+        let worst = outcome(&[1.0, 2.5, 3.1], &[1.0, 2.0, 3.0], 0.3);
+        assert_eq!((worst.error, worst.tolerance), (0.25, 0.3));
+        assert!(worst.failure.is_none());
+        let worst = outcome(&[1.0, 2.5], &[1.0, 2.0], 0.2);
+        assert!(worst.failure.unwrap().contains("value 1 is 2.5e0, expected 2e0"));
+    }
+
+    #[test]
+    fn nothing_wrong_passes_for_right() {
+        assert!(outcome(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY], 0.0).failure.is_none());
+        for (got, want, tolerance) in [
+            (vec![f64::NAN], vec![1.0], 1e-3),
+            (vec![1.0], vec![f64::NAN], 1e-3),
+            (vec![f64::INFINITY], vec![1.0], 1e-3),
+            (vec![1.0 + f64::EPSILON], vec![1.0], 0.0),
+            (vec![1.0], vec![1.0, 2.0], 1.0),
+        ] {
+            assert!(outcome(&got, &want, tolerance).failure.is_some(), "{got:?} {want:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_library_fails_the_check() {
+        let mut worst = Worst::default();
+        worst.fail("no".into());
+        assert!(worst.error.is_infinite() && worst.failure.is_some());
+    }
 }

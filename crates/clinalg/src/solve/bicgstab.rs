@@ -2,7 +2,7 @@
 
 use super::run::{Run, check_system};
 use super::{Operator, Params, Preconditioner, Report, Stop};
-use crate::ops::{self, axpbypcz, dot_pair, dot_wide, step_residual};
+use crate::ops::{self, axpbypcz, dot_pair, dot_triple, dot_wide, step_residual};
 use crate::{Context, Real, Result, Vector};
 
 /// BiCGStab for any square nonsingular A, with an optional preconditioner applied from the right
@@ -10,9 +10,9 @@ use crate::{Context, Real, Result, Vector};
 /// Barrett et al., Templates, 1994, section 2.3.8).
 ///
 /// Owns six vectors of `n` values. One iteration takes two products and six launches on vectors and
-/// reads back seven numbers in five transfers.
+/// reads back eight numbers in five transfers.
 ///
-/// Where a coefficient vanishes to working precision the iteration starts again from the true
+/// Where a coefficient or A M^-1 p vanishes to working precision the iteration starts again from the true
 /// residual; [`Stop::Breakdown`] says that this did not help.
 #[derive(Debug)]
 pub struct BiCgStab<T: Real> {
@@ -65,25 +65,28 @@ impl<T: Real> BiCgStab<T> {
     ) -> Result<Report> {
         check_system(self.r.context(), self.r.len(), a, m.as_deref(), b, x)?;
         let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        let mut largest = 0.0;
         loop {
             if let Some(stop) = end {
                 return Ok(run.report(stop));
             }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x)?;
+            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x, &mut largest)?;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v)?;
         }
     }
 
-    /// Iterates from r = b - A x until there is a reason to stop.
+    /// Iterates from r = b - A x until there is a reason to stop. `largest` is the largest
+    /// |A M^-1 p| / |p| so far.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
+        largest: &mut f64,
     ) -> Result<Stop> {
         let BiCgStab { r, shadow, p, v, t, z } = self;
-        let tiny = T::epsilon().wide();
+        let eps = T::epsilon().wide();
         let unit = run.rescale(r)?;
         ops::copy(r, shadow)?;
         ops::copy(r, p)?;
@@ -99,13 +102,15 @@ impl<T: Real> BiCgStab<T> {
                 None => &*p,
             };
             a.apply(T::one(), direction, T::zero(), v)?;
-            let (sigma, square) = dot_pair(v, shadow)?;
+            let (sigma, square, length) = dot_triple(v, shadow, p)?;
             if !(sigma.is_finite() && square.is_finite()) {
                 return Ok(Stop::NotFinite);
             }
-            if sigma.abs() <= tiny * (shadow_square * square).sqrt() {
+            let quotient = (square / length).sqrt();
+            if quotient <= eps * *largest || sigma.abs() <= eps * (shadow_square * square).sqrt() {
                 return Ok(Stop::Breakdown);
             }
+            *largest = largest.max(quotient);
             let alpha = rho / sigma;
             let half = step_residual(T::of(alpha * unit), Some(direction), x, T::of(alpha), v, r)?;
             if run.reaches(unit * half.sqrt()) {
@@ -126,7 +131,7 @@ impl<T: Real> BiCgStab<T> {
             if !(mixed.is_finite() && square.is_finite() && half.is_finite()) {
                 return Ok(Stop::NotFinite);
             }
-            if mixed.abs() <= tiny * (square * half).sqrt() {
+            if mixed.abs() <= eps * (square * half).sqrt() {
                 let norm = unit * half.sqrt();
                 return Ok(run.record(norm, norm).unwrap_or(Stop::Breakdown));
             }
@@ -138,7 +143,7 @@ impl<T: Real> BiCgStab<T> {
             }
 
             let next = dot_wide(shadow, r)?;
-            if next.abs() <= tiny * (shadow_square * squares).sqrt() {
+            if next.abs() <= eps * (shadow_square * squares).sqrt() {
                 return Ok(Stop::Breakdown);
             }
             let beta = next / rho * (alpha / omega);

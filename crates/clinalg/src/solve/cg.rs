@@ -12,9 +12,11 @@ use crate::{Context, Real, Result, Vector};
 /// Owns four vectors of `n` values. One iteration takes a product and three launches on vectors, and
 /// reads back two numbers; with a preconditioner its own work, one launch and one number more.
 ///
+/// The residual may rise for long while the error falls, so the stagnation window is at least `n`.
+///
 /// A direction p with p'Ap <= 0 ends it with [`Stop::Indefinite`]; one with p'Ap below the machine
 /// precision times the largest Rayleigh quotient met, with [`Stop::Breakdown`]: A is singular to
-/// working precision.
+/// working precision. The same holds for the preconditioner, with the square of the precision.
 ///
 /// ```no_run
 /// use clinalg::solve::{Cg, Params};
@@ -81,6 +83,8 @@ impl<T: Real> Cg<T> {
     ) -> Result<Report> {
         check_system(self.r.context(), self.r.len(), a, m.as_deref(), b, x)?;
         let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        // The error falls in every step, but its residual may rise until the last of n steps.
+        run.be_patient(self.r.len());
         let mut largest = 0.0;
         loop {
             if let Some(stop) = end {
@@ -102,7 +106,9 @@ impl<T: Real> Cg<T> {
         largest: &mut f64,
     ) -> Result<Stop> {
         let Cg { r, z, p, q } = self;
+        let eps = T::epsilon().wide();
         let unit = run.rescale(r)?;
+        let mut squares = (run.norm() / unit).powi(2);
         let mut rho = match &mut m {
             Some(m) => {
                 m.apply(r, z)?;
@@ -111,32 +117,35 @@ impl<T: Real> Cg<T> {
             }
             None => {
                 ops::copy(r, p)?;
-                (run.norm() / unit).powi(2)
+                squares
             }
         };
+        // The largest Rayleigh quotient of M^-1.
+        let mut steepest = 0.0;
         // p'Mp by its recurrence, as r is orthogonal to the former p.
         let mut square = rho;
         loop {
             if !rho.is_finite() {
                 return Ok(Stop::NotFinite);
             }
-            if rho <= 0.0 {
-                return Ok(Stop::Indefinite);
+            let singular = eps * eps * steepest;
+            if rho / squares <= singular {
+                return Ok(semidefinite(rho / squares, singular));
             }
+            steepest = f64::max(steepest, rho / squares);
             a.apply(T::one(), p, T::zero(), q)?;
             let curvature = dot_wide(p, q)?;
             if !curvature.is_finite() {
                 return Ok(Stop::NotFinite);
             }
             let quotient = curvature / square;
-            let singular = T::epsilon().wide() * *largest;
+            let singular = eps * *largest;
             if quotient <= singular {
-                let definite = *largest > 0.0 && quotient >= -singular;
-                return Ok(if definite { Stop::Breakdown } else { Stop::Indefinite });
+                return Ok(semidefinite(quotient, singular));
             }
             *largest = largest.max(quotient);
             let alpha = rho / curvature;
-            let squares = step_residual(T::of(alpha * unit), Some(p), x, T::of(alpha), q, r)?;
+            squares = step_residual(T::of(alpha * unit), Some(p), x, T::of(alpha), q, r)?;
             let norm = unit * squares.sqrt();
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
@@ -154,4 +163,9 @@ impl<T: Real> Cg<T> {
             rho = next;
         }
     }
+}
+
+/// What a Rayleigh quotient of at most `singular`, the least that counts as positive, says.
+fn semidefinite(quotient: f64, singular: f64) -> Stop {
+    if singular > 0.0 && quotient >= -singular { Stop::Breakdown } else { Stop::Indefinite }
 }

@@ -17,10 +17,10 @@
 //! times and as long as that helps. x then is the last iterate, of any ending.
 //!
 //! # Rounding floor
-//! No method can push |b - A x| far below eps (|A| |x| + |b|), the rounding error of the residual
-//! itself (eps: machine precision). A solve that ends within 16 times this estimate without meeting
-//! the tolerance reports [`Stop::RoundingFloor`], above it [`Stop::Stagnated`]. |A| is estimated from
-//! below by three steps of the power method, only when the question arises.
+//! No method can push |b - A x| far below the rounding error of the residual itself. It is estimated
+//! as eps (|A s| + |b|), with eps the machine precision and s = x with scattered signs. A solve that
+//! ends within 16 times this, and below |b| / 10, without meeting the tolerance reports
+//! [`Stop::RoundingFloor`], else [`Stop::Stagnated`]. The estimate takes one product, only when the question arises.
 //!
 //! # Range
 //! The residual is scaled by a power of two at each start, so b may be of any size. Dot products are

@@ -2,7 +2,7 @@
 
 use super::{Operator, Params, Preconditioner, Report, Stop};
 use crate::error::check_length;
-use crate::ops::{self, scale_raw};
+use crate::ops::{self, scale_raw, scatter_signs};
 use crate::{Context, Error, Real, Result, Vector};
 
 /// Restarts from the true residual after the recurrence has claimed convergence or broken down.
@@ -13,8 +13,8 @@ const RESTART_PROGRESS: f64 = 0.9;
 const WINDOW_PROGRESS: f64 = 0.999;
 /// Residuals up to this many times the estimated rounding error count as the rounding floor.
 const FLOOR_FACTOR: f64 = 16.0;
-/// Steps of the power method that estimate |A|.
-const POWER_STEPS: usize = 3;
+/// Relative residuals above this are no floor: A is singular to working precision, or nearly so.
+const FLOOR_CEILING: f64 = 0.1;
 
 /// Called after each iteration with its number and the relative residual.
 pub(super) type Progress<'a> = &'a mut dyn FnMut(usize, f64);
@@ -32,6 +32,8 @@ pub(super) struct Run<'a, T: Real> {
     /// The smallest measure of the residual, and when it last fell enough.
     best: f64,
     mark: usize,
+    /// Iterations without that after which the iteration has stagnated.
+    window: usize,
     /// |b - A x| of the start.
     first: f64,
     restarts: usize,
@@ -87,6 +89,7 @@ impl<'a, T: Real> Run<'a, T> {
             history,
             best: f64::INFINITY,
             mark: 0,
+            window: params.stagnation_window,
             first: f64::INFINITY,
             restarts: 0,
             restarted_at: f64::INFINITY,
@@ -106,6 +109,11 @@ impl<'a, T: Real> Run<'a, T> {
         run.restarted_at = run.norm;
         (run.progress)(0, run.history[0]);
         Ok((run, stop))
+    }
+
+    /// Lets the residual go without a new minimum for at least `iterations`.
+    pub(super) fn be_patient(&mut self, iterations: usize) {
+        self.window = self.window.max(iterations);
     }
 
     /// |b - A x| when it was last computed.
@@ -172,7 +180,7 @@ impl<'a, T: Real> Run<'a, T> {
         match self.record(norm, norm) {
             None => Ok(None),
             Some(Stop::Converged) => Ok(Some(Stop::Converged)),
-            Some(seen) => self.judge(seen, x, r, p, q),
+            Some(seen) => self.judge(seen, x, p, q),
         }
     }
 
@@ -195,7 +203,7 @@ impl<'a, T: Real> Run<'a, T> {
             Some(Stop::IterationLimit)
         } else if norm * T::epsilon().wide() > self.first {
             Some(Stop::Diverged)
-        } else if iteration - self.mark >= self.params.stagnation_window {
+        } else if iteration - self.mark >= self.window {
             Some(Stop::Stagnated)
         } else {
             None
@@ -213,26 +221,19 @@ impl<'a, T: Real> Run<'a, T> {
         q: &mut Vector<T>,
     ) -> Result<Option<Stop>> {
         match self.check(x, r)? {
-            None => self.judge(seen, x, r, p, q),
+            None => self.judge(seen, x, p, q),
             stop => Ok(stop),
         }
     }
 
-    /// As [`Run::confirm`] for r = b - A x just computed and not small enough.
-    pub(super) fn judge(
-        &mut self,
-        seen: Stop,
-        x: &Vector<T>,
-        r: &Vector<T>,
-        p: &mut Vector<T>,
-        q: &mut Vector<T>,
-    ) -> Result<Option<Stop>> {
+    /// As [`Run::confirm`] where b - A x was just computed and is not small enough.
+    fn judge(&mut self, seen: Stop, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<Option<Stop>> {
         if !matches!(seen, Stop::Converged | Stop::Breakdown | Stop::Stagnated) {
             return Ok(Some(seen));
         }
-        let rounding = self.rounding(x, r, p, q)?;
-        let at_floor = self.norm <= FLOOR_FACTOR * rounding;
-        if at_floor && self.params.tolerance * self.norm_b < rounding {
+        let rounding = self.rounding(x, p, q)?;
+        let at_floor = self.norm <= FLOOR_FACTOR * rounding && self.relative() <= FLOOR_CEILING;
+        if at_floor && self.params.tolerance * self.norm_b * FLOOR_FACTOR < rounding {
             return Ok(Some(Stop::RoundingFloor));
         }
         if self.history.len() > self.params.max_iterations {
@@ -252,23 +253,13 @@ impl<'a, T: Real> Run<'a, T> {
         }))
     }
 
-    /// eps (|A| |x| + |b|): a residual of this size belongs to a backward stable solution (Higham,
-    /// Accuracy and Stability of Numerical Algorithms, 2002, theorem 7.1). |A| is estimated from
-    /// below by the power method started from the residual, whose rounding errors are rough.
-    fn rounding(&self, x: &Vector<T>, r: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<f64> {
-        let mut norm_a = 0.0_f64;
-        let mut growth = self.norm;
-        ops::copy(r, q)?;
-        for _ in 0..POWER_STEPS {
-            ops::scale(T::of(1.0 / growth), q, p)?;
-            self.a.apply(T::one(), p, T::zero(), q)?;
-            growth = ops::norm2(q)?.wide();
-            if growth == 0.0 || !growth.is_finite() {
-                break;
-            }
-            norm_a = norm_a.max(growth);
-        }
-        Ok(T::epsilon().wide() * (norm_a * ops::norm2(x)?.wide() + self.norm_b))
+    /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs: what
+    /// relative errors eps of either sign in x do to the residual, row by row (compare Higham,
+    /// Accuracy and Stability of Numerical Algorithms, 2002, section 7.2).
+    fn rounding(&self, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<f64> {
+        scatter_signs(x, p)?;
+        self.a.apply(T::one(), p, T::zero(), q)?;
+        Ok(T::epsilon().wide() * (ops::norm2(q)?.wide() + self.norm_b))
     }
 
     /// The report of an end after which x is not changed any more.
