@@ -11,12 +11,14 @@ inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
 inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global const REAL *band,
                         __global const REAL *x, size_t i)
 {
-    // Only diagonals whose column i - kl + d lies in 0..cols.
-    const size_t first = i < kl ? kl - i : 0;
-    const size_t last = min((size_t)width, cols + kl > i ? cols + kl - i : 0);
+    // Only diagonals whose column i - kl + d lies in 0..cols. Signed: from unsigned numbers compilers form
+    // saturating subtractions, which Oclgrind 21.10 does not know.
+    const long shift = (long)i - (long)kl;
+    const long first = max(0L, -shift);
+    const long last = min((long)width, (long)cols - shift);
     REAL sum = ZERO;
-    for (size_t d = first; d < last; ++d) {
-        sum += band[d * rows + i] * x[i + d - kl];
+    for (long d = first; d < last; ++d) {
+        sum += band[(size_t)d * rows + i] * x[d + shift];
     }
     return sum;
 }

@@ -59,15 +59,73 @@ __kernel void mv_csr_cpu(__global const uint *start, REAL alpha, __global const 
                          __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
                          __global REAL *y)
 {
-    const uint last = start[get_global_id(0) + 1];
-    uint k = offset[start[get_global_id(0)]];
-    for (uint i = start[get_global_id(0)]; i < last; ++i) {
-        const uint end = offset[i + 1];
+    const size_t last = start[get_global_id(0) + 1];
+    size_t k = offset[start[get_global_id(0)]];
+    for (size_t i = start[get_global_id(0)]; i < last; ++i) {
+        const size_t end = offset[i + 1];
+        FETCH_AHEAD(value + k);
+        FETCH_AHEAD(column + k);
         REAL sum = ZERO;
         for (; k < end; ++k) {
             sum += value[k] * x[column[k]];
         }
         y[i] = combine(alpha, sum, beta, y + i);
+    }
+}
+
+// A row of a run: `width` values at v, which go with x[c[j] + moved].
+inline REAL row_of_run(uint width, __global const REAL *v, __global const uint *c, __global const REAL *x, size_t moved)
+{
+    REAL sum = ZERO;
+    for (uint j = 0; j < width; ++j) {
+        sum += v[j] * x[c[j] + moved];
+    }
+    return sum;
+}
+
+// Rows of one width, known to the compiler where it is a literal. Gathers across rows are slower than this loop.
+#define RUN_OF_ROWS(width)                                              \
+    _Pragma("clang loop vectorize(disable)")                            \
+    for (size_t moved = 0; moved < count; ++moved) {                    \
+        FETCH_AHEAD(v);                                                 \
+        const REAL sum = row_of_run(width, v, c, x, moved);             \
+        v += width;                                                     \
+        out[moved] = combine(alpha, sum, beta, out + moved);            \
+    }
+
+// The same for a matrix whose rows come in runs, as those of stencils do: within a run, row after row has the columns
+// of the row before moved on by one, so that the columns of a run's first row serve for all. Run r goes from
+// run[r] to run[r + 1]; item p starts in run first[p]. Reads 8 B per entry instead of 12.
+__kernel void mv_csr_runs_cpu(__global const uint *start, __global const uint *first, __global const uint *run,
+                              REAL alpha, __global const uint *offset, __global const uint *column,
+                              __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t last = start[get_global_id(0) + 1];
+    size_t i = start[get_global_id(0)];
+    for (size_t r = first[get_global_id(0)]; i < last; ++r) {
+        const size_t end = min((size_t)run[r + 1], last);
+        const size_t count = end - i;
+        const uint width = offset[i + 1] - offset[i];
+        __global const REAL *v = value + offset[i];
+        __global const uint *c = column + offset[i];
+        __global REAL *out = y + i;
+        switch (width) {
+        case 3:
+            RUN_OF_ROWS(3)
+            break;
+        case 5:
+            RUN_OF_ROWS(5)
+            break;
+        case 7:
+            RUN_OF_ROWS(7)
+            break;
+        case 9:
+            RUN_OF_ROWS(9)
+            break;
+        default:
+            RUN_OF_ROWS(width)
+        }
+        i = end;
     }
 }
 

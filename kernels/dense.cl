@@ -121,3 +121,12 @@ __kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __glob
         y[j] = combine(alpha, sum, beta, y + j);
     }
 }
+
+// The diagonal of the leading square part of `n` rows.
+__kernel void diagonal_dense(ulong n, ulong rows, __global const REAL *a, __global REAL *diagonal)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        diagonal[i] = a[i * rows + i];
+    }
+}

@@ -37,7 +37,7 @@ __kernel void axpby_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __globa
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     size_t i = begin;
     for (; i + 8 <= end; i += 8) {
-        vstore8(a * vload8(0, x + i) + b * vload8(0, y + i), 0, out + i);
+        STORE8(a * vload8(0, x + i) + b * vload8(0, y + i), out + i);
     }
     for (; i < end; ++i) {
         out[i] = a * x[i] + b * y[i];
@@ -50,7 +50,7 @@ __kernel void multiply_cpu(ulong n, __global const REAL *x, __global const REAL 
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     size_t i = begin;
     for (; i + 8 <= end; i += 8) {
-        vstore8(vload8(0, x + i) * vload8(0, y + i), 0, out + i);
+        STORE8(vload8(0, x + i) * vload8(0, y + i), out + i);
     }
     for (; i < end; ++i) {
         out[i] = x[i] * y[i];
@@ -63,7 +63,7 @@ __kernel void scale_cpu(ulong n, REAL a, __global const REAL *x, __global REAL *
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     size_t i = begin;
     for (; i + 8 <= end; i += 8) {
-        vstore8(a * vload8(0, x + i), 0, out + i);
+        STORE8(a * vload8(0, x + i), out + i);
     }
     for (; i < end; ++i) {
         out[i] = a * x[i];

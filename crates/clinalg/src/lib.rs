@@ -13,6 +13,8 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+#[cfg(doctest)]
+mod book;
 mod error;
 pub mod io;
 pub mod matrix;
@@ -20,6 +22,8 @@ pub mod ops;
 mod real;
 pub mod reference;
 pub mod runtime;
+pub mod selftest;
+pub mod solve;
 pub mod tune;
 
 pub use error::{Error, HandleFault, Result};

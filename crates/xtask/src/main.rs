@@ -1,2 +1,129 @@
-//! stub
-fn main() {}
+//! Set-up, demo, tests and checks of the clinalg workspace, run as `cargo xtask <command>`.
+
+mod checks;
+mod ci;
+mod opencl_c;
+mod packages;
+mod setup;
+mod system;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::setup::{Installer, Need};
+use crate::system::{Profile, Workspace};
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Set-up, demo, tests and checks of clinalg", max_term_width = 100)]
+struct Args {
+    /// Install nothing: where something is missing, print the command that would install it
+    /// (CLINALG_NO_INSTALL=1 does the same)
+    #[arg(long, global = true)]
+    no_install: bool,
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Solve the Poisson problem at 1025 x 1025 points and draw the solution and the convergence
+    ///
+    /// Builds the program, installs an OpenCL loader and PoCL if the machine has no OpenCL device, and writes its
+    /// pictures to target/demo/.
+    Demo,
+    /// Run every test of the workspace
+    ///
+    /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device.
+    Test {
+        /// Passed on to `cargo test --workspace`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Run the checks beyond the tests and print a table of their results
+    ///
+    /// A check whose tools cannot be had is listed as skipped with the reason; with CI=true a missing PoCL is an
+    /// error. The exit code is 1 if a check failed.
+    Ci {
+        /// Checks or groups of checks to run [default: all]
+        checks: Vec<String>,
+        /// List the checks
+        #[arg(long)]
+        list: bool,
+    },
+    /// Find out what is missing and install it
+    ///
+    /// System packages come through the system's package manager, everything else goes to target/drivers/. Exits
+    /// with 1, after printing the exact command, if something is missing that may not or cannot be installed.
+    Setup {
+        /// What the machine is set up for
+        #[arg(long = "for", value_enum, default_value_t = Purpose::Test)]
+        purpose: Purpose,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Purpose {
+    /// `cargo xtask demo`
+    Demo,
+    /// `cargo xtask test`
+    Test,
+    /// `cargo xtask ci`
+    Ci,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args) -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let installer = Installer::new(args.no_install);
+    match args.task {
+        Task::Demo => demo(&workspace, &installer),
+        Task::Test { args } => {
+            setup::device(&workspace, &installer, Profile::Dev)?;
+            let mut cargo = workspace.cargo();
+            system::exit_code(cargo.args(["test", "--workspace"]).args(args))
+        }
+        Task::Ci { list: true, .. } => {
+            ci::list();
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Ci { checks, list: false } => ci::run(&workspace, &installer, &checks),
+        Task::Setup { purpose } => {
+            match purpose {
+                Purpose::Demo => setup::device(&workspace, &installer, Profile::Release)?,
+                Purpose::Test => setup::device(&workspace, &installer, Profile::Dev)?,
+                Purpose::Ci => setup::provide(&workspace, &installer, &Need::ALL)?,
+            }
+            println!("everything is there");
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn demo(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
+    setup::device(workspace, installer, Profile::Release)?;
+    let folder = PathBuf::from("target/demo");
+    std::fs::create_dir_all(workspace.path(&folder))?;
+    let picture = folder.join("poisson.png");
+    let mut program = workspace.program(Profile::Release);
+    let code = system::exit_code(program.args(["poisson", "--n", "1025", "--plot"]).arg(&picture))?;
+    if code == ExitCode::SUCCESS {
+        println!("\nPictures:");
+        for (file, shows) in [("poisson.png", "the solution"), ("poisson-convergence.png", "the residual per cycle")] {
+            println!("  {}  {shows}", workspace.path(folder.join(file)).display());
+        }
+    }
+    Ok(code)
+}

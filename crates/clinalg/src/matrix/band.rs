@@ -1,6 +1,6 @@
 //! Band matrices.
 
-use super::{Dense, Values, check_context};
+use super::{Dense, Values, Vector, check_context};
 use crate::reference::{BandParts, CsrParts};
 use crate::{Buffer, Context, Error, Real, Result};
 
@@ -114,6 +114,18 @@ impl<T: Real> Band<T> {
     /// Those of the transfer.
     pub fn to_parts(&self) -> Result<BandParts<T>> {
         Ok(BandParts { rows: self.rows, cols: self.cols, kl: self.kl, ku: self.ku, data: self.values.to_vec()? })
+    }
+
+    /// The diagonal, `min(rows, cols)` values.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn diagonal(&self) -> Result<Vector<T>> {
+        let mut diagonal = Vector::uninit(self.context(), self.rows.min(self.cols))?;
+        let first = self.kl * self.rows;
+        let range = first..first + diagonal.len();
+        diagonal.buffer_mut().copy_range(0, &self.values, range)?;
+        Ok(diagonal)
     }
 
     fn shape_words(&self) -> String {

@@ -7,8 +7,8 @@ use sprs::CsMatI;
 
 use super::{Values, check_context, index32};
 use crate::reference::CsrParts;
-use crate::runtime::{Arg, Kernel, Range, files};
-use crate::tune::RowProduct;
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::tune::{RUN_ROWS, RowProduct};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
@@ -45,10 +45,27 @@ pub(crate) struct Structure {
     /// First rows of parts with about equally many entries, and the number of rows.
     pub(crate) split: Buffer<u32>,
     pub(crate) product: RowProduct,
+    /// On a processor, where the rows come in long runs.
+    pub(crate) runs: Option<Runs>,
+}
+
+/// Runs of rows, as stencils have them: within a run, each row has the columns of the row before moved on by one.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    /// First row of each run, and the number of rows.
+    pub(crate) start: Buffer<u32>,
+    /// The run in which each part of `split` begins.
+    pub(crate) first: Buffer<u32>,
 }
 
 impl Structure {
-    fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Result<Structure> {
+    fn new(
+        cols: usize,
+        offsets: &[u32],
+        columns: &[u32],
+        offset: Buffer<u32>,
+        column: Buffer<u32>,
+    ) -> Result<Structure> {
         let rows = offsets.len() - 1;
         let nnz = offsets[rows] as usize;
         let context = offset.context();
@@ -56,9 +73,37 @@ impl Structure {
         let split = balanced(offsets, parts);
         let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let product = RowProduct::choose(rows, nnz, longest);
+        let runs = match context.shape() {
+            Shape::Cpu => Runs::new(context, offsets, columns, &split)?,
+            Shape::Gpu => None,
+        };
         let split = Buffer::from_slice(context, &split)?;
-        Ok(Structure { rows, cols, nnz, offset, column, split, product })
+        Ok(Structure { rows, cols, nnz, offset, column, split, product, runs })
     }
+}
+
+impl Runs {
+    /// The runs of a matrix, if they are long enough to pay.
+    fn new(context: &Context, offsets: &[u32], columns: &[u32], split: &[u32]) -> Result<Option<Runs>> {
+        let starts = run_starts(offsets, columns);
+        if starts.len() > (offsets.len() - 1) / RUN_ROWS {
+            return Ok(None);
+        }
+        let first: Vec<u32> =
+            split.iter().map(|&row| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32).collect();
+        Ok(Some(Runs { start: Buffer::from_slice(context, &starts)?, first: Buffer::from_slice(context, &first)? }))
+    }
+}
+
+/// The first row of each run of rows (see [`Runs`]), and the number of rows.
+fn run_starts(offsets: &[u32], columns: &[u32]) -> Vec<u32> {
+    let rows = offsets.len() - 1;
+    let row = |i: usize| &columns[offsets[i] as usize..offsets[i + 1] as usize];
+    let continues =
+        |i: usize| row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b);
+    let mut starts: Vec<u32> = (0..rows).filter(|&i| i == 0 || !continues(i)).map(|i| i as u32).collect();
+    starts.push(rows as u32);
+    starts
 }
 
 /// Cuts the rows into `parts` with about equally many entries plus rows each.
@@ -168,8 +213,9 @@ impl<T: Real> Csr<T> {
         index32("cols", parts.cols)?;
         let offsets = narrow("offsets", &parts.offsets)?;
         let offset = Buffer::from_slice(context, &offsets)?;
-        let column = Buffer::from_slice(context, &narrow("indices", &parts.indices)?)?;
-        let structure = Arc::new(Structure::new(parts.cols, &offsets, offset, column)?);
+        let columns = narrow("indices", &parts.indices)?;
+        let column = Buffer::from_slice(context, &columns)?;
+        let structure = Arc::new(Structure::new(parts.cols, &offsets, &columns, offset, column)?);
         Ok(Csr { structure, values: Buffer::from_slice(context, &parts.values)?, transposed: OnceCell::new() })
     }
 
@@ -297,7 +343,9 @@ fn to_rows<T: Real>(
         &[Arg::size(nnz), order.arg(), column_of.arg(), values.arg(), column.arg(), gathered.arg()],
     )?;
     let offsets = offset_out.to_vec()?;
-    let structure = Arc::new(Structure::new(cols, &offsets, offset_out, column)?);
+    // Only the search for runs looks at them.
+    let columns = if context.shape() == Shape::Cpu { column.to_vec()? } else { Vec::new() };
+    let structure = Arc::new(Structure::new(cols, &offsets, &columns, offset_out, column)?);
     Ok(Csr { structure, values: gathered, transposed: OnceCell::new() })
 }
 
@@ -332,5 +380,19 @@ impl<T: Real> Values<T> for Csr<T> {
     fn like(&self) -> Result<Self> {
         let values = Buffer::uninit(self.context(), self.values.len())?;
         Ok(Csr { structure: self.structure.clone(), values, transposed: OnceCell::new() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_begin_where_the_columns_do_not_move_on_by_one() {
+        // Rows: {0,1} {1,2} {2,3} | {2,3} | {3} | {} {} | {0}
+        let offsets = [0, 2, 4, 6, 8, 9, 9, 9, 10];
+        let columns = [0, 1, 1, 2, 2, 3, 2, 3, 3, 0];
+        assert_eq!(run_starts(&offsets, &columns), [0, 3, 4, 5, 7, 8]);
+        assert_eq!(run_starts(&[0], &[]), [0]);
     }
 }

@@ -2,8 +2,9 @@
 
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 
-use super::{Values, check_context};
+use super::{Values, Vector, check_context};
 use crate::error::check_length;
+use crate::runtime::{Arg, Kernel, Range, files};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A dense `rows` x `cols` matrix, stored by columns as MATLAB and LAPACK do.
@@ -71,6 +72,21 @@ impl<T: Real> Dense<T> {
     /// Those of the transfer.
     pub fn to_column_major(&self) -> Result<Vec<T>> {
         self.values.to_vec()
+    }
+
+    /// The diagonal, `min(rows, cols)` values.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn diagonal(&self) -> Result<Vector<T>> {
+        let n = self.rows.min(self.cols);
+        let diagonal = Vector::uninit(self.context(), n)?;
+        self.context().run(
+            &Kernel::new(&files::DENSE, "diagonal_dense", T::PRECISION),
+            Range::d1(n, self.context().local()),
+            &[Arg::size(n), Arg::size(self.rows), self.values.arg(), diagonal.buffer().arg()],
+        )?;
+        Ok(diagonal)
     }
 
     /// The matrix as an `ndarray` array of column-major layout.

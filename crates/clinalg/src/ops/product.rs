@@ -2,7 +2,7 @@
 
 use crate::matrix::{Band, Csr, Dense, Values, Vector};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::RowProduct;
+use crate::tune::{AHEAD, RowProduct};
 use crate::{Context, Error, Real, Result};
 
 /// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
@@ -90,20 +90,7 @@ impl<T: Real> Operator<T> for Csr<T> {
         let context = Csr::context(self);
         check_operands(context, s.rows, s.cols, x, y)?;
         let kernel = |name| Kernel::new(&files::CSR, name, T::PRECISION);
-        let (kernel, range, first) = match context.shape() {
-            Shape::Cpu if s.rows == 0 => return Ok(()),
-            Shape::Cpu => (kernel("mv_csr_cpu"), Range::d1(s.split.len() - 1, 1), s.split.arg()),
-            Shape::Gpu => {
-                let (kernel, lanes) = match s.product {
-                    RowProduct::Row => (kernel("mv_csr_row_gpu"), 1),
-                    RowProduct::Lanes8 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 8)]), 8),
-                    RowProduct::Lanes32 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 32)]), 32),
-                };
-                (kernel, Range::d1(s.rows * lanes, context.local()), Arg::size(s.rows))
-            }
-        };
-        let args = [
-            first,
+        let [a, o, c, v, x, b, y] = [
             alpha.arg().0,
             s.offset.arg(),
             s.column.arg(),
@@ -112,7 +99,30 @@ impl<T: Real> Operator<T> for Csr<T> {
             beta.arg().0,
             y.buffer().arg(),
         ];
-        context.run(&kernel, range, &args)
+        match context.shape() {
+            Shape::Cpu if s.rows == 0 => Ok(()),
+            Shape::Cpu => {
+                let ahead = |kernel: Kernel| if context.fetches_ahead() { kernel.with(AHEAD) } else { kernel };
+                let range = Range::d1(s.split.len() - 1, 1);
+                let split = s.split.arg();
+                match &s.runs {
+                    Some(runs) => {
+                        let args = [split, runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
+                        context.run(&ahead(kernel("mv_csr_runs_cpu")), range, &args)
+                    }
+                    None => context.run(&ahead(kernel("mv_csr_cpu")), range, &[split, a, o, c, v, x, b, y]),
+                }
+            }
+            Shape::Gpu => {
+                let (kernel, lanes) = match s.product {
+                    RowProduct::Row => (kernel("mv_csr_row_gpu"), 1),
+                    RowProduct::Lanes8 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 8)]), 8),
+                    RowProduct::Lanes32 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 32)]), 32),
+                };
+                let range = Range::d1(s.rows * lanes, context.local());
+                context.run(&kernel, range, &[Arg::size(s.rows), a, o, c, v, x, b, y])
+            }
+        }
     }
 }
 

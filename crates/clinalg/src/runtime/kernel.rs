@@ -117,7 +117,7 @@ impl Range {
 }
 
 /// A kernel argument.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Arg {
     /// Device memory; made by `Buffer::arg`.
     Mem(Mem),
@@ -128,7 +128,7 @@ pub(crate) enum Arg {
 }
 
 /// A memory object as an argument; alive as long as the buffer it came from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Mem(pub(super) *mut c_void);
 
 impl Arg {

@@ -1,0 +1,83 @@
+//! `clinalg devices`.
+
+use clinalg::runtime::DeviceKind;
+use clinalg::{Device, DeviceInfo};
+
+use crate::Global;
+use crate::exit::{Exit, Failure};
+use crate::output::{Align, Output, bytes, table};
+
+/// List the OpenCL devices of this machine
+///
+/// The device marked with * is the one that the other commands take by default.
+#[derive(clap::Args)]
+#[command(after_help = "\
+JSON: a list with one object per device. Keys: index, platform, platform_version, vendor, name, version,
+c_version, driver, kind (cpu, gpu, accelerator, other), fp64, compute_units, global_mem, max_alloc and
+local_mem (bytes), max_work_group, clock_mhz, int64_atomics, sub_groups, unified_memory, extensions.
+
+Examples:
+  clinalg devices
+  clinalg devices --json | jq -r '.[].name'
+  clinalg devices --device nvidia         only the device that a selector picks
+
+Where there is none, the message says what is missing, and the exit code is 3.")]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let devices: Vec<DeviceInfo> = match &global.device {
+        Some(selector) => vec![Device::select(selector)?.info().clone()],
+        None => clinalg::runtime::devices()?.iter().map(|d| d.info().clone()).collect(),
+    };
+    out.json(&devices)?;
+    // A selector in CLINALG_DEVICE that matches nothing shall not hide the list.
+    let default = Device::default_device().ok().map(|d| d.info().index);
+    let columns = [
+        ("", Align::Left),
+        ("index", Align::Right),
+        ("device", Align::Left),
+        ("kind", Align::Left),
+        ("platform", Align::Left),
+        ("driver", Align::Left),
+        ("fp64", Align::Left),
+        ("units", Align::Right),
+        ("memory", Align::Right),
+        ("largest buffer", Align::Right),
+        ("local", Align::Right),
+    ];
+    let rows: Vec<Vec<String>> = devices
+        .iter()
+        .map(|d| {
+            vec![
+                if default == Some(d.index) { "*" } else { "" }.into(),
+                d.index.to_string(),
+                d.name.clone(),
+                kind(d.kind).into(),
+                d.platform.clone(),
+                d.driver.clone(),
+                if d.fp64 { "yes" } else { "no" }.into(),
+                d.compute_units.to_string(),
+                bytes(d.global_mem),
+                bytes(d.max_alloc),
+                bytes(d.local_mem),
+            ]
+        })
+        .collect();
+    for line in table(&columns, &rows) {
+        out.line(line)?;
+    }
+    if default.is_some() {
+        out.line("\n* the default; choose with --device or CLINALG_DEVICE")?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The kind of a device in words.
+pub(crate) fn kind(kind: DeviceKind) -> &'static str {
+    match kind {
+        DeviceKind::Cpu => "CPU",
+        DeviceKind::Gpu => "GPU",
+        DeviceKind::Accelerator => "accelerator",
+        DeviceKind::Other => "other",
+    }
+}

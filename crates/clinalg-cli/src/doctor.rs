@@ -1,0 +1,183 @@
+//! `clinalg doctor`.
+
+use clinalg::runtime::faults::{self, Fault};
+use clinalg::selftest::{self, Check};
+use clinalg::{Context, ContextOptions, Device, DeviceInfo, Precision, Shape};
+use serde::Serialize;
+
+use crate::Global;
+use crate::devices::kind;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, bytes, seconds};
+
+/// Check every operation on every device against a plain reference
+///
+/// Runs each kernel family (cpu, gpu) in each precision that the device has, at awkward sizes. One line per check: the
+/// largest error found, what rounding allows, the time taken with building the kernels.
+#[derive(clap::Args)]
+#[command(after_help = "\
+JSON: {\"passed\", \"quick\", \"devices\": [{\"device\", \"notes\", \"faults\", \"passed\", \"runs\": [{\"shape\", \"error\",
+\"checks\": [{\"name\", \"precision\", \"size\", \"max_error\", \"tolerance\", \"passed\", \"seconds\", \"detail\"}]}]}]}
+max_error is null where a result that must be exact is not.
+
+Examples:
+  clinalg doctor                          every device
+  clinalg doctor --device 0 --quick       a first look at one device
+  CLINALG_SHAPE=gpu clinalg doctor        only the kernels for GPUs
+
+The exit code is 0 only when every check holds on every device, else 1.")]
+pub(crate) struct Args {
+    /// Only sizes of a few hundred: seconds on a slow device or an emulator
+    #[arg(long)]
+    quick: bool,
+}
+
+#[derive(Serialize)]
+struct Document {
+    passed: bool,
+    quick: bool,
+    devices: Vec<Examined>,
+}
+
+#[derive(Serialize)]
+struct Examined {
+    device: DeviceInfo,
+    notes: Vec<String>,
+    faults: Vec<&'static Fault>,
+    passed: bool,
+    runs: Vec<Run>,
+}
+
+/// One kernel family on one device.
+#[derive(Serialize)]
+struct Run {
+    shape: Shape,
+    /// Why no check could run.
+    error: Option<String>,
+    checks: Vec<Check>,
+}
+
+impl Run {
+    fn passed(&self) -> bool {
+        self.error.is_none() && self.checks.iter().all(|check| check.passed)
+    }
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let devices = match &global.device {
+        Some(selector) => vec![Device::select(selector)?],
+        None => clinalg::runtime::devices()?,
+    };
+    let mut examined = Vec::new();
+    for device in &devices {
+        examined.push(examine(device, args.quick, out)?);
+    }
+    let document = Document { passed: examined.iter().all(|e| e.passed), quick: args.quick, devices: examined };
+    out.json(&document)?;
+    let checks = || document.devices.iter().flat_map(|e| &e.runs).flat_map(|r| &r.checks);
+    let (all, failed) = (checks().count(), checks().filter(|c| !c.passed).count());
+    let number = document.devices.len();
+    let on = format!("{number} {}", if number == 1 { "device" } else { "devices" });
+    if document.passed {
+        out.line(format!("all {all} checks hold on {on}"))?;
+        return Ok(Exit::Done);
+    }
+    out.line(format!("{failed} of {all} checks FAILED on {on}; do not trust results of a device that fails"))?;
+    Ok(Exit::NotReached)
+}
+
+fn examine(device: &Device, quick: bool, out: &mut Output) -> Result<Examined, Failure> {
+    let info = device.info();
+    let (notes, faults) = (notes(info), faults::of(info).collect::<Vec<_>>());
+    out.line(format!("device {}: {} ({}, driver {})", info.index, info.name, info.platform, info.driver))?;
+    for note in &notes {
+        out.line(format!("  {note}"))?;
+    }
+    for fault in &faults {
+        out.line(format!(
+            "  known fault of this driver ({}): {}; instead: {}",
+            fault.versions, fault.what, fault.instead
+        ))?;
+    }
+    let mut runs = Vec::new();
+    for shape in shapes(device)? {
+        runs.push(examine_shape(device, shape, quick, out)?);
+    }
+    out.line("")?;
+    Ok(Examined { device: info.clone(), notes, faults, passed: runs.iter().all(Run::passed), runs })
+}
+
+/// Both kernel families, or the one that `CLINALG_SHAPE` names.
+fn shapes(device: &Device) -> Result<Vec<Shape>, Failure> {
+    match std::env::var_os("CLINALG_SHAPE") {
+        Some(name) if !name.is_empty() => Ok(vec![Context::new(device, &ContextOptions::default())?.shape()]),
+        _ => Ok(vec![Shape::Cpu, Shape::Gpu]),
+    }
+}
+
+fn examine_shape(device: &Device, shape: Shape, quick: bool, out: &mut Output) -> Result<Run, Failure> {
+    let name = match shape {
+        Shape::Cpu => "cpu",
+        Shape::Gpu => "gpu",
+    };
+    out.line(format!("  kernels for {name}:"))?;
+    out.line(format!("    {:<28}{:<5}{:>10}{:>10}{:>10}{:>10}", "check", "", "size", "error", "allowed", "time"))?;
+    let context = match Context::new(device, &ContextOptions { shape: Some(shape), profiling: false }) {
+        Ok(context) => context,
+        Err(error) => {
+            out.line(format!("    no context: {error}"))?;
+            return Ok(Run { shape, error: Some(error.to_string()), checks: Vec::new() });
+        }
+    };
+    let mut printed = Ok(());
+    let checks = selftest::run_with(&context, &selftest::Options { quick }, &mut |check| {
+        if printed.is_ok() {
+            printed = out.line(line(check));
+        }
+    });
+    printed?;
+    Ok(Run { shape, error: None, checks })
+}
+
+fn line(check: &Check) -> String {
+    let precision = match check.precision {
+        Some(Precision::F32) => "f32",
+        Some(Precision::F64) => "f64",
+        None => "",
+    };
+    let mark = if check.passed { "  " } else { "! " };
+    let detail = match (check.passed, check.detail.is_empty()) {
+        (_, true) => String::new(),
+        (true, false) => format!("  {}", check.detail),
+        (false, false) => format!("  FAILED: {}", check.detail),
+    };
+    format!(
+        "  {mark}{:<28}{precision:<5}{:>10}{:>10.1e}{:>10.1e}{:>10}{detail}",
+        check.name,
+        check.size,
+        check.max_error,
+        check.tolerance,
+        seconds(check.seconds)
+    )
+}
+
+/// What the device can and cannot do, as far as it matters here.
+fn notes(d: &DeviceInfo) -> Vec<String> {
+    let mut notes = vec![format!(
+        "{}, {}, {} compute units, {} of memory, largest buffer {}, {} of local memory, work-groups up to {}",
+        d.version,
+        kind(d.kind),
+        d.compute_units,
+        bytes(d.global_mem),
+        bytes(d.max_alloc),
+        bytes(d.local_mem),
+        d.max_work_group
+    )];
+    if !d.fp64 {
+        notes.push("no double precision: only f32 is checked, and --precision f64 is refused".into());
+    }
+    if !d.int64_atomics {
+        notes.push("no 64-bit integer atomics (nothing here needs them)".into());
+    }
+    notes
+}

@@ -1,0 +1,101 @@
+//! What a command ends with: exit codes and failures.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clinalg::Error;
+
+/// The exit codes of the program, as `clinalg --help` lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    /// Done; a solver met its tolerance or the floor of rounding.
+    Done = 0,
+    /// A solver stopped before its tolerance, or a self-test failed.
+    NotReached = 1,
+    /// Wrong usage, or an argument or matrix that cannot be used; clap's code too.
+    Usage = 2,
+    /// No OpenCL, no device, or none that matches the selector.
+    NoDevice = 3,
+    /// The device or its driver failed.
+    Device = 4,
+    /// A file could not be read or written, or its content is damaged.
+    File = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command did not finish.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// An error of the library.
+    Library(Error),
+    /// A combination of options that makes no sense.
+    Usage(String),
+    /// A file that could not be written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why, in words.
+        reason: String,
+    },
+    /// The reader of stdout has gone away: nothing is left to say, and nothing is wrong.
+    ReaderGone,
+    /// Stdout cannot be written for another reason.
+    Stdout(std::io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Library(error)
+    }
+}
+
+impl Failure {
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::Usage(message.into())
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Failure::Usage(_) => Exit::Usage,
+            Failure::File { .. } | Failure::Stdout(_) => Exit::File,
+            Failure::ReaderGone => Exit::Done,
+            Failure::Library(error) => match error {
+                Error::NoLoader { .. } | Error::NoPlatform | Error::NoDevice { .. } | Error::DeviceNotFound { .. } => {
+                    Exit::NoDevice
+                }
+                Error::Format { .. } | Error::Io { .. } => Exit::File,
+                Error::NoFp64 { .. }
+                | Error::Build { .. }
+                | Error::Allocation { .. }
+                | Error::OpenCl { .. }
+                | Error::DeviceLost { .. } => Exit::Device,
+                _ => Exit::Usage,
+            },
+        }
+    }
+
+    /// The identifier in the manner of [`Error::id`].
+    pub(crate) fn id(&self) -> &'static str {
+        match self {
+            Failure::Library(error) => error.id(),
+            Failure::Usage(_) => "clinalg:argument:usage",
+            Failure::File { .. } | Failure::Stdout(_) | Failure::ReaderGone => "clinalg:file:io",
+        }
+    }
+
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Failure::Library(error) => error.to_string(),
+            Failure::Usage(message) => message.clone(),
+            Failure::File { path, reason } => format!("{}: {reason}", path.display()),
+            Failure::ReaderGone => "the reader of stdout has gone away".into(),
+            Failure::Stdout(error) => format!("stdout: {error}"),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Everything that reaches stdout, and how numbers and tables look.
+
+use std::io::{BufWriter, ErrorKind, Stdout, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::exit::Failure;
+
+/// Stdout, for people or for programs.
+pub(crate) struct Output {
+    json: bool,
+    stdout: BufWriter<Stdout>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool) -> Output {
+        Output { json, stdout: BufWriter::new(std::io::stdout()) }
+    }
+
+    /// Whether a JSON document is wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// A line for people, seen at once; nothing where JSON is wanted.
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
+        if self.json {
+            return Ok(());
+        }
+        writeln!(self.stdout, "{}", text.as_ref().trim_end()).map_err(broken)?;
+        self.flush()
+    }
+
+    /// The JSON document; nothing where it is not wanted.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        if !self.json {
+            return Ok(());
+        }
+        serde_json::to_writer_pretty(&mut self.stdout, value).map_err(|error| broken(error.into()))?;
+        writeln!(self.stdout).map_err(broken)?;
+        self.flush()
+    }
+
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.stdout.flush().map_err(broken)
+    }
+
+    /// Says what went wrong: in words on stderr, and as JSON where that is wanted.
+    pub(crate) fn fail(&mut self, failure: &Failure) -> ExitCode {
+        if !matches!(failure, Failure::ReaderGone) {
+            // Nothing is left to do where stderr cannot be written.
+            let _ = writeln!(std::io::stderr(), "clinalg: {}", failure.message());
+            self.json_failure(failure);
+        }
+        failure.exit().into()
+    }
+
+    /// The failure as a JSON document, where that is wanted.
+    pub(crate) fn json_failure(&mut self, failure: &Failure) {
+        let (id, message, exit_code) = (failure.id(), failure.message(), failure.exit() as u8);
+        // The exit code and stderr tell it too.
+        let _ = self.json(&serde_json::json!({ "error": { "id": id, "message": message, "exit_code": exit_code } }));
+    }
+}
+
+fn broken(error: std::io::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::BrokenPipe => Failure::ReaderGone,
+        _ => Failure::Stdout(error),
+    }
+}
+
+/// Which side of its column a cell keeps to.
+#[derive(Clone, Copy)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Lines of a table with a header, columns two blanks apart.
+pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<String> {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([columns[column].0.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns.len()).map(width).collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let padded = cells.zip(&widths).zip(columns).map(|((cell, &width), (_, align))| match align {
+            Align::Left => format!("{cell:<width$}"),
+            Align::Right => format!("{cell:>width$}"),
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let header = line(&mut columns.iter().map(|(title, _)| *title));
+    let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
+    [header].into_iter().chain(body).collect()
+}
+
+/// A number of bytes in binary units, three digits.
+pub(crate) fn bytes(count: u64) -> String {
+    let mut value = count as f64;
+    for unit in ["B", "KiB", "MiB", "GiB", "TiB"] {
+        if value < 1000.0 || unit == "TiB" {
+            let digits = if unit == "B" || value >= 99.95 { 0 } else { 1 };
+            return format!("{value:.digits$} {unit}");
+        }
+        value /= 1024.0;
+    }
+    unreachable!("the last unit takes every value")
+}
+
+/// A time with a fitting unit, three digits.
+pub(crate) fn seconds(value: f64) -> String {
+    let (scaled, unit) = match value {
+        v if v >= 1.0 || v == 0.0 => (v, "s"),
+        v if v >= 1e-3 => (v * 1e3, "ms"),
+        v if v >= 1e-6 => (v * 1e6, "us"),
+        v => (v * 1e9, "ns"),
+    };
+    let digits = if scaled >= 99.95 {
+        0
+    } else if scaled >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{scaled:.digits$} {unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(bytes(0), "0 B");
+        assert_eq!(bytes(1023), "1.0 KiB");
+        assert_eq!(bytes(15 << 30), "15.0 GiB");
+        assert_eq!(bytes(u64::MAX), "16777216 TiB");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(123.4), "123 s");
+        assert_eq!(seconds(2.5e-6), "2.50 us");
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [vec!["a".into(), "1".into()], vec!["long".into(), "23".into()]];
+        let lines = table(&[("name", Align::Left), ("n", Align::Right)], &rows);
+        assert_eq!(lines, ["name   n", "a      1", "long  23"]);
+    }
+}

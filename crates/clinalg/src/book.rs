@@ -1,0 +1,16 @@
+//! The Rust examples of the README and the book; `cargo test --doc` compiles them.
+
+macro_rules! pages {
+    ($($name:ident $path:literal)*) => {$(
+        #[doc = include_str!(concat!("../../../", $path))]
+        struct $name;
+    )*};
+}
+
+pages! {
+    Devices "docs/guide/devices.md"
+    Objects "docs/guide/objects.md"
+    Operations "docs/guide/operations.md"
+    Files "docs/guide/files.md"
+    Errors "docs/guide/errors.md"
+}

@@ -1,0 +1,124 @@
+//! The paths that a processor takes by size and structure: products by runs of rows, outputs stored past the caches. On
+//! every device, with both kernel families, against the sequential oracle.
+
+use clinalg::reference::{self, CsrParts};
+use clinalg::runtime::devices;
+use clinalg::{Context, ContextOptions, Csr, Real, Shape, Vector, ops};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+/// Every device with both shapes; empty, with a line that says why, where there is none.
+fn contexts() -> Vec<Context> {
+    match devices() {
+        Err(error) => {
+            println!("no device to test on: {error}");
+            Vec::new()
+        }
+        Ok(devices) => devices
+            .iter()
+            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
+            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
+            .collect(),
+    }
+}
+
+fn random<T: Real>(n: usize, seed: u64) -> Vec<T> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..n).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
+}
+
+/// A matrix whose rows have the diagonals `shifts`, but for every `gap`-th row, which has one entry only.
+fn stencil<T: Real>(rows: usize, shifts: &[isize], gap: usize) -> CsrParts<T> {
+    let values = random(rows * shifts.len(), 11);
+    let mut entries = Vec::new();
+    for i in 0..rows {
+        for (k, &shift) in shifts.iter().enumerate() {
+            let j = i as isize + shift;
+            if (0..rows as isize).contains(&j) && (i % gap != gap - 1 || shift == 0) {
+                entries.push((i, j as usize, values[i * shifts.len() + k]));
+            }
+        }
+    }
+    CsrParts::from_triplets(rows, rows, &entries).unwrap()
+}
+
+/// max |a - b| <= tolerance eps max |b|.
+fn assert_close<T: Real>(a: &[T], b: &[T], tolerance: f64, what: &str) {
+    let top = b.iter().map(|v| v.wide().abs()).fold(0.0, f64::max);
+    let worst = a.iter().zip(b).map(|(a, b)| (a.wide() - b.wide()).abs()).fold(0.0, f64::max);
+    assert!(
+        worst <= tolerance * T::epsilon().wide() * top,
+        "{what}: differs by {worst:e} where the largest is {top:e}"
+    );
+}
+
+fn products<T: Real>() {
+    let all = [-40_isize, -9, -3, -2, -1, 0, 1, 2, 3, 9, 40];
+    for context in contexts().iter().filter(|c| c.require::<T>().is_ok()) {
+        for width in 1..=all.len() {
+            for (rows, gap) in [(1, 7), (97, 50), (1000, 64), (1000, 1001)] {
+                // Diagonals around the main one.
+                let first = (all.len() - width) / 2;
+                let parts = stencil::<T>(rows, &all[first..first + width], gap);
+                let a = Csr::from_parts(context, &parts).unwrap();
+                let (x, start) = (random::<T>(rows, 3), random::<T>(rows, 4));
+                for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0)] {
+                    let (alpha, beta) = (T::of(alpha), T::of(beta));
+                    let mut expected = start.clone();
+                    parts.mv(alpha, &x, beta, &mut expected);
+                    let mut y = Vector::from_slice(context, &start).unwrap();
+                    ops::mv(alpha, &a, &Vector::from_slice(context, &x).unwrap(), beta, &mut y).unwrap();
+                    // At most 11 products and their sum: 8 roundings of values not larger than 8 times the result's.
+                    assert_close(&y.to_vec().unwrap(), &expected, 16.0, &format!("{width} diagonals, {rows} rows"));
+
+                    let mut expected = start.clone();
+                    parts.mv_transposed(alpha, &x, beta, &mut expected);
+                    let mut y = Vector::from_slice(context, &start).unwrap();
+                    ops::mv_transposed(alpha, &a, &Vector::from_slice(context, &x).unwrap(), beta, &mut y).unwrap();
+                    assert_close(&y.to_vec().unwrap(), &expected, 16.0, &format!("transposed, {width} diagonals"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_by_runs_of_rows_f64() {
+    products::<f64>();
+}
+
+#[test]
+fn products_by_runs_of_rows_f32() {
+    products::<f32>();
+}
+
+/// Lengths around the one from which outputs go past the caches (32 MiB), and outputs that are an input.
+#[test]
+fn long_outputs() {
+    const LIMIT: usize = (32 << 20) / size_of::<f64>();
+    for context in contexts().iter().filter(|c| c.require::<f64>().is_ok()) {
+        for n in [LIMIT - 1, LIMIT, LIMIT + 13] {
+            let (a, b) = (random::<f64>(n, 1), random::<f64>(n, 2));
+            let x = Vector::from_slice(context, &a).unwrap();
+            let mut y = Vector::from_slice(context, &b).unwrap();
+            let mut out = Vector::filled(context, n, f64::NAN).unwrap();
+            let mut expected = vec![0.0; n];
+
+            ops::axpby(2.0, &x, -3.0, &y, &mut out).unwrap();
+            reference::vector::axpby(2.0, &a, -3.0, &b, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 1.0, "axpby");
+            ops::multiply(&x, &y, &mut out).unwrap();
+            reference::vector::multiply(&a, &b, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 1.0, "multiply");
+            ops::scale(-3.0, &x, &mut out).unwrap();
+            reference::vector::scale(-3.0, &a, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 1.0, "scale");
+            ops::copy(&x, &mut out).unwrap();
+            assert_eq!(out.to_vec().unwrap(), a, "copy");
+            ops::update(2.0, &x, 0.5, &mut y).unwrap();
+            let mut expected = b.clone();
+            reference::vector::update(2.0, &a, 0.5, &mut expected);
+            assert_close(&y.to_vec().unwrap(), &expected, 1.0, "update");
+        }
+    }
+}

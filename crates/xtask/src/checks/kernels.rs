@@ -1,0 +1,207 @@
+//! The kernel files, the ways in which the library compiles them, and clang's warnings about them.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::ci::Verdict;
+use crate::opencl_c::Source;
+use crate::system::{self, Workspace};
+
+/// Names the defines, beyond those of the precision, with which the library builds a kernel file.
+const BUILDS: &str = "kernels/builds.txt";
+const COMMON: &str = "kernels/common.cl";
+
+/// Items of a work-group as the library has it by default on a GPU.
+const LOCAL: u32 = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Precision {
+    Single,
+    Double,
+}
+
+/// One compilation of one kernel file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Build {
+    /// The file's name without its ending.
+    pub(crate) file: String,
+    pub(crate) precision: Precision,
+    /// `NAME=value`
+    pub(crate) defines: Vec<String>,
+}
+
+impl Build {
+    /// For tables and file names.
+    pub(crate) fn title(&self) -> String {
+        let precision = match self.precision {
+            Precision::Single => "f32",
+            Precision::Double => "f64",
+        };
+        let defines: Vec<String> = self.defines.iter().map(|d| format!("-{d}")).collect();
+        format!("{}-{precision}{}", self.file, defines.concat())
+    }
+
+    /// clang for this build, with the options of the library's own builds; target and output are the caller's.
+    pub(crate) fn clang(&self, workspace: &Workspace) -> Command {
+        let mut clang = workspace.command("clang-19");
+        clang.args(["-x", "cl", "-cl-std=CL1.2", "-include", COMMON]);
+        clang.args(match self.precision {
+            Precision::Single => ["-DREAL=float", "-DREAL_BITS=32", "-cl-single-precision-constant"].as_slice(),
+            Precision::Double => ["-DREAL=double", "-DREAL_BITS=64"].as_slice(),
+        });
+        clang.arg(format!("-DLOCAL={LOCAL}")).args(self.defines.iter().map(|d| format!("-D{d}")));
+        clang.arg(format!("kernels/{}.cl", self.file));
+        clang
+    }
+}
+
+/// What stands before every kernel file.
+pub(crate) fn common(workspace: &Workspace) -> Result<String> {
+    std::fs::read_to_string(workspace.path(COMMON)).with_context(|| format!("cannot read {COMMON}"))
+}
+
+/// The names of the kernel files, without ending and without `common`.
+pub(crate) fn files(workspace: &Workspace) -> Result<Vec<String>> {
+    let folder = std::fs::read_dir(workspace.path("kernels")).context("cannot read the folder kernels")?;
+    let paths: Vec<PathBuf> = folder.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let mut names: Vec<String> = paths
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "cl"))
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .filter(|name| name != "common")
+        .collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Every way in which the library compiles the kernel files.
+pub(crate) fn builds(workspace: &Workspace) -> Result<Vec<Build>> {
+    let table = std::fs::read_to_string(workspace.path(BUILDS)).with_context(|| format!("cannot read {BUILDS}"))?;
+    parse_builds(&files(workspace)?, &table)
+}
+
+/// The builds of `files`: one for each of its lines in `table`, or one without defines, in both precisions.
+fn parse_builds(files: &[String], table: &str) -> Result<Vec<Build>> {
+    let mut lines = Vec::new();
+    for (k, line) in table.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let mut words = line.split_whitespace();
+        let Some(file) = words.next() else { continue };
+        if !files.iter().any(|known| known == file) {
+            bail!("{BUILDS}:{}: there is no kernels/{file}.cl", k + 1);
+        }
+        let defines: Vec<String> = words.map(str::to_owned).collect();
+        if let Some(word) = defines.iter().find(|word| !word.contains('=')) {
+            bail!("{BUILDS}:{}: `{word}` is not NAME=value", k + 1);
+        }
+        lines.push((file, defines));
+    }
+    let mut builds = Vec::new();
+    for file in files {
+        let mut of_file: Vec<Vec<String>> =
+            lines.iter().filter(|(name, _)| name == file).map(|(_, defines)| defines.clone()).collect();
+        if of_file.is_empty() {
+            of_file.push(Vec::new());
+        }
+        for defines in of_file {
+            for precision in [Precision::Single, Precision::Double] {
+                builds.push(Build { file: file.clone(), precision, defines: defines.clone() });
+            }
+        }
+    }
+    Ok(builds)
+}
+
+/// Names that `#ifdef` asks for in `text` and that nothing defines: neither a build nor the file.
+fn unknown_switches(text: &str, defines: &BTreeSet<&str>) -> Vec<String> {
+    let own: BTreeSet<&str> = Source::parse(text).macros.iter().map(|m| m.name).collect();
+    let asked = text.lines().filter_map(|line| {
+        let mut words = line.trim_start().strip_prefix('#')?.split_whitespace();
+        matches!(words.next()?, "ifdef" | "ifndef").then(|| words.next())?
+    });
+    asked.filter(|name| !own.contains(name) && !defines.contains(name)).map(str::to_owned).collect()
+}
+
+/// Compiles every build for a neutral target with warnings as errors.
+pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+    let builds = builds(workspace)?;
+    let mut failures = Vec::new();
+    for file in files(workspace)? {
+        let text = std::fs::read_to_string(workspace.path(format!("kernels/{file}.cl")))?;
+        let defines = builds.iter().filter(|b| b.file == file).flat_map(|b| &b.defines);
+        let defines = defines.filter_map(|d| d.split('=').next()).collect();
+        for name in unknown_switches(&text, &defines) {
+            failures.push(format!("kernels/{file}.cl asks for {name}, which no build in {BUILDS} defines"));
+        }
+    }
+    failures.extend(
+        system::parallel(&builds, |build| warnings(workspace, build).err())
+            .into_iter()
+            .flatten()
+            .map(|error| format!("{error:#}")),
+    );
+    for failure in &failures {
+        println!("{failure}");
+    }
+    Ok(match failures.len() {
+        0 => Verdict::ok(format!("{} builds", builds.len())),
+        n => Verdict::failed(format!("{n} of {} builds", builds.len())),
+    })
+}
+
+fn warnings(workspace: &Workspace, build: &Build) -> Result<()> {
+    let mut clang = build.clang(workspace);
+    clang.args(["-fsyntax-only", "-target", "spir64-unknown-unknown", "-Xclang", "-finclude-default-header"]);
+    clang.args(["-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wimplicit-float-conversion"]);
+    clang.args(["-Wshorten-64-to-32", "-Wshadow"]);
+    if build.precision == Precision::Single {
+        clang.args(["-Xclang", "-cl-ext=-cl_khr_fp64"]);
+    }
+    system::capture_ok(&mut clang).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Vec<String> {
+        ["csr", "vector"].map(str::to_owned).to_vec()
+    }
+
+    #[test]
+    fn each_file_is_built_in_both_precisions() {
+        let builds = parse_builds(&files(), "# comment\ncsr\n csr LANES=8 X=1 # eight\n\n").unwrap();
+        let titles: Vec<String> = builds.iter().map(Build::title).collect();
+        assert_eq!(
+            titles,
+            ["csr-f32", "csr-f64", "csr-f32-LANES=8-X=1", "csr-f64-LANES=8-X=1", "vector-f32", "vector-f64"]
+        );
+    }
+
+    #[test]
+    fn mistakes_in_the_table_have_their_line() {
+        let error = parse_builds(&files(), "csr\nscr LANES=8\n").unwrap_err().to_string();
+        assert!(error.contains("builds.txt:2") && error.contains("scr"), "{error}");
+        let error = parse_builds(&files(), "csr LANES\n").unwrap_err().to_string();
+        assert!(error.contains("builds.txt:1") && error.contains("LANES"), "{error}");
+    }
+
+    #[test]
+    fn switches_that_no_build_sets_are_found() {
+        let text = "#define OWN 1\n#ifdef OWN\n#endif\n#ifdef LANES\n# ifndef WIDE\n#endif\n#endif\n#if REAL_BITS == 64\n#endif\n";
+        assert_eq!(unknown_switches(text, &BTreeSet::from(["LANES"])), ["WIDE"]);
+        assert_eq!(unknown_switches(text, &BTreeSet::new()), ["LANES", "WIDE"]);
+    }
+
+    #[test]
+    fn the_repository_s_table_fits_its_kernels() {
+        let workspace = Workspace::find().unwrap();
+        let builds = builds(&workspace).unwrap();
+        for file in super::files(&workspace).unwrap() {
+            assert!(builds.iter().any(|build| build.file == file), "{file}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The checks of `cargo xtask ci`.
+
+pub(crate) mod amd;
+pub(crate) mod bare;
+pub(crate) mod barriers;
+pub(crate) mod cargo;
+pub(crate) mod drivers;
+pub(crate) mod kernels;
+pub(crate) mod licences;
+pub(crate) mod nvidia;
+pub(crate) mod oclgrind;

@@ -1,0 +1,166 @@
+//! Kernels compiled for NVIDIA's GPUs: registers and spills.
+//!
+//! clang makes PTX, the built-in functions coming from libclc; NVIDIA's assembler tells what the GPU would use.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::kernels::{self, Build};
+use crate::ci::Verdict;
+use crate::setup;
+use crate::system::{self, Workspace};
+
+const TARGETS: [&str; 2] = ["sm_70", "sm_90"];
+const FOLDER: &str = "target/ci/nvidia";
+const TABLE: &str = "target/ci/nvidia.txt";
+
+/// Compiles every build for every target and judges the kernels that run on GPUs.
+pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+    let libclc = setup::libclc().context("libclc is gone")?;
+    let ptxas = setup::ptxas(workspace).context("ptxas is gone")?;
+    let builds = kernels::builds(workspace)?;
+    std::fs::create_dir_all(workspace.path(FOLDER))?;
+    let jobs: Vec<(&Build, &str)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, *t))).collect();
+    let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libclc, &ptxas));
+    let mut table = format!("{:<7} {:<24} {}\n", "target", "build", Usage::HEADER);
+    let mut faults = Vec::new();
+    let mut judged = 0;
+    for ((build, target), result) in jobs.iter().zip(results) {
+        let build = build.title();
+        match result {
+            Ok(kernels) => {
+                for kernel in kernels {
+                    writeln!(table, "{target:<7} {build:<24} {}", kernel.row())?;
+                    if !kernel.name.ends_with("_cpu") {
+                        judged += 1;
+                        let fault = kernel.fault();
+                        faults.extend(fault.map(|f| format!("{target} {build} {}: {f}", kernel.name)));
+                    }
+                }
+            }
+            Err(error) => faults.push(format!("{target} {build}: {error:#}")),
+        }
+    }
+    system::write_file(&workspace.path(TABLE), &table)?;
+    for fault in &faults {
+        println!("{fault}");
+    }
+    Ok(match faults.len() {
+        0 => Verdict::ok(format!("{judged} kernels of {} compilations, see {TABLE}", jobs.len())),
+        n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
+    })
+}
+
+fn compile(workspace: &Workspace, build: &Build, target: &str, libclc: &Path, ptxas: &Path) -> Result<Vec<Usage>> {
+    let ptx = workspace.path(FOLDER).join(format!("{target}-{}.ptx", build.title()));
+    let mut clang = build.clang(workspace);
+    clang.args(["-target", "nvptx64-nvidia-cuda", "-O3", "-S", "-nogpulib", "-Xclang", "-finclude-default-header"]);
+    // The library names another vendor in its triple.
+    clang.args(["-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(libclc);
+    clang.arg(format!("-march={target}")).arg("-o").arg(&ptx);
+    system::capture_ok(&mut clang)?;
+    let mut assembler = workspace.command(ptxas);
+    assembler.arg("-v").arg(format!("-arch={target}")).arg(&ptx).arg("-o").arg(ptx.with_extension("cubin"));
+    parse_report(&system::text(&system::capture_ok(&mut assembler)?))
+}
+
+/// What one compiled kernel takes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Usage {
+    name: String,
+    registers: u64,
+    /// Bytes per item.
+    stack: u64,
+    spill_stores: u64,
+    spill_loads: u64,
+    /// Bytes per work-group.
+    shared: u64,
+}
+
+impl Usage {
+    const HEADER: &str = "kernel                     registers  stack  spill-stores  spill-loads  shared";
+
+    fn row(&self) -> String {
+        let Usage { name, registers, stack, spill_stores, spill_loads, shared } = self;
+        format!("{name:<26} {registers:>9}  {stack:>5}  {spill_stores:>12}  {spill_loads:>11}  {shared:>6}")
+    }
+
+    /// What a kernel for GPUs may not have.
+    fn fault(&self) -> Option<String> {
+        let spills = self.spill_stores + self.spill_loads;
+        (spills > 0).then(|| format!("{spills} bytes spilled"))
+    }
+}
+
+/// The kernels, from what `ptxas -v` prints.
+fn parse_report(report: &str) -> Result<Vec<Usage>> {
+    let mut kernels: Vec<Usage> = Vec::new();
+    for line in report.lines() {
+        let number_before = |unit: &str| -> Option<u64> { line.split(unit).next()?.rsplit(' ').next()?.parse().ok() };
+        if let Some(rest) = line.split_once("Compiling entry function '").map(|(_, rest)| rest) {
+            let name = rest.split('\'').next().unwrap_or_default().to_owned();
+            kernels.push(Usage { name, ..Usage::default() });
+        } else if line.contains("bytes stack frame") {
+            // The line also appears for functions that were not inlined; theirs come before any use of registers.
+            let kernel = kernels.last_mut().context("a stack frame before the first kernel")?;
+            let read = |unit| number_before(unit).with_context(|| format!("ptxas says `{line}`"));
+            kernel.stack += read(" bytes stack frame")?;
+            kernel.spill_stores += read(" bytes spill stores")?;
+            kernel.spill_loads += read(" bytes spill loads")?;
+        } else if line.contains(" registers") {
+            let kernel = kernels.last_mut().context("registers before the first kernel")?;
+            kernel.registers = number_before(" registers").with_context(|| format!("ptxas says `{line}`"))?;
+            kernel.shared = number_before(" bytes smem").unwrap_or(0);
+        }
+    }
+    if let Some(kernel) = kernels.iter().find(|kernel| kernel.registers == 0) {
+        bail!("ptxas says nothing of the registers of {}", kernel.name);
+    }
+    Ok(kernels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'mv_csr_lanes_gpu' for 'sm_90'
+ptxas info    : Function properties for mv_csr_lanes_gpu
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 32 registers, used 1 barriers, 2048 bytes smem
+ptxas info    : Compile time = 6.088 ms
+ptxas info    : Compiling entry function 'heavy_gpu' for 'sm_90'
+ptxas info    : Function properties for heavy_gpu
+    864 bytes stack frame, 12 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 255 registers, used 0 barriers, 864 bytes cumulative stack size
+";
+
+    #[test]
+    fn reports_are_read() {
+        let kernels = parse_report(REPORT).unwrap();
+        let lanes = Usage { name: "mv_csr_lanes_gpu".to_owned(), registers: 32, shared: 2048, ..Usage::default() };
+        let heavy = Usage {
+            name: "heavy_gpu".to_owned(),
+            registers: 255,
+            stack: 864,
+            spill_stores: 12,
+            spill_loads: 16,
+            shared: 0,
+        };
+        assert_eq!(kernels, [lanes, heavy]);
+    }
+
+    #[test]
+    fn spills_are_faults() {
+        let faults: Vec<_> = parse_report(REPORT).unwrap().iter().map(Usage::fault).collect();
+        assert_eq!(faults, [None, Some("28 bytes spilled".to_owned())]);
+    }
+
+    #[test]
+    fn a_kernel_without_numbers_is_an_error() {
+        assert!(parse_report("ptxas info : Compiling entry function 'a' for 'sm_70'\n").is_err());
+        assert_eq!(parse_report("ptxas info    : 0 bytes gmem\n").unwrap(), []);
+    }
+}

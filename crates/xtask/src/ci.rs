@@ -1,0 +1,218 @@
+//! The list of checks, and running them.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::checks::{amd, bare, barriers, cargo, drivers, kernels, licences, nvidia, oclgrind};
+use crate::setup::{self, Installer, Need};
+use crate::system::Workspace;
+
+/// How a check ended, with a note for the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Ok(String),
+    Failed(String),
+    Skipped(String),
+}
+
+impl Verdict {
+    pub(crate) fn ok(note: impl Into<String>) -> Verdict {
+        Verdict::Ok(note.into())
+    }
+
+    pub(crate) fn failed(why: impl Into<String>) -> Verdict {
+        Verdict::Failed(why.into())
+    }
+
+    pub(crate) fn skipped(why: impl Into<String>) -> Verdict {
+        Verdict::Skipped(why.into())
+    }
+}
+
+struct Check {
+    name: &'static str,
+    /// Other names that choose it, together with others.
+    group: Option<&'static str>,
+    about: &'static str,
+    needs: &'static [Need],
+    run: fn(&Workspace) -> Result<Verdict>,
+}
+
+const CHECKS: [Check; 13] = [
+    Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], run: cargo::fmt },
+    Check { name: "clippy", group: None, about: "clippy, warnings denied", needs: &[], run: cargo::clippy },
+    Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], run: cargo::docs },
+    Check { name: "barriers", group: None, about: "kernels keep the barrier rule", needs: &[], run: barriers::run },
+    Check {
+        name: "kernels",
+        group: None,
+        about: "kernels compile without a warning, in single precision without doubles",
+        needs: &[Need::Clang],
+        run: kernels::run,
+    },
+    Check {
+        name: "amd",
+        group: None,
+        about: "kernels compile for five AMD GPUs without spills",
+        needs: &[Need::Clang, Need::Llvm, Need::DeviceLibs],
+        run: amd::run,
+    },
+    Check {
+        name: "nvidia",
+        group: None,
+        about: "kernels compile for two NVIDIA GPUs without spills",
+        needs: &[Need::Clang, Need::Libclc, Need::Ptxas],
+        run: nvidia::run,
+    },
+    Check {
+        name: "licences",
+        group: None,
+        about: "every dependency's licence is on the list .ci/licences.txt",
+        needs: &[],
+        run: licences::licences,
+    },
+    Check {
+        name: "advisories",
+        group: None,
+        about: "no dependency has a security advisory (needs cargo-deny or cargo-audit)",
+        needs: &[],
+        run: licences::advisories,
+    },
+    Check {
+        name: "pocl",
+        group: Some("drivers"),
+        about: "tests and self-test on PoCL",
+        needs: &[Need::Loader, Need::Pocl],
+        run: drivers::pocl,
+    },
+    Check {
+        name: "intel",
+        group: Some("drivers"),
+        about: "tests and self-test on Intel's CPU runtime",
+        needs: &[Need::Loader, Need::Intel],
+        run: drivers::intel,
+    },
+    Check {
+        name: "oclgrind",
+        group: None,
+        about: "self-test under Oclgrind: no race, no access out of bounds, no wrong call",
+        needs: &[Need::Oclgrind],
+        run: oclgrind::run,
+    },
+    Check {
+        name: "bare",
+        group: None,
+        about: "the program says in words what a machine without OpenCL lacks",
+        needs: &[],
+        run: bare::run,
+    },
+];
+
+/// Prints the checks.
+pub(crate) fn list() {
+    for check in &CHECKS {
+        let group = check.group.map_or_else(String::new, |group| format!(" [group {group}]"));
+        println!("{:<11} {}{group}", check.name, check.about);
+    }
+}
+
+/// The checks of these names or groups, in the list's order; all where no name is given.
+fn choose(names: &[String]) -> Result<Vec<&'static Check>> {
+    let is_meant = |check: &Check, name: &str| check.name == name || check.group == Some(name);
+    if let Some(unknown) = names.iter().find(|name| !CHECKS.iter().any(|check| is_meant(check, name))) {
+        let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+        bail!("no check is called `{unknown}`; there are {} and the group drivers", known.join(", "));
+    }
+    Ok(CHECKS.iter().filter(|check| names.is_empty() || names.iter().any(|name| is_meant(check, name))).collect())
+}
+
+/// Runs the chosen checks one after the other and prints their table.
+pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]) -> Result<ExitCode> {
+    let checks = choose(names)?;
+    let mut needs: Vec<Need> = Vec::new();
+    for need in checks.iter().flat_map(|check| check.needs) {
+        if !needs.contains(need) {
+            needs.push(*need);
+        }
+    }
+    if let Err(reasons) = setup::provide(workspace, installer, &needs) {
+        println!("{reasons:#}\nThe checks that need it are skipped.");
+    }
+    let on_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let mut rows = Vec::new();
+    for check in checks {
+        println!("\n== {}: {}", check.name, check.about);
+        let start = Instant::now();
+        let verdict = match check.needs.iter().find(|need| !need.is_there(workspace)) {
+            Some(Need::Loader | Need::Pocl) if on_ci && check.name == "pocl" => {
+                Verdict::failed("PoCL is missing, which CI must have")
+            }
+            Some(need) => Verdict::skipped(format!("{} is missing", need.name())),
+            None => (check.run)(workspace).unwrap_or_else(|error| {
+                println!("{error:#}");
+                let line = error.to_string();
+                Verdict::failed(line.lines().next().unwrap_or_default())
+            }),
+        };
+        rows.push((check.name, verdict, start.elapsed()));
+    }
+    println!("\n{}", table(&rows));
+    let failed = rows.iter().any(|(_, verdict, _)| matches!(verdict, Verdict::Failed(_)));
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn table(rows: &[(&str, Verdict, Duration)]) -> String {
+    let mut text = format!("{:<11} {:<8} {:>7}  note\n", "check", "result", "seconds");
+    let mut counts = [0; 3];
+    for (name, verdict, time) in rows {
+        let (k, word, note) = match verdict {
+            Verdict::Ok(note) => (0, "ok", note),
+            Verdict::Failed(why) => (1, "FAILED", why),
+            Verdict::Skipped(why) => (2, "skipped", why),
+        };
+        counts[k] += 1;
+        let line = format!("{name:<11} {word:<8} {:>7.1}  {note}", time.as_secs_f64());
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    let [ok, failed, skipped] = counts;
+    text + &format!("{ok} ok, {failed} failed, {skipped} skipped")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(names: &[&str]) -> Vec<&'static str> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        choose(&names).unwrap().iter().map(|check| check.name).collect()
+    }
+
+    #[test]
+    fn checks_are_chosen_by_name_and_group() {
+        assert_eq!(chosen(&[]).len(), CHECKS.len());
+        assert_eq!(chosen(&["amd", "fmt"]), ["fmt", "amd"]);
+        assert_eq!(chosen(&["drivers"]), ["pocl", "intel"]);
+        let error = choose(&["fnt".to_owned()]).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(error.contains("`fnt`") && error.contains("fmt"), "{error}");
+    }
+
+    #[test]
+    fn the_table_hides_nothing() {
+        let rows = [
+            ("fmt", Verdict::ok(""), Duration::from_millis(1500)),
+            ("amd", Verdict::failed("3 kernels spill"), Duration::from_secs(20)),
+            ("intel", Verdict::skipped("no network"), Duration::ZERO),
+        ];
+        assert_eq!(
+            table(&rows),
+            "check       result   seconds  note\n\
+             fmt         ok           1.5\n\
+             amd         FAILED      20.0  3 kernels spill\n\
+             intel       skipped      0.0  no network\n\
+             1 ok, 1 failed, 1 skipped"
+        );
+    }
+}

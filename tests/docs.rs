@@ -1,0 +1,276 @@
+//! The README and the book against the code: links, pages, commands with their options, identifiers, variables.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let path = entry.expect("a readable folder").path();
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+}
+
+/// The pages of the book.
+fn book() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    files(&root().join("docs"), "md", &mut found);
+    found.sort();
+    found
+}
+
+/// The book and the Markdown files at the top.
+fn pages() -> Vec<PathBuf> {
+    let mut found = book();
+    for name in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"] {
+        found.extend(Some(root().join(name)).filter(|path| path.exists()));
+    }
+    found
+}
+
+/// The Rust sources of all crates.
+fn sources() -> String {
+    let mut found = Vec::new();
+    files(&root().join("crates"), "rs", &mut found);
+    found.iter().map(|path| text(path)).collect()
+}
+
+/// A page taken apart.
+struct Page {
+    path: PathBuf,
+    /// Its text without fenced blocks.
+    prose: Vec<String>,
+    /// Language and lines of each fenced block.
+    blocks: Vec<(String, Vec<String>)>,
+}
+
+fn parse(path: &Path) -> Page {
+    let mut page = Page { path: path.to_owned(), prose: Vec::new(), blocks: Vec::new() };
+    let mut inside = false;
+    for line in text(path).lines() {
+        match (line.trim_start().strip_prefix("```"), inside) {
+            (Some(language), false) => page.blocks.push((language.to_owned(), Vec::new())),
+            (Some(_), true) => {}
+            (None, true) => page.blocks.last_mut().expect("an open block").1.push(line.to_owned()),
+            (None, false) => page.prose.push(line.to_owned()),
+        }
+        inside ^= line.trim_start().starts_with("```");
+    }
+    assert!(!inside, "{}: a fenced block is not closed", path.display());
+    page
+}
+
+impl Page {
+    /// Targets of links and pictures.
+    fn links(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for line in &self.prose {
+            for after in without_code(line).split("](").skip(1) {
+                found.extend(after.split_once(')').map(|(target, _)| target.to_owned()));
+            }
+        }
+        found
+    }
+
+    /// The anchors of its headings, as GitHub and mdBook form them.
+    fn anchors(&self) -> Vec<String> {
+        let heading = |line: &String| line.starts_with('#').then(|| line.trim_start_matches('#').trim().to_lowercase());
+        let keep = |c: char| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+            _ => None,
+        };
+        self.prose.iter().filter_map(heading).map(|h| h.chars().filter_map(keep).collect()).collect()
+    }
+
+    /// Pieces of code in which a command may stand: console lines and inline code.
+    fn commands(&self) -> Vec<String> {
+        let console = self.blocks.iter().filter(|(language, _)| language == "console").flat_map(|(_, lines)| lines);
+        let mut found: Vec<String> =
+            console.filter_map(|line| line.strip_prefix("$ ").or(line.strip_prefix("# "))).map(str::to_owned).collect();
+        for line in &self.prose {
+            found.extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+        }
+        found
+    }
+}
+
+fn without_code(line: &str) -> String {
+    line.split('`').step_by(2).collect()
+}
+
+/// Every `prefix` with the characters of a name that follow it.
+fn names(text: &str, prefix: &str, part: impl Fn(char) -> bool) -> BTreeSet<String> {
+    let rest = |(at, _): (usize, &str)| {
+        let tail = &text[at + prefix.len()..];
+        let end = tail.find(|c| !part(c)).unwrap_or(tail.len());
+        format!("{prefix}{}", tail[..end].trim_end_matches(':'))
+    };
+    text.match_indices(prefix).map(rest).filter(|name| name != prefix).collect()
+}
+
+#[test]
+fn relative_links_resolve() {
+    let mut broken = Vec::new();
+    for page in pages().iter().map(|path| parse(path)) {
+        for link in page.links() {
+            if link.starts_with("http") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = match file {
+                "" => page.path.clone(),
+                file => page.path.parent().expect("a folder").join(file),
+            };
+            let found = target.exists() && (anchor.is_empty() || parse(&target).anchors().iter().any(|a| a == anchor));
+            if !found {
+                broken.push(format!("{}: {link}", page.path.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_summary_and_every_block_has_a_language() {
+    let docs = root().join("docs");
+    let summary = parse(&docs.join("SUMMARY.md")).links();
+    let mut faults = Vec::new();
+    for path in book() {
+        let name = path.strip_prefix(&docs).expect("below docs").display().to_string();
+        if name != "SUMMARY.md" && !summary.contains(&name) {
+            faults.push(format!("{name} is not in SUMMARY.md"));
+        }
+    }
+    for page in pages().iter().map(|path| parse(path)) {
+        if page.blocks.iter().any(|(language, _)| language.is_empty()) {
+            faults.push(format!("{}: a fenced block without a language", page.path.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn rust_examples_are_compiled() {
+    let list = text(&root().join("crates/clinalg/src/book.rs"));
+    for page in pages().iter().map(|path| parse(path)) {
+        let name = page.path.strip_prefix(root()).expect("below the root").display().to_string();
+        let examples = page.blocks.iter().any(|(language, _)| language.starts_with("rust"));
+        assert_eq!(list.contains(&format!("\"{name}\"")), examples, "{name}: Rust blocks and crates/clinalg/src/book.rs");
+    }
+}
+
+#[test]
+fn error_identifiers_are_those_of_the_source() {
+    let part = |c: char| c.is_alphanumeric() || c == ':';
+    let source = text(&root().join("crates/clinalg/src/error.rs"));
+    let known: BTreeSet<_> =
+        names(&source, "clinalg:", part).into_iter().filter(|n| n.matches(':').count() == 2 && !n.contains("::")).collect();
+    let listed = text(&root().join("docs/guide/errors.md"));
+    let missing: Vec<_> = known.iter().filter(|id| !listed.contains(&format!("`{id}`"))).collect();
+    assert!(missing.is_empty(), "not in docs/guide/errors.md: {missing:?}");
+    for path in pages() {
+        for id in names(&text(&path), "`clinalg:", part) {
+            assert!(known.contains(&id[1..]), "{}: {id} is not in error.rs", path.display());
+        }
+    }
+}
+
+#[test]
+fn environment_variables_are_those_of_the_source() {
+    let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let known = names(&sources(), "\"CLINALG_", part);
+    for path in pages() {
+        for variable in names(&text(&path), "CLINALG_", part) {
+            assert!(known.contains(&format!("\"{variable}")), "{}: {variable} is unknown", path.display());
+        }
+    }
+}
+
+/// The subcommand and the arguments after each `program` in a command line.
+fn calls<'a>(command: &'a str, program: &str) -> Vec<(&'a str, Vec<&'a str>)> {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if *word == program || word.ends_with(&format!("/{program}")) {
+            let stop = |w: &&&str| !matches!(**w, "|" | ">" | "&&" | "||" | ";");
+            let mut rest = words[at + 1..].iter().take_while(stop).copied();
+            let subcommand = rest.next().filter(|w| w.chars().all(|c| c.is_ascii_lowercase()));
+            found.extend(subcommand.map(|subcommand| (subcommand, rest.collect())));
+        }
+    }
+    found
+}
+
+/// The help of a subcommand on one line; empty where there is no such subcommand.
+fn help(subcommand: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_clinalg")).args([subcommand, "-h"]).output().expect("the program");
+    let words = String::from_utf8_lossy(&output.stdout);
+    if output.status.success() { words.split_whitespace().collect::<Vec<_>>().join(" ") } else { String::new() }
+}
+
+/// The choices that the help lists for an option; empty for a free value.
+fn choices<'a>(help: &'a str, option: &str) -> Vec<&'a str> {
+    let Some((_, after)) = help.split_once(&format!("{option} <")) else { return Vec::new() };
+    let own = after.split(" --").next().unwrap_or(after);
+    let Some((_, list)) = own.split_once("[possible values: ") else { return Vec::new() };
+    list.split(']').next().unwrap_or_default().split(", ").collect()
+}
+
+#[test]
+fn commands_and_options_exist() {
+    let mut faults = Vec::new();
+    let mut seen = 0;
+    for page in pages().iter().map(|path| parse(path)) {
+        for command in page.commands() {
+            for (subcommand, arguments) in calls(&command, "clinalg") {
+                seen += 1;
+                let help = help(subcommand);
+                if help.is_empty() {
+                    faults.push(format!("{}: no `clinalg {subcommand}` ({command})", page.path.display()));
+                    continue;
+                }
+                for (at, option) in arguments.iter().enumerate().filter(|(_, word)| word.starts_with("--")) {
+                    let known = help.split([' ', ',', '=', '[']).any(|word| word == *option);
+                    let allowed = choices(&help, option);
+                    let value = arguments.get(at + 1).copied().unwrap_or_default();
+                    let fits = allowed.is_empty() || value.split('|').all(|v| allowed.contains(&v));
+                    if !known || !fits {
+                        faults.push(format!("{}: {option} {value} in `{command}`", page.path.display()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(seen > 10, "only {seen} commands found in the documentation");
+}
+
+#[test]
+fn json_keys_are_documented() {
+    let page = text(&root().join("docs/guide/program.md"));
+    for arguments in [&["devices", "--json"][..], &["poisson", "--n", "9", "--json"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).output().expect("the program");
+        if !output.status.success() {
+            eprintln!("skipped: {} ", String::from_utf8_lossy(&output.stderr).trim());
+            return;
+        }
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+        let object = value.as_array().map_or(&value, |list| &list[0]).as_object().expect("an object");
+        for key in object.keys() {
+            assert!(page.contains(&format!("`{key}`")), "{arguments:?}: key `{key}` is not in docs/guide/program.md");
+        }
+    }
+}
