@@ -56,3 +56,13 @@ __kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
         }
     }
 }
+
+// Zeroes what stands for no entry of the matrix: item (i, d) looks at row i of diagonal d.
+__kernel void clear_padding_band(ulong rows, ulong cols, ulong kl, __global REAL *band)
+{
+    const size_t i = get_global_id(0);
+    const size_t d = get_global_id(1);
+    if (i < rows && (i + d < kl || i + d - kl >= cols)) {
+        band[d * rows + i] = ZERO;
+    }
+}

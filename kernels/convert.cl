@@ -73,8 +73,9 @@ __kernel void drop_entries(ulong entries, __global const uint *row, __global uin
 
 inline void sift_down(__global uint *heap, uint root, uint size)
 {
-    uint parent = root;
-    for (uint child = 2 * parent + 1; child < size; child = 2 * parent + 1) {
+    // 64 bit: the child of an entry past 2^31 must not wrap around.
+    ulong parent = root;
+    for (ulong child = 2 * parent + 1; child < size; child = 2 * parent + 1) {
         if (child + 1 < size && heap[child + 1] > heap[child]) {
             ++child;
         }

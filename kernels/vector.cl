@@ -4,7 +4,7 @@
 // Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B.
 // *_gpu: element per item. *_cpu: a chunk per item, eight elements at a time.
 
-// out = a x + b y; the host takes scale for b = 0, so that y need not be finite.
+// out = a x + b y; y = a x + b y with b = 0 is `scale`, which does not read y.
 __kernel void axpby_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
 {
     const size_t i = get_global_id(0);

@@ -66,11 +66,9 @@ pub enum Error {
         log: String,
     },
     /// An allocation that the device cannot hold.
-    #[error(
-        "cannot allocate {bytes} bytes on device `{device}`: {limit}; use a smaller problem, release objects or choose another device"
-    )]
+    #[error("{}", allocation_words(*bytes, device, limit))]
     Allocation {
-        /// Bytes asked for.
+        /// Bytes asked for; 0 where the driver reports it of a call that names no size.
         bytes: u64,
         /// The device's name.
         device: String,
@@ -160,14 +158,16 @@ pub enum Error {
         argument: &'static str,
     },
     /// A handle that names no usable object.
-    #[error("{}", handle_words(*fault, *handle, expected))]
+    #[error("argument `{argument}`: {}", handle_words(*fault, *handle, expected))]
     Handle {
+        /// The argument's name.
+        argument: &'static str,
         /// What is wrong with it.
         fault: HandleFault,
         /// The handle as given.
         handle: u64,
-        /// The kind of object the call takes.
-        expected: &'static str,
+        /// The kind of object the call takes, in words.
+        expected: String,
     },
     /// A file whose content is not what its format says.
     #[error("{}:{line}: {reason}", path.display())]
@@ -187,6 +187,14 @@ pub enum Error {
         /// The system's reason.
         source: std::io::Error,
     },
+}
+
+fn allocation_words(bytes: u64, device: &str, limit: &str) -> String {
+    let what = match bytes {
+        0 => format!("device `{device}` ran out of memory or another resource"),
+        _ => format!("cannot allocate {bytes} bytes on device `{device}`"),
+    };
+    format!("{what}: {limit}; use a smaller problem, release objects or choose another device")
 }
 
 fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {

@@ -21,6 +21,7 @@ pub mod matrix;
 pub mod ops;
 mod real;
 pub mod reference;
+pub mod registry;
 pub mod runtime;
 pub mod selftest;
 pub mod solve;

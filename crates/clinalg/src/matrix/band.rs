@@ -2,6 +2,7 @@
 
 use super::{Dense, Values, Vector, check_context};
 use crate::reference::{BandParts, CsrParts};
+use crate::runtime::{Arg, Kernel, Range, files};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A `rows` x `cols` matrix with `kl` sub- and `ku` superdiagonals (LAPACK's terms).
@@ -63,12 +64,15 @@ impl<T: Real> Band<T> {
         (kl, ku): (usize, usize),
         diagonals: &[Vec<T>],
     ) -> Result<Band<T>> {
-        crate::error::check_length("diagonals", kl + 1 + ku, diagonals.len())?;
+        crate::error::check_length("diagonals", kl.saturating_add(ku).saturating_add(1), diagonals.len())?;
         let mut parts = BandParts::zeros(rows, cols, kl, ku)?;
         for (d, diagonal) in diagonals.iter().enumerate() {
             let first = kl.saturating_sub(d);
-            let last = rows.min((cols + kl).saturating_sub(d)).max(first);
+            let last = rows.min(cols.saturating_add(kl).saturating_sub(d)).max(first);
             crate::error::check_length("diagonals", last - first, diagonal.len())?;
+            if first == last {
+                continue;
+            }
             parts.data[d * rows + first..d * rows + last].copy_from_slice(diagonal);
         }
         Band::from_parts(context, &parts)
@@ -140,6 +144,14 @@ impl<T: Real> Values<T> for Band<T> {
 
     fn values_mut(&mut self) -> &mut Buffer<T> {
         &mut self.values
+    }
+
+    fn restore(&self) -> Result<()> {
+        let context = self.context();
+        let args = [Arg::size(self.rows), Arg::size(self.cols), Arg::size(self.kl), self.values.arg()];
+        // A whole number of rows of items per diagonal, so that an item needs no division.
+        let range = Range::d2([self.rows, self.kl + 1 + self.ku], [context.local(), 1]);
+        context.run(&Kernel::new(&files::BAND, "clear_padding_band", T::PRECISION), range, &args)
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {

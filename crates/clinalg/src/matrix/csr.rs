@@ -183,6 +183,7 @@ impl<T: Real> Csr<T> {
             return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);
         }
         index32("rows", rows)?;
+        index32("cols", cols)?;
         let offset = Buffer::from_slice(context, &narrow("offsets", offsets)?)?;
         let row = Buffer::from_slice(context, &narrow("indices", indices)?)?;
         let values = Buffer::from_slice(context, values)?;

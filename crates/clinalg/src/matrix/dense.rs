@@ -12,7 +12,7 @@ use crate::{Buffer, Context, Error, Real, Result};
 pub struct Dense<T: Real> {
     rows: usize,
     cols: usize,
-    values: Buffer<T>,
+    values: Vector<T>,
 }
 
 impl<T: Real> Dense<T> {
@@ -22,9 +22,8 @@ impl<T: Real> Dense<T> {
     /// [`Error::Length`] unless there are `rows * cols` values; [`Error::Allocation`];
     /// [`Error::NoFp64`] for `f64` on a device without it.
     pub fn from_column_major(context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<Dense<T>> {
-        context.require::<T>()?;
         check_length("values", entries(rows, cols)?, values.len())?;
-        Ok(Dense { rows, cols, values: Buffer::from_slice(context, values)? })
+        Ok(Dense { rows, cols, values: Vector::from_slice(context, values)? })
     }
 
     /// A matrix of zeros.
@@ -32,8 +31,7 @@ impl<T: Real> Dense<T> {
     /// # Errors
     /// As [`Dense::from_column_major`].
     pub fn zeros(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
-        context.require::<T>()?;
-        Ok(Dense { rows, cols, values: Buffer::zeroed(context, entries(rows, cols)?)? })
+        Ok(Dense { rows, cols, values: Vector::zeros(context, entries(rows, cols)?)? })
     }
 
     /// A matrix with a copy of `array`, of any layout.
@@ -66,6 +64,16 @@ impl<T: Real> Dense<T> {
         self.values.context()
     }
 
+    /// The values as one vector, column by column.
+    pub fn as_vector(&self) -> &Vector<T> {
+        &self.values
+    }
+
+    /// The values as one vector, column by column, to be written.
+    pub fn as_vector_mut(&mut self) -> &mut Vector<T> {
+        &mut self.values
+    }
+
     /// The values, column by column.
     ///
     /// # Errors
@@ -84,7 +92,7 @@ impl<T: Real> Dense<T> {
         self.context().run(
             &Kernel::new(&files::DENSE, "diagonal_dense", T::PRECISION),
             Range::d1(n, self.context().local()),
-            &[Arg::size(n), Arg::size(self.rows), self.values.arg(), diagonal.buffer().arg()],
+            &[Arg::size(n), Arg::size(self.rows), self.values.buffer().arg(), diagonal.buffer().arg()],
         )?;
         Ok(diagonal)
     }
@@ -106,11 +114,11 @@ fn entries(rows: usize, cols: usize) -> Result<usize> {
 
 impl<T: Real> Values<T> for Dense<T> {
     fn values(&self) -> &Buffer<T> {
-        &self.values
+        self.values.buffer()
     }
 
     fn values_mut(&mut self) -> &mut Buffer<T> {
-        &mut self.values
+        self.values.buffer_mut()
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
@@ -126,6 +134,6 @@ impl<T: Real> Values<T> for Dense<T> {
     }
 
     fn like(&self) -> Result<Self> {
-        Ok(Dense { rows: self.rows, cols: self.cols, values: Buffer::uninit(self.context(), self.values.len())? })
+        Ok(Dense { rows: self.rows, cols: self.cols, values: self.values.like()? })
     }
 }

@@ -29,6 +29,14 @@ pub trait Values<T: Real> {
     fn values(&self) -> &Buffer<T>;
     /// The value array, to be written.
     fn values_mut(&mut self) -> &mut Buffer<T>;
+    /// Puts back the values that are no entries after the array was written: the padding of a band
+    /// is zero. Operations call it where they can disturb them.
+    ///
+    /// # Errors
+    /// Those of the enqueue.
+    fn restore(&self) -> Result<()> {
+        Ok(())
+    }
     /// An error that names `argument` unless `other` has the same structure: the same shape and,
     /// where the structure is stored, the same positions.
     ///

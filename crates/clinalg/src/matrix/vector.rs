@@ -150,7 +150,8 @@ impl<T: Real> Vector<T> {
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) when the range leaves the vector.
     pub fn slice(&self, range: Range<usize>) -> Result<Vector<T>> {
-        let mut part = Vector::uninit(self.context(), range.end.saturating_sub(range.start))?;
+        self.values.check_inside(&range)?;
+        let mut part = Vector::uninit(self.context(), range.len())?;
         part.values.copy_range(0, &self.values, range)?;
         Ok(part)
     }

@@ -39,6 +39,11 @@ pub(crate) fn multiply_raw<T: Real>(x: &Buffer<T>, y: &Buffer<T>, out: &Buffer<T
     run(["multiply_gpu", "multiply_cpu"], out, &[Arg::size(out.len()), x.arg(), y.arg(), out.arg()])
 }
 
+/// Puts back what is no entry of `out` unless all factors are finite, for zero times them is zero.
+pub(crate) fn settle<T: Real, V: Values<T>>(out: &V, factors: &[T]) -> Result<()> {
+    if factors.iter().all(|f| f.is_finite()) { Ok(()) } else { out.restore() }
+}
+
 /// out = alpha x + beta y.
 ///
 /// # Errors
@@ -48,7 +53,8 @@ pub(crate) fn multiply_raw<T: Real>(x: &Buffer<T>, y: &Buffer<T>, out: &Buffer<T
 pub fn axpby<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &V, out: &mut V) -> Result<()> {
     x.check_same(y, "y")?;
     x.check_same(out, "out")?;
-    axpby_raw(alpha, x.values(), beta, y.values(), out.values_mut())
+    axpby_raw(alpha, x.values(), beta, y.values(), out.values_mut())?;
+    settle(out, &[alpha, beta])
 }
 
 /// y = alpha x + beta y; `beta = 0` never reads `y`.
@@ -57,8 +63,13 @@ pub fn axpby<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &V, out: &mut V
 /// As [`axpby`].
 pub fn update<T: Real, V: Values<T>>(alpha: T, x: &V, beta: T, y: &mut V) -> Result<()> {
     x.check_same(y, "y")?;
-    let y = y.values_mut();
-    if beta == T::zero() { scale_raw(alpha, x.values(), y) } else { axpby_raw(alpha, x.values(), beta, y, y) }
+    let values = y.values_mut();
+    if beta == T::zero() {
+        scale_raw(alpha, x.values(), values)?;
+    } else {
+        axpby_raw(alpha, x.values(), beta, values, values)?;
+    }
+    settle(y, &[alpha, beta])
 }
 
 /// out = a + b.
@@ -84,7 +95,8 @@ pub fn sub<T: Real, V: Values<T>>(a: &V, b: &V, out: &mut V) -> Result<()> {
 pub fn sub_scaled<T: Real, V: Values<T>>(a: &V, b: &V, c: T, out: &mut V) -> Result<()> {
     a.check_same(b, "b")?;
     a.check_same(out, "out")?;
-    axpby_raw(T::one(), a.values(), -c, b.values(), out.values_mut())
+    axpby_raw(T::one(), a.values(), -c, b.values(), out.values_mut())?;
+    settle(out, &[c])
 }
 
 /// out = c a.
@@ -93,7 +105,8 @@ pub fn sub_scaled<T: Real, V: Values<T>>(a: &V, b: &V, c: T, out: &mut V) -> Res
 /// As [`axpby`].
 pub fn scale<T: Real, V: Values<T>>(c: T, a: &V, out: &mut V) -> Result<()> {
     a.check_same(out, "out")?;
-    scale_raw(c, a.values(), out.values_mut())
+    scale_raw(c, a.values(), out.values_mut())?;
+    settle(out, &[c])
 }
 
 /// out = a .* b, element by element.
@@ -120,10 +133,11 @@ pub fn copy<T: Real, V: Values<T>>(a: &V, out: &mut V) -> Result<()> {
     }
 }
 
-/// Every stored value of `out` = `value`.
+/// Every stored value of `out` = `value`; the padding of a band stays zero.
 ///
 /// # Errors
 /// Those of the enqueue.
 pub fn fill<T: Real, V: Values<T>>(value: T, out: &mut V) -> Result<()> {
-    out.values_mut().fill(value)
+    out.values_mut().fill(value)?;
+    if value == T::zero() { Ok(()) } else { out.restore() }
 }

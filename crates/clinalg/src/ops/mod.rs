@@ -16,6 +16,6 @@ mod product;
 mod reduce;
 
 pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
-pub(crate) use elementwise::{axpby_raw, multiply_raw, scale_raw};
+pub(crate) use elementwise::{axpby_raw, multiply_raw, scale_raw, settle};
 pub use product::{Operator, Transposed, mv, mv_transposed};
 pub use reduce::{dot, norm_inf, norm1, norm2, sum};

@@ -118,8 +118,16 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// Those of the transfer.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut values = vec![T::default(); self.len];
-        self.read(&mut values)?;
+        let mut values = Vec::<T>::new();
+        if values.try_reserve_exact(self.len).is_err() {
+            let got = format!("{} values of {} bytes", self.len, size_of::<T>());
+            return Err(Error::value("target", "a size that fits this machine's memory", got));
+        }
+        if self.len > 0 {
+            self.context.read_mem(self.mem, 0, self.len * size_of::<T>(), values.as_mut_ptr().cast())?;
+            // SAFETY: there is room for `len` values, the transfer wrote all of them, and every bit pattern is a value.
+            unsafe { values.set_len(self.len) };
+        }
         Ok(values)
     }
 
@@ -184,8 +192,8 @@ impl<T: Element> Buffer<T> {
         if !self.context.same(&source.context) {
             return Err(Error::Context { argument: "source" });
         }
-        let count = range.end.saturating_sub(range.start);
-        source.check_range("range", range.start, count)?;
+        source.check_inside(&range)?;
+        let count = range.len();
         self.check_range("offset", offset, count)?;
         if count == 0 {
             return Ok(());
@@ -208,6 +216,14 @@ impl<T: Element> Buffer<T> {
 
     pub(crate) fn arg(&self) -> Arg {
         Arg::Mem(Mem(self.mem))
+    }
+
+    /// An error unless `range` is a part of the buffer; a range that runs backwards is none.
+    pub(crate) fn check_inside(&self, range: &Range<usize>) -> Result<()> {
+        if range.start <= range.end && range.end <= self.len {
+            return Ok(());
+        }
+        Err(Error::value("range", format!("a range inside 0..{}", self.len), format!("{}..{}", range.start, range.end)))
     }
 
     fn check_range(&self, argument: &'static str, offset: usize, count: usize) -> Result<()> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::cache;
 use super::device::{Device, DeviceInfo, DeviceKind};
 use super::faults::{self, Quirk};
-use super::kernel::{Arg, COMMON, Kernel, Mem, ProgramKey, Range};
+use super::kernel::{self, Arg, COMMON, Kernel, Mem, ProgramKey, Range};
 use super::status::{self, SUCCESS};
 use crate::tune::AHEAD_PLATFORMS;
 use crate::{Error, Precision, Real, Result};
@@ -310,9 +310,48 @@ impl Context {
             ));
         }
         let raw = lock(&slot.kernel);
+        // SAFETY: the kernel is live and locked.
+        unsafe { self.launch(kernel.name, *raw, range, args) }
+    }
+
+    /// Builds `source` anew, runs its kernel `name` and forgets both: for kernels that are made up at run time.
+    pub(crate) fn run_source(
+        &self,
+        name: &'static str,
+        source: &str,
+        precision: Precision,
+        range: Range,
+        args: &[Arg],
+    ) -> Result<()> {
+        self.require_precision(precision)?;
+        let source = format!("{COMMON}\n{source}");
+        let options = CString::new(kernel::options(precision, self.inner.local)).expect("options hold no zero byte");
+        let program = self.build_source(name, &source, &options)?;
+        let name_text = CString::new(name).expect("kernel names hold no zero byte");
+        let mut code = SUCCESS;
+        // SAFETY: the program is built and the name ends in zero; the kernel is used by this call only. Each is
+        // released once, and the driver keeps what the launch still needs.
+        unsafe {
+            let raw = ffi::clCreateKernel(program, name_text.as_ptr(), &mut code);
+            let done = self
+                .check("clCreateKernel", code)
+                .and_then(|()| self.launch(name, Raw(raw), range, args).and_then(|()| self.finish()));
+            if !raw.is_null() {
+                ffi::clReleaseKernel(raw);
+            }
+            ffi::clReleaseProgram(program);
+            done
+        }
+    }
+
+    /// Sets the arguments and enqueues.
+    ///
+    /// # Safety
+    /// `raw` is a live kernel that nobody else uses meanwhile.
+    unsafe fn launch(&self, name: &'static str, raw: Raw, range: Range, args: &[Arg]) -> Result<()> {
         for (index, arg) in args.iter().enumerate() {
             let (size, value) = arg.raw();
-            // SAFETY: `value` points to `size` bytes and the kernel is locked.
+            // SAFETY: `value` points to `size` bytes and the caller has the kernel to itself.
             self.check("clSetKernelArg", unsafe { ffi::clSetKernelArg(raw.0, index as u32, size, value) })?;
         }
         let wants_event = self.inner.profile.is_some() || self.inner.event_per_launch;
@@ -336,7 +375,7 @@ impl Context {
         match &self.inner.profile {
             Some(profile) => {
                 let mut profile = lock(profile);
-                profile.pending.push((kernel.name, Raw(event)));
+                profile.pending.push((name, Raw(event)));
                 if profile.pending.len() >= PENDING_EVENTS {
                     profile.drain();
                 }
@@ -380,7 +419,8 @@ impl Context {
         // SAFETY: the program is built and the name ends in zero.
         let raw = unsafe { ffi::clCreateKernel(program.0, name.as_ptr(), &mut code) };
         self.check("clCreateKernel", code)?;
-        let mut max_local = 0_usize;
+        // The slot releases the kernel on every way out.
+        let mut slot = Slot { kernel: Mutex::new(Raw(raw)), max_local: 0 };
         // SAFETY: the answer is one size_t.
         let code = unsafe {
             ffi::clGetKernelWorkGroupInfo(
@@ -388,12 +428,12 @@ impl Context {
                 self.inner.device.id(),
                 ffi::CL_KERNEL_WORK_GROUP_SIZE,
                 size_of::<usize>(),
-                (&raw mut max_local).cast(),
+                (&raw mut slot.max_local).cast(),
                 null_mut(),
             )
         };
         self.check("clGetKernelWorkGroupInfo", code)?;
-        let slot = Arc::new(Slot { kernel: Mutex::new(Raw(raw)), max_local });
+        let slot = Arc::new(slot);
         let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; its kernel is used and this one goes with its slot.
         Ok(known.entry(kernel.clone()).or_insert(slot).clone())
@@ -412,20 +452,26 @@ impl Context {
                 None => cache::remove(&cached),
             }
         }
+        let program = self.build_source(file.name, &source, &options)?;
+        if let Some(binary) = binary_of(program) {
+            cache::store(&cached, &binary);
+        }
+        Ok(program)
+    }
+
+    /// Builds a program from its text; `name` is for the error.
+    fn build_source(&self, name: &str, source: &str, options: &CString) -> Result<*mut c_void> {
         let text = source.as_ptr().cast();
         let mut code = SUCCESS;
         // SAFETY: one string of the given length.
         let program =
             unsafe { ffi::clCreateProgramWithSource(self.inner.context.0, 1, &text, &source.len(), &mut code) };
         self.check("clCreateProgramWithSource", code)?;
-        if self.compile(program, &options) != SUCCESS {
+        if self.compile(program, options) != SUCCESS {
             let log = self.build_log(program);
             // SAFETY: the program is released once, here.
             unsafe { ffi::clReleaseProgram(program) };
-            return Err(Error::Build { device: self.device().name.clone(), program: format!("{}.cl", file.name), log });
-        }
-        if let Some(binary) = binary_of(program) {
-            cache::store(&cached, &binary);
+            return Err(Error::Build { device: self.device().name.clone(), program: format!("{name}.cl"), log });
         }
         Ok(program)
     }

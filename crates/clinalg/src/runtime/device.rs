@@ -207,8 +207,8 @@ impl Device {
         &self.info
     }
 
-    /// The device with the index `selector`, or the first whose name or platform contains it
-    /// (letter case ignored).
+    /// The device with the index `selector`; where there is none, the first whose name or platform
+    /// contains it (letter case ignored).
     ///
     /// # Errors
     /// [`Error::DeviceNotFound`] with the list of devices, and the errors of [`devices`].
@@ -216,9 +216,10 @@ impl Device {
         let all = devices()?;
         let wanted = selector.trim().to_lowercase();
         let found = match wanted.parse::<usize>() {
-            Ok(index) => all.get(index).cloned(),
-            Err(_) if wanted.is_empty() => None,
-            Err(_) => {
+            Ok(index) if index < all.len() => Some(all[index].clone()),
+            _ if wanted.is_empty() => None,
+            // A number past the end may be a part of a name (`590`).
+            _ => {
                 let holds = |d: &&Device| {
                     d.info.name.to_lowercase().contains(&wanted) || d.info.platform.to_lowercase().contains(&wanted)
                 };

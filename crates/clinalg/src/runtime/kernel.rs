@@ -79,16 +79,21 @@ impl ProgramKey {
     }
 
     pub(super) fn options(&self, local: usize) -> String {
-        let real = match self.precision {
-            Precision::F32 => "-DREAL=float -DREAL_BITS=32 -cl-single-precision-constant",
-            Precision::F64 => "-DREAL=double -DREAL_BITS=64",
-        };
-        let mut options = format!("-cl-std=CL1.2 {real} -DLOCAL={local}");
+        let mut options = options(self.precision, local);
         for (name, value) in self.defines.iter() {
             options.push_str(&format!(" -D{name}={value}"));
         }
         options
     }
+}
+
+/// What every build is given: the language, the precision, the items of a work-group.
+pub(super) fn options(precision: Precision, local: usize) -> String {
+    let real = match precision {
+        Precision::F32 => "-DREAL=float -DREAL_BITS=32 -cl-single-precision-constant",
+        Precision::F64 => "-DREAL=double -DREAL_BITS=64",
+    };
+    format!("-cl-std=CL1.2 {real} -DLOCAL={local}")
 }
 
 /// How many work-items run, and in groups of how many.

@@ -13,6 +13,7 @@
 //! whose sums are exact in any order and must come out exactly, and random numbers, whose result may differ from the
 //! reference by what rounding explains (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1).
 
+mod compiler;
 mod conversions;
 mod products;
 mod vectors;
@@ -62,6 +63,7 @@ pub fn run(context: &Context, options: &Options) -> Vec<Check> {
 /// As [`run`], calling `report` after each check.
 pub fn run_with(context: &Context, options: &Options, report: &mut dyn FnMut(&Check)) -> Vec<Check> {
     let mut suite = Suite { context, quick: options.quick, report, checks: Vec::new() };
+    compiler::barriers(&mut suite);
     suite.precision::<f32>();
     if context.device().fp64 {
         suite.precision::<f64>();
@@ -78,6 +80,7 @@ struct Suite<'a> {
 
 impl Suite<'_> {
     fn precision<T: Real>(&mut self) {
+        compiler::fma::<T>(self);
         vectors::run::<T>(self);
         conversions::run::<T>(self);
         products::run::<T>(self);
@@ -133,6 +136,11 @@ impl Worst {
     fn fail(&mut self, detail: String) {
         self.error = f64::INFINITY;
         self.failure.get_or_insert(detail);
+    }
+
+    /// What was found out, for the reader.
+    fn found(&mut self, note: String) {
+        self.note = Some(note);
     }
 
     /// One error with its tolerance; `place` says where it is.
