@@ -17,6 +17,10 @@ const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 /// What an argument must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
+    /// The handle that `MexInitOpenCL` gave, or 0 for the session that runs.
+    Runtime,
+    /// A device's index or a part of its name.
+    Device,
     /// A `uint64` scalar that the library handed out.
     Handle,
     /// A real number.
@@ -38,6 +42,8 @@ pub(crate) enum Kind {
 impl Kind {
     fn words(self) -> &'static str {
         match self {
+            Kind::Runtime => "the handle that MexInitOpenCL gave",
+            Kind::Device => "the index of a device (from 0 on) or a part of its name",
             Kind::Handle => "a handle (a uint64 scalar that a Mex function gave)",
             Kind::Real => "a real number",
             Kind::Count => "a whole number from 0 on",
@@ -54,7 +60,20 @@ impl Kind {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Input {
     pub(crate) name: &'static str,
+    /// Its name in the core's errors.
+    pub(crate) core: &'static str,
     pub(crate) kind: Kind,
+}
+
+impl Input {
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Input {
+        Input { name, core: name, kind }
+    }
+
+    /// An argument that the core calls `core`.
+    pub(crate) const fn named(name: &'static str, core: &'static str, kind: Kind) -> Input {
+        Input { name, core, kind }
+    }
 }
 
 /// Values in the host's memory.
@@ -165,9 +184,14 @@ impl<'a> Array<'a> {
     /// Reads what `kind` says.
     pub(crate) fn read(self, kind: Kind) -> Result<Value<'a>, Problem> {
         Ok(match kind {
-            Kind::Handle => Value::Handle(self.handle()?),
+            Kind::Runtime => Value::Handle(self.runtime()?),
+            Kind::Device if self.class() == class::CHAR => {
+                Value::Text(self.text().ok_or_else(|| self.wrong_shape(kind))?)
+            }
+            Kind::Device => Value::Text(self.count(kind)?.to_string()),
+            Kind::Handle => Value::Handle(self.handle(kind)?),
             Kind::Real => Value::Real(self.number(kind)?),
-            Kind::Count => Value::Count(self.count()?),
+            Kind::Count => Value::Count(self.count(kind)?),
             Kind::Flag => Value::Flag(self.flag()?),
             Kind::Full => Value::Full(self.full(kind)?),
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
@@ -225,11 +249,19 @@ impl<'a> Array<'a> {
         if data.is_null() { Err(self.wrong_class(kind)) } else { Ok(data) }
     }
 
-    fn handle(self) -> Result<u64, Problem> {
-        if self.class() != class::UINT64 {
-            return Err(self.wrong_class(Kind::Handle));
+    /// The session's handle; the number 0 gives 0.
+    fn runtime(self) -> Result<u64, Problem> {
+        if self.class() == class::DOUBLE && self.number(Kind::Runtime)? == 0.0 {
+            return Ok(0);
         }
-        let data = self.scalar(Kind::Handle)?;
+        self.handle(Kind::Runtime)
+    }
+
+    fn handle(self, kind: Kind) -> Result<u64, Problem> {
+        if self.class() != class::UINT64 {
+            return Err(self.wrong_class(kind));
+        }
+        let data = self.scalar(kind)?;
         // SAFETY: the scalar is a uint64.
         Ok(unsafe { data.cast::<u64>().read() })
     }
@@ -261,12 +293,12 @@ impl<'a> Array<'a> {
         })
     }
 
-    fn count(self) -> Result<usize, Problem> {
-        let value = self.number(Kind::Count)?;
+    fn count(self, kind: Kind) -> Result<usize, Problem> {
+        let value = self.number(kind)?;
         if (0.0..=MAX_COUNT).contains(&value) && value.fract() == 0.0 {
             Ok(value as usize)
         } else {
-            Err(self.wrong_value(Kind::Count, value))
+            Err(self.wrong_value(kind, value))
         }
     }
 
@@ -362,7 +394,7 @@ unsafe fn values<'a, T>(data: *const c_void, count: usize) -> &'a [T] {
 
 /// The arguments of a call by position.
 pub(crate) struct Args<'a> {
-    pub(crate) values: [Value<'a>; MAX_INPUTS],
+    values: [Value<'a>; MAX_INPUTS],
     /// Number of outputs that the caller takes.
     pub(crate) outputs: usize,
 }
@@ -386,4 +418,37 @@ impl<'a> Args<'a> {
         }
         Ok(Args { values, outputs })
     }
+
+    pub(crate) fn value(&self, position: usize) -> &Value<'a> {
+        &self.values[position]
+    }
+}
+
+/// Getters by position: one that must be there, and one for what may be left out.
+macro_rules! getters {
+    ($($variant:ident: $one:ident, $maybe:ident -> $type:ty;)*) => {
+        impl Args<'_> {
+            $(
+                #[allow(dead_code, reason = "each kind has both getters")]
+                pub(crate) fn $one(&self, position: usize) -> $type {
+                    self.$maybe(position).expect("the table asks for this kind here")
+                }
+
+                #[allow(dead_code, reason = "each kind has both getters")]
+                pub(crate) fn $maybe(&self, position: usize) -> Option<$type> {
+                    match &self.values[position] {
+                        Value::$variant(value) => Some(value.clone()),
+                        _ => None,
+                    }
+                }
+            )*
+        }
+    };
+}
+getters! {
+    Handle: handle, maybe_handle -> u64;
+    Real: real, maybe_real -> f64;
+    Count: count, maybe_count -> usize;
+    Flag: flag, maybe_flag -> bool;
+    Text: text, maybe_text -> String;
 }

@@ -38,11 +38,24 @@ pub(crate) enum Out {
     /// A column of numbers.
     Column(Vec<f64>),
     /// A full array that is filled once the host has made it.
-    Full { rows: usize, cols: usize, precision: Precision, fill: Fill },
+    Full {
+        rows: usize,
+        cols: usize,
+        precision: Precision,
+        fill: Fill,
+    },
     /// A sparse matrix with room for `entries`, filled once the host has made it.
-    Sparse { rows: usize, cols: usize, entries: usize, fill: FillSparse },
+    Sparse {
+        rows: usize,
+        cols: usize,
+        entries: usize,
+        fill: FillSparse,
+    },
     /// A column of structures with the same fields.
-    Records { fields: Vec<&'static CStr>, records: Vec<Vec<Out>> },
+    Records {
+        fields: Vec<&'static CStr>,
+        records: Vec<Vec<Out>>,
+    },
 }
 
 /// What a function gives back.

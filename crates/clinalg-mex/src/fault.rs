@@ -30,14 +30,6 @@ impl Fault {
     pub(crate) fn argument(id: &'static str, position: usize, name: &str, problem: impl fmt::Display) -> Fault {
         Fault::new(id, format_args!("argument {position} `{name}` {problem}"))
     }
-
-    /// Puts the function's name in front.
-    #[must_use]
-    pub(crate) fn of(mut self, function: &str) -> Fault {
-        self.text.insert_str(0, ": ");
-        self.text.insert_str(0, function);
-        self
-    }
 }
 
 impl From<clinalg::Error> for Fault {

@@ -14,6 +14,7 @@ use crate::args::{Args, Array};
 use crate::emit::{Answer, emit, print};
 use crate::fault::{Fault, id};
 use crate::host::{Host, MxArray};
+use crate::session;
 use crate::table::{self, Function};
 
 /// Whether the library is locked in the host and its exit hook set.
@@ -69,7 +70,7 @@ fn unhook(host: &Host) {
 unsafe extern "C" fn at_exit() {
     HOOKED.store(false, Ordering::Relaxed);
     let released = guarded(|| {
-        table::release_all();
+        session::close();
         Ok(())
     });
     drop(released);
@@ -94,13 +95,13 @@ pub(crate) unsafe fn call(
     let count = inputs.len().saturating_sub(1);
     let outputs = usize::try_from(nlhs).unwrap_or(0);
     let function = select(arrays.next())?;
-    let named = |fault: Fault| fault.of(function.name);
+    let named = |fault: Fault| function.explain(fault);
 
     function.check_count(count, outputs).map_err(named)?;
     let args = Args::read(function.inputs, function.required, outputs, arrays).map_err(named)?;
     let answer = guarded(|| (function.run)(&args)).map_err(named)?;
     drop(args);
-    if function.ends_session {
+    if function.unlocks {
         unhook(host);
     }
     match answer {

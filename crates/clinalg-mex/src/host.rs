@@ -19,13 +19,17 @@ pub(crate) struct MxArray {
 
 /// `mxClassID`, equal in all hosts.
 pub(crate) mod class {
-    pub(crate) const CELL: i32 = 1;
-    pub(crate) const STRUCT: i32 = 2;
     pub(crate) const LOGICAL: i32 = 3;
     pub(crate) const CHAR: i32 = 4;
     pub(crate) const DOUBLE: i32 = 6;
     pub(crate) const SINGLE: i32 = 7;
     pub(crate) const INT8: i32 = 8;
+    pub(crate) const UINT8: i32 = 9;
+    pub(crate) const INT16: i32 = 10;
+    pub(crate) const UINT16: i32 = 11;
+    pub(crate) const INT32: i32 = 12;
+    pub(crate) const UINT32: i32 = 13;
+    pub(crate) const INT64: i32 = 14;
     pub(crate) const UINT64: i32 = 15;
 }
 
@@ -131,7 +135,6 @@ host! {
     lock = "mexLock": unsafe extern "C-unwind" fn();
     unlock = "mexUnlock": unsafe extern "C-unwind" fn();
     at_exit = "mexAtExit": unsafe extern "C-unwind" fn(unsafe extern "C" fn()) -> c_int;
-    raise = "mexErrMsgIdAndTxt": Raise;
 }
 
 /// What the look-up gave.
@@ -149,7 +152,8 @@ pub(crate) fn found() -> &'static Found {
         let libraries = Libraries::open();
         let scheme = libraries.scheme();
         // SAFETY: as in `Host::find`.
-        let raise = libraries.address(scheme, "mexErrMsgIdAndTxt").map(|a| unsafe { transmute_copy(&a) });
+        let raise: Option<Raise> =
+            libraries.address(scheme, "mexErrMsgIdAndTxt").map(|a| unsafe { transmute_copy(&a) });
         Found { scheme, host: Host::find(&libraries, scheme), raise }
     })
 }

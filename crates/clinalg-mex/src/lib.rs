@@ -6,9 +6,13 @@
 mod args;
 mod emit;
 mod fault;
+mod functions;
 mod gateway;
 mod host;
+mod session;
 mod table;
+#[cfg(test)]
+mod wrappers;
 
 use std::ffi::c_int;
 
@@ -20,7 +24,7 @@ use host::{MxArray, Report, Scheme, found};
 /// # Safety
 /// For the host to call, with the arrays that its documentation says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn mexFunction(
+pub(crate) unsafe extern "C-unwind" fn mexFunction(
     nlhs: c_int,
     plhs: *mut *mut MxArray,
     nrhs: c_int,
@@ -45,7 +49,7 @@ pub unsafe extern "C-unwind" fn mexFunction(
 /// # Safety
 /// Both pointers are valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn mexfilerequiredapiversion(built_by_release: *mut u32, target_api: *mut u32) {
+pub(crate) unsafe extern "C-unwind" fn mexfilerequiredapiversion(built_by_release: *mut u32, target_api: *mut u32) {
     let target = if found().scheme == Scheme::Matlab800 { 0x0800_0000 } else { 0x0730_0000 };
     // SAFETY: by the contract of this function.
     unsafe {
