@@ -88,8 +88,11 @@ pub(crate) unsafe fn call(
     prhs: *const *const MxArray,
 ) -> Result<(), Fault> {
     hook(host);
-    // SAFETY: the host passes `nrhs` arrays that live during the call.
-    let inputs = unsafe { slice::from_raw_parts(prhs, usize::try_from(nrhs).unwrap_or(0)) };
+    let inputs = match usize::try_from(nrhs) {
+        // SAFETY: the host passes `nrhs` arrays that live during the call.
+        Ok(count @ 1..) => unsafe { slice::from_raw_parts(prhs, count) },
+        _ => &[],
+    };
     // SAFETY: as above.
     let mut arrays = inputs.iter().map(|&raw| unsafe { Array::new(host, raw) });
     let count = inputs.len().saturating_sub(1);

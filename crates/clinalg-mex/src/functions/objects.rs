@@ -98,7 +98,7 @@ MexReleaseSparseMatrix(gpu, h);",
     Function {
         name: "MexBandMatrix",
         title: "Copy a band matrix to the device.",
-        inputs: &[GPU, Input::named("A", "values", Kind::Matrix), count("kl"), count("ku"), SINGLE],
+        inputs: &[GPU, Input::named("A", "matrix", Kind::Matrix), count("kl"), count("ku"), SINGLE],
         required: 4,
         outputs: &["h"],
         text: "\
