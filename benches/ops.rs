@@ -7,6 +7,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use clinalg::grid::{Form, Poisson, PoissonParams};
 use clinalg::{Context, Csr, Real, Result, Vector, ops};
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 
@@ -104,5 +105,35 @@ fn primitives<T: Real>(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, primitives::<f64>, primitives::<f32>);
+/// Cycles of a measured multigrid run; the start from zero and the norms of the residuals are included.
+const CYCLES: usize = 4;
+
+fn multigrid<T: Real>(criterion: &mut Criterion) {
+    let Some(context) = context::<T>() else { return };
+    let side = side();
+    let mut group = criterion.benchmark_group(format!("{} {side}^2", T::PRECISION));
+    group.sample_size(20).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_millis(800));
+    let f = Vector::from_slice(&context, &values::<T>(side * side, 4)).expect("the vectors fit the device");
+    let mut u = Vector::zeros(&context, side * side).expect("the vectors fit the device");
+    for (form, name) in [(Form::Kernels, "kernels"), (Form::Matrix, "matrix")] {
+        // No residual reaches the tolerance, so that every run makes all its cycles.
+        let params = PoissonParams {
+            n: side,
+            form,
+            tolerance: f64::MIN_POSITIVE,
+            max_cycles: CYCLES,
+            ..PoissonParams::default()
+        };
+        let mut poisson = Poisson::<T>::new(&context, &params).expect("CLINALG_BENCH_N is 2^k + 1");
+        // 18 values per point and cycle on all levels together: what fused sweeps of V(2,1) move (144 B in f64).
+        let bytes = CYCLES * 18 * size_of::<T>() * side * side;
+        measure(&mut group, &format!("poisson_{CYCLES}_v_cycles_{name}"), bytes, &context, || {
+            ops::fill(T::zero(), &mut u)?;
+            poisson.solve_device(&f, &mut u)
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, primitives::<f64>, multigrid::<f64>, primitives::<f32>, multigrid::<f32>);
 criterion_main!(benches);

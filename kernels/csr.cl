@@ -145,3 +145,41 @@ __kernel void diagonal_csr(ulong rows, __global const uint *offset, __global con
         diagonal[i] = found;
     }
 }
+
+inline REAL gauss_seidel_row(__global const uint *offset, __global const uint *column, __global const REAL *value,
+                             __global const REAL *b, __global const REAL *x, uint i)
+{
+    REAL sum = b[i];
+    REAL diagonal = ZERO;
+    const uint end = offset[i + 1];
+    for (uint k = offset[i]; k < end; ++k) {
+        if (column[k] == i) {
+            diagonal = value[k];
+        } else {
+            sum -= value[k] * x[column[k]];
+        }
+    }
+    return sum / diagonal;
+}
+
+// One Gauss-Seidel update of `count` rows from row[first] on, none of which is coupled to another.
+__kernel void sweep_csr_gpu(ulong first, ulong count, __global const uint *row, __global const uint *offset,
+                            __global const uint *column, __global const REAL *value, __global const REAL *b,
+                            __global REAL *x)
+{
+    if (get_global_id(0) < count) {
+        const uint i = row[first + get_global_id(0)];
+        x[i] = gauss_seidel_row(offset, column, value, b, x, i);
+    }
+}
+
+__kernel void sweep_csr_cpu(ulong first, ulong count, __global const uint *row, __global const uint *offset,
+                            __global const uint *column, __global const REAL *value, __global const REAL *b,
+                            __global REAL *x)
+{
+    const size_t end = part_start(count, get_global_id(0) + 1, get_global_size(0));
+    for (size_t k = part_start(count, get_global_id(0), get_global_size(0)); k < end; ++k) {
+        const uint i = row[first + k];
+        x[i] = gauss_seidel_row(offset, column, value, b, x, i);
+    }
+}

@@ -81,6 +81,10 @@ __kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const RE
         const REAL x3 = alpha * x[j + 3];
         size_t i = begin;
         for (; i + 8 <= end; i += 8) {
+            FETCH_AHEAD(a0 + i);
+            FETCH_AHEAD(a1 + i);
+            FETCH_AHEAD(a2 + i);
+            FETCH_AHEAD(a3 + i);
             vstore8(vload8(0, y + i) + x0 * vload8(0, a0 + i) + x1 * vload8(0, a1 + i) + x2 * vload8(0, a2 + i) +
                         x3 * vload8(0, a3 + i),
                     0, y + i);
@@ -97,24 +101,52 @@ __kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const RE
     }
 }
 
-// A chunk of columns per item.
+inline REAL sum8(REAL8 v)
+{
+    return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
+}
+
+// A chunk of columns per item, four at a time, so that x is read from the cache once for all four.
 __kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a,
                                       __global const REAL *x, REAL beta, __global REAL *y)
 {
     const size_t begin = part_start(cols, get_global_id(0), get_global_size(0));
     const size_t end = part_start(cols, get_global_id(0) + 1, get_global_size(0));
-    for (size_t j = begin; j < end; ++j) {
-        __global const REAL *aj = a + j * rows;
+    size_t j = begin;
+    for (; j + 4 <= end; j += 4) {
+        __global const REAL *a0 = a + j * rows;
+        __global const REAL *a1 = a0 + rows;
+        __global const REAL *a2 = a1 + rows;
+        __global const REAL *a3 = a2 + rows;
         REAL8 v0 = (REAL8)ZERO, v1 = v0, v2 = v0, v3 = v0;
         size_t i = 0;
-        for (; i + 32 <= rows; i += 32) {
-            v0 += vload8(0, aj + i) * vload8(0, x + i);
-            v1 += vload8(1, aj + i) * vload8(1, x + i);
-            v2 += vload8(2, aj + i) * vload8(2, x + i);
-            v3 += vload8(3, aj + i) * vload8(3, x + i);
+        for (; i + 8 <= rows; i += 8) {
+            const REAL8 xi = vload8(0, x + i);
+            v0 += vload8(0, a0 + i) * xi;
+            v1 += vload8(0, a1 + i) * xi;
+            v2 += vload8(0, a2 + i) * xi;
+            v3 += vload8(0, a3 + i) * xi;
         }
-        v0 = (v0 + v1) + (v2 + v3);
-        REAL sum = ((v0.s0 + v0.s1) + (v0.s2 + v0.s3)) + ((v0.s4 + v0.s5) + (v0.s6 + v0.s7));
+        REAL s0 = sum8(v0), s1 = sum8(v1), s2 = sum8(v2), s3 = sum8(v3);
+        for (; i < rows; ++i) {
+            s0 += a0[i] * x[i];
+            s1 += a1[i] * x[i];
+            s2 += a2[i] * x[i];
+            s3 += a3[i] * x[i];
+        }
+        y[j] = combine(alpha, s0, beta, y + j);
+        y[j + 1] = combine(alpha, s1, beta, y + j + 1);
+        y[j + 2] = combine(alpha, s2, beta, y + j + 2);
+        y[j + 3] = combine(alpha, s3, beta, y + j + 3);
+    }
+    for (; j < end; ++j) {
+        __global const REAL *aj = a + j * rows;
+        REAL8 v = (REAL8)ZERO;
+        size_t i = 0;
+        for (; i + 8 <= rows; i += 8) {
+            v += vload8(0, aj + i) * vload8(0, x + i);
+        }
+        REAL sum = sum8(v);
         for (; i < rows; ++i) {
             sum += aj[i] * x[i];
         }

@@ -1,7 +1,7 @@
 // Vector operations. Each element is read and written by one work-item only, so the output may be
 // one of the inputs.
 //
-// Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B.
+// Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B; axpbypcz 32 B.
 // *_gpu: element per item. *_cpu: a chunk per item, eight elements at a time.
 
 // out = a x + b y; y = a x + b y with b = 0 is `scale`, which does not read y.
@@ -28,6 +28,42 @@ __kernel void scale_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *
     const size_t i = get_global_id(0);
     if (i < n) {
         out[i] = a * x[i];
+    }
+}
+
+// out = a x + b y + c z.
+__kernel void axpbypcz_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, REAL c,
+                           __global const REAL *z, __global REAL *out)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        out[i] = a * x[i] + b * y[i] + c * z[i];
+    }
+}
+
+// 1 or -1 without a pattern in i: the final mix of MurmurHash3.
+inline REAL sign_of(size_t i)
+{
+    uint h = (uint)i;
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return ((h ^ (h >> 16)) & 1u) != 0 ? ONE : -ONE;
+}
+
+// out = x with scattered signs.
+__kernel void scatter_signs_gpu(ulong n, __global const REAL *x, __global REAL *out)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        out[i] = sign_of(i) * x[i];
+    }
+}
+
+__kernel void scatter_signs_cpu(ulong n, __global const REAL *x, __global REAL *out)
+{
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        out[i] = sign_of(i) * x[i];
     }
 }
 
@@ -67,5 +103,19 @@ __kernel void scale_cpu(ulong n, REAL a, __global const REAL *x, __global REAL *
     }
     for (; i < end; ++i) {
         out[i] = a * x[i];
+    }
+}
+
+__kernel void axpbypcz_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, REAL c,
+                           __global const REAL *z, __global REAL *out)
+{
+    const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    size_t i = begin;
+    for (; i + 8 <= end; i += 8) {
+        vstore8(a * vload8(0, x + i) + b * vload8(0, y + i) + c * vload8(0, z + i), 0, out + i);
+    }
+    for (; i < end; ++i) {
+        out[i] = a * x[i] + b * y[i] + c * z[i];
     }
 }

@@ -168,23 +168,32 @@ fn rust_examples_are_compiled() {
     for page in pages().iter().map(|path| parse(path)) {
         let name = page.path.strip_prefix(root()).expect("below the root").display().to_string();
         let examples = page.blocks.iter().any(|(language, _)| language.starts_with("rust"));
-        assert_eq!(list.contains(&format!("\"{name}\"")), examples, "{name}: Rust blocks and crates/clinalg/src/book.rs");
+        assert_eq!(
+            list.contains(&format!("\"{name}\"")),
+            examples,
+            "{name}: Rust blocks and crates/clinalg/src/book.rs"
+        );
     }
 }
 
 #[test]
 fn error_identifiers_are_those_of_the_source() {
-    let part = |c: char| c.is_alphanumeric() || c == ':';
-    let source = text(&root().join("crates/clinalg/src/error.rs"));
-    let known: BTreeSet<_> =
-        names(&source, "clinalg:", part).into_iter().filter(|n| n.matches(':').count() == 2 && !n.contains("::")).collect();
-    let listed = text(&root().join("docs/guide/errors.md"));
-    let missing: Vec<_> = known.iter().filter(|id| !listed.contains(&format!("`{id}`"))).collect();
+    let identifiers = |text: &str, quote: char| -> BTreeSet<String> {
+        let found = names(text, &format!("{quote}clinalg:"), |c| c.is_alphanumeric() || c == ':');
+        found
+            .iter()
+            .map(|id| id[1..].to_owned())
+            .filter(|id| !id.contains("::") && id.matches(':').count() == 2)
+            .collect()
+    };
+    let library = identifiers(&text(&root().join("crates/clinalg/src/error.rs")), '"');
+    let table = identifiers(&text(&root().join("docs/guide/errors.md")), '`');
+    let missing: Vec<_> = library.difference(&table).collect();
     assert!(missing.is_empty(), "not in docs/guide/errors.md: {missing:?}");
+    let known = identifiers(&sources(), '"');
     for path in pages() {
-        for id in names(&text(&path), "`clinalg:", part) {
-            assert!(known.contains(&id[1..]), "{}: {id} is not in error.rs", path.display());
-        }
+        let unknown: Vec<_> = identifiers(&text(&path), '`').into_iter().filter(|id| !known.contains(id)).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?} are not in the source", path.display());
     }
 }
 
@@ -204,7 +213,8 @@ fn calls<'a>(command: &'a str, program: &str) -> Vec<(&'a str, Vec<&'a str>)> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
-        if *word == program || word.ends_with(&format!("/{program}")) {
+        let is_package = at > 0 && matches!(words[at - 1], "-p" | "--package");
+        if (*word == program || word.ends_with(&format!("/{program}"))) && !is_package {
             let stop = |w: &&&str| !matches!(**w, "|" | ">" | "&&" | "||" | ";");
             let mut rest = words[at + 1..].iter().take_while(stop).copied();
             let subcommand = rest.next().filter(|w| w.chars().all(|c| c.is_ascii_lowercase()));

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Global;
 use crate::devices::kind;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
+use crate::output::{Output, bytes, seconds, wrapped};
 
 /// Check every operation on every device against a plain reference
 ///
@@ -121,7 +121,7 @@ fn examine_shape(device: &Device, shape: Shape, quick: bool, out: &mut Output) -
         Shape::Gpu => "gpu",
     };
     out.line(format!("  kernels for {name}:"))?;
-    out.line(format!("    {:<28}{:<5}{:>10}{:>10}{:>10}{:>10}", "check", "", "size", "error", "allowed", "time"))?;
+    out.line(format!("    {:<30}{:<5}{:>10}{:>10}{:>10}{:>10}", "check", "", "size", "error", "allowed", "time"))?;
     let context = match Context::new(device, &ContextOptions { shape: Some(shape), profiling: false }) {
         Ok(context) => context,
         Err(error) => {
@@ -152,7 +152,7 @@ fn line(check: &Check) -> String {
         (false, false) => format!("  FAILED: {}", check.detail),
     };
     format!(
-        "  {mark}{:<28}{precision:<5}{:>10}{:>10.1e}{:>10.1e}{:>10}{detail}",
+        "  {mark}{:<30}{precision:<5}{:>10}{:>10.1e}{:>10.1e}{:>10}{detail}",
         check.name,
         check.size,
         check.max_error,

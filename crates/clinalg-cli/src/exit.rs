@@ -43,6 +43,8 @@ pub(crate) enum Failure {
         /// Why, in words.
         reason: String,
     },
+    /// A solver that must converge to be measured did not.
+    NotConverged(String),
     /// The reader of stdout has gone away: nothing is left to say, and nothing is wrong.
     ReaderGone,
     /// Stdout cannot be written for another reason.
@@ -64,6 +66,7 @@ impl Failure {
         match self {
             Failure::Usage(_) => Exit::Usage,
             Failure::File { .. } | Failure::Stdout(_) => Exit::File,
+            Failure::NotConverged(_) => Exit::NotReached,
             Failure::ReaderGone => Exit::Done,
             Failure::Library(error) => match error {
                 Error::NoLoader { .. } | Error::NoPlatform | Error::NoDevice { .. } | Error::DeviceNotFound { .. } => {
@@ -85,6 +88,7 @@ impl Failure {
         match self {
             Failure::Library(error) => error.id(),
             Failure::Usage(_) => "clinalg:argument:usage",
+            Failure::NotConverged(_) => "clinalg:solve:notConverged",
             Failure::File { .. } | Failure::Stdout(_) | Failure::ReaderGone => "clinalg:file:io",
         }
     }
@@ -92,7 +96,7 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::Library(error) => error.to_string(),
-            Failure::Usage(message) => message.clone(),
+            Failure::Usage(message) | Failure::NotConverged(message) => message.clone(),
             Failure::File { path, reason } => format!("{}: {reason}", path.display()),
             Failure::ReaderGone => "the reader of stdout has gone away".into(),
             Failure::Stdout(error) => format!("stdout: {error}"),

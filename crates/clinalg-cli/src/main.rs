@@ -1,9 +1,15 @@
 //! The program `clinalg`: devices, self-test, Poisson by multigrid, sparse solves, benchmarks.
 
+mod args;
+mod bench;
 mod devices;
 mod doctor;
 mod exit;
 mod output;
+mod plot;
+mod poisson;
+mod progress;
+mod solve;
 
 use std::process::ExitCode;
 
@@ -17,7 +23,9 @@ const AFTER_HELP: &str = "\
 Examples:
   clinalg devices                         what OpenCL devices there are
   clinalg doctor                          does every operation compute right on each of them?
-  clinalg poisson --n 1025 --plot u.png   solve -Laplace u = f and draw the solution
+  clinalg poisson --n 1025 --plot u.png   solve -Laplace u = f by multigrid and draw the solution
+  clinalg solve A.mtx --out x.mtx         solve a sparse system from a MatrixMarket file
+  clinalg bench                           each operation against the memory bandwidth
 
 Environment:
   CLINALG_DEVICE     the device where --device is not given: an index or a part of a name
@@ -74,6 +82,9 @@ impl Global {
 enum Command {
     Devices(devices::Args),
     Doctor(doctor::Args),
+    Poisson(poisson::Args),
+    Solve(solve::Args),
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -85,6 +96,9 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Devices(args) => devices::run(args, &cli.global, &mut out),
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
+        Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
+        Command::Solve(args) => solve::run(args, &cli.global, &mut out),
+        Command::Bench(args) => bench::run(args, &cli.global, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),

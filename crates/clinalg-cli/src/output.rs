@@ -32,6 +32,11 @@ impl Output {
         self.flush()
     }
 
+    /// A line of a report: what it tells in a column of its own, then the words.
+    pub(crate) fn field(&mut self, name: &str, text: impl AsRef<str>) -> Result<(), Failure> {
+        self.line(format!("{name:<15}{}", text.as_ref()))
+    }
+
     /// The JSON document; nothing where it is not wanted.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         if !self.json {
@@ -128,6 +133,21 @@ pub(crate) fn seconds(value: f64) -> String {
     format!("{scaled:.digits$} {unit}")
 }
 
+/// The text in lines of at most `width` characters, broken at blanks.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(word.to_owned());
+        } else {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +161,13 @@ mod tests {
         assert_eq!(seconds(0.0123), "12.3 ms");
         assert_eq!(seconds(123.4), "123 s");
         assert_eq!(seconds(2.5e-6), "2.50 us");
+    }
+
+    #[test]
+    fn long_text_is_broken_at_blanks() {
+        assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable it is", 5), ["unbreakable", "it is"]);
+        assert_eq!(wrapped("", 5), [""]);
     }
 
     #[test]

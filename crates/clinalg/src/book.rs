@@ -8,9 +8,13 @@ macro_rules! pages {
 }
 
 pages! {
+    Readme "README.md"
+    Tutorial "docs/tutorial.md"
     Devices "docs/guide/devices.md"
     Objects "docs/guide/objects.md"
     Operations "docs/guide/operations.md"
+    Solvers "docs/guide/solvers.md"
+    Poisson "docs/guide/poisson.md"
     Files "docs/guide/files.md"
     Errors "docs/guide/errors.md"
 }

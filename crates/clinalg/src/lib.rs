@@ -15,7 +15,10 @@
 
 #[cfg(doctest)]
 mod book;
+#[cfg(test)]
+mod canary;
 mod error;
+pub mod grid;
 pub mod io;
 pub mod matrix;
 pub mod ops;

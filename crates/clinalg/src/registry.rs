@@ -25,6 +25,10 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod solve;
+
+pub use solve::{Method, Preconditioning};
+
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -154,6 +158,8 @@ macro_rules! typed {
     };
 }
 
+use typed;
+
 /// Evaluates the body for the object inside.
 macro_rules! each {
     ($stored:expr, $object:ident => $body:expr) => {
@@ -205,6 +211,23 @@ impl<T: Real> Stored<T> {
     /// [`Error::Shape`] that names `argument`.
     pub fn vector_mut(&mut self, argument: &'static str) -> Result<&mut Vector<T>> {
         self.vector(argument)?;
+        match self {
+            Stored::Vector(v) => Ok(v),
+            Stored::Dense(a) => Ok(a.as_vector_mut()),
+            _ => Err(self.no_vector(argument)),
+        }
+    }
+
+    /// The values of a vector or dense matrix, column by column, as a grid function takes them.
+    fn full(&self, argument: &'static str) -> Result<&Vector<T>> {
+        match self {
+            Stored::Vector(v) => Ok(v),
+            Stored::Dense(a) => Ok(a.as_vector()),
+            _ => Err(self.no_vector(argument)),
+        }
+    }
+
+    fn full_mut(&mut self, argument: &'static str) -> Result<&mut Vector<T>> {
         match self {
             Stored::Vector(v) => Ok(v),
             Stored::Dense(a) => Ok(a.as_vector_mut()),
@@ -1094,4 +1117,40 @@ fn mixed(number: u64) -> u32 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     (z >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::devices;
+
+    #[test]
+    fn a_slot_without_generations_left_is_retired() {
+        let Ok(devices) = devices() else {
+            eprintln!("skipped: no OpenCL device");
+            return;
+        };
+        let context = Context::new(&devices[0], &crate::ContextOptions::default()).unwrap();
+        let registry = Registry::new();
+        let first = registry.upload_vector(&context, &[1.0_f32]).unwrap();
+        registry.release(first, Kind::ANY).unwrap();
+        // All but the last use are behind it.
+        registry.table().slots[0].uses = GENERATIONS - 1;
+        let last = registry.upload_vector(&context, &[2.0_f32]).unwrap();
+        assert_eq!((last as u32, registry.table().slots[0].uses), (0, GENERATIONS));
+        // The generation after the last would be the first again.
+        assert_eq!(((last >> 32) as u32 + 1) % GENERATIONS, (first >> 32) as u32 % GENERATIONS);
+        assert_eq!(registry.sum(last).unwrap(), 2.0);
+        registry.release(last, Kind::ANY).unwrap();
+        let next = registry.upload_vector(&context, &[3.0_f32]).unwrap();
+        assert_eq!((next as u32, registry.sum(next).unwrap()), (1, 3.0));
+        for old in [first, last] {
+            assert_eq!(registry.sum(old).unwrap_err().id(), "clinalg:handle:stale");
+        }
+        // Every generation of the retired slot was handed out once.
+        for generation in (0..u64::from(GENERATIONS)).step_by(65_537) {
+            let handle = u64::from(Kind::Vector as u8) << 56 | generation << 32;
+            assert_eq!(registry.sum(handle).unwrap_err().id(), "clinalg:handle:stale");
+        }
+    }
 }

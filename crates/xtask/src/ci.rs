@@ -98,7 +98,7 @@ const CHECKS: [Check; 13] = [
         name: "oclgrind",
         group: None,
         about: "self-test under Oclgrind: no race, no access out of bounds, no wrong call",
-        needs: &[Need::Oclgrind],
+        needs: &[Need::Loader, Need::Oclgrind],
         run: oclgrind::run,
     },
     Check {

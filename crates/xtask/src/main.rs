@@ -38,7 +38,7 @@ enum Task {
     ///
     /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device.
     Test {
-        /// Passed on to `cargo test --workspace`
+        /// Passed on to `cargo test`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -93,7 +93,11 @@ fn run(args: Args) -> Result<ExitCode> {
         Task::Test { args } => {
             setup::device(&workspace, &installer, Profile::Dev)?;
             let mut cargo = workspace.cargo();
-            system::exit_code(cargo.args(["test", "--workspace"]).args(args))
+            cargo.arg("test");
+            if !chooses_packages(&args) {
+                cargo.arg("--workspace");
+            }
+            system::exit_code(cargo.args(args))
         }
         Task::Ci { list: true, .. } => {
             ci::list();
@@ -112,6 +116,12 @@ fn run(args: Args) -> Result<ExitCode> {
     }
 }
 
+/// Whether arguments for cargo say which packages are meant.
+fn chooses_packages(args: &[String]) -> bool {
+    let choice = |arg: &String| arg.starts_with("-p") || arg.starts_with("--package") || arg == "--workspace";
+    args.iter().take_while(|arg| *arg != "--").any(choice)
+}
+
 fn demo(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
     setup::device(workspace, installer, Profile::Release)?;
     let folder = PathBuf::from("target/demo");
@@ -126,4 +136,24 @@ fn demo(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
         }
     }
     Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn arguments_of_tests_go_through_unchanged() {
+        let line = ["xtask", "test", "-p", "clinalg", "csr", "--", "--nocapture", "--no-install"];
+        let Task::Test { args } = Args::parse_from(line).task else { panic!("test") };
+        assert_eq!(args, line[2..]);
+        assert!(chooses_packages(&args));
+        assert!(!chooses_packages(&["csr".to_owned(), "--".to_owned(), "-p".to_owned()]));
+    }
 }

@@ -90,13 +90,13 @@ pub(crate) fn install(manager: Manager, packages: &[&str]) -> Result<()> {
     let Some(administrator) = Administrator::detect() else {
         bail!("neither root nor `sudo` without a password; run `{by_hand}`");
     };
-    let known = |package: &&str| apt_candidate(package);
+    let known = |package: &str| apt_candidate(package);
     let mut updated = false;
-    if !packages.iter().all(|p| known(&p)) {
+    if !packages.iter().all(|p| known(p)) {
         system::run(&mut administrator.apt(&["update"]))?;
         updated = true;
     }
-    let (there, unknown): (Vec<&str>, Vec<&str>) = packages.iter().copied().partition(|p| known(&p));
+    let (there, unknown): (Vec<&str>, Vec<&str>) = packages.iter().copied().partition(|p| known(p));
     if !there.is_empty() {
         let args: Vec<&str> =
             ["install", "--yes", "--no-install-recommends"].into_iter().chain(there.iter().copied()).collect();

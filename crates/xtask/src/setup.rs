@@ -32,6 +32,9 @@ pub(crate) enum Need {
     Ptxas,
 }
 
+/// The exit code of the program `clinalg` where there is no OpenCL device.
+pub(crate) const NO_DEVICE: i32 = 3;
+
 /// What pip puts into an own folder.
 struct Wheel {
     /// The virtual environment, below the root.
@@ -103,7 +106,7 @@ impl Need {
             Need::Loader => loader_is_there(),
             Need::Pocl => pocl_icd().is_some(),
             Need::Intel => intel_driver(workspace).is_some(),
-            Need::Oclgrind => program("oclgrind"),
+            Need::Oclgrind => program("oclgrind") && oclgrind_driver().is_some(),
             Need::Clang => program("clang-19"),
             Need::Llvm => program("llvm-readelf-19") && program("ld.lld-19"),
             Need::DeviceLibs => device_libs().is_some(),
@@ -129,6 +132,12 @@ pub(crate) fn pocl_icd() -> Option<String> {
 pub(crate) fn intel_driver(workspace: &Workspace) -> Option<PathBuf> {
     let library = workspace.path("target/drivers/intel/lib/libintelocl.so");
     library.is_file().then_some(library)
+}
+
+/// The library through which the loader reaches Oclgrind.
+pub(crate) fn oclgrind_driver() -> Option<PathBuf> {
+    let name = "oclgrind/liboclgrind-rt-icd.so";
+    ["/usr/lib", "/usr/lib64", "/usr/local/lib"].into_iter().map(|lib| Path::new(lib).join(name)).find(|f| f.is_file())
 }
 
 /// The folder of AMD's device libraries (`ocml.bc` and its like).
@@ -216,7 +225,11 @@ pub(crate) fn device(workspace: &Workspace, installer: &Installer, profile: Prof
     workspace.build_program(profile)?;
     let ask = || -> Result<Result<String, String>> {
         let out = system::capture(workspace.program(profile).args(["devices", "--json"]))?;
-        if out.status.success() { Ok(Ok(device_names(&out.stdout)?)) } else { Ok(Err(system::text(&out))) }
+        match out.status.code() {
+            Some(0) => Ok(Ok(device_names(&out.stdout)?)),
+            Some(NO_DEVICE) => Ok(Err(String::from_utf8_lossy(&out.stderr).trim().to_owned())),
+            _ => bail!("`clinalg devices` ended with {}:\n{}", out.status, system::text(&out)),
+        }
     };
     let missing = match ask()? {
         Ok(names) => {
@@ -225,7 +238,7 @@ pub(crate) fn device(workspace: &Workspace, installer: &Installer, profile: Prof
         }
         Err(words) => words,
     };
-    println!("No OpenCL device on this machine. The program says:\n  {}", missing.replace('\n', "\n  "));
+    println!("No OpenCL device found. The program says:\n  {missing}");
     let needs: Vec<Need> = [Need::Loader, Need::Pocl].into_iter().filter(|need| !need.is_there(workspace)).collect();
     if needs.is_empty() {
         bail!("the OpenCL loader and PoCL are installed, so installing does not help; see what the program says above");
@@ -244,8 +257,7 @@ pub(crate) fn device(workspace: &Workspace, installer: &Installer, profile: Prof
 
 /// The names of the devices, from the output of `clinalg devices --json`.
 fn device_names(json: &[u8]) -> Result<String> {
-    let value: Value = serde_json::from_slice(json).context("`clinalg devices --json` printed no JSON")?;
-    let devices = value.get("devices").unwrap_or(&value).as_array().context("`devices --json` prints a list")?;
+    let devices: Vec<Value> = serde_json::from_slice(json).context("`clinalg devices --json` printed no list")?;
     let name = |device: &Value| Some(format!("{} ({})", device["name"].as_str()?, device["platform"].as_str()?));
     let names: Option<Vec<String>> = devices.iter().map(name).collect();
     Ok(names.context("each device of `devices --json` has name and platform")?.join(", "))
@@ -308,8 +320,8 @@ mod tests {
     fn devices_are_named() {
         let list = br#"[{"index": 0, "platform": "Portable Computing Language", "name": "cpu", "fp64": true}]"#;
         assert_eq!(device_names(list).unwrap(), "cpu (Portable Computing Language)");
-        let object = br#"{"devices": [{"platform": "P", "name": "a"}, {"platform": "Q", "name": "b"}]}"#;
-        assert_eq!(device_names(object).unwrap(), "a (P), b (Q)");
+        let two = br#"[{"platform": "P", "name": "a"}, {"platform": "Q", "name": "b"}]"#;
+        assert_eq!(device_names(two).unwrap(), "a (P), b (Q)");
         assert!(device_names(b"no device").is_err());
         assert!(device_names(br#"[{"name": "x"}]"#).is_err());
     }

@@ -82,7 +82,10 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
 /// The command as one would type it.
 pub(crate) fn words(command: &Command) -> String {
     let env = command.get_envs().filter_map(|(k, v)| Some(format!("{}={}", k.display(), quoted(v?))));
-    let args = std::iter::once(command.get_program()).chain(command.get_args()).map(quoted);
+    // The cargo that started us is known by a long path.
+    let is_cargo = |path: &OsStr| Path::new(path).file_stem() == Some(OsStr::new("cargo"));
+    let program = Some(command.get_program()).filter(|p| !is_cargo(p)).unwrap_or(OsStr::new("cargo"));
+    let args = std::iter::once(program).chain(command.get_args()).map(quoted);
     env.chain(args).collect::<Vec<_>>().join(" ")
 }
 
@@ -207,6 +210,7 @@ mod tests {
         let mut command = Command::new("cc");
         command.args(["-x", "cl", "a b.cl"]).env("KEY", "value");
         assert_eq!(words(&command), "KEY=value cc -x cl 'a b.cl'");
+        assert_eq!(words(Command::new("/home/user/.cargo/bin/cargo").arg("test")), "cargo test");
     }
 
     #[test]

@@ -195,6 +195,9 @@ impl<T: Real> Csr<T> {
     /// # Errors
     /// As [`Csr::from_csr`].
     pub fn from_triplets(context: &Context, rows: usize, cols: usize, entries: &[(usize, usize, T)]) -> Result<Csr<T>> {
+        // Before the host form takes memory for its offsets.
+        index32("rows", rows)?;
+        index32("cols", cols)?;
         Csr::from_parts(context, &CsrParts::from_triplets(rows, cols, entries)?)
     }
 
@@ -250,7 +253,7 @@ impl<T: Real> Csr<T> {
         self.values.context()
     }
 
-    pub(crate) fn structure(&self) -> &Structure {
+    pub(crate) fn structure(&self) -> &Arc<Structure> {
         &self.structure
     }
 

@@ -18,6 +18,7 @@ mod vector;
 
 pub use band::Band;
 pub use csr::Csr;
+pub(crate) use csr::Structure;
 pub use dense::Dense;
 pub use vector::Vector;
 

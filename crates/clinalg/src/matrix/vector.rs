@@ -72,6 +72,11 @@ impl<T: Real> Vector<T> {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn from_buffer(values: Buffer<T>) -> Vector<T> {
+        Vector { values }
+    }
+
     /// Number of values.
     pub fn len(&self) -> usize {
         self.values.len()

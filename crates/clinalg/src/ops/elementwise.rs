@@ -3,7 +3,7 @@
 use crate::matrix::Values;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::STREAM_BYTES;
-use crate::{Buffer, Real, Result};
+use crate::{Buffer, Real, Result, Vector};
 
 /// Runs the variant of an elementwise kernel for the device: an item per element or per chunk. The last argument is `out`.
 fn run<T: Real>(names: [&'static str; 2], out: &Buffer<T>, args: &[Arg]) -> Result<()> {
@@ -27,6 +27,30 @@ fn run<T: Real>(names: [&'static str; 2], out: &Buffer<T>, args: &[Arg]) -> Resu
 pub(crate) fn axpby_raw<T: Real>(alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>, out: &Buffer<T>) -> Result<()> {
     let n = Arg::size(out.len());
     run(["axpby_gpu", "axpby_cpu"], out, &[n, alpha.arg().0, x.arg(), beta.arg().0, y.arg(), out.arg()])
+}
+
+/// out = a x + b y + c z on vectors of one length and context; `None` stands for `out` itself.
+pub(crate) fn axpbypcz<T: Real>(
+    a: T,
+    x: &Vector<T>,
+    b: T,
+    y: Option<&Vector<T>>,
+    c: T,
+    z: &Vector<T>,
+    out: &mut Vector<T>,
+) -> Result<()> {
+    let y = y.unwrap_or(out).buffer().arg();
+    let (x, z, out) = (x.buffer(), z.buffer(), out.buffer());
+    let n = Arg::size(out.len());
+    let args = [n, a.arg().0, x.arg(), b.arg().0, y, c.arg().0, z.arg(), out.arg()];
+    run(["axpbypcz_gpu", "axpbypcz_cpu"], out, &args)
+}
+
+/// out = x with the signs of its elements changed without a pattern, always the same; one length and
+/// context.
+pub(crate) fn scatter_signs<T: Real>(x: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
+    let (x, out) = (x.buffer(), out.buffer());
+    run(["scatter_signs_gpu", "scatter_signs_cpu"], out, &[Arg::size(out.len()), x.arg(), out.arg()])
 }
 
 /// out = alpha x on arrays of equal length; `out` may be `x`.

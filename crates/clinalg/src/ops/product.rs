@@ -72,6 +72,11 @@ pub(crate) fn check_operands<T: Real>(
     Ok(())
 }
 
+/// The kernel for a processor, with the hint to fetch memory ahead where the compiler takes it.
+fn ahead(context: &Context, kernel: Kernel) -> Kernel {
+    if context.fetches_ahead() { kernel.with(AHEAD) } else { kernel }
+}
+
 impl<T: Real> Operator<T> for Csr<T> {
     fn rows(&self) -> usize {
         Csr::rows(self)
@@ -102,15 +107,14 @@ impl<T: Real> Operator<T> for Csr<T> {
         match context.shape() {
             Shape::Cpu if s.rows == 0 => Ok(()),
             Shape::Cpu => {
-                let ahead = |kernel: Kernel| if context.fetches_ahead() { kernel.with(AHEAD) } else { kernel };
                 let range = Range::d1(s.split.len() - 1, 1);
                 let split = s.split.arg();
                 match &s.runs {
                     Some(runs) => {
                         let args = [split, runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
-                        context.run(&ahead(kernel("mv_csr_runs_cpu")), range, &args)
+                        context.run(&ahead(context, kernel("mv_csr_runs_cpu")), range, &args)
                     }
-                    None => context.run(&ahead(kernel("mv_csr_cpu")), range, &[split, a, o, c, v, x, b, y]),
+                    None => context.run(&ahead(context, kernel("mv_csr_cpu")), range, &[split, a, o, c, v, x, b, y]),
                 }
             }
             Shape::Gpu => {
@@ -191,7 +195,10 @@ impl<T: Real> Dense<T> {
             beta.arg().0,
             y.buffer().arg(),
         ];
-        Dense::context(self).run(&Kernel::new(&files::DENSE, name, T::PRECISION), range, &args)
+        let context = Dense::context(self);
+        let kernel = Kernel::new(&files::DENSE, name, T::PRECISION);
+        let kernel = if context.shape() == Shape::Cpu { ahead(context, kernel) } else { kernel };
+        context.run(&kernel, range, &args)
     }
 }
 
@@ -213,7 +220,8 @@ impl<T: Real> Operator<T> for Dense<T> {
         let rows = Dense::rows(self);
         check_operands(context, rows, Dense::cols(self), x, y)?;
         let (name, range) = match context.shape() {
-            Shape::Cpu => ("mv_dense_cpu", Range::d1(context.chunks().min(rows), 1)),
+            // As few chunks as keep all units busy: their parts of a column are read in one go.
+            Shape::Cpu => ("mv_dense_cpu", Range::d1((context.device().compute_units.max(1) as usize).min(rows), 1)),
             Shape::Gpu => {
                 let local = context.local();
                 ("mv_dense_gpu", Range::d1(rows.div_ceil(DENSE_TILE) * local, local))

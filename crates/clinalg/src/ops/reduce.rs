@@ -7,33 +7,42 @@
 use crate::matrix::Values;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
-use crate::{Buffer, Real, Result};
+use crate::{Buffer, Context, Real, Result, Vector};
 
-/// The partial results of `name` over x, y and the scale `s`.
-fn partials<T: Real>(names: [&'static str; 2], s: T, x: &Buffer<T>, y: &Buffer<T>) -> Result<Vec<T>> {
-    let n = x.len();
+/// The partial results of a kernel over `n` elements that leaves `sums` of them per work-group or
+/// chunk, all of the first sum before those of the next; `launch` appends the place for them to
+/// the kernel's arguments.
+fn reduce<T: Real>(
+    names: [&'static str; 2],
+    context: &Context,
+    n: usize,
+    sums: usize,
+    launch: impl FnOnce(&Kernel, Range, Arg) -> Result<()>,
+) -> Result<Vec<T>> {
     if n == 0 {
-        return Ok(Vec::new());
+        return Ok(vec![T::zero(); sums]);
     }
-    let context = x.context();
     let (name, count, range) = match context.shape() {
         Shape::Gpu => {
             let local = context.local();
-            let most = (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS);
+            let most =
+                (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS / sums);
             let groups = n.div_ceil(local).min(most);
             (names[0], groups, Range::d1(groups * local, local))
         }
         Shape::Cpu => {
-            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
+            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS / sums);
             (names[1], chunks, Range::d1(chunks, 1))
         }
     };
-    context.partials(count, |partial| {
-        context.run(
-            &Kernel::new(&files::REDUCE, name, T::PRECISION),
-            range,
-            &[Arg::size(n), s.arg().0, x.arg(), y.arg(), partial],
-        )
+    context.partials(sums * count, |partial| launch(&Kernel::new(&files::REDUCE, name, T::PRECISION), range, partial))
+}
+
+/// The partial results of `name` over x, y and the scale `s`.
+fn partials<T: Real>(names: [&'static str; 2], s: T, x: &Buffer<T>, y: &Buffer<T>) -> Result<Vec<T>> {
+    let (context, n) = (x.context(), x.len());
+    reduce(names, context, n, 1, |kernel, range, partial| {
+        context.run(kernel, range, &[Arg::size(n), s.arg().0, x.arg(), y.arg(), partial])
     })
 }
 
@@ -107,4 +116,62 @@ pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
     let top = T::max_value().wide().log2().floor() - 1.0;
     let unit = T::of(largest.wide().log2().floor().min(top).exp2());
     Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
+}
+
+/// x += a p, r -= b q; the sum of the squares of the new r. All of one length and context; `p` may
+/// be `r`.
+pub(crate) fn step_residual<T: Real>(
+    a: T,
+    p: Option<&Vector<T>>,
+    x: &mut Vector<T>,
+    b: T,
+    q: &Vector<T>,
+    r: &mut Vector<T>,
+) -> Result<f64> {
+    let (context, n) = (q.context(), q.len());
+    let p = p.unwrap_or(r).buffer().arg();
+    let (x, q, r) = (x.buffer().arg(), q.buffer().arg(), r.buffer().arg());
+    let squares: Vec<T> =
+        reduce(["step_residual_gpu", "step_residual_cpu"], context, n, 1, |kernel, range, partial| {
+            context.run(kernel, range, &[Arg::size(n), a.arg().0, p, x, b.arg().0, q, r, partial])
+        })?;
+    Ok(total(&squares))
+}
+
+/// y += a x; the dot product of the new y with z, or with itself. All of one length and context.
+pub(crate) fn update_dot<T: Real>(a: T, x: &Vector<T>, y: &mut Vector<T>, z: Option<&Vector<T>>) -> Result<f64> {
+    let (context, n) = (x.context(), x.len());
+    let z = z.unwrap_or(y).buffer().arg();
+    let (x, y) = (x.buffer().arg(), y.buffer().arg());
+    let dots: Vec<T> = reduce(["update_dot_gpu", "update_dot_cpu"], context, n, 1, |kernel, range, partial| {
+        context.run(kernel, range, &[Arg::size(n), a.arg().0, x, y, z, partial])
+    })?;
+    Ok(total(&dots))
+}
+
+/// The dot products (x, y) and (x, x) of vectors of one length and context.
+pub(crate) fn dot_pair<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<(f64, f64)> {
+    let (context, n) = (x.context(), x.len());
+    let (x, y) = (x.buffer().arg(), y.buffer().arg());
+    let dots: Vec<T> = reduce(["dot_pair_gpu", "dot_pair_cpu"], context, n, 2, |kernel, range, partial| {
+        context.run(kernel, range, &[Arg::size(n), x, y, partial])
+    })?;
+    let (mixed, square) = dots.split_at(dots.len() / 2);
+    Ok((total(mixed), total(square)))
+}
+
+/// The dot products (x, y), (x, x) and (z, z) of vectors of one length and context.
+pub(crate) fn dot_triple<T: Real>(x: &Vector<T>, y: &Vector<T>, z: &Vector<T>) -> Result<(f64, f64, f64)> {
+    let (context, n) = (x.context(), x.len());
+    let (x, y, z) = (x.buffer().arg(), y.buffer().arg(), z.buffer().arg());
+    let dots: Vec<T> = reduce(["dot_triple_gpu", "dot_triple_cpu"], context, n, 3, |kernel, range, partial| {
+        context.run(kernel, range, &[Arg::size(n), x, y, z, partial])
+    })?;
+    let count = dots.len() / 3;
+    Ok((total(&dots[..count]), total(&dots[count..2 * count]), total(&dots[2 * count..])))
+}
+
+/// The dot product of vectors of one length and context, in double precision.
+pub(crate) fn dot_wide<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<f64> {
+    Ok(total(&partials(["dot_gpu", "dot_cpu"], T::one(), x.buffer(), y.buffer())?))
 }

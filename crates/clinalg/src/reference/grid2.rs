@@ -134,6 +134,42 @@ pub fn interpolate_add<T: Real>(n: usize, coarse: &[T], fine: &mut [T]) {
     }
 }
 
+/// Bicubic interpolation from the next coarser grid at the interior points; the boundary of `fine` stays.
+///
+/// Along each direction, a value between two coarse points is that of the cubic through the four nearest ones (of the
+/// parabola through all three where there are no four), first across the rows, then along them. Full multigrid takes it
+/// for start values: their error must be of a higher order than that of the discretisation (Trottenberg et al.,
+/// section 2.6).
+///
+/// # Panics
+/// When a grid is not as long as its side says, or `n` has no coarser grid.
+pub fn interpolate_cubic<T: Real>(n: usize, coarse: &[T], fine: &mut [T]) {
+    let m = coarser(n);
+    check(m, &[coarse]);
+    check(n, &[fine]);
+    for k in interior(n) {
+        let column = |i: usize| cubic(m, k / n, |j| coarse[j * m + i]);
+        fine[k] = cubic(m, k % n, column);
+    }
+}
+
+/// Boundary values of the next coarser grid: `coarse` takes every second value of the boundary of `fine` and keeps its
+/// interior.
+///
+/// # Panics
+/// When a grid is not as long as its side says, or `n` has no coarser grid.
+pub fn inject_boundary<T: Real>(n: usize, fine: &[T], coarse: &mut [T]) {
+    let m = coarser(n);
+    check(n, &[fine]);
+    check(m, &[coarse]);
+    for c in 0..m * m {
+        let (i, j) = (c % m, c / m);
+        if i == 0 || i == m - 1 || j == 0 || j == m - 1 {
+            coarse[c] = fine[2 * j * n + 2 * i];
+        }
+    }
+}
+
 /// The discrete L2 norm `h (sum u_k^2)^(1/2)` of a grid of `n` by `n` points, free of overflow.
 ///
 /// # Panics
@@ -220,6 +256,28 @@ fn interpolated<T: Real>(n: usize, coarse: &[T], k: usize) -> T {
         (1, 0) => T::of(0.5) * (coarse[at] + coarse[at + 1]),
         (0, _) => T::of(0.5) * (coarse[at] + coarse[at + m]),
         _ => T::of(0.25) * (coarse[at] + coarse[at + 1] + coarse[at + m] + coarse[at + m + 1]),
+    }
+}
+
+/// The value at fine point `i` of a line of `m` coarse values.
+fn cubic<T: Real>(m: usize, i: usize, coarse: impl Fn(usize) -> T) -> T {
+    let k = i / 2;
+    if i % 2 == 0 {
+        return coarse(k);
+    }
+    let (first, weights) = cubic_weights(m, k);
+    let term = |p: usize| T::of(weights[p]) * coarse((first + p).min(m - 1));
+    term(0) + term(1) + term(2) + term(3)
+}
+
+/// First coarse point and weights for the middle of interval `k` of `m - 1`; the fourth weight of a parabola is 0.
+pub(crate) fn cubic_weights(m: usize, k: usize) -> (usize, [f64; 4]) {
+    match k {
+        0 if m == 3 => (0, [0.375, 0.75, -0.125, 0.0]),
+        _ if m == 3 => (0, [-0.125, 0.75, 0.375, 0.0]),
+        0 => (0, [0.3125, 0.9375, -0.3125, 0.0625]),
+        _ if k == m - 2 => (m - 4, [0.0625, -0.3125, 0.9375, 0.3125]),
+        _ => (k - 1, [-0.0625, 0.5625, 0.5625, -0.0625]),
     }
 }
 
@@ -436,6 +494,30 @@ mod tests {
             let mut coarse = vec![0.0; coarser(n) * coarser(n)];
             restrict(n, &fine, &mut coarse);
             assert!(largest_difference(&coarse, &clear_boundary(coarser(n), grid(coarser(n), f))) < 1e-14);
+        }
+    }
+
+    #[test]
+    fn cubic_interpolation_is_exact_for_cubics_and_keeps_the_boundary() {
+        let quadratic = |x: f64, y: f64| 1.0 + x - 2.0 * y * y + 3.0 * x * x * y - x * x * y * y;
+        let cubic = |x: f64, y: f64| quadratic(x, y) + 4.0 * x * x * x - 5.0 * x * y * y * y + x * x * x * y * y * y;
+        for (n, f) in [(5, &quadratic as &dyn Fn(f64, f64) -> f64), (9, &cubic), (17, &cubic), (33, &cubic)] {
+            let mut fine = vec![7.0; n * n];
+            interpolate_cubic(n, &grid(coarser(n), f), &mut fine);
+            let expected: Vec<f64> = clear_boundary(n, grid(n, |x, y| f(x, y) - 7.0)).iter().map(|v| v + 7.0).collect();
+            assert!(largest_difference(&fine, &expected) < 1e-13, "n = {n}");
+        }
+    }
+
+    #[test]
+    fn boundaries_are_injected() {
+        let n = 9;
+        let fine = random(n, 8);
+        let mut coarse = vec![7.0; 25];
+        inject_boundary(n, &fine, &mut coarse);
+        for (c, value) in coarse.iter().enumerate() {
+            let inside = (1..4).contains(&(c % 5)) && (1..4).contains(&(c / 5));
+            assert_eq!(*value, if inside { 7.0 } else { fine[2 * (c / 5) * n + 2 * (c % 5)] });
         }
     }
 

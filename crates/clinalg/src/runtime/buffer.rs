@@ -214,6 +214,14 @@ impl<T: Element> Buffer<T> {
         self.context.fill_mem(self.mem, std::ptr::from_ref(&value).cast(), size, self.len * size)
     }
 
+    /// `len` values from `offset` on as a buffer of their own, to watch what is written around them.
+    #[cfg(test)]
+    pub(crate) fn part(&self, offset: usize, len: usize) -> Result<Buffer<T>> {
+        self.check_inside(&(offset..offset + len))?;
+        let mem = self.context.part_of_mem(self.mem, offset * size_of::<T>(), len * size_of::<T>())?;
+        Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, values: PhantomData })
+    }
+
     pub(crate) fn arg(&self) -> Arg {
         Arg::Mem(Mem(self.mem))
     }

@@ -89,3 +89,63 @@ pub(super) fn remove(key: &Key) {
         let _ = std::fs::remove_file(folder.join(&key.0));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::DeviceKind;
+
+    fn device() -> DeviceInfo {
+        let text = |what: &str| what.to_owned();
+        DeviceInfo {
+            index: 0,
+            platform: text("platform"),
+            platform_version: text("platform version"),
+            vendor: text("vendor"),
+            name: text("name"),
+            version: text("version"),
+            c_version: text("language version"),
+            driver: text("driver"),
+            kind: DeviceKind::Cpu,
+            fp64: true,
+            compute_units: 1,
+            global_mem: 1,
+            max_alloc: 1,
+            local_mem: 1,
+            max_work_group: 1,
+            clock_mhz: 0,
+            int64_atomics: false,
+            sub_groups: false,
+            unified_memory: false,
+            extensions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_key_depends_on_all_that_the_binary_depends_on() {
+        let changed = |change: fn(&mut DeviceInfo)| {
+            let mut device = device();
+            change(&mut device);
+            Key::new(&device, "source", "options").0
+        };
+        let keys = [
+            changed(|_| {}),
+            changed(|d| d.platform += "2"),
+            changed(|d| d.platform_version += "2"),
+            changed(|d| d.vendor += "2"),
+            changed(|d| d.name += "2"),
+            changed(|d| d.version += "2"),
+            changed(|d| d.driver += "2"),
+            Key::new(&device(), "source2", "options").0,
+            Key::new(&device(), "source", "options2").0,
+            // A part that ends where the next begins is another pair of parts.
+            Key::new(&device(), "ssource", "option").0,
+            changed(|d| (d.vendor, d.name) = ("vendorn".to_owned(), "ame".to_owned())),
+        ];
+        for (i, key) in keys.iter().enumerate() {
+            assert!(key.len() == 64 && !keys[..i].contains(key), "key {i}");
+        }
+        // The place in the list of devices is no part of it.
+        assert_eq!(changed(|d| d.index = 1), keys[0]);
+    }
+}

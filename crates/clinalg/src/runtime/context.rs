@@ -555,6 +555,20 @@ impl Context {
         self.inner.live_buffers.fetch_sub(1, Ordering::Relaxed);
     }
 
+    #[cfg(test)]
+    pub(super) fn part_of_mem(&self, mem: *mut c_void, offset: usize, bytes: usize) -> Result<*mut c_void> {
+        let region = [offset, bytes];
+        let mut code = SUCCESS;
+        // SAFETY: a region is an offset and a size, inside the buffer; the driver checks the alignment.
+        let part = unsafe {
+            let kind = ffi::CL_BUFFER_CREATE_TYPE_REGION;
+            ffi::clCreateSubBuffer(mem, ffi::CL_MEM_READ_WRITE, kind, region.as_ptr().cast(), &mut code)
+        };
+        self.check("clCreateSubBuffer", code)?;
+        self.inner.live_buffers.fetch_add(1, Ordering::Relaxed);
+        Ok(part)
+    }
+
     pub(super) fn read_mem(&self, mem: *mut c_void, offset: usize, bytes: usize, to: *mut c_void) -> Result<()> {
         // SAFETY: the caller's memory has room for `bytes` and the call blocks until it is filled.
         self.check("clEnqueueReadBuffer", unsafe {
@@ -735,5 +749,62 @@ impl Drop for Inner {
             ffi::clReleaseCommandQueue(self.queue.0);
             ffi::clReleaseContext(self.context.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::{devices, files};
+    use crate::{Vector, ops};
+
+    fn context() -> Option<Context> {
+        match devices() {
+            Ok(devices) => Some(Context::new(&devices[0], &ContextOptions::default()).unwrap()),
+            Err(error) => {
+                eprintln!("skipped: {error}");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn a_build_failure_carries_the_compilers_words() {
+        let Some(context) = context() else { return };
+        let x = Vector::from_slice(&context, &[1.0_f32, 2.0]).unwrap();
+        // The definition makes the kernel's name a number.
+        let broken = Kernel::new(&files::VECTOR, "scale_gpu", Precision::F32).with(&[("scale_gpu", 7)]);
+        for _ in 0..2 {
+            let args = [Arg::size(2), Arg::F32(1.0), x.buffer().arg(), x.buffer().arg()];
+            let error = context.run(&broken, Range::d1(2, 1), &args).unwrap_err();
+            assert_eq!(error.id(), "clinalg:device:build");
+            let Error::Build { device, program, log } = &error else { panic!("{error}") };
+            assert_eq!((device, program.as_str()), (&context.device().name, "vector.cl"));
+            assert!(!log.is_empty());
+        }
+        let unknown = Kernel::new(&files::VECTOR, "no_such_kernel", Precision::F32);
+        let error = context.run(&unknown, Range::d1(2, 1), &[]).unwrap_err();
+        assert_eq!(error.id(), "clinalg:device:opencl", "{error}");
+        assert_eq!(ops::sum(&x).unwrap(), 3.0);
+    }
+
+    #[test]
+    fn a_bad_launch_is_an_error() {
+        let Some(context) = context() else { return };
+        let mut x = Vector::from_slice(&context, &[1.0_f32, 2.0]).unwrap();
+        let kernel = Kernel::new(&files::VECTOR, "scale_gpu", Precision::F32);
+        let args = [Arg::size(2), Arg::F32(1.0), x.buffer().arg(), x.buffer().arg()];
+        let many = context.device().max_work_group * 2;
+        let error = context.run(&kernel, Range::d1(many, many), &args).unwrap_err();
+        assert_eq!(error.id(), "clinalg:argument:value", "{error}");
+        // One argument more than the kernel has.
+        let more = [args.as_slice(), &[Arg::size(1)]].concat();
+        let error = context.run(&kernel, Range::d1(2, 1), &more).unwrap_err();
+        assert_eq!(error.id(), "clinalg:device:opencl", "{error}");
+        // An empty range launches nothing and needs no kernel.
+        context.run(&Kernel::new(&files::VECTOR, "no_such_kernel", Precision::F32), Range::d1(0, 64), &[]).unwrap();
+        let y = x.slice(0..2).unwrap();
+        ops::scale(2.0, &y, &mut x).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [2.0, 4.0]);
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ocl::ffi;
 use serde::Serialize;
@@ -92,6 +92,9 @@ impl fmt::Debug for Device {
     }
 }
 
+/// Held while devices are listed: PoCL 3.1 crashes when its first queries come from several threads at once.
+static LISTING: Mutex<()> = Mutex::new(());
+
 /// Every device of every platform, in the loader's order.
 ///
 /// # Errors
@@ -100,6 +103,7 @@ impl fmt::Debug for Device {
 pub fn devices() -> Result<Vec<Device>> {
     clinalg_loader::keep_linked();
     clinalg_loader::status().map_err(|reason| Error::NoLoader { reason: reason.to_owned() })?;
+    let _listing = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     let mut names = Vec::new();
     for platform in platform_ids()? {

@@ -54,6 +54,14 @@ pub const FAULTS: &[Fault] = &[
         quirk: Quirk::AvoidedByRule,
     },
     Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
+        versions: "3.1",
+        what: "the first queries of a process crash it when they come from several threads at once",
+        instead: "devices are listed by one thread at a time",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
         platform: "rusticl",
         vendor: "",
         versions: "Mesa 25",

@@ -150,7 +150,7 @@ pub(super) fn barriers(suite: &mut Suite<'_>) {
     if context.shape() != Shape::Gpu || context.device().max_work_group < LANES as usize {
         return;
     }
-    let kernels = if suite.quick { 4 } else { 16 };
+    let kernels = if suite.quick { 4 } else { 12 };
     suite.check("barriers", None, |worst| {
         let len = LANES as usize * GROUPS;
         for seed in 0..kernels {

@@ -15,7 +15,9 @@
 
 mod compiler;
 mod conversions;
+mod grids;
 mod products;
+mod solvers;
 mod vectors;
 
 use std::time::Instant;
@@ -40,7 +42,7 @@ pub struct Check {
     pub name: &'static str,
     /// The precision, where the check has one.
     pub precision: Option<Precision>,
-    /// The size at which the error came closest to the tolerance.
+    /// The size (values, rows, points a side) at which the error came closest to the tolerance.
     pub size: usize,
     /// The largest error, relative to the sum of the magnitudes of the terms; infinite where a result that must be exact
     /// is not.
@@ -84,6 +86,8 @@ impl Suite<'_> {
         vectors::run::<T>(self);
         conversions::run::<T>(self);
         products::run::<T>(self);
+        grids::run::<T>(self);
+        solvers::run::<T>(self);
     }
 
     /// Runs one check and keeps its outcome.
@@ -216,4 +220,45 @@ impl Data {
 
 fn seeded(seed: u64) -> StdRng {
     StdRng::seed_from_u64(seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(got: &[f64], want: &[f64], tolerance: f64) -> Worst {
+        let mut worst = Worst::default();
+        worst.compare(got.len(), tolerance, got, want, |_| 2.0);
+        worst
+    }
+
+    #[test]
+    fn errors_are_relative_to_the_scale_and_the_worst_is_kept() {
+        let worst = outcome(&[1.0, 2.5, 3.1], &[1.0, 2.0, 3.0], 0.3);
+        assert_eq!((worst.error, worst.tolerance), (0.25, 0.3));
+        assert!(worst.failure.is_none());
+        let worst = outcome(&[1.0, 2.5], &[1.0, 2.0], 0.2);
+        assert!(worst.failure.unwrap().contains("value 1 is 2.5e0, expected 2e0"));
+    }
+
+    #[test]
+    fn nothing_wrong_passes_for_right() {
+        assert!(outcome(&[f64::NAN, f64::INFINITY], &[f64::NAN, f64::INFINITY], 0.0).failure.is_none());
+        for (got, want, tolerance) in [
+            (vec![f64::NAN], vec![1.0], 1e-3),
+            (vec![1.0], vec![f64::NAN], 1e-3),
+            (vec![f64::INFINITY], vec![1.0], 1e-3),
+            (vec![1.0 + f64::EPSILON], vec![1.0], 0.0),
+            (vec![1.0], vec![1.0, 2.0], 1.0),
+        ] {
+            assert!(outcome(&got, &want, tolerance).failure.is_some(), "{got:?} {want:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_library_fails_the_check() {
+        let mut worst = Worst::default();
+        worst.fail("no".into());
+        assert!(worst.error.is_infinite() && worst.failure.is_some());
+    }
 }

@@ -79,17 +79,7 @@ impl<T: Real> Jacobi<T> {
     /// small to be inverted; [`Error::Allocation`].
     pub fn new(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
         let mut values = diagonal.to_vec()?;
-        for (row, value) in values.iter_mut().enumerate() {
-            let inverse = value.recip();
-            if !inverse.is_finite() || inverse == T::zero() {
-                return Err(Error::value(
-                    "diagonal",
-                    "a finite number other than zero in every row",
-                    format!("{value} in row {row}"),
-                ));
-            }
-            *value = inverse;
-        }
+        invert(&mut values)?;
         Ok(Jacobi { inverse: Vector::from_slice(diagonal.context(), &values)? })
     }
 }
@@ -108,4 +98,17 @@ impl<T: Real> Preconditioner<T> for Jacobi<T> {
         self.inverse.check_same(z, "z")?;
         ops::multiply(r, &self.inverse, z)
     }
+}
+
+/// Replaces each value by its inverse, or names the first row where there is none.
+pub(super) fn invert<T: Real>(diagonal: &mut [T]) -> Result<()> {
+    for (row, value) in diagonal.iter_mut().enumerate() {
+        let inverse = value.recip();
+        if !inverse.is_finite() || inverse == T::zero() {
+            let expected = "a finite number other than zero in every row";
+            return Err(Error::value("diagonal", expected, format!("{value} in row {row}")));
+        }
+        *value = inverse;
+    }
+    Ok(())
 }

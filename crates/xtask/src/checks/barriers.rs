@@ -120,13 +120,13 @@ fn functions<'a, 's>(
                 return found;
             };
             let head = &tokens[start..at];
-            if token.is("{") {
-                if let Some((name, _)) = signature(head) {
-                    let title = made_by.map_or_else(|| format!("`{name}`"), |m| format!("macro {m}"));
-                    let body = &tokens[at + 1..close];
-                    found.push(Unit { name: made_by.unwrap_or(name), title, is_function: true, head, body });
-                    start = close + 1;
-                }
+            if token.is("{")
+                && let Some((name, _)) = signature(head)
+            {
+                let title = made_by.map_or_else(|| format!("`{name}`"), |m| format!("macro {m}"));
+                let body = &tokens[at + 1..close];
+                found.push(Unit { name: made_by.unwrap_or(name), title, is_function: true, head, body });
+                start = close + 1;
             }
             at = close;
         } else if token.is(";") {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use crate::ci::Verdict;
 use crate::setup;
@@ -25,6 +26,40 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     system::run(&mut tests)?;
     workspace.build_program(Profile::Release)?;
     let mut doctor = workspace.program(Profile::Release);
-    system::run(doctor.args(["doctor", "--json"]).env("OCL_ICD_VENDORS", icd_folder))?;
-    Ok(Verdict::ok(""))
+    doctor.args(["doctor", "--json"]).env("OCL_ICD_VENDORS", icd_folder);
+    println!("$ {}", system::words(&doctor));
+    let answer = system::capture_ok(&mut doctor)?;
+    let answer: Value = serde_json::from_slice(&answer.stdout).context("`clinalg doctor --json` printed no JSON")?;
+    match checks_that_held(&answer) {
+        Some(0) | None => Ok(Verdict::failed("the self-test reports no checks, or one that does not hold")),
+        Some(n) => Ok(Verdict::ok(format!("and {n} checks of the self-test"))),
+    }
+}
+
+/// How many checks the self-test made; none unless all held.
+fn checks_that_held(answer: &Value) -> Option<usize> {
+    let devices = answer["devices"].as_array()?;
+    let runs: Vec<&Value> = devices.iter().filter_map(|device| device["runs"].as_array()).flatten().collect();
+    let checks: Vec<&Value> = runs.iter().filter_map(|run| run["checks"].as_array()).flatten().collect();
+    let all_held = answer["passed"] == true && checks.iter().all(|check| check["passed"] == true);
+    all_held.then_some(checks.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_check_must_hold() {
+        let answer = |passed: [bool; 3]| {
+            let check = |passed: bool| json!({"name": "sum", "passed": passed});
+            let runs = json!([{"checks": [check(passed[0]), check(passed[1])]}, {"checks": []}]);
+            json!({"passed": passed[2], "devices": [{"runs": runs}]})
+        };
+        assert_eq!(checks_that_held(&answer([true, true, true])), Some(2));
+        assert_eq!(checks_that_held(&answer([true, false, true])), None);
+        assert_eq!(checks_that_held(&answer([true, true, false])), None);
+        assert_eq!(checks_that_held(&json!({"error": {}})), None);
+    }
 }

@@ -1,35 +1,41 @@
 //! The self-test under Oclgrind, an interpreter that watches memory accesses.
+//!
+//! Its front end preloads a library with the entry points of OpenCL, which a program that opens its loader at run time
+//! never calls. So Oclgrind is reached as a driver, through the loader, and its front end only sets the options.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::ci::Verdict;
+use crate::setup;
 use crate::system::{self, Profile, Workspace};
 
 const FOLDER: &str = "target/ci/oclgrind";
+/// Lines of a log that are shown.
+const LINES: usize = 40;
 
 /// Runs the small self-test with the kernels of both shapes; Oclgrind must have nothing to say.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     workspace.build_program(Profile::Release)?;
-    // Without drivers the loader lists Oclgrind alone.
-    let no_drivers = workspace.path(FOLDER).join("no-drivers");
-    system::fresh_folder(&no_drivers)?;
-    let mut complaints = 0;
+    let driver = setup::oclgrind_driver().context("Oclgrind's driver library is gone")?;
+    let icd = setup::icd_folder(workspace, "oclgrind", &driver.display().to_string())?;
+    system::fresh_folder(&workspace.path(FOLDER))?;
+    let mut faults = Vec::new();
     for shape in ["cpu", "gpu"] {
         let log = workspace.path(FOLDER).join(format!("{shape}.log"));
         let mut oclgrind = workspace.command("oclgrind");
         oclgrind.args(["--data-races", "--check-api", "--log"]).arg(&log);
         oclgrind.arg(workspace.program_path(Profile::Release)).args(["doctor", "--quick"]);
-        oclgrind.env("OCL_ICD_VENDORS", &no_drivers).env("CLINALG_SHAPE", shape);
-        system::run(&mut oclgrind)?;
+        oclgrind.env("OCL_ICD_VENDORS", &icd).env("CLINALG_SHAPE", shape);
+        if system::run(&mut oclgrind).is_err() {
+            faults.push(format!("the self-test fails with {shape} kernels"));
+        }
         // Oclgrind passes the program's exit code on whatever it finds.
-        let found = std::fs::read_to_string(&log).unwrap_or_default();
+        let found = std::fs::read_to_string(&log).context("Oclgrind wrote no log")?;
         if !found.trim().is_empty() {
-            println!("{shape} kernels: {}", found.trim());
-            complaints += 1;
+            let beginning: Vec<&str> = found.trim().lines().take(LINES).collect();
+            println!("{} begins with\n{}", log.display(), beginning.join("\n"));
+            faults.push(format!("Oclgrind complains about {shape} kernels"));
         }
     }
-    Ok(match complaints {
-        0 => Verdict::ok("both shapes"),
-        _ => Verdict::failed("Oclgrind complains, see above"),
-    })
+    Ok(if faults.is_empty() { Verdict::ok("both shapes") } else { Verdict::failed(faults.join("; ")) })
 }

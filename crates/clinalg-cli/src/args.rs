@@ -1,0 +1,121 @@
+//! Values of options that several commands share.
+
+use clap::ValueEnum;
+use clinalg::{DeviceInfo, Precision};
+use serde::Serialize;
+
+/// `--precision`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrecisionArg {
+    /// IEEE single precision, 24 bits
+    F32,
+    /// IEEE double precision, 53 bits
+    F64,
+}
+
+impl From<PrecisionArg> for Precision {
+    fn from(precision: PrecisionArg) -> Precision {
+        match precision {
+            PrecisionArg::F32 => Precision::F32,
+            PrecisionArg::F64 => Precision::F64,
+        }
+    }
+}
+
+/// Points a side of a grid: 2^k + 1.
+pub(crate) fn side(text: &str) -> Result<usize, String> {
+    let n: usize = text.trim().parse().map_err(|_| "expected a whole number of points a side, 2^k + 1".to_owned())?;
+    if n >= 3 && (n - 1).is_power_of_two() {
+        return Ok(n);
+    }
+    let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2()) + 1 };
+    Err(format!(
+        "expected 2^k + 1 points a side, so that the grid can be halved; the nearest are {below} and {}",
+        (below - 1).saturating_mul(2).saturating_add(1)
+    ))
+}
+
+/// A relative residual to reach.
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("expected a number between 0 and 1, such as 1e-8".into()),
+    }
+}
+
+/// As [`tolerance`], or 0: as small as rounding allows.
+pub(crate) fn tolerance_or_zero(text: &str) -> Result<f64, String> {
+    if text.trim().parse::<f64>() == Ok(0.0) {
+        return Ok(0.0);
+    }
+    tolerance(text).map_err(|_| "expected a number between 0 and 1, such as 1e-8, or 0".into())
+}
+
+/// A count of at least 1.
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<usize>() {
+        Ok(count) if count > 0 => Ok(count),
+        _ => Err("expected a whole number, at least 1".into()),
+    }
+}
+
+/// A device in the JSON documents of the commands that compute.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DeviceName {
+    index: usize,
+    name: String,
+    platform: String,
+    platform_version: String,
+    driver: String,
+    kind: clinalg::runtime::DeviceKind,
+}
+
+impl DeviceName {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl From<&DeviceInfo> for DeviceName {
+    fn from(info: &DeviceInfo) -> DeviceName {
+        DeviceName {
+            index: info.index,
+            name: info.name.clone(),
+            platform: info.platform.clone(),
+            platform_version: info.platform_version.clone(),
+            driver: info.driver.clone(),
+            kind: info.kind,
+        }
+    }
+}
+
+impl std::fmt::Display for DeviceName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} ({}, driver {})", self.index, self.name, self.platform, self.driver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_powers_of_two_plus_one() {
+        assert_eq!(side("3"), Ok(3));
+        assert_eq!(side("1025"), Ok(1025));
+        for (text, near) in [("100", "65 and 129"), ("1024", "513 and 1025"), ("0", "3 and 5"), ("4", "3 and 5")] {
+            assert!(side(text).unwrap_err().contains(near), "{text}");
+        }
+        assert!(side("-5").is_err() && side("1e3").is_err() && side("18446744073709551615").is_err());
+    }
+
+    #[test]
+    fn tolerances_lie_between_0_and_1() {
+        assert_eq!(tolerance("1e-8"), Ok(1e-8));
+        for text in ["nan", "inf", "-1e-3", "0", "1", "x", ""] {
+            assert!(tolerance(text).is_err(), "{text}");
+        }
+        assert_eq!(tolerance_or_zero("0"), Ok(0.0));
+        assert!(tolerance_or_zero("nan").is_err());
+    }
+}

@@ -1,0 +1,557 @@
+//! `clinalg bench`.
+
+use std::time::{Duration, Instant};
+
+use clap::ValueEnum;
+use clinalg::grid::{self, Poisson, PoissonParams};
+use clinalg::reference::{BandParts, CsrParts};
+use clinalg::runtime::KernelTiming;
+use clinalg::solve::{Cg, Params, Stop};
+use clinalg::{Band, Context, Csr, Dense, Precision, Real, Vector, ops};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde::Serialize;
+
+use crate::Global;
+use crate::args::{self, DeviceName, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Align, Output, seconds, table};
+
+/// Measure each operation against the memory bandwidth
+///
+/// Vectors have N^2 random values. Operations here move far more bytes than they compute, so their limit is the bandwidth
+/// of a plain copy or, where they mostly read, of a plain sum, measured in the same run.
+#[derive(clap::Args)]
+#[command(after_help = "\
+How: after a warm-up, each sample is the wall time of as many calls in a row as take 2 ms, with a wait for the device at
+the end, divided by their number; the time is the median of the samples. Bytes are those that must be read and written
+once: 24 N^2 for axpby in f64, 12 per entry and 20 per row for a CSR product. red_black counts one pass (24 N^2),
+poisson_vcycle 18 values a point. copy_bandwidth is that of `copy`, read_bandwidth that of `sum`, each the median of
+samples at the beginning and at the end.
+
+JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\": [{\"operation\", \"n\", \"size\", \"precision\",
+\"bytes\", \"calls\", \"seconds\", \"samples\", \"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\", \"kernels\"}]}
+Bandwidths are in 10^9 bytes per second. kernels is null without --kernels.
+
+Examples:
+  clinalg bench                            everything but cg_poisson at N = 2049
+  clinalg bench --n 4097 --only copy,dot   two operations on 16.8 million values
+  clinalg bench --kernels --precision f32  with the device's own time of each kernel
+
+Choose N so that 8 N^2 bytes are several times the last cache, or the cache is measured.")]
+pub(crate) struct Args {
+    /// Points a side of the grid; vectors have N^2 values, the dense matrix has N rows
+    #[arg(long, default_value_t = 2049, value_parser = args::side, allow_negative_numbers = true)]
+    n: usize,
+    /// Precision of the data
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
+    precision: PrecisionArg,
+    /// Only these operations, separated by commas [default: all but cg_poisson]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<Operation>,
+    /// Samples of each operation; cg_poisson takes at most 3
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = args::positive)]
+    samples: usize,
+    /// Also the time that the device gives for each kernel
+    #[arg(long)]
+    kernels: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+enum Operation {
+    /// out = x
+    Copy,
+    /// out = alpha x + beta y
+    Axpby,
+    /// y = alpha x + beta y
+    Update,
+    /// out = alpha x
+    Scale,
+    /// out = x .* y
+    Multiply,
+    /// Sum of the values
+    Sum,
+    /// Dot product
+    Dot,
+    /// Sum of the magnitudes
+    Norm1,
+    /// Euclidean norm
+    Norm2,
+    /// Largest magnitude
+    NormInf,
+    /// y = A x, 5-point matrix in compressed rows
+    MvCsrPoisson5,
+    /// y = A x, band matrix with two sub- and two superdiagonals
+    MvBand,
+    /// y = A x, dense N x N matrix
+    MvDense,
+    /// y = A' x, dense N x N matrix
+    MvDenseTransposed,
+    /// A sweep of weighted Jacobi on the grid
+    Jacobi,
+    /// A sweep of red-black Gauss-Seidel on the grid
+    RedBlack,
+    /// d = f + Laplace_h u
+    Defect,
+    /// Full weighting to the next coarser grid
+    Restrict,
+    /// Bilinear interpolation from the next coarser grid
+    Interpolate,
+    /// A V(2,1) cycle with its residual norm: a quarter of four cycles from zero
+    PoissonVcycle,
+    /// Conjugate gradients to 1e-10 (f32: 1e-5) on the interior 5-point matrix; long
+    CgPoisson,
+}
+
+/// What bounds the speed of an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Limit {
+    Copy,
+    Read,
+}
+
+#[derive(Serialize)]
+struct Document {
+    device: DeviceName,
+    shape: clinalg::Shape,
+    copy_bandwidth: f64,
+    read_bandwidth: f64,
+    results: Vec<Measured>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    operation: Operation,
+    n: usize,
+    size: usize,
+    precision: Precision,
+    bytes: u64,
+    calls: usize,
+    seconds: f64,
+    samples: Vec<f64>,
+    gb_per_s: f64,
+    fraction_of_copy: f64,
+    limit: Limit,
+    fraction_of_limit: f64,
+    kernels: Option<Vec<KernelTime>>,
+}
+
+/// Device time of a kernel per call of the operation.
+#[derive(Serialize)]
+struct KernelTime {
+    kernel: &'static str,
+    launches_per_call: f64,
+    seconds_per_call: f64,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match args.precision {
+        PrecisionArg::F32 => measure_all::<f32>(args, global, out),
+        PrecisionArg::F64 => measure_all::<f64>(args, global, out),
+    }
+}
+
+/// Samples of the limits at each end.
+const LIMIT_SAMPLES: usize = 20;
+
+fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let context = global.context(args.kernels)?;
+    context.require::<T>()?;
+    let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let spinner = ProgressBar::with_draw_target(None, target);
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    let chosen: Vec<Operation> = match args.only.is_empty() {
+        true => Operation::value_variants().iter().copied().filter(|&o| o != Operation::CgPoisson).collect(),
+        false => args.only.clone(),
+    };
+    let mut limits = [Vec::new(), Vec::new()];
+    let mut limit = || -> Result<(), Failure> {
+        spinner.set_message("bandwidth");
+        for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum]) {
+            samples.extend(Case::<T>::new(&context, args.n, operation)?.measure(&context, LIMIT_SAMPLES)?.samples);
+        }
+        Ok(())
+    };
+    limit()?;
+    let mut measured = Vec::new();
+    for operation in chosen {
+        spinner.set_message(name(operation));
+        let mut case = Case::<T>::new(&context, args.n, operation)?;
+        measured.push((operation, case.bytes, case.size, case.limit, case.measure(&context, args.samples)?));
+    }
+    limit()?;
+    spinner.finish_and_clear();
+    let values = (args.n * args.n * size_of::<T>()) as f64;
+    let [copy_bandwidth, read_bandwidth] = [2.0 * values / median(&limits[0]) / 1e9, values / median(&limits[1]) / 1e9];
+    let results = measured.into_iter().map(|(operation, bytes, size, limit, timed)| {
+        let time = median(&timed.samples);
+        let gb_per_s = bytes as f64 / time / 1e9;
+        let bandwidth = if limit == Limit::Copy { copy_bandwidth } else { read_bandwidth };
+        Measured {
+            operation,
+            n: args.n,
+            size,
+            precision: T::PRECISION,
+            bytes,
+            calls: timed.calls,
+            seconds: time,
+            samples: timed.samples,
+            gb_per_s,
+            fraction_of_copy: gb_per_s / copy_bandwidth,
+            limit,
+            fraction_of_limit: gb_per_s / bandwidth,
+            kernels: args.kernels.then_some(timed.kernels),
+        }
+    });
+    let document = Document {
+        device: context.device().into(),
+        shape: context.shape(),
+        copy_bandwidth,
+        read_bandwidth,
+        results: results.collect(),
+    };
+    document.print(args, out)?;
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+fn name(operation: Operation) -> String {
+    operation.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => f64::NAN,
+        length if length % 2 == 1 => sorted[middle],
+        _ => sorted[middle - 1].midpoint(sorted[middle]),
+    }
+}
+
+/// One operation with its data on the device.
+struct Case<T: Real> {
+    bytes: u64,
+    size: usize,
+    limit: Limit,
+    /// Operations that one call makes.
+    parts: usize,
+    /// Whether a single call is a sample, and at most three are taken.
+    long: bool,
+    call: Box<dyn FnMut() -> clinalg::Result<()>>,
+    data: std::marker::PhantomData<T>,
+}
+
+struct Timed {
+    calls: usize,
+    samples: Vec<f64>,
+    kernels: Vec<KernelTime>,
+}
+
+/// The shortest sample.
+const SAMPLE: Duration = Duration::from_millis(2);
+/// V-cycles from one start.
+const CYCLES: usize = 4;
+
+/// Uniform in (-1, 1).
+fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..len).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
+}
+
+impl<T: Real> Case<T> {
+    fn new(context: &Context, n: usize, operation: Operation) -> Result<Case<T>, Failure> {
+        let points = n * n;
+        let coarse = n.div_ceil(2).pow(2);
+        let vector = |len, seed| Vector::from_slice(context, &random::<T>(len, seed));
+        let (two, half) = (T::of(2.0), T::of(0.5));
+        // Values moved; limit; the call.
+        let (values, limit, call): (usize, Limit, Box<dyn FnMut() -> clinalg::Result<()>>) = match operation {
+            Operation::Copy => {
+                let (x, mut out) = (vector(points, 1)?, vector(points, 2)?);
+                (2 * points, Limit::Copy, Box::new(move || ops::copy(&x, &mut out)))
+            }
+            Operation::Axpby => {
+                let (x, y, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                (3 * points, Limit::Copy, Box::new(move || ops::axpby(two, &x, half, &y, &mut out)))
+            }
+            Operation::Update => {
+                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
+                (3 * points, Limit::Copy, Box::new(move || ops::update(half, &x, half, &mut y)))
+            }
+            Operation::Scale => {
+                let (x, mut out) = (vector(points, 1)?, vector(points, 2)?);
+                (2 * points, Limit::Copy, Box::new(move || ops::scale(two, &x, &mut out)))
+            }
+            Operation::Multiply => {
+                let (x, y, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                (3 * points, Limit::Copy, Box::new(move || ops::multiply(&x, &y, &mut out)))
+            }
+            Operation::Sum => reduction(vector(points, 1)?, ops::sum),
+            Operation::Norm1 => reduction(vector(points, 1)?, ops::norm1),
+            Operation::Norm2 => reduction(vector(points, 1)?, ops::norm2),
+            Operation::NormInf => reduction(vector(points, 1)?, ops::norm_inf),
+            Operation::Dot => {
+                let (x, y) = (vector(points, 1)?, vector(points, 2)?);
+                (2 * points, Limit::Read, Box::new(move || ops::dot(&x, &y).map(drop)))
+            }
+            Operation::MvCsrPoisson5 => {
+                let a = Csr::from_parts(context, &poisson5::<T>(n))?;
+                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
+                let bytes = csr_bytes::<T>(points, a.nnz());
+                let call = move || ops::mv(T::one(), &a, &x, T::zero(), &mut y);
+                return Ok(Case::of(bytes, points, Limit::Read, Box::new(call)));
+            }
+            Operation::MvBand => {
+                let mut parts = BandParts::zeros(points, points, 2, 2)?;
+                parts.data = random(parts.data.len(), 3);
+                // Outside the matrix the diagonals hold zeros.
+                for (d, i) in [(0, 0), (0, 1), (1, 0), (3, points - 1), (4, points - 1), (4, points - 2)] {
+                    parts.data[d * points + i] = T::zero();
+                }
+                let a = Band::from_parts(context, &parts)?;
+                let (x, mut y) = (vector(points, 1)?, vector(points, 2)?);
+                (7 * points, Limit::Read, Box::new(move || ops::mv(T::one(), &a, &x, T::zero(), &mut y)))
+            }
+            Operation::MvDense | Operation::MvDenseTransposed => {
+                let a = Dense::from_column_major(context, n, n, &random::<T>(points, 3))?;
+                let (x, mut y) = (vector(n, 1)?, vector(n, 2)?);
+                let transposed = operation == Operation::MvDenseTransposed;
+                let call = move || match transposed {
+                    false => ops::mv(T::one(), &a, &x, T::zero(), &mut y),
+                    true => ops::mv_transposed(T::one(), &a, &x, T::zero(), &mut y),
+                };
+                (points + 2 * n, Limit::Read, Box::new(call))
+            }
+            Operation::Jacobi => {
+                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                (3 * points, Limit::Copy, Box::new(move || grid::jacobi(&u, &f, &mut out, 1, T::of(0.8))))
+            }
+            Operation::RedBlack => {
+                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                (3 * points, Limit::Copy, Box::new(move || grid::red_black(&u, &f, &mut out, 1)))
+            }
+            Operation::Defect => {
+                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                (3 * points, Limit::Copy, Box::new(move || grid::defect(&u, &f, &mut out)))
+            }
+            Operation::Restrict => {
+                let (fine, mut out) = (vector(points, 1)?, vector(coarse, 2)?);
+                (points + coarse, Limit::Copy, Box::new(move || grid::restrict(&fine, &mut out)))
+            }
+            Operation::Interpolate => {
+                let (small, mut out) = (vector(coarse, 1)?, vector(points, 2)?);
+                (points + coarse, Limit::Copy, Box::new(move || grid::interpolate(&small, &mut out)))
+            }
+            Operation::PoissonVcycle => {
+                let params = PoissonParams { n, tolerance: 0.0, max_cycles: CYCLES, ..PoissonParams::default() };
+                let mut poisson = Poisson::<T>::new(context, &params)?;
+                let (f, mut u) = (vector(points, 1)?, Vector::zeros(context, points)?);
+                let call = move || {
+                    u.fill(T::zero())?;
+                    poisson.solve_device(&f, &mut u).map(drop)
+                };
+                let bytes = (CYCLES * 18 * points * size_of::<T>()) as u64;
+                return Ok(Case {
+                    parts: CYCLES,
+                    ..Case::of(bytes / CYCLES as u64, points, Limit::Copy, Box::new(call))
+                });
+            }
+            Operation::CgPoisson => return Case::cg(context, n),
+        };
+        Ok(Case::of((values * size_of::<T>()) as u64, points, limit, call))
+    }
+
+    fn of(bytes: u64, size: usize, limit: Limit, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
+        Case { bytes, size, limit, parts: 1, long: false, call, data: std::marker::PhantomData }
+    }
+
+    /// Conjugate gradients; its bytes are those of the iterations that a first solve takes: a product and nine passes over
+    /// vectors each.
+    fn cg(context: &Context, n: usize) -> Result<Case<T>, Failure> {
+        let size = (n - 2).pow(2);
+        let a = Csr::from_parts(context, &poisson5::<T>(n - 2))?;
+        let b = Vector::from_slice(context, &random::<T>(size, 1))?;
+        let mut x = Vector::zeros(context, size)?;
+        let mut cg = Cg::new(context, size)?;
+        let params = Params::of::<T>();
+        let bytes = csr_bytes::<T>(size, a.nnz()) + (9 * size * size_of::<T>()) as u64;
+        let mut call = move || {
+            x.fill(T::zero())?;
+            cg.solve(&a, None, &b, &mut x, &params)
+        };
+        let report = call()?;
+        if !matches!(report.stop, Stop::Converged | Stop::RoundingFloor) {
+            return Err(Failure::NotConverged(format!("cg_poisson: {report}")));
+        }
+        let case = Case::of(bytes * report.iterations as u64, size, Limit::Copy, Box::new(move || call().map(drop)));
+        Ok(Case { long: true, ..case })
+    }
+
+    fn measure(&mut self, context: &Context, samples: usize) -> Result<Timed, Failure> {
+        let mut sample = |calls: usize| -> Result<Duration, Failure> {
+            let start = Instant::now();
+            for _ in 0..calls {
+                (self.call)()?;
+            }
+            context.finish()?;
+            Ok(start.elapsed())
+        };
+        let mut calls = 1;
+        if !self.long {
+            // The first call builds the kernels.
+            sample(1)?;
+            while sample(calls)? < SAMPLE {
+                calls *= 2;
+            }
+        }
+        context.reset_timings();
+        let samples = if self.long { samples.min(3) } else { samples };
+        let times = (0..samples).map(|_| sample(calls)).collect::<Result<Vec<_>, Failure>>()?;
+        let all = (samples * calls * self.parts) as f64;
+        let per_call = |t: KernelTiming| KernelTime {
+            kernel: t.kernel,
+            launches_per_call: t.launches as f64 / all,
+            seconds_per_call: t.seconds / all,
+        };
+        Ok(Timed {
+            calls,
+            samples: times.iter().map(|t| t.as_secs_f64() / (calls * self.parts) as f64).collect(),
+            kernels: context.timings()?.into_iter().map(per_call).collect(),
+        })
+    }
+}
+
+fn reduction<T: Real>(
+    x: Vector<T>,
+    reduce: fn(&Vector<T>) -> clinalg::Result<T>,
+) -> (usize, Limit, Box<dyn FnMut() -> clinalg::Result<()>>) {
+    (x.len(), Limit::Read, Box::new(move || reduce(&x).map(drop)))
+}
+
+/// Values and columns once, offsets once, x read once, y written once.
+fn csr_bytes<T: Real>(rows: usize, nnz: usize) -> u64 {
+    ((size_of::<T>() + 4) * nnz + 4 * (rows + 1) + 2 * size_of::<T>() * rows) as u64
+}
+
+/// The 5-point matrix of m x m unknowns, scaled by h^2.
+fn poisson5<T: Real>(m: usize) -> CsrParts<T> {
+    let (four, minus) = (T::of(4.0), T::of(-1.0));
+    let mut a = CsrParts { rows: m * m, cols: m * m, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
+    a.indices.reserve(5 * m * m);
+    a.values.reserve(5 * m * m);
+    for j in 0..m {
+        for i in 0..m {
+            let k = j * m + i;
+            let entries = [
+                (j > 0).then(|| (k - m, minus)),
+                (i > 0).then(|| (k - 1, minus)),
+                Some((k, four)),
+                (i + 1 < m).then_some((k + 1, minus)),
+                (j + 1 < m).then_some((k + m, minus)),
+            ];
+            for (column, value) in entries.into_iter().flatten() {
+                a.indices.push(column);
+                a.values.push(value);
+            }
+            a.offsets.push(a.indices.len());
+        }
+    }
+    a
+}
+
+impl Document {
+    fn print(&self, args: &Args, out: &mut Output) -> Result<(), Failure> {
+        let precision = self.results.first().map_or("", |r| match r.precision {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        });
+        out.field("device", self.device.to_string())?;
+        out.field("data", format!("N = {}, {precision}, medians of {} samples", args.n, args.samples))?;
+        let Document { copy_bandwidth, read_bandwidth, .. } = self;
+        out.field("bandwidth", format!("copy {copy_bandwidth:.1} GB/s, read {read_bandwidth:.1} GB/s"))?;
+        out.line("")?;
+        let columns = [
+            ("operation", Align::Left),
+            ("MB moved", Align::Right),
+            ("time", Align::Right),
+            ("GB/s", Align::Right),
+            ("of copy", Align::Right),
+            ("of limit", Align::Right),
+            ("limit", Align::Left),
+        ];
+        let row = |r: &Measured| {
+            vec![
+                name(r.operation),
+                format!("{:.1}", r.bytes as f64 / 1e6),
+                seconds(r.seconds),
+                format!("{:.1}", r.gb_per_s),
+                format!("{:.0} %", 100.0 * r.fraction_of_copy),
+                format!("{:.0} %", 100.0 * r.fraction_of_limit),
+                if r.limit == Limit::Copy { "copy" } else { "read" }.into(),
+            ]
+        };
+        for line in table(&columns, &self.results.iter().map(row).collect::<Vec<_>>()) {
+            out.line(line)?;
+        }
+        if !args.kernels {
+            return Ok(());
+        }
+        out.line("")?;
+        let columns = [
+            ("operation", Align::Left),
+            ("kernel", Align::Left),
+            ("launches a call", Align::Right),
+            ("device time a call", Align::Right),
+        ];
+        let rows: Vec<Vec<String>> = self
+            .results
+            .iter()
+            .flat_map(|r| r.kernels.iter().flatten().map(|k| (name(r.operation), k)))
+            .map(|(operation, k)| {
+                vec![operation, k.kernel.into(), format!("{:.2}", k.launches_per_call), seconds(k.seconds_per_call)]
+            })
+            .collect();
+        for line in table(&columns, &rows) {
+            out.line(line)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+        assert!(median(&[]).is_nan());
+    }
+
+    #[test]
+    fn the_matrix_is_the_5_point_stencil() {
+        let a = poisson5::<f64>(3);
+        let mut b = clinalg::reference::grid2::poisson5_interior::<f64>(5).unwrap();
+        // That one is scaled by 1 / h^2 = 16.
+        b.values.iter_mut().for_each(|v| *v /= 16.0);
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    fn operations_have_the_names_of_the_help() {
+        let names: Vec<String> = Operation::value_variants().iter().map(|&o| name(o)).collect();
+        for expected in ["copy", "norm_inf", "mv_csr_poisson5", "mv_dense_transposed", "poisson_vcycle", "cg_poisson"] {
+            assert!(names.iter().any(|n| n == expected), "{expected} in {names:?}");
+        }
+        for &operation in Operation::value_variants() {
+            assert_eq!(serde_json::to_value(operation).unwrap(), name(operation));
+        }
+    }
+}

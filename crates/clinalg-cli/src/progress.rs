@@ -1,0 +1,69 @@
+//! A bar on stderr while a solver runs, where a person watches.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::Output;
+
+/// Shows how far the residual has fallen; nothing unless stderr is a terminal and no JSON is wanted.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    tolerance: f64,
+    steps: &'static str,
+}
+
+/// Positions of a full bar.
+const FULL: u64 = 1000;
+
+impl Progress {
+    /// A bar for a solver that counts `steps` (cycles, iterations) until the relative residual is at most `tolerance`.
+    pub(crate) fn new(out: &Output, steps: &'static str, tolerance: f64) -> Progress {
+        let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(FULL), target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Progress { bar, tolerance, steps }
+    }
+
+    /// Says what goes on before the solver counts.
+    pub(crate) fn stage(&self, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+        self.bar.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    /// After step number `step`.
+    pub(crate) fn step(&self, step: usize, residual: f64) {
+        self.bar.set_message(format!("{} {step}, relative residual {residual:.1e}", self.steps));
+        self.bar.set_position(position(residual, self.tolerance));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The part of the way in powers of ten; towards the smallest tolerance where that is 0.
+fn position(residual: f64, tolerance: f64) -> u64 {
+    let part = residual.log10() / tolerance.max(1e-16).log10();
+    // NaN and negative parts count as none.
+    (part.clamp(0.0, 1.0) * FULL as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_counts_powers_of_ten() {
+        assert_eq!(position(1.0, 1e-10), 0);
+        assert_eq!(position(1e-5, 1e-10), 500);
+        assert_eq!(position(1e-12, 1e-10), FULL);
+        assert_eq!(position(20.0, 1e-10), 0);
+        assert_eq!(position(f64::NAN, 1e-10), 0);
+        assert_eq!(position(0.0, 0.0), FULL);
+    }
+}

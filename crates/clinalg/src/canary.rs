@@ -1,0 +1,129 @@
+//! Guard values around outputs: no kernel writes outside of what it was given.
+//!
+//! The output is a part of a larger allocation (an OpenCL sub-buffer), the rest of which holds a value that no result
+//! has.
+
+use crate::reference::{BandParts, CsrParts};
+use crate::runtime::devices;
+use crate::{Band, Buffer, Context, ContextOptions, Csr, Dense, Real, Shape, Vector, ops};
+
+/// Guard values before an output: a multiple of every device's alignment of sub-buffers.
+const BEFORE: usize = 4096;
+/// Guard values after it: more than a work-group and a wide vector.
+const AFTER: usize = 4096;
+
+fn on_every_device(check: impl Fn(&Context)) {
+    let Ok(devices) = devices() else {
+        eprintln!("skipped: no OpenCL device");
+        return;
+    };
+    for device in &devices {
+        for shape in [Shape::Cpu, Shape::Gpu] {
+            check(&Context::new(device, &ContextOptions { shape: Some(shape), ..ContextOptions::default() }).unwrap());
+        }
+    }
+}
+
+/// Runs `operation` with an output of `len` values between guards; its values must be `want` where given.
+fn guarded<T: Real>(
+    what: &str,
+    context: &Context,
+    len: usize,
+    start: T,
+    operation: impl FnOnce(&mut Vector<T>) -> crate::Result<()>,
+) -> Vec<T> {
+    let guard = T::of(-12345.0);
+    let mut all = Buffer::from_slice(context, &vec![guard; BEFORE + len + AFTER]).unwrap();
+    all.write_range(BEFORE, &vec![start; len]).unwrap();
+    if len > 0 {
+        let mut out = Vector::from_buffer(all.part(BEFORE, len).unwrap());
+        operation(&mut out).unwrap();
+    }
+    let all = all.to_vec().unwrap();
+    let what = format!("{what}, {len} values, {:?}", context.shape());
+    assert!(all[..BEFORE].iter().all(|&v| v == guard), "written before the output: {what}");
+    assert!(all[BEFORE + len..].iter().all(|&v| v == guard), "written after the output: {what}");
+    let out = all[BEFORE..BEFORE + len].to_vec();
+    assert!(out.iter().all(|&v| v != guard), "not written: {what}");
+    out
+}
+
+const SIZES: &[usize] = &[1, 2, 7, 8, 9, 31, 33, 255, 256, 257, 4095, 4097, 100_003];
+
+fn elementwise<T: Real>(context: &Context) {
+    for &n in SIZES {
+        let x = Vector::filled(context, n, T::of(3.0)).unwrap();
+        let y = Vector::filled(context, n, T::of(0.5)).unwrap();
+        let (two, nan) = (T::of(2.0), T::nan());
+        let all = |what, start, want: f64, operation: &dyn Fn(&mut Vector<T>) -> crate::Result<()>| {
+            let got = guarded(what, context, n, start, operation);
+            assert!(got.iter().all(|&v| v == T::of(want)), "{what}, {n} values, {:?}", context.shape());
+        };
+        all("axpby", nan, 8.0, &|out| ops::axpby(two, &x, T::of(4.0), &y, out));
+        all("scale", nan, 6.0, &|out| ops::scale(two, &x, out));
+        all("multiply", nan, 1.5, &|out| ops::multiply(&x, &y, out));
+        all("copy", nan, 3.0, &|out| ops::copy(&x, out));
+        all("fill", nan, 2.0, &|out| ops::fill(two, out));
+        all("update", T::one(), 7.0, &|out| ops::update(two, &x, T::one(), out));
+        all("write", nan, 2.0, &|out| out.write(&vec![two; n]));
+        all("write_slice", nan, 3.0, &|out| out.write_slice(0, &x));
+        let out = guarded("reductions", context, n, two, |out| {
+            assert_eq!(ops::sum(out)?.wide(), 2.0 * n as f64);
+            assert_eq!(ops::dot(out, &x)?.wide(), 6.0 * n as f64);
+            ops::norm_inf(out).map(|norm| assert_eq!(norm, two))
+        });
+        assert!(out.iter().all(|&v| v == two));
+    }
+}
+
+#[test]
+fn elementwise_operations_stay_inside() {
+    on_every_device(|context| {
+        elementwise::<f32>(context);
+        if context.require::<f64>().is_ok() {
+            elementwise::<f64>(context);
+        }
+    });
+}
+
+fn products<T: Real>(context: &Context) {
+    let one = T::one();
+    for (rows, cols, per_row) in
+        [(1, 1, 1), (7, 9, 2), (9, 7, 3), (33, 31, 5), (257, 300, 20), (300, 257, 80), (4097, 50, 3), (50, 4097, 900)]
+    {
+        let per_row = per_row.min(cols);
+        let entries: Vec<_> =
+            (0..rows).flat_map(|i| (0..per_row).map(move |k| (i, (i + k * 7) % cols, T::one()))).collect();
+        let parts = CsrParts::from_triplets(rows, cols, &entries).unwrap();
+        let csr = Csr::from_parts(context, &parts).unwrap();
+        let dense = Dense::from_column_major(context, rows, cols, &parts.to_dense().unwrap()).unwrap();
+        let width = rows.max(cols) - 1;
+        let band = Band::from_parts(context, &BandParts::from_csr(&parts, width, width).unwrap()).unwrap();
+        let x = Vector::filled(context, cols, one).unwrap();
+        let t = Vector::filled(context, rows, one).unwrap();
+        let want: Vec<T> = (0..rows).map(|i| parts.row(i).map(|(_, v)| v).sum()).collect();
+        let mut columns = vec![T::zero(); cols];
+        parts.triplets().for_each(|(_, j, v)| columns[j] += v);
+        for (beta, start) in [(T::zero(), T::nan()), (one, T::zero())] {
+            let check = |what: &str, want: &[T], operation: &dyn Fn(&mut Vector<T>) -> crate::Result<()>| {
+                let got = guarded(what, context, want.len(), start, operation);
+                assert_eq!(got, want, "{what}, {rows} x {cols}, {:?}", context.shape());
+            };
+            check("csr", &want, &|y| ops::mv(one, &csr, &x, beta, y));
+            check("dense", &want, &|y| ops::mv(one, &dense, &x, beta, y));
+            check("band", &want, &|y| ops::mv(one, &band, &x, beta, y));
+            check("csr'", &columns, &|y| ops::mv_transposed(one, &csr, &t, beta, y));
+            check("dense'", &columns, &|y| ops::mv_transposed(one, &dense, &t, beta, y));
+        }
+    }
+}
+
+#[test]
+fn products_stay_inside() {
+    on_every_device(|context| {
+        products::<f32>(context);
+        if context.require::<f64>().is_ok() {
+            products::<f64>(context);
+        }
+    });
+}

@@ -1,0 +1,236 @@
+//! The multigrid cycles, over components of any form.
+
+use crate::Result;
+use crate::reference::grid2::Order;
+
+/// What a cycle needs on each level; level 0 is the finest. Grids of level `l` have the side of
+/// that level; `f` holds the right-hand side of the level.
+pub(super) trait Components {
+    /// A grid in the memory that the form works on.
+    type Grid;
+
+    /// A grid of zeros for `level`.
+    fn zeros(&self, level: usize) -> Result<Self::Grid>;
+
+    /// `sweeps` relaxations of `u`, which is taken as 0 where `zero` is set; then
+    /// `coarse` = restricted defect.
+    #[allow(clippy::too_many_arguments)]
+    fn descend(
+        &mut self,
+        level: usize,
+        u: &mut Self::Grid,
+        f: &Self::Grid,
+        zero: bool,
+        sweeps: usize,
+        order: Order,
+        coarse: &mut Self::Grid,
+    ) -> Result<()>;
+
+    /// `u` += interpolated `coarse`; then `sweeps` relaxations.
+    fn ascend(
+        &mut self,
+        level: usize,
+        coarse: &Self::Grid,
+        u: &mut Self::Grid,
+        f: &Self::Grid,
+        sweeps: usize,
+        order: Order,
+    ) -> Result<()>;
+
+    /// [`Components::ascend`], then the norm of the defect.
+    fn ascend_norm(
+        &mut self,
+        level: usize,
+        coarse: &Self::Grid,
+        u: &mut Self::Grid,
+        f: &Self::Grid,
+        sweeps: usize,
+        order: Order,
+    ) -> Result<f64> {
+        self.ascend(level, coarse, u, f, sweeps, order)?;
+        self.defect_norm(level, u, f)
+    }
+
+    /// The exact solution on the grid with one interior point; `zero` clears the boundary of `u`.
+    fn solve_coarsest(&mut self, u: &mut Self::Grid, f: &Self::Grid, zero: bool) -> Result<()>;
+
+    /// Euclidean norm of f + Laplace_h u over the interior.
+    fn defect_norm(&mut self, level: usize, u: &Self::Grid, f: &Self::Grid) -> Result<f64>;
+
+    /// Euclidean norm of f + Laplace_h u over the interior, u taken as 0 there.
+    fn source_norm(&mut self, level: usize, u: &Self::Grid, f: &Self::Grid) -> Result<f64>;
+
+    /// Euclidean norm of all values.
+    fn norm(&self, u: &Self::Grid) -> Result<f64>;
+
+    /// For full multigrid: `coarse_f` = restricted `f`, boundary of `coarse_u` = that of `u`.
+    fn coarsen(
+        &mut self,
+        level: usize,
+        u: &Self::Grid,
+        f: &Self::Grid,
+        coarse_u: &mut Self::Grid,
+        coarse_f: &mut Self::Grid,
+    ) -> Result<()>;
+
+    /// For full multigrid: interior of `u` = bicubic interpolant of `coarse`.
+    fn refine(&mut self, level: usize, coarse: &Self::Grid, u: &mut Self::Grid) -> Result<()>;
+}
+
+/// How a cycle goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    /// Visits of the next coarser level per visit.
+    pub(super) visits: usize,
+    pub(super) pre: usize,
+    pub(super) post: usize,
+    /// The orders of red-black sweeps before and after the coarse-grid correction.
+    pub(super) orders: [Order; 2],
+}
+
+/// Solution, or correction, and right-hand side of a coarse level.
+struct Pair<G> {
+    u: G,
+    f: G,
+}
+
+/// Components and the memory of all levels but the finest, whose grids are the caller's.
+pub(super) struct Multigrid<C: Components> {
+    pub(super) components: C,
+    plan: Plan,
+    coarse: Vec<Pair<C::Grid>>,
+}
+
+/// Largest side at which kernels are tried out on the finest level itself.
+const SMALL: usize = 129;
+
+impl<C: Components> Multigrid<C> {
+    /// Allocates the coarse levels and lets every component run once, so that nothing is left to
+    /// be compiled in a cycle. `full` includes the components of full multigrid.
+    pub(super) fn new(components: C, sides: &[usize], plan: Plan, full: bool) -> Result<Multigrid<C>> {
+        let pair = |level| Ok(Pair { u: components.zeros(level)?, f: components.zeros(level)? });
+        let coarse = (1..sides.len()).map(pair).collect::<Result<_>>()?;
+        let mut multigrid = Multigrid { components, plan, coarse };
+        if sides[0] <= SMALL {
+            let (mut u, f) = (multigrid.components.zeros(0)?, multigrid.components.zeros(0)?);
+            multigrid.warm_up(0, &mut u, &f, full)?;
+        } else {
+            let Pair { mut u, f } = multigrid.coarse.remove(0);
+            // Memory is short by one pair meanwhile: the levels below are visited as they are.
+            multigrid.warm_up(1, &mut u, &f, full)?;
+            multigrid.coarse.insert(0, Pair { u, f });
+        }
+        Ok(multigrid)
+    }
+
+    /// Everything once, with the finest grids those of `level`.
+    fn warm_up(&mut self, level: usize, u: &mut C::Grid, f: &C::Grid, full: bool) -> Result<()> {
+        let Multigrid { components, plan, coarse } = self;
+        components.source_norm(level, u, f)?;
+        components.defect_norm(level, u, f)?;
+        components.norm(u)?;
+        if full {
+            full_pass(components, plan, level, u, f, coarse)?;
+        }
+        cycle_norm(components, plan, level, u, f, coarse)?;
+        visit(components, plan, level, u, f, coarse, true)
+    }
+
+    /// Number of grids.
+    pub(super) fn levels(&self) -> usize {
+        self.coarse.len() + 1
+    }
+
+    /// One cycle from the start value 0, whatever `u` holds; its boundary becomes 0.
+    pub(super) fn cycle_from_zero(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<()> {
+        visit(&mut self.components, &self.plan, 0, u, f, &mut self.coarse, true)
+    }
+
+    /// One cycle, and the norm of the defect after it.
+    pub(super) fn cycle_norm(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<f64> {
+        cycle_norm(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)
+    }
+
+    /// One pass of full multigrid, and the norm of the defect after it.
+    pub(super) fn full_norm(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<f64> {
+        full_pass(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)
+    }
+}
+
+/// Pre-smoothing on `level` and the correction on the next coarser one.
+fn descend<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    u: &mut C::Grid,
+    f: &C::Grid,
+    coarse: &mut Pair<C::Grid>,
+    rest: &mut [Pair<C::Grid>],
+    zero: bool,
+) -> Result<()> {
+    c.descend(level, u, f, zero, plan.pre, plan.orders[0], &mut coarse.f)?;
+    // The coarsest grid is solved exactly the first time.
+    let visits = if rest.is_empty() { 1 } else { plan.visits };
+    (0..visits).try_for_each(|k| visit(c, plan, level + 1, &mut coarse.u, &coarse.f, rest, k == 0))
+}
+
+/// One cycle on `level`; `coarse` are the levels below it.
+fn visit<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    u: &mut C::Grid,
+    f: &C::Grid,
+    coarse: &mut [Pair<C::Grid>],
+    zero: bool,
+) -> Result<()> {
+    let Some((next, rest)) = coarse.split_first_mut() else { return c.solve_coarsest(u, f, zero) };
+    descend(c, plan, level, u, f, next, rest, zero)?;
+    c.ascend(level, &next.u, u, f, plan.post, plan.orders[1])
+}
+
+/// One cycle on `level`, and the norm of the defect after it.
+fn cycle_norm<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    u: &mut C::Grid,
+    f: &C::Grid,
+    coarse: &mut [Pair<C::Grid>],
+) -> Result<f64> {
+    let Some((next, rest)) = coarse.split_first_mut() else {
+        c.solve_coarsest(u, f, false)?;
+        return c.defect_norm(level, u, f);
+    };
+    descend(c, plan, level, u, f, next, rest, false)?;
+    c.ascend_norm(level, &next.u, u, f, plan.post, plan.orders[1])
+}
+
+/// From the coarsest grid up: each level starts from the interpolated solution of the one below.
+fn full_pass<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    u: &mut C::Grid,
+    f: &C::Grid,
+    coarse: &mut [Pair<C::Grid>],
+) -> Result<f64> {
+    full_start(c, plan, level, u, f, coarse)?;
+    cycle_norm(c, plan, level, u, f, coarse)
+}
+
+/// The start value of `level`: the interpolated solution of the next coarser one.
+fn full_start<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    u: &mut C::Grid,
+    f: &C::Grid,
+    coarse: &mut [Pair<C::Grid>],
+) -> Result<()> {
+    let Some((next, rest)) = coarse.split_first_mut() else { return Ok(()) };
+    c.coarsen(level, u, f, &mut next.u, &mut next.f)?;
+    full_start(c, plan, level + 1, &mut next.u, &next.f, rest)?;
+    visit(c, plan, level + 1, &mut next.u, &next.f, rest, false)?;
+    c.refine(level, &next.u, u)
+}

@@ -1,0 +1,108 @@
+//! The Poisson problem `-Laplace u = f` on the unit square by multigrid.
+//!
+//! Grids have N by N points, boundary included, N = 2^k + 1, mesh width h = 1 / (N - 1); point
+//! (i, j) at x = i h, y = j h is `u[j * N + i]`. The boundary values of `u` are the boundary
+//! condition. Values of `f` on the boundary are never read.
+//!
+//! [`Poisson`] solves the problem; [`jacobi`], [`red_black`], [`defect`], [`restrict`] and
+//! [`interpolate`] are its components, one by one; [`PoissonOperator`] and
+//! [`MultigridPreconditioner`] are for the iterative methods of [`solve`](crate::solve).
+//!
+//! The components are the standard ones (Trottenberg, Oosterlee, Schüller, *Multigrid*, 2001,
+//! chapter 2): 5-point stencil, weighted Jacobi or red-black Gauss-Seidel, full weighting, bilinear
+//! interpolation; bicubic interpolation of the solution in full multigrid. They come in three
+//! [forms](Form) that agree to rounding.
+//!
+//! ```no_run
+//! use clinalg::{Context, grid::{Poisson, PoissonParams}};
+//!
+//! let params = PoissonParams { n: 129, ..PoissonParams::default() };
+//! let mut poisson = Poisson::<f64>::new(&Context::global()?, &params)?;
+//! let (f, mut u) = (vec![1.0; 129 * 129], vec![0.0; 129 * 129]);
+//! let report = poisson.solve(&f, &mut u)?;
+//! println!("{} after {} cycles: {:.1e}", report.stop, report.cycles, report.relative_residual);
+//! # Ok::<(), clinalg::Error>(())
+//! ```
+
+mod algebra;
+mod components;
+mod host;
+mod launch;
+mod operator;
+mod params;
+mod pieces;
+mod poisson;
+mod processor;
+mod wide;
+
+pub use operator::{MultigridParams, MultigridPreconditioner, PoissonOperator};
+pub use params::{Cycle, Form, PoissonParams, PoissonReport, Smoother};
+pub use pieces::{defect, interpolate, jacobi, red_black, restrict};
+pub use poisson::Poisson;
+
+use crate::{Error, Result};
+
+/// Points a side of each level, from `n` down to 3.
+///
+/// # Errors
+/// [`Error::Value`] that names the nearest sizes unless n = 2^k + 1, k >= 1.
+fn sides(n: usize) -> Result<Vec<usize>> {
+    if n < 3 || !(n - 1).is_power_of_two() || n.checked_mul(n).is_none() {
+        let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2().min(usize::BITS / 2 - 1)) + 1 };
+        let expected = format!("2^k + 1 points a side; the nearest sizes are {below} and {}", 2 * below - 1);
+        return Err(Error::value("n", expected, n));
+    }
+    Ok(std::iter::successors(Some(n), |&side| (side > 3).then(|| side.div_ceil(2))).collect())
+}
+
+/// Points a side of a square grid of `len` values, at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] that names `argument`.
+pub(crate) fn side(argument: &'static str, len: usize) -> Result<usize> {
+    let side = len.isqrt();
+    if side < 3 || side * side != len {
+        return Err(Error::Shape {
+            argument,
+            expected: "a square grid of at least 3 by 3 points".into(),
+            got: format!("{len} values"),
+        });
+    }
+    Ok(side)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_end_at_three_points_a_side() {
+        assert_eq!(sides(3).unwrap(), [3]);
+        assert_eq!(sides(17).unwrap(), [17, 9, 5, 3]);
+    }
+
+    #[test]
+    fn other_sizes_name_the_nearest() {
+        for (n, near) in [
+            (0, "3 and 5"),
+            (2, "3 and 5"),
+            (4, "3 and 5"),
+            (6, "5 and 9"),
+            (1000, "513 and 1025"),
+            (1024, "513 and 1025"),
+            (1026, "1025 and 2049"),
+        ] {
+            let words = sides(n).unwrap_err().to_string();
+            assert!(words.contains(near) && words.contains(&n.to_string()), "{words}");
+        }
+        assert!(sides(usize::MAX).is_err());
+    }
+
+    #[test]
+    fn grids_are_square() {
+        assert_eq!(side("u", 36).unwrap(), 6);
+        for len in [0, 4, 10, 35] {
+            assert_eq!(side("u", len).unwrap_err().id(), "clinalg:argument:shape");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the Poisson solver is asked for and what it answers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::solve::Stop;
+use crate::{Error, Result};
+
+/// What the components are made of. All forms agree to rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Kernels for this very stencil.
+    #[default]
+    Kernels,
+    /// Sparse matrices and vectors only: the operations of [`ops`](crate::ops).
+    Matrix,
+    /// Plain sequential Rust on the host.
+    Reference,
+}
+
+/// The order in which levels are visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cycle {
+    /// Each coarser level once per cycle.
+    #[default]
+    V,
+    /// Each coarser level twice per visit of the finer one.
+    W,
+    /// Full multigrid: one pass from the coarsest grid up, which ignores the interior of the start
+    /// value, then V-cycles.
+    #[serde(rename = "fmg")]
+    Full,
+}
+
+/// The relaxation on each level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Smoother {
+    /// Gauss-Seidel, first the points with even i + j, then the others.
+    #[default]
+    #[serde(rename = "rbgs")]
+    RedBlack,
+    /// Jacobi, weighted by `omega`.
+    Jacobi,
+}
+
+/// Parameters of [`Poisson`](super::Poisson).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PoissonParams {
+    /// Points a side, boundary included: 2^k + 1, at least 3.
+    pub n: usize,
+    /// What the components are made of.
+    pub form: Form,
+    /// The order in which levels are visited.
+    pub cycle: Cycle,
+    /// The relaxation.
+    pub smoother: Smoother,
+    /// Sweeps before the coarse-grid correction.
+    pub pre: usize,
+    /// Sweeps after it.
+    pub post: usize,
+    /// Weight of Jacobi, between 0 and 2; red-black Gauss-Seidel has none.
+    pub omega: f64,
+    /// Relative residual to reach.
+    pub tolerance: f64,
+    /// Most cycles; the pass of full multigrid counts as one.
+    pub max_cycles: usize,
+}
+
+impl Default for PoissonParams {
+    /// V(2,1) with red-black Gauss-Seidel at N = 1025 to a relative residual of 1e-10.
+    fn default() -> PoissonParams {
+        PoissonParams {
+            n: 1025,
+            form: Form::default(),
+            cycle: Cycle::default(),
+            smoother: Smoother::default(),
+            pre: 2,
+            post: 1,
+            omega: 0.8,
+            tolerance: 1e-10,
+            max_cycles: 100,
+        }
+    }
+}
+
+/// Most sweeps in a row; more never pay and would not fit the memory for halos.
+const MAX_SWEEPS: usize = 100;
+
+/// An error unless the sweeps and the weight make sense.
+pub(super) fn check_smoothing(pre: usize, post: usize, omega: f64) -> Result<()> {
+    for (argument, sweeps) in [("pre", pre), ("post", post)] {
+        if sweeps > MAX_SWEEPS {
+            return Err(Error::value(argument, format!("at most {MAX_SWEEPS} sweeps"), sweeps));
+        }
+    }
+    if pre + post == 0 {
+        return Err(Error::value("pre + post", "at least one sweep", 0));
+    }
+    if !(omega > 0.0 && omega < 2.0) {
+        return Err(Error::value("omega", "between 0 and 2", omega));
+    }
+    Ok(())
+}
+
+impl PoissonParams {
+    pub(super) fn check(&self) -> Result<()> {
+        check_smoothing(self.pre, self.post, self.omega)?;
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::value("tolerance", "a finite number, at least 0", self.tolerance));
+        }
+        Ok(())
+    }
+}
+
+/// What a solution of the Poisson problem took.
+///
+/// Residuals are |b - A u| / |b| in the Euclidean norm over the interior points, where b is f plus
+/// the contributions of the boundary values (b = f where these are 0). Where b = 0, the residual of
+/// the start value stands in the denominator, and a start value without residual has 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PoissonReport {
+    /// Why it ended.
+    pub stop: Stop,
+    /// Cycles made; the pass of full multigrid counts as one.
+    pub cycles: usize,
+    /// Number of grids.
+    pub levels: usize,
+    /// True relative residual of the solution returned.
+    pub relative_residual: f64,
+    /// Relative residual before the first cycle and after each one.
+    pub history: Vec<f64>,
+    /// Geometric mean of the factors by which the cycles reduced the residual, without the pass of
+    /// full multigrid; `None` where there was no such cycle.
+    pub convergence_factor: Option<f64>,
+    /// Estimate of the relative residual that rounding leaves, eps / 2 * 8 / h^2 * |u| / |b|.
+    pub rounding_floor: f64,
+}

@@ -1,0 +1,109 @@
+//! The components of multigrid, one by one, on device vectors that hold square grids.
+
+use super::{launch, side};
+use crate::matrix::Values;
+use crate::reference::grid2::Order;
+use crate::{Error, Real, Result, Vector};
+
+/// The side of the grid in `first`, when the others live in the same context and are as long.
+fn same_side<T: Real>(
+    argument: &'static str,
+    first: &Vector<T>,
+    others: &[(&'static str, &Vector<T>)],
+) -> Result<usize> {
+    let n = side(argument, first.len())?;
+    others.iter().try_for_each(|(name, other)| first.check_same(other, name))?;
+    Ok(n)
+}
+
+/// out = `sweeps` sweeps of weighted Jacobi from u for `-Laplace_h u = f`, with h = 1 / (N - 1):
+/// each is u + omega h^2 / 4 (f + Laplace_h u) inside; the boundary of `out` is that of `u`.
+///
+/// All are grids of N by N points, N at least 3. More than one sweep takes a temporary vector.
+///
+/// # Errors
+/// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
+/// [`Error::Context`] that names `f` or `out`; [`Error::Value`] for an `omega` that is not finite;
+/// [`Error::Allocation`].
+pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize, omega: T) -> Result<()> {
+    let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    if !omega.is_finite() {
+        return Err(Error::value("omega", "a finite number", omega));
+    }
+    match sweeps {
+        0 => out.copy_from(u),
+        1 => launch::jacobi(n, omega, u, f, out),
+        _ => {
+            let mut other = u.like()?;
+            launch::jacobi(n, omega, u, f, out)?;
+            for _ in 1..sweeps {
+                launch::jacobi(n, omega, out, f, &mut other)?;
+                std::mem::swap(out, &mut other);
+            }
+            Ok(())
+        }
+    }
+}
+
+/// out = `sweeps` sweeps of red-black Gauss-Seidel from u for `-Laplace_h u = f`, the points with
+/// even i + j first; the boundary of `out` is that of `u`.
+///
+/// All are grids of N by N points, N at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
+/// [`Error::Context`] that names `f` or `out`.
+pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
+    let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    out.copy_from(u)?;
+    (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, out))
+}
+
+/// d = f + Laplace_h u inside, 0 on the boundary; grids of N by N points, N at least 3.
+///
+/// # Errors
+/// As [`red_black`], for `f` and `d`.
+pub fn defect<T: Real>(u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
+    let n = same_side("u", u, &[("f", f), ("d", d)])?;
+    launch::defect(n, u, f, d)
+}
+
+/// Bilinear interpolation of `coarse`, M by M points, to `fine`, 2 M - 1 by 2 M - 1, at every
+/// point; M at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] when the length of `coarse` is no square of at least 3; [`Error::Length`] or
+/// [`Error::Context`] that names `fine`.
+pub fn interpolate<T: Real>(coarse: &Vector<T>, fine: &mut Vector<T>) -> Result<()> {
+    let n = 2 * side("coarse", coarse.len())? - 1;
+    check_other("fine", n, coarse, fine)?;
+    launch::interpolate(n, coarse, fine)
+}
+
+/// Full weighting of `fine`, N by N points, to `coarse`, M by M with M = (N + 1) / 2: the stencil
+/// 1/16 `[1 2 1; 2 4 2; 1 2 1]` inside, 0 on the boundary; N odd, at least 5.
+///
+/// # Errors
+/// [`Error::Shape`] when `fine` is no such grid; [`Error::Length`] or [`Error::Context`] that names
+/// `coarse`.
+pub fn restrict<T: Real>(fine: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
+    let n = side("fine", fine.len())?;
+    if n < 5 || n % 2 == 0 {
+        return Err(Error::Shape {
+            argument: "fine",
+            expected: "a square grid with an odd number of points a side, at least 5".into(),
+            got: format!("{n} by {n} points"),
+        });
+    }
+    let m = n.div_ceil(2);
+    check_other("coarse", m, fine, coarse)?;
+    launch::restrict(m, fine, coarse)
+}
+
+/// An error unless `other` has `side` points a side and lives where `first` does.
+fn check_other<T: Real>(argument: &'static str, side: usize, first: &Vector<T>, other: &Vector<T>) -> Result<()> {
+    if !first.context().same(other.context()) {
+        return Err(Error::Context { argument });
+    }
+    crate::error::check_length(argument, side * side, other.len())
+}

@@ -1,0 +1,293 @@
+//! The solver of the Poisson problem.
+
+use super::algebra::Algebra;
+use super::components::{Components, Multigrid, Plan};
+use super::host::{Host, grid};
+use super::params::{Cycle, Form, PoissonParams, PoissonReport};
+use super::processor::Processor;
+use super::wide::Wide;
+use crate::error::check_length;
+use crate::reference::grid2::Order;
+use crate::runtime::Shape;
+use crate::solve::Stop;
+use crate::{Context, Error, Real, Result, Vector};
+
+/// Called before the first cycle and after each one with the number of cycles made and the
+/// relative residual.
+type Progress<'a> = &'a mut dyn FnMut(usize, f64);
+
+/// A multigrid solver of `-Laplace u = f` on the unit square.
+///
+/// Owns the memory of all coarse levels, can be used again and again, and neither allocates nor
+/// compiles in its cycles.
+pub struct Poisson<T: Real> {
+    params: PoissonParams,
+    engine: Engine<T>,
+}
+
+enum Engine<T: Real> {
+    /// The reference form with its finest grids, u and f.
+    Host { multigrid: Multigrid<Host<T>>, u: Vec<T>, f: Vec<T> },
+    Device {
+        context: Context,
+        multigrid: Box<dyn DeviceMultigrid<T>>,
+        /// u and f of problems given on the host; made for the first one.
+        finest: Option<(Vector<T>, Vector<T>)>,
+    },
+}
+
+/// Multigrid on device vectors, whatever its components.
+trait DeviceMultigrid<T: Real>: Send {
+    fn solve(
+        &mut self,
+        params: &PoissonParams,
+        f: &Vector<T>,
+        u: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<PoissonReport>;
+}
+
+impl<T: Real, C: Components<Grid = Vector<T>>> DeviceMultigrid<T> for Multigrid<C>
+where
+    Multigrid<C>: Send,
+{
+    fn solve(
+        &mut self,
+        params: &PoissonParams,
+        f: &Vector<T>,
+        u: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<PoissonReport> {
+        iterate::<T, C>(self, params, f, u, progress)
+    }
+}
+
+impl<T: Real> std::fmt::Debug for Poisson<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Poisson").field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> Poisson<T> {
+    /// A solver in the form that `params` names; [`Form::Reference`] needs no device, see
+    /// [`Poisson::reference`].
+    ///
+    /// # Errors
+    /// [`Error::Value`] for parameters out of range (sizes other than 2^k + 1 name the nearest);
+    /// [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a device without it.
+    pub fn new(context: &Context, params: &PoissonParams) -> Result<Poisson<T>> {
+        params.check()?;
+        let sides = super::sides(params.n)?;
+        let full = params.cycle == Cycle::Full;
+        let plan = plan(params);
+        let multigrid: Box<dyn DeviceMultigrid<T>> = match (params.form, context.shape()) {
+            (Form::Reference, _) => return Poisson::reference(params),
+            (Form::Matrix, _) => {
+                let components = Algebra::<T>::new(context, &sides, params.smoother, params.omega, full)?;
+                Box::new(Multigrid::new(components, &sides, plan, full)?)
+            }
+            (Form::Kernels, Shape::Gpu) => {
+                let components = Wide::<T>::new(context, &sides, params.smoother, params.omega)?;
+                Box::new(Multigrid::new(components, &sides, plan, full)?)
+            }
+            (Form::Kernels, Shape::Cpu) => {
+                let sweeps = params.pre.max(params.post);
+                let components = Processor::<T>::new(context, &sides, params.smoother, params.omega, sweeps)?;
+                Box::new(Multigrid::new(components, &sides, plan, full)?)
+            }
+        };
+        Ok(Poisson { params: *params, engine: Engine::Device { context: context.clone(), multigrid, finest: None } })
+    }
+
+    /// The solver in plain Rust, whatever form `params` names; no device is needed.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for parameters out of range or grids that do not fit the memory.
+    pub fn reference(params: &PoissonParams) -> Result<Poisson<T>> {
+        let params = PoissonParams { form: Form::Reference, ..*params };
+        params.check()?;
+        let sides = super::sides(params.n)?;
+        let components = Host::<T>::new(&sides, params.smoother, params.omega)?;
+        let multigrid = Multigrid::new(components, &sides, plan(&params), params.cycle == Cycle::Full)?;
+        let (u, f) = (grid(params.n)?, grid(params.n)?);
+        Ok(Poisson { params, engine: Engine::Host { multigrid, u, f } })
+    }
+
+    /// The parameters the solver was made with.
+    pub fn params(&self) -> &PoissonParams {
+        &self.params
+    }
+
+    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^2
+    /// values. When the data are not finite, `u` is left as it was.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `f` or `u`; what the device reports.
+    pub fn solve(&mut self, f: &[T], u: &mut [T]) -> Result<PoissonReport> {
+        self.solve_with(f, u, &mut |_, _| {})
+    }
+
+    /// [`Poisson::solve`], which calls `progress` before the first cycle and after each one with
+    /// the number of cycles made and the relative residual.
+    ///
+    /// # Errors
+    /// As [`Poisson::solve`].
+    pub fn solve_with(&mut self, f: &[T], u: &mut [T], progress: Progress<'_>) -> Result<PoissonReport> {
+        let points = self.params.n * self.params.n;
+        check_length("f", points, f.len())?;
+        check_length("u", points, u.len())?;
+        match &mut self.engine {
+            Engine::Host { multigrid, u: own_u, f: own_f } => {
+                own_u.copy_from_slice(u);
+                own_f.copy_from_slice(f);
+                let report = iterate::<T, _>(multigrid, &self.params, own_f, own_u, progress)?;
+                u.copy_from_slice(own_u);
+                Ok(report)
+            }
+            Engine::Device { context, multigrid, finest } => {
+                let (own_u, own_f) = match finest {
+                    Some(made) => made,
+                    None => finest.insert((Vector::uninit(context, points)?, Vector::uninit(context, points)?)),
+                };
+                own_u.write(u)?;
+                own_f.write(f)?;
+                let report = multigrid.solve(&self.params, own_f, own_u, progress)?;
+                own_u.read(u)?;
+                Ok(report)
+            }
+        }
+    }
+
+    /// [`Poisson::solve`] on device vectors, without a copy of either.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `f` or `u`; what the device reports.
+    pub fn solve_device(&mut self, f: &Vector<T>, u: &mut Vector<T>) -> Result<PoissonReport> {
+        self.solve_device_with(f, u, &mut |_, _| {})
+    }
+
+    /// [`Poisson::solve_device`] with `progress` as in [`Poisson::solve_with`].
+    ///
+    /// # Errors
+    /// As [`Poisson::solve_device`].
+    pub fn solve_device_with(
+        &mut self,
+        f: &Vector<T>,
+        u: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<PoissonReport> {
+        let points = self.params.n * self.params.n;
+        check_length("f", points, f.len())?;
+        check_length("u", points, u.len())?;
+        match &mut self.engine {
+            Engine::Host { multigrid, u: own_u, f: own_f } => {
+                u.read(own_u)?;
+                f.read(own_f)?;
+                let report = iterate::<T, _>(multigrid, &self.params, own_f, own_u, progress)?;
+                u.write(own_u)?;
+                Ok(report)
+            }
+            Engine::Device { context, multigrid, .. } => {
+                for (argument, vector) in [("f", f), ("u", &*u)] {
+                    if !context.same(vector.context()) {
+                        return Err(Error::Context { argument });
+                    }
+                }
+                multigrid.solve(&self.params, f, u, progress)
+            }
+        }
+    }
+}
+
+fn plan(params: &PoissonParams) -> Plan {
+    let visits = if params.cycle == Cycle::W { 2 } else { 1 };
+    Plan { visits, pre: params.pre, post: params.post, orders: [Order::RedFirst; 2] }
+}
+
+/// A cycle that leaves more than this part of the residual may have met the rounding floor.
+const SUSPECT: f64 = 0.5;
+/// Residuals up to this multiple of the estimated rounding floor are taken for it.
+const FLOOR: f64 = 4.0;
+/// Cycles in a row without a new smallest residual after which the iteration has stagnated.
+const PATIENCE: usize = 5;
+/// A residual is new when it is below this multiple of the smallest one.
+const PROGRESS: f64 = 0.99;
+
+/// Cycles until the relative residual is small enough or will not become smaller.
+fn iterate<T: Real, C: Components>(
+    multigrid: &mut Multigrid<C>,
+    params: &PoissonParams,
+    f: &C::Grid,
+    u: &mut C::Grid,
+    progress: Progress<'_>,
+) -> Result<PoissonReport> {
+    let size = multigrid.components.norm(u)?;
+    let source = multigrid.components.source_norm(0, u, f)?;
+    let start = multigrid.components.defect_norm(0, u, f)?;
+    let scale = [source, start].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
+    let intervals = (params.n - 1) as f64;
+    let rounding = 4.0 * T::epsilon().wide() * intervals * intervals / scale;
+    let full = params.cycle == Cycle::Full;
+
+    let mut history = vec![start / scale];
+    progress(0, history[0]);
+    let mut smallest = history[0];
+    let mut idle = 0;
+    let stop = loop {
+        let cycles = history.len() - 1;
+        let residual = history[cycles];
+        if !residual.is_finite() || (cycles == 0 && !size.is_finite()) {
+            break Stop::NotFinite;
+        }
+        if residual <= params.tolerance {
+            break Stop::Converged;
+        }
+        if cycles > 0 && residual > history[cycles - 1] * suspect(&history[..cycles]) {
+            let floor = rounding * multigrid.components.norm(u)?;
+            if residual <= FLOOR * floor {
+                break Stop::RoundingFloor;
+            }
+        }
+        if residual < PROGRESS * smallest || cycles == 0 {
+            idle = 0;
+        } else {
+            idle += 1;
+        }
+        smallest = smallest.min(residual);
+        if idle >= PATIENCE {
+            break Stop::Stagnated;
+        }
+        if residual * T::epsilon().wide() > history[0] {
+            break Stop::Diverged;
+        }
+        if cycles >= params.max_cycles {
+            break Stop::IterationLimit;
+        }
+        let norm = if full && cycles == 0 { multigrid.full_norm(u, f)? } else { multigrid.cycle_norm(u, f)? };
+        history.push(norm / scale);
+        progress(cycles + 1, norm / scale);
+    };
+    let cycles = history.len() - 1;
+    Ok(PoissonReport {
+        stop,
+        cycles,
+        levels: multigrid.levels(),
+        relative_residual: history[cycles],
+        convergence_factor: mean_factor(&history[usize::from(full).min(cycles)..]),
+        rounding_floor: rounding * multigrid.components.norm(u)?,
+        history,
+    })
+}
+
+/// The geometric mean of the factors between successive residuals.
+fn mean_factor(history: &[f64]) -> Option<f64> {
+    let (first, last) = (history.first()?, history.last()?);
+    let factor = (last / first).powf(1.0 / (history.len() - 1) as f64);
+    (history.len() > 1 && factor.is_finite()).then_some(factor)
+}
+
+/// The factor above which a cycle is slow by the measure of those before it: half way, on a
+/// logarithmic scale, between their mean and no progress at all.
+fn suspect(history: &[f64]) -> f64 {
+    mean_factor(history).map_or(SUSPECT, |mean| mean.min(1.0).sqrt().max(SUSPECT))
+}

@@ -1,0 +1,178 @@
+//! The components of multigrid and the Poisson solver.
+
+use std::f64::consts::PI;
+
+use super::{Data, Suite, seeded};
+use crate::grid::{self, Cycle, Form, Poisson, PoissonOperator, PoissonParams, Smoother};
+use crate::reference::grid2::{self as plain, Order};
+use crate::solve::Stop;
+use crate::{Real, Result, Vector, ops};
+
+/// A component on the device: u, f, out.
+type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
+/// The same on slices, with the points a side of the finer grid.
+type OnHost<T> = fn(usize, &[T], &[T], &mut [T]);
+/// Length of the input from the points a side of the finer grid, then that of the output.
+type Lengths = [fn(usize) -> usize; 2];
+
+fn fine(n: usize) -> usize {
+    n * n
+}
+
+fn coarse(n: usize) -> usize {
+    n.div_ceil(2).pow(2)
+}
+
+pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
+    components::<T>(suite);
+    operator::<T>(suite);
+    forms::<T>(suite);
+    sine::<T>(suite);
+}
+
+fn components<T: Real>(suite: &mut Suite<'_>) {
+    let all: [(&str, usize, Lengths, OnDevice<T>, OnHost<T>); 5] = [
+        (
+            "grid_jacobi",
+            3,
+            [fine, fine],
+            |u, f, out| grid::jacobi(u, f, out, 1, T::of(0.5)),
+            |n, u, f, out| plain::jacobi(n, T::of(0.5), u, f, out),
+        ),
+        (
+            "grid_red_black",
+            3,
+            [fine, fine],
+            |u, f, out| grid::red_black(u, f, out, 1),
+            |n, u, f, out| {
+                out.copy_from_slice(u);
+                plain::red_black(n, out, f, Order::RedFirst);
+            },
+        ),
+        ("grid_defect", 3, [fine, fine], grid::defect, plain::defect),
+        (
+            "grid_restrict",
+            5,
+            [fine, coarse],
+            |u, _, out| grid::restrict(u, out),
+            |n, u, _, out| plain::restrict(n, u, out),
+        ),
+        (
+            "grid_interpolate",
+            5,
+            [coarse, fine],
+            |u, _, out| grid::interpolate(u, out),
+            |n, u, _, out| plain::interpolate(n, u, out),
+        ),
+    ];
+    let (context, quick) = (suite.context, suite.quick);
+    for (name, least, [input, output], device, host) in all {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for n in [3, 5, 9, 17, 33, 65, 129, 257] {
+                if n < least || (quick && n > 33) {
+                    continue;
+                }
+                for data in Data::ALL {
+                    let mut rng = seeded(n as u64);
+                    // The mesh width is a power of two, so whole numbers stay exact here too.
+                    let u: Vec<T> = data.values(&mut rng, input(n));
+                    let f: Vec<T> = data.values(&mut rng, input(n));
+                    let mut want = vec![T::nan(); output(n)];
+                    host(n, &u, &f, &mut want);
+                    let mut out = Vector::filled(context, output(n), T::nan())?;
+                    device(&Vector::from_slice(context, &u)?, &Vector::from_slice(context, &f)?, &mut out)?;
+                    // All data are below 1, the terms of a defect 8 / h^2 times that.
+                    let scale = if name == "grid_defect" { 8.0 * ((n - 1) * (n - 1)) as f64 } else { 1.0 };
+                    worst.compare(n, data.tolerance::<T>(16), &out.to_vec()?, &want, |_| scale);
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+fn operator<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    suite.check("poisson_operator", Some(T::PRECISION), |worst| {
+        for n in [3, 4, 17, 33] {
+            for data in Data::ALL {
+                let x: Vec<T> = data.values(&mut seeded(n as u64), n * n);
+                // Inside the matrix of the interior points, the identity on the boundary.
+                let inside = |k: &usize| (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n));
+                let interior: Vec<usize> = (0..n * n).filter(inside).collect();
+                let values: Vec<T> = interior.iter().map(|&k| x[k]).collect();
+                let mut product = vec![T::zero(); values.len()];
+                plain::poisson5_interior::<T>(n)?.mv(T::one(), &values, T::zero(), &mut product);
+                let mut want = x.clone();
+                interior.iter().zip(product).for_each(|(&k, v)| want[k] = v);
+                let mut y = Vector::filled(context, n * n, T::nan())?;
+                let a = PoissonOperator::new(context, n)?;
+                ops::mv(T::one(), &a, &Vector::from_slice(context, &x)?, T::zero(), &mut y)?;
+                // Where 1 / h is no power of two, 1 / h^2 itself is rounded.
+                let exact = if (n - 1).is_power_of_two() { data } else { Data::Random };
+                let scale = 8.0 * ((n - 1) * (n - 1)) as f64;
+                worst.compare(n, exact.tolerance::<T>(16), &y.to_vec()?, &want, |_| scale);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Two cycles of every kind on random data with random boundary values against the reference form.
+fn forms<T: Real>(suite: &mut Suite<'_>) {
+    let kinds = [
+        (["poisson_v_red_black", "poisson_matrix_v_red_black"], Cycle::V, Smoother::RedBlack),
+        (["poisson_w_red_black", "poisson_matrix_w_red_black"], Cycle::W, Smoother::RedBlack),
+        (["poisson_fmg_red_black", "poisson_matrix_fmg_red_black"], Cycle::Full, Smoother::RedBlack),
+        (["poisson_v_jacobi", "poisson_matrix_v_jacobi"], Cycle::V, Smoother::Jacobi),
+    ];
+    let context = suite.context;
+    let sides: &[usize] = if suite.quick { &[3, 5, 17] } else { &[3, 5, 17, 65, 257] };
+    for (names, cycle, smoother) in kinds {
+        for (name, form) in names.into_iter().zip([Form::Kernels, Form::Matrix]) {
+            suite.check(name, Some(T::PRECISION), |worst| {
+                for &n in sides {
+                    let params =
+                        PoissonParams { n, form, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+                    let mut rng = seeded(n as u64);
+                    let f: Vec<T> = Data::Random.values(&mut rng, n * n);
+                    let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
+                    let mut want = got.clone();
+                    Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
+                    Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                    // The defect is rounded by up to 8 eps / h^2 |u|, and the solution answers with at most 1 / (2 pi^2) of
+                    // that; |u| <= 1 on the boundary and about that inside.
+                    let h2 = 1.0 / ((n - 1) * (n - 1)) as f64;
+                    let tolerance = T::epsilon().wide() * (8.0 / (2.0 * PI * PI) / h2 + 16.0);
+                    worst.compare(n, tolerance, &got, &want, |_| 1.0);
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// A smooth problem solved to the floor of rounding, against the closed form of the stencil's solution.
+fn sine<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    let sides: &[usize] = if suite.quick { &[17] } else { &[17, 65, 129] };
+    suite.check("poisson_sine", Some(T::PRECISION), |worst| {
+        for &n in sides {
+            let h = 1.0 / (n - 1) as f64;
+            let sine = |k: usize| (PI * (k % n) as f64 * h).sin() * (PI * (k / n) as f64 * h).sin();
+            let f: Vec<T> = (0..n * n).map(|k| T::of(2.0 * PI * PI * sine(k))).collect();
+            let params = PoissonParams { n, tolerance: 0.0, ..Default::default() };
+            let mut u = vec![T::zero(); n * n];
+            let report = Poisson::<T>::new(context, &params)?.solve(&f, &mut u)?;
+            if report.stop != Stop::RoundingFloor {
+                worst.fail(format!("N = {n}: {}", report.stop));
+            }
+            // f is an eigenvector of the stencil with the eigenvalue 8 / h^2 sin^2(pi h / 2).
+            let eigenvalue = 8.0 / (h * h) * (PI * h / 2.0).sin().powi(2);
+            let want: Vec<T> = (0..n * n).map(|k| T::of(2.0 * PI * PI / eigenvalue * sine(k))).collect();
+            let tolerance = T::epsilon().wide() * (8.0 / (2.0 * PI * PI) / (h * h) + 16.0);
+            worst.compare(n, tolerance, &u, &want, |_| 1.0);
+        }
+        Ok(())
+    });
+}

@@ -1,0 +1,261 @@
+//! What all solvers share: argument checks, the residual history, and the judgement of an end.
+
+use super::{Operator, Params, Preconditioner, Report, Stop};
+use crate::error::check_length;
+use crate::ops::{self, scale_raw, scatter_signs};
+use crate::{Context, Error, Real, Result, Vector};
+
+/// Restarts from the true residual after the recurrence has claimed convergence or broken down.
+const RESTARTS: usize = 10;
+/// What the true residual must fall to, relative to the last restart, for another one.
+const RESTART_PROGRESS: f64 = 0.9;
+/// What the smallest residual must fall to within the stagnation window.
+const WINDOW_PROGRESS: f64 = 0.999;
+/// Residuals up to this many times the estimated rounding error count as the rounding floor.
+const FLOOR_FACTOR: f64 = 16.0;
+/// Relative residuals above this are no floor: A is singular to working precision, or nearly so.
+const FLOOR_CEILING: f64 = 0.1;
+
+/// Called after each iteration with its number and the relative residual.
+pub(super) type Progress<'a> = &'a mut dyn FnMut(usize, f64);
+
+/// One solve in progress.
+pub(super) struct Run<'a, T: Real> {
+    a: &'a dyn Operator<T>,
+    b: &'a Vector<T>,
+    params: &'a Params,
+    progress: Progress<'a>,
+    norm_b: f64,
+    /// |b - A x| when it was last computed.
+    norm: f64,
+    history: Vec<f64>,
+    /// The smallest measure of the residual, and when it last fell enough.
+    best: f64,
+    mark: usize,
+    /// |b - A x| of the start.
+    first: f64,
+    restarts: usize,
+    restarted_at: f64,
+}
+
+/// An error unless A is `n` x `n`, b and x have `n` values and all live in `context`.
+pub(super) fn check_system<T: Real>(
+    context: &Context,
+    n: usize,
+    a: &dyn Operator<T>,
+    m: Option<&dyn Preconditioner<T>>,
+    b: &Vector<T>,
+    x: &Vector<T>,
+) -> Result<()> {
+    let contexts = [("a", Some(a.context())), ("m", m.map(|m| m.context()))];
+    let contexts = contexts.into_iter().chain([("b", Some(b.context())), ("x", Some(x.context()))]);
+    for (argument, other) in contexts {
+        if other.is_some_and(|other| !context.same(other)) {
+            return Err(Error::Context { argument });
+        }
+    }
+    let shapes = [("a", Some((a.rows(), a.cols()))), ("m", m.map(|m| (m.size(), m.size())))];
+    for (argument, shape) in shapes {
+        if let Some((rows, cols)) = shape.filter(|&shape| shape != (n, n)) {
+            return Err(Error::Shape { argument, expected: format!("{n} x {n}"), got: format!("{rows} x {cols}") });
+        }
+    }
+    check_length("b", n, b.len())?;
+    check_length("x", n, x.len())
+}
+
+impl<'a, T: Real> Run<'a, T> {
+    /// Leaves r = b - A x. The second part is why there is nothing to iterate.
+    pub(super) fn start(
+        a: &'a dyn Operator<T>,
+        b: &'a Vector<T>,
+        x: &mut Vector<T>,
+        r: &mut Vector<T>,
+        params: &'a Params,
+        progress: Progress<'a>,
+    ) -> Result<(Run<'a, T>, Option<Stop>)> {
+        params.check()?;
+        let norm_b = ops::norm2(b)?.wide();
+        let history = Vec::with_capacity(params.max_iterations.min(1000) + 1);
+        let mut run = Run {
+            a,
+            b,
+            params,
+            progress,
+            norm_b,
+            norm: f64::NAN,
+            history,
+            best: f64::INFINITY,
+            mark: 0,
+            first: f64::INFINITY,
+            restarts: 0,
+            restarted_at: f64::INFINITY,
+        };
+        run.history.push(f64::NAN);
+        if !norm_b.is_finite() {
+            return Ok((run, Some(Stop::NotFinite)));
+        }
+        if norm_b == 0.0 {
+            x.fill(T::zero())?;
+        }
+        let mut stop = run.check(x, r)?;
+        if stop.is_none() && params.max_iterations == 0 {
+            stop = Some(Stop::IterationLimit);
+        }
+        run.first = run.norm;
+        run.restarted_at = run.norm;
+        (run.progress)(0, run.history[0]);
+        Ok((run, stop))
+    }
+
+    /// |b - A x| when it was last computed.
+    pub(super) fn norm(&self) -> f64 {
+        self.norm
+    }
+
+    /// |b - A x| / |b| when it was last computed.
+    pub(super) fn relative(&self) -> f64 {
+        self.relative_to_b(self.norm)
+    }
+
+    /// `norm` / |b|; 0 for a zero residual, whatever b is.
+    pub(super) fn relative_to_b(&self, norm: f64) -> f64 {
+        if norm == 0.0 { 0.0 } else { norm / self.norm_b }
+    }
+
+    /// r = b - A x and its norm.
+    pub(super) fn residual(&mut self, x: &Vector<T>, r: &mut Vector<T>) -> Result<f64> {
+        ops::copy(self.b, r)?;
+        self.a.apply(-T::one(), x, T::one(), r)?;
+        self.norm = ops::norm2(r)?.wide();
+        Ok(self.norm)
+    }
+
+    /// Computes r = b - A x, makes its norm the last of the history, and ends if it decides.
+    pub(super) fn check(&mut self, x: &Vector<T>, r: &mut Vector<T>) -> Result<Option<Stop>> {
+        let norm = self.residual(x, r)?;
+        let relative = self.relative();
+        *self.history.last_mut().expect("the history starts with the first residual") = relative;
+        Ok(if !norm.is_finite() {
+            Some(Stop::NotFinite)
+        } else if relative <= self.params.tolerance {
+            Some(Stop::Converged)
+        } else {
+            None
+        })
+    }
+
+    /// Divides r by the power of two next to the norm of the last residual and returns it, so that
+    /// squares neither overflow nor vanish. Exact.
+    pub(super) fn rescale(&self, r: &mut Vector<T>) -> Result<f64> {
+        let top = T::max_value().wide().log2().floor() - 8.0;
+        let unit = self.norm.log2().floor().clamp(-top, top).exp2();
+        scale_raw(T::of(1.0 / unit), r.buffer(), r.buffer())?;
+        Ok(unit)
+    }
+
+    /// Whether a residual of this norm meets the tolerance.
+    pub(super) fn reaches(&self, norm: f64) -> bool {
+        self.relative_to_b(norm) <= self.params.tolerance
+    }
+
+    /// Enters an iteration that changed x, of a method without recurrence: leaves r = b - A x and
+    /// ends if it decides. `p` and `q` may be overwritten.
+    pub(super) fn step(
+        &mut self,
+        x: &Vector<T>,
+        r: &mut Vector<T>,
+        p: &mut Vector<T>,
+        q: &mut Vector<T>,
+    ) -> Result<Option<Stop>> {
+        let norm = self.residual(x, r)?;
+        match self.record(norm, norm) {
+            None => Ok(None),
+            Some(Stop::Converged) => Ok(Some(Stop::Converged)),
+            Some(seen) => self.judge(seen, x, p, q),
+        }
+    }
+
+    /// Enters an iteration whose recurrence gives the residual norm `norm`. `measure` is what the
+    /// method makes small: the same, or the norm of the preconditioned residual.
+    pub(super) fn record(&mut self, norm: f64, measure: f64) -> Option<Stop> {
+        let relative = self.relative_to_b(norm);
+        let iteration = self.history.len();
+        self.history.push(relative);
+        (self.progress)(iteration, relative);
+        if measure < WINDOW_PROGRESS * self.best {
+            self.best = measure;
+            self.mark = iteration;
+        }
+        if !relative.is_finite() {
+            Some(Stop::NotFinite)
+        } else if relative <= self.params.tolerance {
+            Some(Stop::Converged)
+        } else if iteration >= self.params.max_iterations {
+            Some(Stop::IterationLimit)
+        } else if norm * T::epsilon().wide() > self.first {
+            Some(Stop::Diverged)
+        } else if iteration - self.mark >= self.params.stagnation_window {
+            Some(Stop::Stagnated)
+        } else {
+            None
+        }
+    }
+
+    /// Judges the end `seen` by the recurrence against the true residual, which it leaves in r.
+    /// `None` asks for a restart from r. `p` and `q` are overwritten.
+    pub(super) fn confirm(
+        &mut self,
+        seen: Stop,
+        x: &Vector<T>,
+        r: &mut Vector<T>,
+        p: &mut Vector<T>,
+        q: &mut Vector<T>,
+    ) -> Result<Option<Stop>> {
+        match self.check(x, r)? {
+            None => self.judge(seen, x, p, q),
+            stop => Ok(stop),
+        }
+    }
+
+    /// As [`Run::confirm`] where b - A x was just computed and is not small enough.
+    fn judge(&mut self, seen: Stop, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<Option<Stop>> {
+        if !matches!(seen, Stop::Converged | Stop::Breakdown | Stop::Stagnated) {
+            return Ok(Some(seen));
+        }
+        let rounding = self.rounding(x, p, q)?;
+        let at_floor = self.norm <= FLOOR_FACTOR * rounding && self.relative() <= FLOOR_CEILING;
+        if at_floor && self.params.tolerance * self.norm_b * FLOOR_FACTOR < rounding {
+            return Ok(Some(Stop::RoundingFloor));
+        }
+        if self.history.len() > self.params.max_iterations {
+            return Ok(Some(Stop::IterationLimit));
+        }
+        let progress = self.norm <= RESTART_PROGRESS * self.restarted_at;
+        if seen != Stop::Stagnated && progress && self.restarts < RESTARTS {
+            self.restarts += 1;
+            self.restarted_at = self.norm;
+            self.best = f64::INFINITY;
+            return Ok(None);
+        }
+        Ok(Some(match seen {
+            _ if at_floor => Stop::RoundingFloor,
+            Stop::Converged => Stop::Stagnated,
+            other => other,
+        }))
+    }
+
+    /// The rounding error of b - A x, as eps (|A s| + |b|) where s is x with scattered signs: what
+    /// relative errors eps of either sign in x do to the residual, row by row (compare Higham,
+    /// Accuracy and Stability of Numerical Algorithms, 2002, section 7.2).
+    fn rounding(&self, x: &Vector<T>, p: &mut Vector<T>, q: &mut Vector<T>) -> Result<f64> {
+        scatter_signs(x, p)?;
+        self.a.apply(T::one(), p, T::zero(), q)?;
+        Ok(T::epsilon().wide() * (ops::norm2(q)?.wide() + self.norm_b))
+    }
+
+    /// The report of an end after which x is not changed any more.
+    pub(super) fn report(self, stop: Stop) -> Report {
+        Report { stop, iterations: self.history.len() - 1, relative_residual: self.relative(), history: self.history }
+    }
+}

@@ -1,0 +1,251 @@
+//! Jacobi and Gauss-Seidel iterations.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::precondition::invert;
+use super::run::{Run, check_system};
+use super::{Jacobi, Operator, Params, Preconditioner, Report};
+use crate::matrix::{Structure, Values};
+use crate::reference::CsrParts;
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::{Buffer, Csr, Error, Real, Result, Vector, ops};
+
+/// Weighted Jacobi iteration x += omega D^-1 (b - A x) with D = diag(A) (Saad, Iterative Methods for
+/// Sparse Linear Systems, 2003, sections 4.1 and 13.2.2).
+///
+/// Converges for symmetric positive definite A where omega is below 2 over the largest eigenvalue
+/// of D^-1 A, and for diagonally dominant A where omega <= 1. Owns four vectors of `n` values. Every
+/// entry of the history is a true residual.
+#[derive(Debug)]
+pub struct JacobiIteration<T: Real> {
+    inverse: Jacobi<T>,
+    r: Vector<T>,
+    z: Vector<T>,
+    q: Vector<T>,
+}
+
+impl<T: Real> JacobiIteration<T> {
+    /// A solver for operators with this diagonal.
+    ///
+    /// # Errors
+    /// As [`Jacobi::new`].
+    pub fn new(diagonal: &Vector<T>) -> Result<JacobiIteration<T>> {
+        let vector = || Vector::uninit(diagonal.context(), diagonal.len());
+        Ok(JacobiIteration { inverse: Jacobi::new(diagonal)?, r: vector()?, z: vector()?, q: vector()? })
+    }
+
+    /// Solves A x = b from the start x with the weight [`Params::omega`]. A must have the diagonal
+    /// that the solver was made with.
+    ///
+    /// # Errors
+    /// As [`Cg::solve`](crate::solve::Cg::solve).
+    pub fn solve(&mut self, a: &dyn Operator<T>, b: &Vector<T>, x: &mut Vector<T>, params: &Params) -> Result<Report> {
+        self.solve_with(a, b, x, params, &mut |_, _| ())
+    }
+
+    /// As [`JacobiIteration::solve`]; `progress` gets the number of each iteration, 0 for the start,
+    /// and its relative residual.
+    ///
+    /// # Errors
+    /// As [`Cg::solve`](crate::solve::Cg::solve).
+    pub fn solve_with(
+        &mut self,
+        a: &dyn Operator<T>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        params: &Params,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report> {
+        let JacobiIteration { inverse, r, z, q } = self;
+        check_system(r.context(), r.len(), a, None, b, x)?;
+        let (mut run, mut end) = Run::start(a, b, x, r, params, progress)?;
+        while end.is_none() {
+            inverse.apply(r, z)?;
+            ops::update(T::of(params.omega), z, T::one(), x)?;
+            end = run.step(x, r, z, q)?;
+        }
+        Ok(run.report(end.expect("the loop ends with a reason")))
+    }
+}
+
+/// Gauss-Seidel iteration with the unknowns sorted by colour, those of one colour updated together
+/// (Saad, Iterative Methods for Sparse Linear Systems, 2003, sections 4.1, 12.4.1 and 12.4.3).
+///
+/// Two unknowns that an entry of A couples have different colours. Where two colours suffice, as for
+/// the 5-point stencil, this is red-black Gauss-Seidel: breadth-first numbering finds them. Other
+/// matrices get the colours of the greedy algorithm, at most one more than the most neighbours of
+/// an unknown.
+///
+/// Converges for symmetric positive definite and for diagonally dominant A. Owns three vectors of
+/// `n` values and `n` indices. Every entry of the history is a true residual.
+#[derive(Debug)]
+pub struct RedBlackGaussSeidel<T: Real> {
+    structure: Arc<Structure>,
+    /// The rows, sorted by colour.
+    row: Buffer<u32>,
+    /// First place in `row` of each colour, and the number of rows.
+    starts: Vec<usize>,
+    r: Vector<T>,
+    z: Vector<T>,
+    q: Vector<T>,
+}
+
+impl<T: Real> RedBlackGaussSeidel<T> {
+    /// A solver for `a` and matrices that share its structure with other values; colours the
+    /// unknowns on the host.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] that names the first row (0-based)
+    /// whose diagonal entry is missing, zero or not finite; [`Error::Allocation`].
+    pub fn new(a: &Csr<T>) -> Result<RedBlackGaussSeidel<T>> {
+        let (rows, cols) = (a.rows(), a.cols());
+        if rows != cols {
+            let got = format!("{rows} x {cols}");
+            return Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got });
+        }
+        let parts = a.to_parts()?;
+        invert(&mut parts.diagonal())?;
+        let colours = colour(&parts)?;
+        let mut starts = vec![0; colours.iter().max().map_or(0, |&most| most as usize + 1) + 1];
+        for &colour in &colours {
+            starts[colour as usize + 1] += 1;
+        }
+        for colour in 1..starts.len() {
+            starts[colour] += starts[colour - 1];
+        }
+        // Rows fit 32 bits, as every index of a sparse matrix does; the sort keeps their order.
+        let mut order: Vec<u32> = (0..rows as u32).collect();
+        order.sort_by_key(|&i| colours[i as usize]);
+        let vector = || Vector::uninit(a.context(), rows);
+        Ok(RedBlackGaussSeidel {
+            structure: a.structure().clone(),
+            row: Buffer::from_slice(a.context(), &order)?,
+            starts,
+            r: vector()?,
+            z: vector()?,
+            q: vector()?,
+        })
+    }
+
+    /// Number of colours: 2 where red-black numbering exists and any unknowns are coupled.
+    pub fn colours(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Solves A x = b from the start x.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a matrix that does not share the structure the solver was made for, and
+    /// as [`Cg::solve`](crate::solve::Cg::solve).
+    pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>, params: &Params) -> Result<Report> {
+        self.solve_with(a, b, x, params, &mut |_, _| ())
+    }
+
+    /// As [`RedBlackGaussSeidel::solve`]; `progress` gets the number of each iteration, 0 for the
+    /// start, and its relative residual.
+    ///
+    /// # Errors
+    /// As [`RedBlackGaussSeidel::solve`].
+    pub fn solve_with(
+        &mut self,
+        a: &Csr<T>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        params: &Params,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report> {
+        check_system(self.r.context(), self.r.len(), a, None, b, x)?;
+        if !Arc::ptr_eq(&self.structure, a.structure()) {
+            return Err(Error::Shape {
+                argument: "a",
+                expected: "the matrix the solver was made for, or one that shares its structure".into(),
+                got: "another matrix".into(),
+            });
+        }
+        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        while end.is_none() {
+            for colour in self.starts.windows(2) {
+                self.sweep(a, b, x, colour[0], colour[1] - colour[0])?;
+            }
+            end = run.step(x, &mut self.r, &mut self.z, &mut self.q)?;
+        }
+        Ok(run.report(end.expect("the loop ends with a reason")))
+    }
+
+    /// Updates the unknowns of one colour: `count` rows from place `first` on.
+    fn sweep(&self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>, first: usize, count: usize) -> Result<()> {
+        let (context, s) = (a.context(), &*self.structure);
+        let (name, range) = match context.shape() {
+            Shape::Cpu => ("sweep_csr_cpu", Range::d1(context.chunks().min(count), 1)),
+            Shape::Gpu => ("sweep_csr_gpu", Range::d1(count, context.local())),
+        };
+        let args = [
+            Arg::size(first),
+            Arg::size(count),
+            self.row.arg(),
+            s.offset.arg(),
+            s.column.arg(),
+            a.values().arg(),
+            b.buffer().arg(),
+            x.buffer().arg(),
+        ];
+        context.run(&Kernel::new(&files::CSR, name, T::PRECISION), range, &args)
+    }
+}
+
+/// A colour for each row, so that rows coupled by an entry on either side of the diagonal differ:
+/// two colours where they suffice.
+fn colour<T: Real>(a: &CsrParts<T>) -> Result<Vec<u32>> {
+    let transposed = a.transpose()?;
+    let neighbours = |i: usize| {
+        let both = a.row(i).chain(transposed.row(i));
+        both.map(|(j, _)| j).filter(move |&j| j != i)
+    };
+    Ok(two_colours(a.rows, neighbours).unwrap_or_else(|| greedy_colours(a.rows, neighbours)))
+}
+
+/// Breadth-first from the first uncoloured row; `None` on a cycle of odd length.
+fn two_colours<I: Iterator<Item = usize>>(rows: usize, neighbours: impl Fn(usize) -> I) -> Option<Vec<u32>> {
+    let mut colours = vec![NONE; rows];
+    let mut queue = VecDeque::new();
+    for seed in 0..rows {
+        if colours[seed] != NONE {
+            continue;
+        }
+        colours[seed] = 0;
+        queue.push_back(seed);
+        while let Some(i) = queue.pop_front() {
+            for j in neighbours(i) {
+                if colours[j] == NONE {
+                    colours[j] = 1 - colours[i];
+                    queue.push_back(j);
+                } else if colours[j] == colours[i] {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(colours)
+}
+
+/// Each row in turn gets the first colour that no neighbour has.
+fn greedy_colours<I: Iterator<Item = usize>>(rows: usize, neighbours: impl Fn(usize) -> I) -> Vec<u32> {
+    let mut colours = vec![NONE; rows];
+    // The last row that met each colour among its neighbours.
+    let mut met = Vec::new();
+    for i in 0..rows {
+        for j in neighbours(i).filter(|&j| colours[j] != NONE) {
+            met[colours[j] as usize] = i;
+        }
+        let free = met.iter().position(|&row| row != i).unwrap_or(met.len());
+        if free == met.len() {
+            met.push(i);
+        }
+        colours[i] = free as u32;
+    }
+    colours
+}
+
+/// The colour of a row that has none yet.
+const NONE: u32 = u32::MAX;

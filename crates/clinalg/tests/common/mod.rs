@@ -1,0 +1,195 @@
+//! What the device tests share: every device found in both shapes, data, bounds, child processes.
+
+// Each test program uses its part of this module.
+#![allow(dead_code)]
+
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use clinalg::reference::CsrParts;
+use clinalg::runtime::devices;
+use clinalg::{Context, ContextOptions, Error, Real, Shape};
+
+/// Where kernels change their path: empty, one, around eight lanes, around a work-group, around a block, large.
+pub(crate) const SIZES: &[usize] = &[0, 1, 2, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_003];
+/// Several blocks per chunk and several strides per work-item.
+pub(crate) const LARGE: usize = (1 << 21) + 3;
+
+static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
+    let found = match devices() {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return Vec::new();
+        }
+    };
+    let mut contexts = Vec::new();
+    for device in &found {
+        for shape in [Shape::Cpu, Shape::Gpu] {
+            let options = ContextOptions { shape: Some(shape), ..ContextOptions::default() };
+            contexts.push(Context::new(device, &options).expect("a listed device gives a context"));
+        }
+    }
+    contexts
+});
+
+/// A context per device found and shape, shared by all tests of the program.
+pub(crate) fn contexts() -> &'static [Context] {
+    &CONTEXTS
+}
+
+/// A context of its own on the first device, for tests that look at its memory account.
+pub(crate) fn own_context() -> Option<Context> {
+    let device = devices().map_err(|error| eprintln!("skipped: {error}")).ok()?;
+    Some(Context::new(&device[0], &ContextOptions::default()).expect("a listed device gives a context"))
+}
+
+/// Whether the device computes in `T`, with a line that says so when it does not.
+pub(crate) fn has<T: Real>(context: &Context) -> bool {
+    match context.require::<T>() {
+        Ok(()) => true,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            false
+        }
+    }
+}
+
+/// Runs a check that is generic over the precision on every device, shape and precision.
+#[macro_export]
+macro_rules! on_every_device {
+    ($check:ident) => {
+        for context in $crate::common::contexts() {
+            if $crate::common::has::<f32>(context) {
+                $check::<f32>(context);
+            }
+            if $crate::common::has::<f64>(context) {
+                $check::<f64>(context);
+            }
+        }
+    };
+}
+
+/// Reproducible numbers.
+pub(crate) struct Noise(u64);
+
+impl Noise {
+    pub(crate) fn new(seed: u64) -> Noise {
+        Noise(seed)
+    }
+
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.bits() % bound as u64) as usize
+    }
+
+    /// In [-1, 1).
+    pub(crate) fn value<T: Real>(&mut self) -> T {
+        T::of((self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+    }
+}
+
+/// `n` numbers in [-1, 1).
+pub(crate) fn noise<T: Real>(n: usize, seed: u64) -> Vec<T> {
+    let mut noise = Noise::new(seed);
+    (0..n).map(|_| noise.value()).collect()
+}
+
+/// Unit roundoff times two.
+pub(crate) fn eps<T: Real>() -> f64 {
+    T::epsilon().wide()
+}
+
+/// Fails unless every value is within its bound of the wanted one; NaN and infinities must be the same.
+pub(crate) fn assert_close<T: Real>(what: &str, got: &[T], want: &[T], bound: impl Fn(usize) -> f64) {
+    assert_eq!(got.len(), want.len(), "{what}: length");
+    for (i, (&got, &want)) in got.iter().zip(want).enumerate() {
+        let close = if want.is_finite() {
+            (got.wide() - want.wide()).abs() <= bound(i)
+        } else {
+            got == want || got.is_nan() && want.is_nan()
+        };
+        assert!(close, "{what}: value {i} is {got:e}, wanted {want:e} within {:e}", bound(i));
+    }
+}
+
+/// Fails unless the bits are the same; a NaN is a NaN.
+pub(crate) fn assert_same<T: Real>(what: &str, got: &[T], want: &[T]) {
+    assert_close(what, got, want, |_| 0.0);
+}
+
+/// A bound for the error of row `i` of y = alpha A x + beta y: each of the row's products and sums, and the final
+/// combination, is rounded once on the device and once in the reference.
+pub(crate) fn product_bound<T: Real>(a: &CsrParts<T>, alpha: T, x: &[T], beta: T, y: &[T], i: usize) -> f64 {
+    let (mut count, mut magnitude) = (0, 0.0);
+    for (j, value) in a.row(i) {
+        count += 1;
+        magnitude += (value.wide() * x[j].wide()).abs();
+    }
+    let old = if beta == T::zero() { 0.0 } else { (beta.wide() * y[i].wide()).abs() };
+    (f64::from(count) + 4.0) * eps::<T>() * (alpha.wide().abs() * magnitude + old)
+}
+
+/// A random sparse matrix with `lengths(row)` entries in each row.
+pub(crate) fn sparse<T: Real>(rows: usize, cols: usize, seed: u64, lengths: impl Fn(usize) -> usize) -> CsrParts<T> {
+    let mut noise = Noise::new(seed);
+    let mut entries = Vec::new();
+    for i in 0..rows {
+        for _ in 0..lengths(i) {
+            entries.push((i, noise.below(cols), noise.value()));
+        }
+    }
+    CsrParts::from_triplets(rows, cols, &entries).unwrap()
+}
+
+/// Fails unless `result` is the error with this identifier that names this argument; gives its words.
+pub(crate) fn assert_error<T: std::fmt::Debug>(result: Result<T, Error>, id: &str, argument: &str) -> String {
+    let error = result.expect_err(id);
+    assert_eq!(error.id(), id, "{error}");
+    let words = error.to_string();
+    assert!(words.contains(&format!("`{argument}`")), "`{argument}` is not named: {words}");
+    words
+}
+
+/// Marks a process started by [`child`].
+const CHILD: &str = "CLINALG_TEST_CHILD";
+
+/// Whether this process was started by [`child`].
+pub(crate) fn in_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
+/// The test `name` of this program in a process of its own, with these environment variables.
+pub(crate) fn child_command(name: &str, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, "1");
+    command.envs(variables.iter().copied());
+    command
+}
+
+/// Runs [`child_command`] and fails unless the test passes there.
+pub(crate) fn child(name: &str, variables: &[(&str, &str)]) -> String {
+    passed(name, child_command(name, variables).output().unwrap())
+}
+
+/// Fails unless the child's test passed.
+pub(crate) fn passed(name: &str, output: Output) -> String {
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && text.contains("1 passed"), "{name} in a child process: {text}");
+    text
+}
+
+/// A number of kilobytes from a file of `/proc`, as bytes.
+pub(crate) fn proc_bytes(file: &str, key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}

@@ -1,0 +1,725 @@
+//! The Poisson room against closed forms and the reference, on every device and in both kernel shapes.
+
+use std::f64::consts::PI;
+use std::sync::OnceLock;
+
+use clinalg::grid::{
+    self, Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams,
+    PoissonReport, Smoother,
+};
+use clinalg::ops::{self, Operator};
+use clinalg::reference::grid2::{self, Order};
+use clinalg::runtime::devices;
+use clinalg::solve::{Preconditioner, Stop};
+use clinalg::{Context, ContextOptions, Error, Precision, Real, Shape, Vector};
+use rand::{Rng, SeedableRng, rngs::StdRng};
+
+/// One context per device and shape, shared by all tests.
+fn contexts() -> &'static [Context] {
+    static CONTEXTS: OnceLock<Vec<Context>> = OnceLock::new();
+    CONTEXTS.get_or_init(|| {
+        let devices = devices().expect("these tests need an OpenCL device");
+        let shapes = [Shape::Cpu, Shape::Gpu];
+        let make = |device, shape| Context::new(device, &ContextOptions { shape: Some(shape), ..Default::default() });
+        devices.iter().flat_map(|d| shapes.map(|s| make(d, s).expect("a context"))).collect()
+    })
+}
+
+/// The contexts that compute in `T`.
+fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| {
+        let able = context.require::<T>().is_ok();
+        if !able {
+            eprintln!("left out: {} has no {}", context.device().name, T::PRECISION);
+        }
+        able
+    })
+}
+
+fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..len).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
+}
+
+fn sample<T: Real>(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<T> {
+    let h = 1.0 / (n - 1) as f64;
+    (0..n * n).map(|k| T::of(f((k % n) as f64 * h, (k / n) as f64 * h))).collect()
+}
+
+fn inside(n: usize, k: usize) -> bool {
+    (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
+}
+
+/// `u` with zeros inside: only its boundary values.
+fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
+    (0..n * n).map(|k| if inside(n, k) { T::zero() } else { u[k] }).collect()
+}
+
+fn largest<T: Real>(a: &[T]) -> f64 {
+    a.iter().fold(0.0, |m, v| if v.wide().abs() > m || v.is_nan() { v.wide().abs() } else { m })
+}
+
+fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let all: Vec<f64> = a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()).collect();
+    largest(&all)
+}
+
+/// Rounding of a few operations on numbers as large as those in `scale`.
+#[track_caller]
+fn assert_close<T: Real>(got: &[T], expected: &[T], ulps: f64, what: &str) {
+    let bound = ulps * T::epsilon().wide() * largest(expected).max(f64::from(f32::MIN_POSITIVE));
+    let found = difference(got, expected);
+    assert!(found <= bound, "{what}: {found:e} > {bound:e}");
+}
+
+const SIDES: [usize; 7] = [3, 5, 9, 17, 33, 65, 129];
+
+fn components_match<T: Real>() {
+    for context in capable::<T>() {
+        // Sizes that are no power of two plus one are grids as well, but for the transfers.
+        for n in SIDES.into_iter().chain([4, 6, 12, 20, 31, 100]) {
+            let (u, f) = (random::<T>(n * n, 1), random::<T>(n * n, 2));
+            let what = format!("n = {n} on {context:?}");
+            let (du, df) = (Vector::from_slice(context, &u).unwrap(), Vector::from_slice(context, &f).unwrap());
+            let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
+            let mut expected = vec![T::zero(); n * n];
+
+            grid::defect(&du, &df, &mut out).unwrap();
+            grid2::defect(n, &u, &f, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("defect, {what}"));
+
+            let omega = T::of(0.8);
+            for sweeps in 0..4 {
+                grid::jacobi(&du, &df, &mut out, sweeps, omega).unwrap();
+                let mut v = u.clone();
+                for _ in 0..sweeps {
+                    grid2::jacobi(n, omega, &v, &f, &mut expected);
+                    v.copy_from_slice(&expected);
+                }
+                assert_close(&out.to_vec().unwrap(), &v, 8.0, &format!("{sweeps} x jacobi, {what}"));
+                assert_eq!(boundary_of(n, &out.to_vec().unwrap()), boundary_of(n, &u));
+
+                grid::red_black(&du, &df, &mut out, sweeps).unwrap();
+                let mut v = u.clone();
+                (0..sweeps).for_each(|_| grid2::red_black(n, &mut v, &f, Order::RedFirst));
+                assert_close(&out.to_vec().unwrap(), &v, 8.0, &format!("{sweeps} x red-black, {what}"));
+                assert_eq!(boundary_of(n, &out.to_vec().unwrap()), boundary_of(n, &u));
+            }
+
+            let fine = 2 * n - 1;
+            let mut out = Vector::filled(context, fine * fine, T::of(99.0)).unwrap();
+            let mut expected = vec![T::zero(); fine * fine];
+            grid::interpolate(&du, &mut out).unwrap();
+            grid2::interpolate(fine, &u, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("interpolate, {what}"));
+
+            let defects = random::<T>(fine * fine, 3);
+            let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
+            let mut expected = vec![T::zero(); n * n];
+            grid::restrict(&Vector::from_slice(context, &defects).unwrap(), &mut out).unwrap();
+            grid2::restrict(fine, &defects, &mut expected);
+            assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("restrict, {what}"));
+
+            assert_eq!(du.to_vec().unwrap(), u, "an input changed, {what}");
+            assert_eq!(df.to_vec().unwrap(), f, "an input changed, {what}");
+        }
+    }
+}
+
+#[test]
+fn components_match_the_reference_f32() {
+    components_match::<f32>();
+}
+
+#[test]
+fn components_match_the_reference_f64() {
+    components_match::<f64>();
+}
+
+#[test]
+fn components_refuse_what_is_no_grid() {
+    let context = &contexts()[0];
+    let vector = |len| Vector::<f32>::zeros(context, len).unwrap();
+    let id = |result: clinalg::Result<()>| result.unwrap_err().id();
+    assert_eq!(id(grid::defect(&vector(24), &vector(24), &mut vector(24))), "clinalg:argument:shape");
+    assert_eq!(id(grid::defect(&vector(4), &vector(4), &mut vector(4))), "clinalg:argument:shape");
+    assert_eq!(id(grid::defect(&vector(25), &vector(9), &mut vector(25))), "clinalg:argument:length");
+    assert_eq!(id(grid::jacobi(&vector(25), &vector(25), &mut vector(9), 1, 0.8)), "clinalg:argument:length");
+    assert_eq!(id(grid::jacobi(&vector(25), &vector(25), &mut vector(25), 1, f32::NAN)), "clinalg:argument:value");
+    assert_eq!(id(grid::red_black(&vector(0), &vector(0), &mut vector(0), 1)), "clinalg:argument:shape");
+    assert_eq!(id(grid::interpolate(&vector(9), &mut vector(36))), "clinalg:argument:length");
+    assert_eq!(id(grid::restrict(&vector(36), &mut vector(9))), "clinalg:argument:shape");
+    assert_eq!(id(grid::restrict(&vector(9), &mut vector(4))), "clinalg:argument:shape");
+    assert_eq!(id(grid::restrict(&vector(25), &mut vector(25))), "clinalg:argument:length");
+    if let [first, second, ..] = contexts() {
+        let (a, b) = (Vector::<f32>::zeros(first, 9).unwrap(), Vector::<f32>::zeros(second, 9).unwrap());
+        assert_eq!(id(grid::defect(&a, &b, &mut Vector::zeros(first, 9).unwrap())), "clinalg:argument:context");
+        let mut fine = Vector::zeros(second, 25).unwrap();
+        assert_eq!(id(grid::interpolate(&a, &mut fine)), "clinalg:argument:context");
+    }
+}
+
+/// Solves with random data and boundary values; the solution and the report.
+fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
+    let mut poisson = match context {
+        Some(context) => Poisson::<T>::new(context, params).unwrap(),
+        None => Poisson::<T>::reference(params).unwrap(),
+    };
+    let mut u = u.to_vec();
+    let report = poisson.solve(f, &mut u).unwrap();
+    assert_eq!(report.history.len(), report.cycles + 1);
+    (u, report)
+}
+
+fn forms_agree<T: Real>(bound: f64) {
+    let smoothers = [Smoother::RedBlack, Smoother::Jacobi];
+    let cycles = [Cycle::V, Cycle::W, Cycle::Full];
+    for n in SIDES {
+        let (f, u) = (random::<T>(n * n, 5), random::<T>(n * n, 6));
+        for (smoother, cycle, (pre, post)) in smoothers.into_iter().flat_map(|smoother| {
+            cycles.into_iter().flat_map(move |cycle| [(2, 1), (0, 1), (1, 3)].map(|s| (smoother, cycle, s)))
+        }) {
+            let params =
+                PoissonParams { n, cycle, smoother, pre, post, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+            let (expected, report) = run(None, &params, &f, &u);
+            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
+            for context in capable::<T>() {
+                for form in [Form::Kernels, Form::Matrix] {
+                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
+                    let what = format!("{smoother:?} {cycle:?}({pre},{post}) {form:?}, n = {n} on {context:?}");
+                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
+                    assert!(difference(&got, &expected) <= bound * largest(&expected), "{what}");
+                    assert_eq!(its.levels, report.levels);
+                    for (a, b) in its.history.iter().zip(&report.history) {
+                        // Of the solution's rounding errors the residual sees up to 8 / h^2.
+                        let scale = T::epsilon().wide() + its.rounding_floor;
+                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_three_forms_agree_f64() {
+    forms_agree::<f64>(1e-11);
+}
+
+#[test]
+fn the_three_forms_agree_f32() {
+    forms_agree::<f32>(1e-5);
+}
+
+/// Bands, halos, vectors and fused passes change the order of the work, not its bits.
+#[test]
+fn both_shapes_give_the_same_bits() {
+    let pairs = contexts().chunks(2).filter(|pair| pair[0].require::<f64>().is_ok());
+    for pair in pairs {
+        for (n, cycle, smoother) in [
+            (17, Cycle::V, Smoother::RedBlack),
+            (129, Cycle::Full, Smoother::RedBlack),
+            (257, Cycle::V, Smoother::Jacobi),
+            (257, Cycle::W, Smoother::RedBlack),
+            (513, Cycle::Full, Smoother::Jacobi),
+        ] {
+            let (f, u) = (random::<f64>(n * n, 7), random::<f64>(n * n, 8));
+            let params = PoissonParams { n, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+            let [cpu, gpu] = [&pair[0], &pair[1]].map(|context| run(Some(context), &params, &f, &u).0);
+            assert!(cpu == gpu, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&cpu, &gpu));
+            let again = run(Some(&pair[0]), &params, &f, &u).0;
+            assert!(cpu == again, "the same call gave other bits");
+        }
+    }
+}
+
+#[test]
+fn the_error_falls_by_four_per_refinement() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for (k, l) in [(1.0, 1.0), (2.0, 3.0)] {
+                let exact = |x: f64, y: f64| (k * PI * x).sin() * (l * PI * y).sin();
+                let eigenvalue = (k * k + l * l) * PI * PI;
+                let error = |n: usize| {
+                    let f = sample::<f64>(n, |x, y| eigenvalue * exact(x, y));
+                    let params = PoissonParams { n, form, ..Default::default() };
+                    let (u, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                    assert_eq!(report.stop, Stop::Converged);
+                    // The discrete solution is the same sine, by the eigenvalue of the stencil.
+                    let h = 1.0 / (n - 1) as f64;
+                    let discrete =
+                        4.0 / (h * h) * ((k * PI * h / 2.0).sin().powi(2) + (l * PI * h / 2.0).sin().powi(2));
+                    let expected = sample::<f64>(n, |x, y| eigenvalue / discrete * exact(x, y));
+                    assert!(difference(&u, &expected) < 1e-9, "n = {n}: {:e}", difference(&u, &expected));
+                    difference(&u, &sample(n, exact))
+                };
+                let errors = [17, 33, 65, 129].map(error);
+                for pair in errors.windows(2) {
+                    let factor = pair[0] / pair[1];
+                    assert!((3.8..4.3).contains(&factor), "{form:?}, k = {k}, l = {l}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+fn cycles_do_not_depend_on_n(sides: &[usize]) {
+    for context in capable::<f64>() {
+        let mut counts = Vec::new();
+        for &n in sides {
+            let f = random::<f64>(n * n, 9);
+            let params = PoissonParams { n, ..Default::default() };
+            let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+            assert_eq!(report.stop, Stop::Converged, "n = {n}: {:?}", report.history);
+            assert!(report.relative_residual <= 1e-10);
+            let factor = report.convergence_factor.unwrap();
+            assert!(factor <= 0.1, "n = {n}: {factor}, {:?}", report.history);
+            counts.push(report.cycles);
+        }
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(most - least <= 1, "{counts:?} cycles at {sides:?}");
+    }
+}
+
+#[test]
+fn the_cycle_count_does_not_depend_on_n() {
+    cycles_do_not_depend_on_n(&[129, 257, 513, 1025]);
+}
+
+#[test]
+#[ignore = "half a minute without optimisation"]
+fn the_cycle_count_does_not_depend_on_n_up_to_2049() {
+    cycles_do_not_depend_on_n(&[129, 257, 513, 1025, 2049]);
+}
+
+#[test]
+fn full_multigrid_reaches_the_discretisation_error() {
+    let solution = |x: f64, y: f64| (PI * x).sin() * (PI * y).sin() + (x * x - y * y) + (3.0 * x + y).exp() / 20.0;
+    let source = |x: f64, y: f64| 2.0 * PI * PI * (PI * x).sin() * (PI * y).sin() - (3.0 * x + y).exp() / 2.0;
+    for context in capable::<f64>() {
+        for n in [33, 129, 513] {
+            let (f, exact) = (sample::<f64>(n, source), sample::<f64>(n, solution));
+            let start = boundary_of(n, &exact);
+            let error = |max_cycles, tolerance| {
+                let params = PoissonParams { n, cycle: Cycle::Full, max_cycles, tolerance, ..Default::default() };
+                let (u, report) = run(Some(context), &params, &f, &start);
+                (difference(&u, &exact), report)
+            };
+            let (discretisation, report) = error(50, 1e-10);
+            assert!(matches!(report.stop, Stop::Converged | Stop::RoundingFloor), "{}: {:?}", report.stop, report);
+            let (one, report) = error(1, 0.0);
+            assert_eq!((report.stop, report.cycles), (Stop::IterationLimit, 1));
+            assert!(one <= 1.5 * discretisation, "n = {n}: {one:e} after one pass, {discretisation:e} at the end");
+            let (two, _) = error(2, 0.0);
+            assert!(two <= 1.05 * discretisation, "n = {n}: {two:e} after a cycle more, {discretisation:e}");
+        }
+    }
+}
+
+#[test]
+fn every_cycle_and_smoother_converges() {
+    let n = 129;
+    let (f, u) = (random::<f64>(n * n, 10), random::<f64>(n * n, 11));
+    for context in capable::<f64>() {
+        for cycle in [Cycle::V, Cycle::W, Cycle::Full] {
+            // Mean factors of V(2,1) by local Fourier analysis: 0.074 for red-black and 0.22 for
+            // Jacobi, of two grids (Trottenberg et al., tables 4.1 and 4.4).
+            for (smoother, bound) in [(Smoother::RedBlack, 0.1), (Smoother::Jacobi, 0.3)] {
+                let params = PoissonParams { n, cycle, smoother, ..Default::default() };
+                let (_, report) = run(Some(context), &params, &f, &u);
+                assert_eq!(report.stop, Stop::Converged, "{cycle:?} {smoother:?}: {:?}", report.history);
+                let factor = report.convergence_factor.unwrap();
+                assert!(factor < bound, "{cycle:?} {smoother:?}: {factor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn boundary_values_are_taken() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for cycle in [Cycle::V, Cycle::Full] {
+                // The stencil is exact for this harmonic function.
+                let n = 65;
+                let exact = sample::<f64>(n, |x, y| x * x - y * y);
+                let params = PoissonParams { n, form, cycle, tolerance: 1e-15, ..Default::default() };
+                let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
+                assert!(difference(&u, &exact) < 1e-13, "{form:?}: {:e}, {report:?}", difference(&u, &exact));
+                // Not for this one.
+                let error = |n: usize| {
+                    let exact = sample::<f64>(n, |x, y| x.exp() * y.sin());
+                    let params = PoissonParams { n, form, cycle, ..Default::default() };
+                    let (u, _) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
+                    difference(&u, &exact)
+                };
+                let errors = [17, 33, 65].map(error);
+                for pair in errors.windows(2) {
+                    assert!((3.6..4.4).contains(&(pair[0] / pair[1])), "{form:?} {cycle:?}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+fn sine<T: Real>(n: usize) -> Vec<T> {
+    sample(n, |x, y| 2.0 * PI * PI * (PI * x).sin() * (PI * y).sin())
+}
+
+#[test]
+fn the_rounding_floor_is_recognised() {
+    for context in capable::<f64>() {
+        for (n, form) in [(1025, Form::Kernels), (257, Form::Matrix), (257, Form::Reference)] {
+            for cycle in [Cycle::V, Cycle::Full] {
+                let params = PoissonParams { n, form, cycle, tolerance: 1e-14, ..Default::default() };
+                let (u, report) = run(Some(context), &params, &sine::<f64>(n), &vec![0.0; n * n]);
+                assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
+                assert!(report.cycles <= 14, "{form:?} {cycle:?}: {report:?}");
+                // 1e-16 * 8 / h^2 * |u| / |f|, which is 4e-11 at n = 1025.
+                let intervals = (n - 1) as f64;
+                let floor = 1.1e-16 * 8.0 * intervals * intervals / (2.0 * PI * PI);
+                assert!((report.rounding_floor / floor - 1.0).abs() < 0.1, "{report:?}");
+                assert!(report.relative_residual < 4.0 * floor && report.relative_residual > 1e-14, "{report:?}");
+                assert!(difference(&u, &sample(n, |x, y| (PI * x).sin() * (PI * y).sin())) < 1e-4);
+            }
+        }
+    }
+    for context in capable::<f32>() {
+        for n in [65, 513] {
+            let params = PoissonParams { n, tolerance: 1e-10, ..Default::default() };
+            let (_, report) = run(Some(context), &params, &sine::<f32>(n), &vec![0.0; n * n]);
+            assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
+            assert!(report.cycles <= 10, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_solution_given_is_recognised() {
+    for context in capable::<f64>() {
+        let n = 33;
+        let exact = sample::<f64>(n, |x, y| x * x - y * y);
+        let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
+        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &exact);
+        assert_eq!((report.stop, report.cycles), (Stop::Converged, 0));
+        assert_eq!(u, exact);
+        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &vec![0.0; n * n]);
+        assert_eq!((report.stop, report.cycles, report.relative_residual), (Stop::Converged, 0, 0.0));
+        assert_eq!(report.convergence_factor, None);
+        assert!(u.iter().all(|&u| u == 0.0));
+        // No data but a start value: its residual is what is reduced.
+        let start = interior_of(n, &random::<f64>(n * n, 12));
+        let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &start);
+        assert_eq!((report.stop, report.history[0]), (Stop::Converged, 1.0));
+        // The largest eigenvalue, below 8 / h^2, by the smallest, above 19.
+        let condition = 8.0 * 1024.0 / 19.0;
+        assert!(grid2::norm_l2(n, &u) <= 1e-12 * condition * grid2::norm_l2(n, &start));
+    }
+}
+
+fn interior_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
+    (0..n * n).map(|k| if inside(n, k) { u[k] } else { T::zero() }).collect()
+}
+
+#[test]
+fn one_interior_point_takes_one_cycle() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
+                let params = PoissonParams { n: 3, form, cycle, smoother, ..Default::default() };
+                // h = 1/2: (f / 4 + 2 + 4 + 6 + 8) / 4 = 5.5.
+                let mut u = [0.0, 2.0, 0.0, 4.0, 1.0, 6.0, 0.0, 8.0, 0.0];
+                let f = [9.0, 9.0, 9.0, 9.0, 8.0, 9.0, 9.0, 9.0, 9.0];
+                let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
+                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{form:?}");
+                assert_eq!(u, [0.0, 2.0, 0.0, 4.0, 5.5, 6.0, 0.0, 8.0, 0.0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_reported() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            let n = 17;
+            let params = PoissonParams { n, form, ..Default::default() };
+            let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
+            let (f, u) = (random::<f64>(n * n, 13), random::<f64>(n * n, 14));
+            for bad in [f64::NAN, f64::INFINITY] {
+                // In f, inside u, on a side and in a corner.
+                for (in_f, k) in [(true, 5 * n + 5), (false, 5 * n + 5), (false, 3), (false, n * n - 1)] {
+                    let (mut f, mut u) = (f.clone(), u.clone());
+                    if in_f {
+                        f[k] = bad
+                    } else {
+                        u[k] = bad
+                    }
+                    let report = poisson.solve(&f, &mut u).unwrap();
+                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{form:?}, {bad} at {k}");
+                }
+                // Boundary values of f are not part of the problem, and the solver is as good as new.
+                let (mut f, mut u) = (f.clone(), u.clone());
+                f[3] = bad;
+                let report = poisson.solve(&f, &mut u).unwrap();
+                assert_eq!(report.stop, Stop::Converged, "{form:?}");
+                assert!(u.iter().all(|u| u.is_finite()));
+            }
+        }
+    }
+}
+
+#[test]
+fn very_large_and_very_small_data_are_solved() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            let n = 65;
+            let params = PoissonParams { n, form, ..Default::default() };
+            let f = random::<f64>(n * n, 15);
+            let (u, _) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+            for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
+                let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
+                let (got, report) = run(Some(context), &params, &scaled, &vec![0.0; n * n]);
+                assert_eq!(report.stop, Stop::Converged, "{form:?} {scale:e}: {report:?}");
+                assert_close(&got.iter().map(|u| u / scale).collect::<Vec<_>>(), &u, 8.0, "scaled");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_converge_is_said_to_stagnate_or_diverge() {
+    for context in capable::<f64>() {
+        let n = 33;
+        let f = random::<f64>(n * n, 16);
+        // Jacobi with this weight amplifies the highest frequencies.
+        let params = PoissonParams { n, smoother: Smoother::Jacobi, omega: 1.9, pre: 3, post: 3, ..Default::default() };
+        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        assert!(matches!(report.stop, Stop::Stagnated | Stop::Diverged), "{report:?}");
+        let params = PoissonParams { n, max_cycles: 3, ..Default::default() };
+        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        assert_eq!((report.stop, report.cycles), (Stop::IterationLimit, 3));
+        // Slow is not stuck.
+        let params =
+            PoissonParams { n, smoother: Smoother::Jacobi, omega: 0.02, max_cycles: 2000, ..Default::default() };
+        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        assert_eq!(report.stop, Stop::Converged, "{} after {}", report.stop, report.cycles);
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let context = &contexts()[0];
+    let id = |params: PoissonParams| Poisson::<f32>::new(context, &params).unwrap_err().id();
+    let base = PoissonParams { n: 17, ..Default::default() };
+    for params in [
+        PoissonParams { n: 0, ..base },
+        PoissonParams { n: 16, ..base },
+        PoissonParams { n: usize::MAX, ..base },
+        PoissonParams { pre: 0, post: 0, ..base },
+        PoissonParams { pre: 1000, ..base },
+        PoissonParams { omega: f64::NAN, ..base },
+        PoissonParams { omega: 0.0, ..base },
+        PoissonParams { omega: 2.0, ..base },
+        PoissonParams { tolerance: f64::NAN, ..base },
+        PoissonParams { tolerance: -1.0, ..base },
+        PoissonParams { tolerance: f64::INFINITY, ..base },
+    ] {
+        assert_eq!(id(params), "clinalg:argument:value", "{params:?}");
+        assert!(matches!(Poisson::<f64>::reference(&params), Err(Error::Value { .. })));
+    }
+    let words = Poisson::<f32>::new(context, &PoissonParams { n: 1000, ..base }).unwrap_err().to_string();
+    assert!(words.contains("513") && words.contains("1025"), "{words}");
+    for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        let mut poisson = Poisson::<f32>::new(context, &PoissonParams { form, ..base }).unwrap();
+        let mut u = vec![0.0; 17 * 17];
+        assert!(matches!(poisson.solve(&[0.0; 4], &mut u), Err(Error::Length { argument: "f", .. })));
+        assert!(matches!(poisson.solve(&u.clone(), &mut u[1..]), Err(Error::Length { argument: "u", .. })));
+        let (f, mut v) = (Vector::zeros(context, 17 * 17).unwrap(), Vector::zeros(context, 16).unwrap());
+        assert!(matches!(poisson.solve_device(&f, &mut v), Err(Error::Length { argument: "u", .. })));
+        assert_eq!(poisson.solve(&u.clone(), &mut u).unwrap().stop, Stop::Converged);
+    }
+    if let [first, second, ..] = contexts() {
+        let mut poisson = Poisson::<f32>::new(first, &base).unwrap();
+        let (f, mut u) = (Vector::zeros(first, 17 * 17).unwrap(), Vector::zeros(second, 17 * 17).unwrap());
+        assert!(matches!(poisson.solve_device(&f, &mut u), Err(Error::Context { argument: "u" })));
+    }
+}
+
+#[test]
+fn device_vectors_and_host_arrays_give_the_same() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
+                let n = 65;
+                let params = PoissonParams { n, form, smoother, ..Default::default() };
+                let (f, u) = (random::<f64>(n * n, 17), random::<f64>(n * n, 18));
+                let mut poisson = Poisson::new(context, &params).unwrap();
+                let mut host = u.clone();
+                let mut seen = Vec::new();
+                let report = poisson.solve_with(&f, &mut host, &mut |cycle, r| seen.push((cycle, r))).unwrap();
+                assert_eq!(seen, report.history.iter().copied().enumerate().collect::<Vec<_>>());
+                let df = Vector::from_slice(context, &f).unwrap();
+                let mut du = Vector::from_slice(context, &u).unwrap();
+                assert_eq!(poisson.solve_device(&df, &mut du).unwrap(), report);
+                assert_eq!(du.to_vec().unwrap(), host);
+                assert_eq!(df.to_vec().unwrap(), f);
+                // What the report says is true.
+                let mut d = vec![0.0; n * n];
+                grid2::defect(n, &host, &f, &mut d);
+                let mut b = vec![0.0; n * n];
+                grid2::defect(n, &boundary_of(n, &u), &f, &mut b);
+                let true_residual = grid2::norm_l2(n, &d) / grid2::norm_l2(n, &b);
+                let slack = 1e-3 * true_residual + report.rounding_floor;
+                assert!((report.relative_residual - true_residual).abs() <= slack, "{report:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_is_given_back_and_does_not_grow() {
+    for shape in [Shape::Cpu, Shape::Gpu] {
+        for device in devices().unwrap() {
+            let context = Context::new(&device, &ContextOptions { shape: Some(shape), ..Default::default() }).unwrap();
+            for form in [Form::Kernels, Form::Matrix] {
+                for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
+                    let n = 129;
+                    let params =
+                        PoissonParams { n, form, smoother, cycle: Cycle::Full, tolerance: 1e-4, ..Default::default() };
+                    let mut poisson = Poisson::<f32>::new(&context, &params).unwrap();
+                    let (f, mut u) = (random::<f32>(n * n, 19), vec![0.0; n * n]);
+                    poisson.solve(&f, &mut u).unwrap();
+                    let live = context.memory();
+                    context.reset_peak();
+                    for _ in 0..3 {
+                        u.fill(0.0);
+                        poisson.solve(&f, &mut u).unwrap();
+                    }
+                    assert_eq!(context.memory().live_bytes, live.live_bytes);
+                    assert_eq!(context.memory().peak_bytes, live.live_bytes, "a solve allocated");
+                    drop(poisson);
+                    assert_eq!((context.memory().live_bytes, context.memory().live_buffers), (0, 0));
+                }
+            }
+            let preconditioner =
+                MultigridPreconditioner::<f32>::new(&context, 65, &MultigridParams::default()).unwrap();
+            drop(preconditioner);
+            assert_eq!(context.memory().live_bytes, 0);
+        }
+    }
+}
+
+#[test]
+fn random_data_reach_a_deep_tolerance() {
+    for context in capable::<f64>() {
+        let n = 1025;
+        let f = random::<f64>(n * n, 20);
+        let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
+        let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+        assert_eq!(report.stop, Stop::Converged, "{report:?}");
+    }
+}
+
+#[test]
+fn the_operator_is_the_stencil_with_the_identity_on_the_boundary() {
+    for context in capable::<f64>() {
+        for n in [3, 4, 5, 9, 17, 20, 65] {
+            let operator = PoissonOperator::new(context, n).unwrap();
+            assert_eq!((Operator::<f64>::rows(&operator), Operator::<f64>::cols(&operator)), (n * n, n * n));
+            let x = random::<f64>(n * n, 21);
+            let mut product = vec![0.0; n * n];
+            grid2::defect(n, &interior_of(n, &x), &vec![0.0; n * n], &mut product);
+            let product: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { -product[k] } else { x[k] }).collect();
+            let dx = Vector::from_slice(context, &x).unwrap();
+            let mut y = Vector::filled(context, n * n, f64::NAN).unwrap();
+            operator.apply(2.0, &dx, 0.0, &mut y).unwrap();
+            let expected: Vec<f64> = product.iter().map(|p| 2.0 * p).collect();
+            assert_close(&y.to_vec().unwrap(), &expected, 4.0, &format!("beta = 0, n = {n} on {context:?}"));
+            let start = random::<f64>(n * n, 22);
+            y.write(&start).unwrap();
+            operator.apply(0.5, &dx, -3.0, &mut y).unwrap();
+            let expected: Vec<f64> = product.iter().zip(&start).map(|(p, s)| 0.5 * p - 3.0 * s).collect();
+            assert_close(&y.to_vec().unwrap(), &expected, 4.0, &format!("beta = -3, n = {n} on {context:?}"));
+        }
+        assert!(matches!(PoissonOperator::new(context, 2), Err(Error::Value { argument: "n", .. })));
+        let operator = PoissonOperator::new(context, 9).unwrap();
+        let (x, mut y) = (Vector::<f64>::zeros(context, 80).unwrap(), Vector::<f64>::zeros(context, 81).unwrap());
+        assert!(matches!(operator.apply(1.0, &x, 0.0, &mut y), Err(Error::Length { argument: "x", .. })));
+    }
+}
+
+#[test]
+fn the_preconditioner_is_symmetric_and_positive() {
+    for context in capable::<f64>() {
+        for n in [3, 5, 33, 129] {
+            for (smoother, visits) in [(Smoother::RedBlack, 1), (Smoother::Jacobi, 1), (Smoother::RedBlack, 2)] {
+                let params = MultigridParams { smoother, visits, sweeps: 2, ..Default::default() };
+                let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
+                let (a, b) = (random::<f64>(n * n, 23), random::<f64>(n * n, 24));
+                let (a, b) = (Vector::from_slice(context, &a).unwrap(), Vector::from_slice(context, &b).unwrap());
+                let mut ma = Vector::filled(context, n * n, f64::NAN).unwrap();
+                let mut mb = Vector::filled(context, n * n, f64::NAN).unwrap();
+                multigrid.apply(&a, &mut ma).unwrap();
+                multigrid.apply(&b, &mut mb).unwrap();
+                let (left, right) = (ops::dot(&ma, &b).unwrap(), ops::dot(&a, &mb).unwrap());
+                let size = ops::dot(&a, &ma).unwrap();
+                assert!(size > 0.0);
+                assert!((left - right).abs() < 1e-13 * size, "n = {n}, {params:?}: {left} and {right}");
+                let (a, ma) = (a.to_vec().unwrap(), ma.to_vec().unwrap());
+                assert_eq!(boundary_of(n, &a), boundary_of(n, &ma));
+            }
+        }
+        let bad = |params| MultigridPreconditioner::<f64>::new(context, 17, &params).unwrap_err().id();
+        assert_eq!(bad(MultigridParams { sweeps: 0, ..Default::default() }), "clinalg:argument:value");
+        assert_eq!(bad(MultigridParams { visits: 3, ..Default::default() }), "clinalg:argument:value");
+    }
+}
+
+/// Textbook conjugate gradients, to show operator, right-hand side and preconditioner together.
+#[test]
+fn preconditioned_conjugate_gradients_solve_the_boundary_value_problem() {
+    for context in capable::<f64>() {
+        let n = 129;
+        let exact = sample::<f64>(n, |x, y| x * x - y * y + x);
+        let operator = PoissonOperator::new(context, n).unwrap();
+        let mut multigrid = MultigridPreconditioner::new(context, n, &MultigridParams::default()).unwrap();
+        let f = Vector::zeros(context, n * n).unwrap();
+        let boundary = Vector::from_slice(context, &boundary_of(n, &exact)).unwrap();
+        let zeros = || Vector::<f64>::zeros(context, n * n).unwrap();
+        let (mut r, mut x, mut z, mut p, mut q) = (zeros(), zeros(), zeros(), zeros(), zeros());
+        operator.right_side(&f, &boundary, &mut r).unwrap();
+        let start = ops::norm2(&r).unwrap();
+        let mut rho_old = 1.0;
+        let mut iterations = 0;
+        while ops::norm2(&r).unwrap() > 1e-12 * start {
+            multigrid.apply(&r, &mut z).unwrap();
+            let rho = ops::dot(&r, &z).unwrap();
+            ops::update(1.0, &z, if iterations == 0 { 0.0 } else { rho / rho_old }, &mut p).unwrap();
+            operator.apply(1.0, &p, 0.0, &mut q).unwrap();
+            let alpha = rho / ops::dot(&p, &q).unwrap();
+            ops::update(alpha, &p, 1.0, &mut x).unwrap();
+            ops::update(-alpha, &q, 1.0, &mut r).unwrap();
+            (rho_old, iterations) = (rho, iterations + 1);
+            assert!(iterations <= 14, "{:e}", ops::norm2(&r).unwrap() / start);
+        }
+        assert!(difference(&x.to_vec().unwrap(), &exact) < 1e-11);
+    }
+}
+
+#[test]
+fn precision_is_that_of_the_type() {
+    assert_eq!((<f32 as Real>::PRECISION, <f64 as Real>::PRECISION), (Precision::F32, Precision::F64));
+    let n = 65;
+    let (f, u) = (random::<f64>(n * n, 25), vec![0.0; n * n]);
+    let narrow: Vec<f32> = f.iter().map(|&f| f as f32).collect();
+    for context in capable::<f64>() {
+        let params = PoissonParams { n, tolerance: 1e-4, ..Default::default() };
+        let (wide, _) = run(Some(context), &params, &f, &u);
+        let (single, report) = run(Some(context), &params, &narrow, &vec![0.0; n * n]);
+        assert_eq!(report.stop, Stop::Converged, "{report:?}");
+        let single: Vec<f64> = single.iter().map(|&u| f64::from(u)).collect();
+        assert!(difference(&wide, &single) < 1e-4 * largest(&wide));
+    }
+}
