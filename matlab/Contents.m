@@ -41,6 +41,8 @@
 %   MexBandMatrixVector            - Product of a band matrix and a vector.
 %   MexMatrixTransposeVector       - Product of the transpose of a full matrix and a vector.
 %   MexSparseMatrixTransposeVector - Product of the transpose of a sparse matrix and a vector.
+%   MexMultiply                    - Product of a matrix of any kind and a vector.
+%   MexMultiplyTranspose           - Product of the transpose of a full or sparse matrix and a vector.
 %   MexMultiplyAdd                 - alpha A x + beta y for a matrix of any kind.
 %   MexVectorPlusVector            - Sum of two objects.
 %   MexVectorMinusVector           - Difference of two objects.
@@ -53,5 +55,18 @@
 %   MexNorm1                       - Sum of magnitudes.
 %   MexNorm2                       - Euclidean norm.
 %   MexNormInf                     - Largest magnitude.
+%
+% Systems of equations
+%   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
+%   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
+%   MexGMRES                       - Solve a system by generalised minimal residuals.
+%
+% Grids and the Poisson problem
+%   MexJacobi                      - Jacobi sweeps for the Poisson problem.
+%   MexRBGS                        - Red-black Gauss-Seidel sweeps for the Poisson problem.
+%   MexPoissonDefect               - Defect of the Poisson problem.
+%   MexCoarseToFine                - Interpolate a grid to the next finer one.
+%   MexFineToCoarse                - Restrict a grid to the next coarser one.
+%   MexPoisson                     - Solve the Poisson problem by multigrid.
 %
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

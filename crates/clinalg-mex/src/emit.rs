@@ -35,8 +35,11 @@ pub(crate) enum Out {
     Single(f32),
     Flag(bool),
     Text(String),
-    /// A column of numbers.
-    Column(Vec<f64>),
+    /// Numbers in this many rows, column by column.
+    Reals {
+        rows: usize,
+        values: Vec<f64>,
+    },
     /// A full array that is filled once the host has made it.
     Full {
         rows: usize,
@@ -56,6 +59,13 @@ pub(crate) enum Out {
         fields: Vec<&'static CStr>,
         records: Vec<Vec<Out>>,
     },
+}
+
+impl Out {
+    /// A column of numbers.
+    pub(crate) fn column(values: Vec<f64>) -> Out {
+        Out::Reals { rows: values.len(), values }
+    }
 }
 
 /// What a function gives back.
@@ -98,8 +108,8 @@ pub(crate) fn emit(host: &Host, out: Out) -> Result<*mut MxArray, Fault> {
             Out::Single(value) => scalar(host, class::SINGLE, value),
             Out::Flag(value) => (host.new_logical)(value),
             Out::Text(words) => (host.new_string)(text(words).as_ptr()),
-            Out::Column(values) => {
-                let array = (host.new_numeric)(values.len(), 1, class::DOUBLE, REAL);
+            Out::Reals { rows, values } => {
+                let array = (host.new_numeric)(rows, values.len() / rows.max(1), class::DOUBLE, REAL);
                 room((host.data)(array).cast(), values.len()).copy_from_slice(&values);
                 array
             }

@@ -25,6 +25,7 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod grid;
 mod solve;
 
 pub use solve::{Method, Preconditioning};

@@ -105,6 +105,44 @@ MexHandleMatrix(gpu, y)",
         ..Function::DEFAULT
     },
     Function {
+        name: "MexMultiply",
+        title: "Product of a matrix of any kind and a vector.",
+        inputs: &[GPU, handle_as("A", "a"), handle("x"), handle("y")],
+        required: 3,
+        outputs: &["y"],
+        text: "\
+y = A x, with A a full, sparse or band m x n matrix, x a vector of n values and y one of m, all of one
+precision. The result goes to y if it is given, else to a new column.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexMatrix(gpu, [1 2; 3 4]);
+x = MexMatrix(gpu, [1; 1]);
+y = MexMultiply(gpu, A, x);
+MexHandleMatrix(gpu, y)",
+        see: &["MexMatrixVector", "MexSparseMatrixVector", "MexBandMatrixVector", "MexMultiplyTranspose"],
+        run: |args| product(args, Object::MATRIX, Registry::mv),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexMultiplyTranspose",
+        title: "Product of the transpose of a full or sparse matrix and a vector.",
+        inputs: &[GPU, handle_as("A", "a"), handle("x"), handle("y")],
+        required: 3,
+        outputs: &["y"],
+        text: "\
+y = A' x, with A a full or sparse m x n matrix, x a vector of m values and y one of n, all of one
+precision. The result goes to y if it is given, else to a new column.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexMatrix(gpu, [1 2; 3 4]);
+x = MexMatrix(gpu, [1; 1]);
+y = MexMultiplyTranspose(gpu, A, x);
+MexHandleMatrix(gpu, y)",
+        see: &["MexMatrixTransposeVector", "MexSparseMatrixTransposeVector", "MexMultiply"],
+        run: |args| product(args, Object::TRANSPOSED, Registry::mv_transposed),
+        ..Function::DEFAULT
+    },
+    Function {
         name: "MexMultiplyAdd",
         title: "alpha A x + beta y for a matrix of any kind.",
         inputs: &[GPU, real("alpha"), handle_as("A", "a"), handle("x"), real("beta"), handle("y")],

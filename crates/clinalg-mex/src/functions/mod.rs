@@ -1,6 +1,7 @@
 //! The functions by topic.
 
 use clinalg::registry::Registry;
+use clinalg::solve::Stop;
 use clinalg::{Context, Precision};
 
 use crate::args::{Args, Input, Kind};
@@ -10,14 +11,18 @@ use crate::session;
 use crate::table::Function;
 
 mod algebra;
+mod grid;
 mod objects;
 mod runtime;
+mod solve;
 
 /// The topics in the order in which `Contents.m` lists them.
 pub(crate) const GROUPS: &[(&str, &[Function])] = &[
     ("Devices and sessions", runtime::FUNCTIONS),
     ("Objects on the device", objects::FUNCTIONS),
     ("Linear algebra", algebra::FUNCTIONS),
+    ("Systems of equations", solve::FUNCTIONS),
+    ("Grids and the Poisson problem", grid::FUNCTIONS),
 ];
 
 type Outcome = Result<Answer, Fault>;
@@ -37,8 +42,18 @@ const fn real(name: &'static str) -> Input {
     Input::new(name, Kind::Real)
 }
 
+/// A number whose name in the core is another one.
+const fn real_as(name: &'static str, core: &'static str) -> Input {
+    Input::named(name, core, Kind::Real)
+}
+
 const fn count(name: &'static str) -> Input {
     Input::new(name, Kind::Count)
+}
+
+/// A count whose name in the core is another one.
+const fn count_as(name: &'static str, core: &'static str) -> Input {
+    Input::named(name, core, Kind::Count)
 }
 
 const fn text(name: &'static str) -> Input {
@@ -68,6 +83,16 @@ fn number(precision: Precision, value: f64) -> Out {
     match precision {
         Precision::F32 => Out::Single(value as f32),
         Precision::F64 => Out::Real(value),
+    }
+}
+
+/// MATLAB's flag for the end of an iteration.
+fn flag(stop: Stop) -> f64 {
+    match stop {
+        Stop::Converged => 0.0,
+        Stop::IterationLimit => 1.0,
+        Stop::Stagnated | Stop::RoundingFloor => 3.0,
+        _ => 4.0,
     }
 }
 

@@ -54,9 +54,18 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
 /// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
 /// [`Error::Context`] that names `f` or `out`.
 pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
-    let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    same_side("u", u, &[("f", f), ("out", out)])?;
     out.copy_from(u)?;
-    (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, out))
+    relax_red_black(out, f, sweeps)
+}
+
+/// [`red_black`] in place: u is the start and the result.
+///
+/// # Errors
+/// As [`red_black`].
+pub fn relax_red_black<T: Real>(u: &mut Vector<T>, f: &Vector<T>, sweeps: usize) -> Result<()> {
+    let n = same_side("u", u, &[("f", f)])?;
+    (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, u))
 }
 
 /// d = f + Laplace_h u inside, 0 on the boundary; grids of N by N points, N at least 3.
