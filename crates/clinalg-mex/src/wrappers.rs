@@ -7,7 +7,7 @@ use crate::functions::GROUPS;
 use crate::table::{Function, all};
 
 /// Widest line of help text.
-const WIDTH: usize = 120;
+const WIDTH: usize = 130;
 
 /// `<name>.m`: help text and a call of the gateway with fixed arguments, which costs the interpreter
 /// least. A missing argument shows when it is used, so that a good call pays for no check.
