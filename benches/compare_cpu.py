@@ -80,12 +80,13 @@ def own_seconds():
 class Watch:
     """Measures what other programs took of the processors while a part ran."""
 
-    def __init__(self, log):
-        self.log = log
+    def __init__(self, log, insist=True):
+        self.log, self.insist = log, insist
 
-    def measure(self, name, part, tries=6):
-        for attempt in range(tries):
-            self.wait_for_quiet()
+    def measure(self, name, part, tries=20):
+        for _ in range(tries):
+            if self.insist:
+                self.wait_for_quiet()
             busy, stolen, own, start = *busy_seconds(), own_seconds(), time.monotonic()
             result = part()
             elapsed = time.monotonic() - start
@@ -93,13 +94,13 @@ class Watch:
             entry = {"part": name, "seconds": round(elapsed, 3), "foreign_load": round(foreign, 4),
                      "stolen": round((busy_seconds()[1] - stolen) / (elapsed * THREADS), 4), "kept": foreign <= FOREIGN_LOAD}
             self.log.append(entry)
-            if entry["kept"]:
+            if entry["kept"] or not self.insist:
                 return result
             print(f"  {name}: other programs took {foreign:.0%} of the processors, measuring again", file=sys.stderr, flush=True)
         sys.exit(f"{name}: the machine does not become quiet; nothing was written")
 
     @staticmethod
-    def wait_for_quiet(patience=900.0):
+    def wait_for_quiet(patience=3600.0):
         end = time.monotonic() + patience
         while time.monotonic() < end:
             busy, own = busy_seconds()[0], own_seconds()
@@ -367,7 +368,7 @@ def run(options):
         sys.exit(f"vectors of {8 * length} bytes do not exceed four times the last-level cache of {cache} bytes")
     build_bandwidth()
     log, data = [], {"rounds": []}
-    watch = Watch(log)
+    watch = Watch(log, insist=not options.quick)
     python = Python(n, length)
     x_file, y_file = PEERS / "x.bin", PEERS / "y.bin"
     python.x.tofile(x_file)
@@ -444,7 +445,7 @@ def solves(options, n, watch, versions):
         found["pyamg"].append(watch.measure("pyamg", lambda: amg.solve(None)))
         found["multigrid"].append(watch.measure("multigrid", lambda: clinalg("poisson", "--n", n, "--rhs", "random", "--tol", "1e-10")))
         found["pyamg_cg"].append(watch.measure("pyamg_cg", lambda: amg.solve("cg")))
-        if turn < 2:
+        if turn < 1:
             found["cg"].append(watch.measure("cg", lambda: clinalg("solve", matrix, "--rhs", "random", "--method", "cg", "--tol", "1e-10")))
         print(f"solve {turn + 1} of {turns}", file=sys.stderr, flush=True)
     for report in found["cg"] + found["multigrid"]:
@@ -536,11 +537,11 @@ def show(result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--setup", action="store_true", help="install the Python peers into target/peers")
-    parser.add_argument("--quick", action="store_true", help="small sizes and few samples; writes nothing")
+    parser.add_argument("--quick", action="store_true", help="small sizes and few samples, quiet machine or not; writes nothing")
     parser.add_argument("--no-solves", action="store_true", help="leave out the Poisson solves")
     parser.add_argument("--n", type=int, default=2049, help="points a side of the grid, 2^k + 1")
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--samples", type=int, default=5, help="samples of each operation in a round")
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--samples", type=int, default=3, help="samples of each operation in a round")
     parser.add_argument("--machine", help="machine's name in the file name; made of the processor's name by default")
     parser.add_argument("--show", metavar="FILE", help="print the tables of an earlier run")
     options = parser.parse_args()

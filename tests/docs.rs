@@ -144,7 +144,7 @@ fn relative_links_resolve() {
 }
 
 #[test]
-fn every_page_is_in_the_summary_and_every_block_has_a_language() {
+fn every_page_is_in_the_summary_and_blocks_have_languages() {
     let docs = root().join("docs");
     let summary = parse(&docs.join("SUMMARY.md")).links();
     let mut faults = Vec::new();
@@ -154,7 +154,7 @@ fn every_page_is_in_the_summary_and_every_block_has_a_language() {
             faults.push(format!("{name} is not in SUMMARY.md"));
         }
     }
-    for page in pages().iter().map(|path| parse(path)) {
+    for page in [book(), vec![root().join("README.md")]].concat().iter().map(|path| parse(path)) {
         if page.blocks.iter().any(|(language, _)| language.is_empty()) {
             faults.push(format!("{}: a fenced block without a language", page.path.display()));
         }

@@ -24,25 +24,29 @@ use crate::output::{Align, Output, seconds, table};
 /// of a plain copy or, where they mostly read, of a plain sum, measured in the same run.
 #[derive(clap::Args)]
 #[command(after_help = "\
-How: after a warm-up, each sample is the wall time of as many calls in a row as take 2 ms, with a wait for the device at
-the end, divided by their number; the time is the median of the samples. Bytes are those that must be read and written
-once: 24 N^2 for axpby in f64, 12 per entry and 20 per row for a CSR product. red_black counts one pass (24 N^2),
-poisson_vcycle 18 values a point. copy_bandwidth is that of `copy`, read_bandwidth that of `sum`, each the median of
-samples at the beginning and at the end.
+How: after a warm-up, a sample is the wall time of as many calls in a row as
+take 2 ms, with a wait for the device at their end, over their number. Times are
+medians of the samples. Bytes are those that must be read and written once: in
+f64 24 N^2 for axpby, 12 an entry and 20 a row for the CSR product; red_black
+counts one pass (24 N^2), poisson_vcycle 18 values a point, cg_poisson per
+iteration a product and nine passes over vectors. copy_bandwidth is that of
+`copy`, read_bandwidth that of `sum`, medians over both ends of the run.
 
-JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\": [{\"operation\", \"n\", \"size\", \"precision\",
-\"bytes\", \"calls\", \"seconds\", \"samples\", \"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\", \"kernels\"}]}
-Bandwidths are in 10^9 bytes per second. kernels is null without --kernels.
+JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\":
+[{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
+\"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\", \"kernels\"}]}.
+Bandwidths in 10^9 bytes per second; kernels is null without --kernels.
 
 Examples:
-  clinalg bench                            everything but cg_poisson at N = 2049
-  clinalg bench --n 4097 --only copy,dot   two operations on 16.8 million values
-  clinalg bench --kernels --precision f32  with the device's own time of each kernel
+  clinalg bench                             all but cg_poisson at N = 2049
+  clinalg bench --n 4097 --only copy,dot    on 16.8 million values
+  clinalg bench --kernels --precision f32   with each kernel's device time
 
-Choose N so that 8 N^2 bytes are several times the last cache, or the cache is measured.")]
+Choose N so that 8 N^2 bytes are several times the last-level cache, or it is
+the cache that is measured.")]
 pub(crate) struct Args {
     /// Points a side of the grid; vectors have N^2 values, the dense matrix has N rows
-    #[arg(long, default_value_t = 2049, value_parser = args::side, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 2049, value_parser = args::side, allow_hyphen_values = true)]
     n: usize,
     /// Precision of the data
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]

@@ -12,16 +12,18 @@ use crate::output::{Align, Output, bytes, table};
 /// The device marked with * is the one that the other commands take by default.
 #[derive(clap::Args)]
 #[command(after_help = "\
-JSON: a list with one object per device. Keys: index, platform, platform_version, vendor, name, version,
-c_version, driver, kind (cpu, gpu, accelerator, other), fp64, compute_units, global_mem, max_alloc and
-local_mem (bytes), max_work_group, clock_mhz, int64_atomics, sub_groups, unified_memory, extensions.
+JSON: a list with one object per device. Keys: index, platform,
+platform_version, vendor, name, version, c_version, driver, kind (cpu, gpu,
+accelerator, other), fp64, compute_units, global_mem, max_alloc and local_mem
+(bytes), max_work_group, clock_mhz, int64_atomics, sub_groups, unified_memory,
+extensions.
 
 Examples:
   clinalg devices
   clinalg devices --json | jq -r '.[].name'
-  clinalg devices --device nvidia         only the device that a selector picks
+  clinalg devices --device nvidia           the one that a selector picks
 
-Where there is none, the message says what is missing, and the exit code is 3.")]
+Where there is none, the message says what is missing; the exit code is 3.")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -16,14 +16,15 @@ use crate::output::{Output, bytes, seconds, wrapped};
 /// largest error found, what rounding allows, the time taken with building the kernels.
 #[derive(clap::Args)]
 #[command(after_help = "\
-JSON: {\"passed\", \"quick\", \"devices\": [{\"device\", \"notes\", \"faults\", \"passed\", \"runs\": [{\"shape\", \"error\",
-\"checks\": [{\"name\", \"precision\", \"size\", \"max_error\", \"tolerance\", \"passed\", \"seconds\", \"detail\"}]}]}]}
-max_error is null where a result that must be exact is not.
+JSON: {\"passed\", \"quick\", \"devices\": [{\"device\", \"notes\", \"faults\", \"passed\",
+\"runs\": [{\"shape\", \"error\", \"checks\": [{\"name\", \"precision\", \"size\",
+\"max_error\", \"tolerance\", \"passed\", \"seconds\", \"detail\"}]}]}]}. max_error is
+null where a result that must be exact is not.
 
 Examples:
-  clinalg doctor                          every device
-  clinalg doctor --device 0 --quick       a first look at one device
-  CLINALG_SHAPE=gpu clinalg doctor        only the kernels for GPUs
+  clinalg doctor                      every device
+  clinalg doctor --device 0 --quick   a first look at one device
+  CLINALG_SHAPE=gpu clinalg doctor    only the kernels for GPUs
 
 The exit code is 0 only when every check holds on every device, else 1.")]
 pub(crate) struct Args {
@@ -90,14 +91,11 @@ fn examine(device: &Device, quick: bool, out: &mut Output) -> Result<Examined, F
     let info = device.info();
     let (notes, faults) = (notes(info), faults::of(info).collect::<Vec<_>>());
     out.line(format!("device {}: {} ({}, driver {})", info.index, info.name, info.platform, info.driver))?;
-    for note in &notes {
-        out.line(format!("  {note}"))?;
-    }
-    for fault in &faults {
-        out.line(format!(
-            "  known fault of this driver ({}): {}; instead: {}",
-            fault.versions, fault.what, fault.instead
-        ))?;
+    let known = |f: &&Fault| format!("known fault of this driver ({}): {}; instead: {}", f.versions, f.what, f.instead);
+    for note in notes.iter().cloned().chain(faults.iter().map(known)) {
+        for (index, line) in wrapped(&note, 100).into_iter().enumerate() {
+            out.line(format!("  {}{line}", if index == 0 { "" } else { "  " }))?;
+        }
     }
     let mut runs = Vec::new();
     for shape in shapes(device)? {

@@ -21,25 +21,29 @@ use crate::output::Output;
 
 const AFTER_HELP: &str = "\
 Examples:
-  clinalg devices                         what OpenCL devices there are
-  clinalg doctor                          does every operation compute right on each of them?
-  clinalg poisson --n 1025 --plot u.png   solve -Laplace u = f by multigrid and draw the solution
-  clinalg solve A.mtx --out x.mtx         solve a sparse system from a MatrixMarket file
-  clinalg bench                           each operation against the memory bandwidth
+  clinalg devices                   what OpenCL devices there are
+  clinalg doctor                    is every operation right on each of them?
+  clinalg poisson --plot u.png      solve -Laplace u = f by multigrid, draw u
+  clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
+  clinalg bench                     operations against the memory bandwidth
 
 Environment:
-  CLINALG_DEVICE     the device where --device is not given: an index or a part of a name
-  CLINALG_SHAPE      cpu or gpu: the family of kernels, where the device's kind shall not decide
-  CLINALG_CACHE_DIR  folder for built kernels; empty for none [default: the user's cache folder]
+  CLINALG_DEVICE     the device where --device is not given: an index or a part
+                     of a name
+  CLINALG_SHAPE      cpu or gpu: which family of kernels runs, where the kind of
+                     the device shall not decide
+  CLINALG_CACHE_DIR  folder for built kernels, empty for none
+                     [default: the user's cache folder]
 
 Exit codes:
-  0  done; for a solver: the tolerance is met, or the residual is as small as rounding allows
-  1  a solver stopped before its tolerance, or a self-test failed
+  0  done; a solver met its tolerance or the floor of rounding
+  1  a solver stopped before that, or a self-test failed
   2  wrong usage, or an argument or matrix that cannot be used
   3  no OpenCL, no device, or no device that matches the selector
   4  the device or its driver failed: memory, kernel build, no double precision
   5  a file could not be read or written, or its content is damaged
-With --json an error is printed as {\"error\": {\"id\", \"message\", \"exit_code\"}} as well.";
+Errors are told on stderr; with --json also on stdout, as one object
+{\"error\": {\"id\", \"message\", \"exit_code\"}}.";
 
 /// Linear algebra and multigrid on any OpenCL device
 #[derive(Parser)]
@@ -56,10 +60,10 @@ struct Cli {
 pub(crate) struct Global {
     /// Device to use: its index in `clinalg devices`, or a part of its name or platform (letter case ignored)
     /// [default: CLINALG_DEVICE, else the first GPU, else the first device]
-    #[arg(long, global = true, value_name = "SELECTOR")]
+    #[arg(long, global = true, value_name = "SELECTOR", help_heading = "Options of every command")]
     device: Option<String>,
     /// Print one JSON document on stdout and nothing else
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Options of every command")]
     json: bool,
 }
 
@@ -116,9 +120,11 @@ fn refuse(error: &clap::Error) -> ExitCode {
     // Nothing is left to do where stderr cannot be written.
     let _ = error.print();
     if std::env::args_os().any(|arg| arg == "--json") {
+        // What is wrong comes before the first empty line; usage and hints follow.
         let message = error.render().to_string();
-        let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Output::new(true).json_failure(&Failure::usage(first));
+        let what = message.split("\n\n").next().unwrap_or_default().trim_start_matches("error: ");
+        let words = what.split_whitespace().collect::<Vec<_>>().join(" ");
+        Output::new(true).json_failure(&Failure::usage(words));
     }
     Exit::Usage.into()
 }

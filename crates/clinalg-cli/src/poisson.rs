@@ -27,26 +27,30 @@ use crate::progress::Progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Problems:
-  sine    f = 2 pi^2 sin(pi x) sin(pi y), whose solution is u = sin(pi x) sin(pi y). The stencil makes an error of
-          ((pi h / 2) / sin(pi h / 2))^2 - 1, about pi^2 h^2 / 12, at the middle, and rounding leaves a relative
-          residual of about 1e-16 * 8 / h^2 * |u| / |f|: the solver stops there and says so
-  random  f uniform in (-1, 1), whose residual can fall much further
+  sine    f = 2 pi^2 sin(pi x) sin(pi y), solved by u = sin(pi x) sin(pi y). The
+          stencil errs by ((pi h / 2) / sin(pi h / 2))^2 - 1, which is about
+          pi^2 h^2 / 12. Rounding leaves a relative residual of about
+          1e-16 * 8 / h^2 * |u| / |f|; the solver stops there and says so.
+  random  f uniform in (-1, 1), whose residual can fall much further.
 
-JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision, tolerance, device, shape, levels, cycles,
-stop, converged, residual_history, relative_residual, convergence_factor, rounding_floor, error_max,
-discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures. error_max and
-discretisation_error are null for random data, device and shape for --form reference.
+JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision,
+tolerance, device, shape, levels, cycles, stop, converged, residual_history,
+relative_residual, convergence_factor, rounding_floor, error_max,
+discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures.
+error_max and discretisation_error are null for random data, device and shape
+for --form reference.
 
 Examples:
-  clinalg poisson                                     1025 x 1025 points in double precision
-  clinalg poisson --n 4097 --rhs random --cycle fmg   full multigrid on 16.8 million points
-  clinalg poisson --n 257 --plot u.png                writes u.png and u-convergence.png
-  clinalg poisson --n 129 --form reference --json     in plain Rust, without OpenCL
+  clinalg poisson                            1025 x 1025 points in f64
+  clinalg poisson --n 4097 --rhs random --cycle fmg
+  clinalg poisson --n 257 --plot u.png       u.png and u-convergence.png
+  clinalg poisson --n 129 --form reference   in plain Rust, without OpenCL
 
-The exit code is 0 when the tolerance or the floor of rounding is reached, else 1.")]
+The exit code is 0 when the tolerance or the floor of rounding is reached,
+else 1.")]
 pub(crate) struct Args {
     /// Points a side, boundary included: 3, 5, 9, ... 2^k + 1
-    #[arg(long, default_value_t = 1025, value_parser = args::side, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 1025, value_parser = args::side, allow_hyphen_values = true)]
     n: usize,
     /// Right-hand side
     #[arg(long, value_enum, default_value_t = RightSide::Sine)]
@@ -73,10 +77,10 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1)]
     post: usize,
     /// Weight of Jacobi, between 0 and 2
-    #[arg(long, default_value_t = 0.8, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.8, allow_hyphen_values = true)]
     omega: f64,
     /// Relative residual to reach; 0 goes on to the floor of rounding [default: 1e-10 in f64, 1e-5 in f32]
-    #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most cycles
     #[arg(long, default_value_t = 100, value_name = "COUNT")]

@@ -26,21 +26,23 @@ use crate::progress::Progress;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Methods:
-  cg        conjugate gradients, for symmetric positive definite A; the default where A is symmetric and its
-            diagonal positive
-  bicgstab  BiCGStab, for any nonsingular A with little memory; the default else
-  gmres     GMRES restarted after --restart iterations, for any nonsingular A
+  cg        conjugate gradients, for symmetric positive definite A; taken by
+            itself where A is symmetric and its diagonal positive
+  bicgstab  for any nonsingular A, with little memory; taken by itself else
+  gmres     restarted after --restart iterations, for any nonsingular A
 
-JSON keys: matrix, rows, cols, nnz, symmetric, rhs, seed, method, precond, restart, precision, tolerance, device, shape,
-stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup, seconds_solve,
-peak_device_bytes, out, pictures. seconds_setup holds the upload and the building of kernels.
+JSON keys: matrix, rows, cols, nnz, symmetric, rhs, seed, method, precond,
+restart, precision, tolerance, device, shape, stop, converged, iterations,
+relative_residual, residual_history, seconds_read, seconds_setup (upload, and
+building the kernels), seconds_solve, peak_device_bytes, out, pictures.
 
 Examples:
-  clinalg solve A.mtx                                     b = (1, ..., 1)
+  clinalg solve A.mtx                           b = (1, ..., 1)
   clinalg solve A.mtx --rhs b.mtx --out x.mtx --tol 1e-12
-  clinalg solve A.mtx --method gmres --restart 50 --precond jacobi --plot residuals.svg
+  clinalg solve A.mtx --method gmres --restart 50 --plot residuals.svg
 
-The exit code is 0 when the tolerance or the floor of rounding is reached, else 1; x is written in either case.")]
+The exit code is 0 when the tolerance or the floor of rounding is reached, else
+1; x is written in either case.")]
 pub(crate) struct Args {
     /// The matrix, a MatrixMarket file; entries that occur twice are summed
     #[arg(value_name = "A.mtx")]
@@ -58,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Precond::None)]
     precond: Precond,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]
-    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most iterations
     #[arg(long, default_value_t = 10_000, value_name = "COUNT")]

@@ -74,7 +74,7 @@ fn ranges<T: Real>(context: &Context) {
     assert_error(buffer.read_range(1001, &mut []), value, "offset");
     let length = "clinalg:argument:length";
     assert_error(x.write(&values[1..]), length, "values");
-    assert_error(x.read(&mut vec![T::zero(); 1001]), length, "target");
+    assert_error(x.read(&mut [T::zero(); 1001]), length, "target");
     assert_error(x.copy_from(&part), length, "source");
     assert_same("nothing was written", &x.to_vec().unwrap(), &want);
 }

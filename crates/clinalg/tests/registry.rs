@@ -291,7 +291,7 @@ fn products<T: Scalar>(context: &Context) {
         let y = registry.mv(1.5, a, hx, 7.0, None).unwrap();
         assert_close("mv into a new vector", &values::<T>(&registry, y), &fresh, bound);
         registry.release(y, &[Kind::Vector]).unwrap();
-        registry.write(row, 0, &vec![T::nan(); 40]).unwrap();
+        registry.write(row, 0, &[T::nan(); 40]).unwrap();
         registry.mv(1.5, a, hx, 0.0, Some(row)).unwrap();
         assert_close("mv into a row", &values::<T>(&registry, row), &fresh, bound);
     }

@@ -640,7 +640,7 @@ fn long_vectors<T: Real>(context: &Context, n: usize) {
     if info.unified_memory
         && proc_bytes("/proc/meminfo", "MemAvailable:").is_none_or(|free| free < 2 * bytes + (1 << 30))
     {
-        eprintln!("skipped: {what} needs {} GiB of free memory", 2 * bytes >> 30);
+        eprintln!("skipped: {what} needs {} GiB of free memory", (2 * bytes) >> 30);
         return;
     }
     let two = T::of(2.0);

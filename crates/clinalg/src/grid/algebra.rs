@@ -72,12 +72,12 @@ fn inside(n: usize, k: usize) -> bool {
 
 /// Weights of the coarse points on a line that give fine point `i` by linear interpolation.
 fn linear(i: usize) -> Vec<(usize, f64)> {
-    if i % 2 == 0 { vec![(i / 2, 1.0)] } else { vec![(i / 2, 0.5), (i / 2 + 1, 0.5)] }
+    if i.is_multiple_of(2) { vec![(i / 2, 1.0)] } else { vec![(i / 2, 0.5), (i / 2 + 1, 0.5)] }
 }
 
 /// The same by cubic interpolation on `m` coarse points.
 fn cubic(m: usize, i: usize) -> Vec<(usize, f64)> {
-    if i % 2 == 0 {
+    if i.is_multiple_of(2) {
         return vec![(i / 2, 1.0)];
     }
     let (first, weights) = cubic_weights(m, i / 2);

@@ -164,8 +164,7 @@ fn descend<C: Components>(
     level: usize,
     u: &mut C::Grid,
     f: &C::Grid,
-    coarse: &mut Pair<C::Grid>,
-    rest: &mut [Pair<C::Grid>],
+    (coarse, rest): (&mut Pair<C::Grid>, &mut [Pair<C::Grid>]),
     zero: bool,
 ) -> Result<()> {
     c.descend(level, u, f, zero, plan.pre, plan.orders[0], &mut coarse.f)?;
@@ -185,7 +184,7 @@ fn visit<C: Components>(
     zero: bool,
 ) -> Result<()> {
     let Some((next, rest)) = coarse.split_first_mut() else { return c.solve_coarsest(u, f, zero) };
-    descend(c, plan, level, u, f, next, rest, zero)?;
+    descend(c, plan, level, u, f, (next, rest), zero)?;
     c.ascend(level, &next.u, u, f, plan.post, plan.orders[1])
 }
 
@@ -202,7 +201,7 @@ fn cycle_norm<C: Components>(
         c.solve_coarsest(u, f, false)?;
         return c.defect_norm(level, u, f);
     };
-    descend(c, plan, level, u, f, next, rest, false)?;
+    descend(c, plan, level, u, f, (next, rest), false)?;
     c.ascend_norm(level, &next.u, u, f, plan.post, plan.orders[1])
 }
 

@@ -162,10 +162,10 @@ pub fn inject_boundary<T: Real>(n: usize, fine: &[T], coarse: &mut [T]) {
     let m = coarser(n);
     check(n, &[fine]);
     check(m, &[coarse]);
-    for c in 0..m * m {
+    for (c, value) in coarse.iter_mut().enumerate() {
         let (i, j) = (c % m, c / m);
         if i == 0 || i == m - 1 || j == 0 || j == m - 1 {
-            coarse[c] = fine[2 * j * n + 2 * i];
+            *value = fine[2 * j * n + 2 * i];
         }
     }
 }
@@ -262,7 +262,7 @@ fn interpolated<T: Real>(n: usize, coarse: &[T], k: usize) -> T {
 /// The value at fine point `i` of a line of `m` coarse values.
 fn cubic<T: Real>(m: usize, i: usize, coarse: impl Fn(usize) -> T) -> T {
     let k = i / 2;
-    if i % 2 == 0 {
+    if i.is_multiple_of(2) {
         return coarse(k);
     }
     let (first, weights) = cubic_weights(m, k);

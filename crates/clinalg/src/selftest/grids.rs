@@ -12,8 +12,16 @@ use crate::{Real, Result, Vector, ops};
 type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
 /// The same on slices, with the points a side of the finer grid.
 type OnHost<T> = fn(usize, &[T], &[T], &mut [T]);
-/// Length of the input from the points a side of the finer grid, then that of the output.
-type Lengths = [fn(usize) -> usize; 2];
+
+struct Component<T: Real> {
+    name: &'static str,
+    /// Fewest points a side of the finer grid.
+    least: usize,
+    /// Values of the input and of the output, from the points a side of the finer grid.
+    lengths: [fn(usize) -> usize; 2],
+    device: OnDevice<T>,
+    host: OnHost<T>,
+}
 
 fn fine(n: usize) -> usize {
     n * n
@@ -31,42 +39,42 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
 }
 
 fn components<T: Real>(suite: &mut Suite<'_>) {
-    let all: [(&str, usize, Lengths, OnDevice<T>, OnHost<T>); 5] = [
-        (
-            "grid_jacobi",
-            3,
-            [fine, fine],
-            |u, f, out| grid::jacobi(u, f, out, 1, T::of(0.5)),
-            |n, u, f, out| plain::jacobi(n, T::of(0.5), u, f, out),
-        ),
-        (
-            "grid_red_black",
-            3,
-            [fine, fine],
-            |u, f, out| grid::red_black(u, f, out, 1),
-            |n, u, f, out| {
+    let all: [Component<T>; 5] = [
+        Component {
+            name: "grid_jacobi",
+            least: 3,
+            lengths: [fine, fine],
+            device: |u, f, out| grid::jacobi(u, f, out, 1, T::of(0.5)),
+            host: |n, u, f, out| plain::jacobi(n, T::of(0.5), u, f, out),
+        },
+        Component {
+            name: "grid_red_black",
+            least: 3,
+            lengths: [fine, fine],
+            device: |u, f, out| grid::red_black(u, f, out, 1),
+            host: |n, u, f, out| {
                 out.copy_from_slice(u);
                 plain::red_black(n, out, f, Order::RedFirst);
             },
-        ),
-        ("grid_defect", 3, [fine, fine], grid::defect, plain::defect),
-        (
-            "grid_restrict",
-            5,
-            [fine, coarse],
-            |u, _, out| grid::restrict(u, out),
-            |n, u, _, out| plain::restrict(n, u, out),
-        ),
-        (
-            "grid_interpolate",
-            5,
-            [coarse, fine],
-            |u, _, out| grid::interpolate(u, out),
-            |n, u, _, out| plain::interpolate(n, u, out),
-        ),
+        },
+        Component { name: "grid_defect", least: 3, lengths: [fine, fine], device: grid::defect, host: plain::defect },
+        Component {
+            name: "grid_restrict",
+            least: 5,
+            lengths: [fine, coarse],
+            device: |u, _, out| grid::restrict(u, out),
+            host: |n, u, _, out| plain::restrict(n, u, out),
+        },
+        Component {
+            name: "grid_interpolate",
+            least: 5,
+            lengths: [coarse, fine],
+            device: |u, _, out| grid::interpolate(u, out),
+            host: |n, u, _, out| plain::interpolate(n, u, out),
+        },
     ];
     let (context, quick) = (suite.context, suite.quick);
-    for (name, least, [input, output], device, host) in all {
+    for Component { name, least, lengths: [input, output], device, host } in all {
         suite.check(name, Some(T::PRECISION), |worst| {
             for n in [3, 5, 9, 17, 33, 65, 129, 257] {
                 if n < least || (quick && n > 33) {

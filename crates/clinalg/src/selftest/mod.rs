@@ -149,13 +149,13 @@ impl Worst {
 
     /// One error with its tolerance; `place` says where it is.
     fn note(&mut self, size: usize, error: f64, tolerance: f64, place: impl FnOnce() -> String) {
+        let error = if error.is_nan() { f64::INFINITY } else { error };
         let ratio = |error: f64, tolerance: f64| if error == 0.0 { 0.0 } else { error / tolerance };
-        if self.failure.is_none()
-            && (self.tolerance == 0.0 || !(ratio(error, tolerance) < ratio(self.error, self.tolerance)))
-        {
+        let closer = ratio(error, tolerance) >= ratio(self.error, self.tolerance);
+        if self.failure.is_none() && (self.tolerance == 0.0 || closer) {
             (self.size, self.error, self.tolerance) = (size, error, tolerance);
         }
-        if !(error <= tolerance) {
+        if error > tolerance {
             self.failure.get_or_insert_with(place);
         }
     }
@@ -174,7 +174,7 @@ impl Worst {
             } else {
                 (got.wide() - want.wide()).abs() / scale(i)
             };
-            if error > 0.0 || error.is_nan() {
+            if error != 0.0 {
                 self.note(size, error, tolerance, || format!("size {size}: value {i} is {got:e}, expected {want:e}"));
             }
         }

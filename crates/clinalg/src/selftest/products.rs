@@ -12,14 +12,19 @@ use crate::{Band, Context, Csr, Dense, Real, Result, Vector, ops};
 /// alpha, beta; with `beta = 0` y holds NaN, which must not be read.
 const FACTORS: [(f64, f64); 2] = [(1.0, 0.0), (-2.0, 3.0)];
 
-/// One product: y = alpha A x + beta y.
+/// y = alpha A x + beta y on the device.
+type OnDevice<'a, T> = &'a dyn Fn(T, &Vector<T>, T, &mut Vector<T>) -> Result<()>;
+/// The same on slices.
+type OnHost<'a, T> = &'a dyn Fn(T, &[T], T, &mut [T]);
+
+/// One product.
 struct Case<'a, T: Real> {
     size: usize,
     /// Terms of the longest row.
     longest: usize,
     data: Data,
-    device: &'a dyn Fn(T, &Vector<T>, T, &mut Vector<T>) -> Result<()>,
-    host: &'a dyn Fn(T, &[T], T, &mut [T]),
+    device: OnDevice<'a, T>,
+    host: OnHost<'a, T>,
     /// |A| x.
     magnitude: &'a dyn Fn(&[T], &mut [T]),
     rows: usize,

@@ -78,20 +78,49 @@ fn elementwise<T: Real>(suite: &mut Suite<'_>) {
     });
 }
 
-fn reductions<T: Real>(suite: &mut Suite<'_>) {
-    type OnDevice<T> = fn(&Vector<T>, &Vector<T>) -> Result<T>;
-    type OnHost<T> = fn(&[T], &[T]) -> T;
+struct Reduction<T: Real> {
+    name: &'static str,
+    device: fn(&Vector<T>, &Vector<T>) -> Result<T>,
+    host: fn(&[T], &[T]) -> T,
     /// The sum of the magnitudes of the terms.
-    type Scale<T> = fn(&[T], &[T]) -> T;
-    let operations: [(&str, OnDevice<T>, OnHost<T>, Scale<T>); 5] = [
-        ("sum", |x, _| ops::sum(x), |x, _| plain::sum(x), |x, _| plain::norm1(x)),
-        ("dot", ops::dot, plain::dot, |x, y| x.iter().zip(y).fold(T::zero(), |sum, (&x, &y)| sum + (x * y).abs())),
-        ("norm1", |x, _| ops::norm1(x), |x, _| plain::norm1(x), |x, _| plain::norm1(x)),
-        ("norm2", |x, _| ops::norm2(x), |x, _| plain::norm2(x), |x, _| plain::norm2(x)),
-        ("norm_inf", |x, _| ops::norm_inf(x), |x, _| plain::norm_inf(x), |x, _| plain::norm_inf(x)),
+    scale: fn(&[T], &[T]) -> T,
+}
+
+fn reductions<T: Real>(suite: &mut Suite<'_>) {
+    let all: [Reduction<T>; 5] = [
+        Reduction {
+            name: "sum",
+            device: |x, _| ops::sum(x),
+            host: |x, _| plain::sum(x),
+            scale: |x, _| plain::norm1(x),
+        },
+        Reduction {
+            name: "dot",
+            device: ops::dot,
+            host: plain::dot,
+            scale: |x, y| x.iter().zip(y).fold(T::zero(), |sum, (&x, &y)| sum + (x * y).abs()),
+        },
+        Reduction {
+            name: "norm1",
+            device: |x, _| ops::norm1(x),
+            host: |x, _| plain::norm1(x),
+            scale: |x, _| plain::norm1(x),
+        },
+        Reduction {
+            name: "norm2",
+            device: |x, _| ops::norm2(x),
+            host: |x, _| plain::norm2(x),
+            scale: |x, _| plain::norm2(x),
+        },
+        Reduction {
+            name: "norm_inf",
+            device: |x, _| ops::norm_inf(x),
+            host: |x, _| plain::norm_inf(x),
+            scale: |x, _| plain::norm_inf(x),
+        },
     ];
     let (context, sizes) = (suite.context, suite.sizes(LARGE));
-    for (name, device, host, scale) in operations {
+    for Reduction { name, device, host, scale } in all {
         suite.check(name, Some(T::PRECISION), |worst| {
             for &n in &sizes {
                 for data in Data::ALL {

@@ -115,23 +115,35 @@ fn parse_builds(files: &[String], table: &str) -> Result<Vec<Build>> {
     Ok(builds)
 }
 
-/// Names that `#ifdef` asks for in `text` and that nothing defines: neither a build nor the file.
+/// Names whose definition `#ifdef` or `defined` asks for in `text` and that nothing defines: neither a build nor the
+/// file, nor the compiler, whose names begin with two underscores or with `cl_`.
 fn unknown_switches(text: &str, defines: &BTreeSet<&str>) -> Vec<String> {
     let own: BTreeSet<&str> = Source::parse(text).macros.iter().map(|m| m.name).collect();
-    let asked = text.lines().filter_map(|line| {
-        let mut words = line.trim_start().strip_prefix('#')?.split_whitespace();
-        matches!(words.next()?, "ifdef" | "ifndef").then(|| words.next())?
-    });
-    asked.filter(|name| !own.contains(name) && !defines.contains(name)).map(str::to_owned).collect()
+    let mut unknown = Vec::new();
+    for line in text.lines() {
+        let Some(directive) = line.trim_start().strip_prefix('#') else { continue };
+        let mut words = directive.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        while let Some(word) = words.next() {
+            if !matches!(word, "ifdef" | "ifndef" | "defined") {
+                continue;
+            }
+            let name = words.next().unwrap_or_default();
+            let from_compiler = name.starts_with("__") || name.starts_with("cl_");
+            if !(from_compiler || own.contains(name) || defines.contains(name)) {
+                unknown.push(name.to_owned());
+            }
+        }
+    }
+    unknown
 }
 
 /// Compiles every build for a neutral target with warnings as errors.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let builds = builds(workspace)?;
     let mut failures = Vec::new();
-    for file in files(workspace)? {
+    for file in std::iter::once("common".to_owned()).chain(files(workspace)?) {
         let text = std::fs::read_to_string(workspace.path(format!("kernels/{file}.cl")))?;
-        let defines = builds.iter().filter(|b| b.file == file).flat_map(|b| &b.defines);
+        let defines = builds.iter().filter(|b| b.file == file || file == "common").flat_map(|b| &b.defines);
         let defines = defines.filter_map(|d| d.split('=').next()).collect();
         for name in unknown_switches(&text, &defines) {
             failures.push(format!("kernels/{file}.cl asks for {name}, which no build in {BUILDS} defines"));
@@ -191,9 +203,10 @@ mod tests {
 
     #[test]
     fn switches_that_no_build_sets_are_found() {
-        let text = "#define OWN 1\n#ifdef OWN\n#endif\n#ifdef LANES\n# ifndef WIDE\n#endif\n#endif\n#if REAL_BITS == 64\n#endif\n";
-        assert_eq!(unknown_switches(text, &BTreeSet::from(["LANES"])), ["WIDE"]);
-        assert_eq!(unknown_switches(text, &BTreeSet::new()), ["LANES", "WIDE"]);
+        let text = "#define OWN 1\n#ifdef OWN\n#endif\n#ifdef LANES\n# ifndef WIDE\n#endif\n#endif\n\
+                    #if REAL_BITS == 64\n#endif\n#if defined(STREAM) && defined(__has_builtin)\n#endif\n";
+        assert_eq!(unknown_switches(text, &BTreeSet::from(["LANES"])), ["WIDE", "STREAM"]);
+        assert_eq!(unknown_switches(text, &BTreeSet::new()), ["LANES", "WIDE", "STREAM"]);
     }
 
     #[test]

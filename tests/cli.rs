@@ -1,0 +1,705 @@
+//! The program `clinalg` as its users meet it: output, exit codes, words for everything that goes wrong.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// What a run of the program left.
+struct Done {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+impl Done {
+    /// Stdout as one JSON document.
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
+    }
+
+    /// Stdout of a run that went well.
+    fn fine(self) -> String {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        self.stdout
+    }
+}
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_clinalg"));
+    // The defaults, whatever the environment of the tests says.
+    command
+        .env_remove("CLINALG_SHAPE")
+        .env("CLINALG_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels"));
+    command
+}
+
+fn finish(command: &mut Command) -> Done {
+    let out = command.stdin(Stdio::null()).output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let done = Done { code: out.status.code().unwrap_or(-1), stdout: text(out.stdout), stderr: text(out.stderr) };
+    assert!(!done.stderr.contains("panicked"), "{}", done.stderr);
+    done
+}
+
+fn run<S: AsRef<str>>(args: &[S]) -> Done {
+    finish(program().args(args.iter().map(AsRef::as_ref)))
+}
+
+/// As [`run`], with the words of a command line.
+fn words(line: &str) -> Done {
+    run(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// Without any OpenCL platform.
+fn without_opencl(line: &str) -> Done {
+    finish(program().args(line.split_whitespace()).env("OCL_ICD_VENDORS", "/nonexistent").env_remove("CLINALG_DEVICE"))
+}
+
+/// Whether there is a device; a test that needs one says so in a line where there is none.
+fn device(test: &str) -> bool {
+    let found = words("devices").code == 0;
+    if !found {
+        println!("{test}: not run, this machine has no OpenCL device");
+    }
+    found
+}
+
+fn keys(object: &Value, expected: &[&str]) {
+    for key in expected {
+        assert!(object.get(key).is_some(), "no key {key} in {object:#}");
+    }
+}
+
+fn number(object: &Value, key: &str) -> f64 {
+    object[key].as_f64().unwrap_or_else(|| panic!("{key} is {}", object[key]))
+}
+
+fn numbers(object: &Value, key: &str) -> Vec<f64> {
+    object[key].as_array().expect(key).iter().map(|v| v.as_f64().expect(key)).collect()
+}
+
+/// A folder of its own for each test.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().expect("a folder for temporary files")
+}
+
+fn file(folder: &tempfile::TempDir, name: &str, content: &str) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, content).expect("a file");
+    path.to_str().expect("a plain name").to_owned()
+}
+
+fn data(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name);
+    path.to_str().expect("a plain name").to_owned()
+}
+
+/// The values of a MatrixMarket array.
+fn array(path: &Path) -> Vec<f64> {
+    let text = std::fs::read_to_string(path).expect("a file");
+    let mut lines = text.lines().filter(|line| !line.starts_with('%'));
+    let size = lines.next().expect("a size line");
+    let values: Vec<f64> = lines.map(|line| line.trim().parse().expect("a number")).collect();
+    assert_eq!(size.split_whitespace().map(|n| n.parse::<usize>().unwrap()).product::<usize>(), values.len());
+    values
+}
+
+/// 4 x 4, symmetric positive definite; the system of the ones has the solution (1, 1, 1, 1) by its row sums.
+const SPD: &str = "%%MatrixMarket matrix coordinate real symmetric
+% the lower triangle
+4 4 7
+1 1 2.0
+2 1 -1.0
+2 2 3.0
+3 2 -1.0
+3 3 3.0
+4 3 -1.0
+4 4 2.0
+";
+
+#[test]
+fn help_teaches() {
+    let top = words("--help").fine();
+    for needle in
+        ["devices", "doctor", "poisson", "solve", "bench", "CLINALG_DEVICE", "CLINALG_SHAPE", "CLINALG_CACHE_DIR"]
+    {
+        assert!(top.contains(needle), "{needle}");
+    }
+    for code in 0..=5 {
+        assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
+    }
+    for command in ["devices", "doctor", "poisson", "solve", "bench"] {
+        let help = words(&format!("{command} --help")).fine();
+        for needle in ["Examples:", "--json", "--device", "JSON"] {
+            assert!(help.contains(needle), "{command}: {needle}");
+        }
+    }
+    assert!(words("--version").fine().starts_with("clinalg "));
+}
+
+#[test]
+fn wrong_usage_is_told_with_exit_code_2() {
+    let folder = folder();
+    let matrix = file(&folder, "a.mtx", SPD);
+    let rectangular = file(&folder, "r.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1.0\n");
+    let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
+    let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
+    let needs_device = device("wrong_usage_is_told_with_exit_code_2");
+    let cases: [(Vec<&str>, &[&str]); 24] = [
+        (vec![], &["Usage"]),
+        (vec!["frobnicate"], &["frobnicate"]),
+        (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
+        (vec!["poisson", "--n", "0"], &["3 and 5"]),
+        (vec!["poisson", "--n", "-5"], &["-5"]),
+        (vec!["poisson", "--n", "NaN"], &["NaN", "whole number"]),
+        (vec!["poisson", "--n", "99999999999999999999999"], &["whole number"]),
+        (vec!["poisson", "--tol", "nan"], &["nan", "between 0 and 1"]),
+        (vec!["poisson", "--tol", "-1e-3"], &["between 0 and 1"]),
+        (vec!["poisson", "--tol", "inf"], &["between 0 and 1"]),
+        (vec!["poisson", "--cycle", "x"], &["fmg"]),
+        (vec!["poisson", "--precision", "f16"], &["f32", "f64"]),
+        (vec!["poisson", "--plot", "u.pdf"], &["u.pdf", ".png or .svg"]),
+        (vec!["poisson", "--form", "reference", "--n", "9", "--omega", "nan"], &["omega"]),
+        (vec!["poisson", "--form", "reference", "--n", "9", "--pre", "0", "--post", "0"], &["sweep"]),
+        (vec!["poisson", "--form", "reference", "--n", "1073741825"], &["memory"]),
+        (vec!["solve"], &["A.mtx"]),
+        (vec!["solve", &matrix, "--tol", "nan"], &["between 0 and 1"]),
+        (vec!["solve", &matrix, "--restart", "0"], &["at least 1"]),
+        (vec!["solve", &matrix, "--method", "lu"], &["gmres"]),
+        (vec!["solve", &rectangular], &["2 x 3", "square"]),
+        (vec!["solve", &matrix, "--rhs", &two_columns], &["4 x 2", "4 x 1"]),
+        (vec!["solve", &matrix, "--rhs", &short], &["3 x 1", "4 x 1"]),
+        (vec!["bench", "--only", "copy,fly"], &["fly"]),
+    ];
+    for (args, needles) in cases {
+        let done = run(&args);
+        assert_eq!(done.code, 2, "{args:?}: {}", done.stderr);
+        assert!(done.stdout.is_empty(), "{args:?}: {}", done.stdout);
+        for needle in needles {
+            assert!(done.stderr.contains(needle), "{args:?}: no {needle} in {}", done.stderr);
+        }
+        let with_json: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        let done = run(&with_json);
+        assert_eq!(done.code, 2, "{args:?}");
+        let error = &done.json()["error"];
+        assert!(error["id"].as_str().unwrap().starts_with("clinalg:argument:"), "{error}");
+        assert_eq!(error["exit_code"], 2);
+        assert!(needles.len() < 2 || error["message"].as_str().unwrap().contains(needles[0]), "{error}");
+    }
+    if needs_device {
+        let singular =
+            file(&folder, "z.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1.0\n2 1 1.0\n");
+        let done = run(&["solve", &singular, "--precond", "jacobi"]);
+        assert_eq!(done.code, 2);
+        assert!(done.stderr.contains("row 1"), "{}", done.stderr);
+        let done = finish(program().args(["poisson", "--n", "9"]).env("CLINALG_SHAPE", "round"));
+        assert_eq!(done.code, 2);
+        assert!(done.stderr.contains("CLINALG_SHAPE"), "{}", done.stderr);
+    }
+}
+
+#[test]
+fn a_missing_or_damaged_file_is_told_with_its_line() {
+    let folder = folder();
+    let header = "%%MatrixMarket matrix coordinate real general\n";
+    let cases = [
+        (String::new(), ":1:"),
+        ("hello\n1 1 1\n".into(), ":1:"),
+        ("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n".into(), ":1:"),
+        (format!("{header}% comment\n2 two 1\n"), ":3:"),
+        (format!("{header}2 2 2\n1 1 1.0\n3 1 1.0\n"), ":4:"),
+        (format!("{header}2 2 2\n1 1 1.0\n2 2 abc\n"), ":4:"),
+        (format!("{header}2 2 3\n1 1 1.0\n2 2 1.0\n"), ":"),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n".into(), ":"),
+    ];
+    for (index, (content, line)) in cases.iter().enumerate() {
+        let path = file(&folder, &format!("{index}.mtx"), content);
+        let done = run(&["solve", &path]);
+        assert_eq!(done.code, 5, "{content}: {}", done.stderr);
+        assert!(done.stderr.contains(&format!("{path}{line}")), "{content}: {}", done.stderr);
+        let error = run(&["solve", &path, "--json"]).json();
+        assert_eq!(error["error"]["id"], "clinalg:file:format", "{content}");
+    }
+    let matrix = file(&folder, "a.mtx", SPD);
+    let missing = folder.path().join("missing/x.mtx");
+    let missing = missing.to_str().unwrap();
+    for args in [
+        vec!["solve", missing],
+        vec!["solve", &matrix, "--rhs", missing],
+        vec!["solve", &matrix, "--out", missing],
+        vec!["poisson", "--n", "9", "--form", "reference", "--plot", "/nonexistent/u.png"],
+    ] {
+        let done = run(&args);
+        assert_eq!(done.code, 5, "{args:?}: {}", done.stderr);
+        assert!(done.stderr.contains("missing") || done.stderr.contains("nonexistent"), "{}", done.stderr);
+    }
+    let folder_as_file = folder.path().to_str().unwrap();
+    assert_eq!(run(&["solve", folder_as_file]).code, 5);
+}
+
+#[test]
+fn no_opencl_is_told_in_words_within_a_second() {
+    let folder = folder();
+    let matrix = file(&folder, "a.mtx", SPD);
+    for line in ["devices", "doctor", "poisson", "bench", &format!("solve {matrix}")] {
+        // The best of three: other tests may keep the processors busy.
+        let mut shortest = Duration::MAX;
+        for _ in 0..3 {
+            let start = Instant::now();
+            let done = without_opencl(line);
+            shortest = shortest.min(start.elapsed());
+            assert_eq!(done.code, 3, "{line}: {}", done.stderr);
+            assert!(
+                done.stderr.contains("OpenCL") && done.stderr.contains("apt-get install"),
+                "{line}: {}",
+                done.stderr
+            );
+            assert!(done.stdout.is_empty(), "{line}: {}", done.stdout);
+        }
+        assert!(shortest < Duration::from_secs(1), "{line} took {shortest:?}");
+        let error = without_opencl(&format!("{line} --json")).json();
+        let id = error["error"]["id"].as_str().unwrap();
+        assert!(["clinalg:device:noPlatform", "clinalg:device:noLoader"].contains(&id), "{line}: {id}");
+    }
+}
+
+#[test]
+fn the_reference_form_needs_no_opencl() {
+    let report = without_opencl("poisson --n 65 --form reference --json").json();
+    assert!(report["device"].is_null());
+    assert_eq!(report["peak_device_bytes"], 0);
+    assert_eq!(report["converged"], true);
+    let done = without_opencl("poisson --n 65 --form reference");
+    assert!(done.stderr.is_empty() && done.fine().contains("plain Rust"));
+}
+
+#[test]
+fn devices_are_listed() {
+    if !device("devices_are_listed") {
+        return;
+    }
+    let list = words("devices --json").json();
+    let list = list.as_array().expect("a list");
+    for (index, device) in list.iter().enumerate() {
+        keys(
+            device,
+            &[
+                "index",
+                "platform",
+                "vendor",
+                "name",
+                "version",
+                "driver",
+                "fp64",
+                "compute_units",
+                "global_mem",
+                "max_alloc",
+                "local_mem",
+                "kind",
+                "max_work_group",
+                "extensions",
+            ],
+        );
+        assert_eq!(device["index"], index);
+        let name = device["name"].as_str().unwrap();
+        assert!(words("devices").fine().contains(name));
+        let one = run(&["devices", "--json", "--device", &index.to_string()]).json();
+        assert_eq!(one.as_array().unwrap(), std::slice::from_ref(device));
+    }
+    let done = words("devices --device no-such-device");
+    assert_eq!(done.code, 3);
+    assert!(done.stderr.contains("no-such-device") && done.stderr.contains(list[0]["name"].as_str().unwrap()));
+    assert_eq!(words("poisson --n 9 --device 999").code, 3);
+    // The variable chooses, and the option is stronger.
+    let chosen = |args: &[&str]| finish(program().args(args).env("CLINALG_DEVICE", "no-such-device"));
+    assert_eq!(chosen(&["poisson", "--n", "9"]).code, 3);
+    assert_eq!(chosen(&["poisson", "--n", "9", "--device", "0"]).code, 0);
+    assert_eq!(chosen(&["devices"]).code, 0);
+}
+
+#[test]
+fn doctor_is_content() {
+    if !device("doctor_is_content") {
+        return;
+    }
+    let done = words("doctor --quick --json");
+    let report = done.json();
+    assert_eq!(done.code, 0, "{report:#}");
+    assert_eq!(report["passed"], true);
+    for device in report["devices"].as_array().unwrap() {
+        keys(device, &["device", "notes", "faults", "passed", "runs"]);
+        let runs = device["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2, "both kernel families");
+        for run in runs {
+            let checks = run["checks"].as_array().unwrap();
+            let has = |name: &str| checks.iter().any(|check| check["name"] == name);
+            for name in
+                ["axpby", "dot", "norm2", "csr_from_csc", "csr_transpose", "mv_csr_long_rows", "mv_band", "mv_dense"]
+            {
+                assert!(has(name), "{name}");
+            }
+            for name in ["grid_red_black", "poisson_v_red_black", "poisson_matrix_fmg_red_black", "cg", "gmres", "fma"]
+            {
+                assert!(has(name), "{name}");
+            }
+            for check in checks {
+                keys(check, &["name", "precision", "size", "max_error", "tolerance", "passed", "seconds", "detail"]);
+            }
+        }
+    }
+    let one = finish(program().args(["doctor", "--quick", "--device", "0"]).env("CLINALG_SHAPE", "cpu")).fine();
+    assert!(
+        one.contains("kernels for cpu") && !one.contains("kernels for gpu") && one.contains("checks hold on 1 device")
+    );
+}
+
+const POISSON_KEYS: [&str; 15] = [
+    "n",
+    "rhs",
+    "form",
+    "cycle",
+    "smoother",
+    "precision",
+    "device",
+    "levels",
+    "cycles",
+    "residual_history",
+    "relative_residual",
+    "error_max",
+    "seconds_setup",
+    "seconds_solve",
+    "peak_device_bytes",
+];
+
+#[test]
+fn poisson_reaches_the_discretisation_error() {
+    if !device("poisson_reaches_the_discretisation_error") {
+        return;
+    }
+    for n in [33.0_f64, 129.0] {
+        let report = words(&format!("poisson --n {n} --tol 1e-9 --json")).json();
+        keys(&report, &POISSON_KEYS);
+        let h = 1.0 / (n - 1.0);
+        let expected = std::f64::consts::PI.powi(2) * h * h / 12.0;
+        let error = number(&report, "error_max");
+        assert!((error / expected - 1.0).abs() < 0.1, "N = {n}: {error:e}, expected {expected:e}");
+        assert!((number(&report, "discretisation_error") / expected - 1.0).abs() < 1e-2);
+        assert!(number(&report, "relative_residual") <= 1e-9);
+        let history = numbers(&report, "residual_history");
+        assert_eq!(history.len(), report["cycles"].as_u64().unwrap() as usize + 1);
+        assert_eq!(history.last().copied(), report["relative_residual"].as_f64());
+        assert!(number(&report, "peak_device_bytes") >= 2.0 * 8.0 * n * n);
+        assert_eq!(report["levels"], f64::log2(n - 1.0));
+    }
+}
+
+#[test]
+fn forms_cycles_and_shapes_agree() {
+    if !device("forms_cycles_and_shapes_agree") {
+        return;
+    }
+    let solve = |args: &str, shape: &str| {
+        let mut command = program();
+        command.args("poisson --n 65 --rhs random --tol 1e-9 --json".split_whitespace()).args(args.split_whitespace());
+        finish(command.env("CLINALG_SHAPE", shape)).json()
+    };
+    for method in ["--cycle v", "--cycle w", "--cycle fmg", "--smoother jacobi"] {
+        let reference = solve(&format!("{method} --form reference"), "");
+        let expected = numbers(&reference, "residual_history");
+        for (form, shape) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
+            let report = solve(&format!("{method} --form {form}"), shape);
+            assert_eq!(report["shape"], shape);
+            assert_eq!(report["cycles"], reference["cycles"], "{method} {form} {shape}");
+            for (got, want) in numbers(&report, "residual_history").iter().zip(&expected) {
+                assert!((got / want - 1.0).abs() < 1e-3, "{method} {form} {shape}: {got:e} and {want:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rounding_floor_is_a_success_and_too_few_cycles_are_not() {
+    if !device("the_rounding_floor_is_a_success_and_too_few_cycles_are_not") {
+        return;
+    }
+    let done = words("poisson --n 257 --precision f32 --tol 1e-9 --json");
+    let report = done.json();
+    assert_eq!((done.code, report["stop"].as_str()), (0, Some("rounding-floor")), "{report:#}");
+    assert_eq!(report["converged"], false);
+    let done = words("poisson --n 65 --rhs random --max-cycles 2 --json");
+    assert_eq!((done.code, done.json()["stop"].as_str()), (1, Some("iteration-limit")));
+    assert!(words("poisson --n 65 --max-cycles 2").stdout.contains("iteration limit"));
+    // Random data are the same for the same seed.
+    let history = |seed: u32| {
+        numbers(&words(&format!("poisson --n 17 --rhs random --seed {seed} --json")).json(), "residual_history")
+    };
+    assert_eq!(history(3), history(3));
+    assert_ne!(history(3), history(4));
+    assert!(words("poisson --n 17 --rhs random --json").json()["error_max"].is_null());
+}
+
+#[test]
+fn too_large_a_problem_is_told_with_exit_code_4() {
+    if !device("too_large_a_problem_is_told_with_exit_code_4") {
+        return;
+    }
+    let done = words("poisson --n 1048577");
+    assert_eq!(done.code, 4, "{}", done.stderr);
+    assert!(done.stderr.contains("cannot allocate") && done.stderr.contains("smaller problem"), "{}", done.stderr);
+}
+
+fn png_size(path: &Path) -> (u32, u32) {
+    let bytes = std::fs::read(path).expect("a picture");
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n", "{}", path.display());
+    assert_eq!(&bytes[bytes.len() - 8..bytes.len() - 4], b"IEND", "{}", path.display());
+    let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    (word(16), word(20))
+}
+
+fn svg(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).expect("a picture");
+    assert!(text.trim_start().starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{}", path.display());
+    text
+}
+
+#[test]
+fn pictures_are_drawn_without_fonts_of_the_system() {
+    let folder = folder();
+    let draw = |name: &str, args: &str| {
+        let path = folder.path().join(name);
+        let mut command = program();
+        // No configuration and no folder where fonts could be found.
+        command.env("HOME", "/nonexistent").env("FONTCONFIG_FILE", "/nonexistent").env("XDG_DATA_DIRS", "/nonexistent");
+        command.args(["poisson", "--form", "reference", "--plot"]).arg(&path).args(args.split_whitespace());
+        let report = finish(command.arg("--json")).json();
+        let beside = folder.path().join(name.replace('.', "-convergence."));
+        assert_eq!(report["pictures"], serde_json::json!([path, beside]));
+        (path, beside)
+    };
+    for n in ["3", "17", "257"] {
+        let (field, convergence) = draw(&format!("u{n}.png"), &format!("--n {n}"));
+        assert_eq!(png_size(&field), png_size(&convergence));
+        assert!(png_size(&field) > (800, 800));
+    }
+    let (field, convergence) = draw("u.svg", "--n 65 --rhs random");
+    let text = svg(&field);
+    for needle in ["65 × 65 points", "<image", "f64", "\nx\n", "\ny\n", "\nu\n"] {
+        assert!(text.contains(needle), "{needle}");
+    }
+    let text = svg(&convergence);
+    for needle in ["cycle", "relative residual", "tolerance 10⁻¹⁰", "rounding floor", "10⁻⁸"] {
+        assert!(text.contains(needle), "{needle}");
+    }
+}
+
+const SOLVE_KEYS: [&str; 9] = [
+    "rows",
+    "nnz",
+    "method",
+    "iterations",
+    "relative_residual",
+    "residual_history",
+    "seconds_setup",
+    "seconds_solve",
+    "device",
+];
+
+#[test]
+fn a_small_system_has_its_known_solution() {
+    if !device("a_small_system_has_its_known_solution") {
+        return;
+    }
+    let folder = folder();
+    let matrix = file(&folder, "a.mtx", SPD);
+    let x = folder.path().join("x.mtx");
+    let solve = |args: &str| {
+        let mut command = program();
+        command.args(["solve", &matrix, "--json", "--out"]).arg(&x).args(args.split_whitespace());
+        let done = finish(&mut command);
+        assert_eq!(done.code, 0, "{args}: {}", done.stderr);
+        done.json()
+    };
+    for (args, method, tolerance) in [
+        ("", "cg", 1e-9),
+        ("--method bicgstab", "bicgstab", 1e-9),
+        ("--method gmres --restart 2", "gmres", 1e-9),
+        ("--precond jacobi --tol 1e-12", "cg", 1e-11),
+        ("--precision f32", "cg", 1e-4),
+    ] {
+        let report = solve(args);
+        keys(&report, &SOLVE_KEYS);
+        assert_eq!((report["rows"].as_u64(), report["nnz"].as_u64()), (Some(4), Some(10)));
+        assert_eq!(report["method"], method, "{args}");
+        assert!(array(&x).iter().all(|v| (v - 1.0).abs() < tolerance), "{args}: {:?}", array(&x));
+        assert!(number(&report, "relative_residual") <= number(&report, "tolerance"));
+    }
+    // What was written can be read again, as a right-hand side.
+    let b = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 1\n0.25\n-1.5\n1e-3\n7\n");
+    let again = folder.path().join("again.mtx");
+    finish(program().args(["solve", &matrix, "--tol", "1e-14", "--rhs", &b, "--out"]).arg(&x)).fine();
+    let identity =
+        file(&folder, "i.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n4 4 4\n1 1\n2 2\n3 3\n4 4\n");
+    let x_name = x.to_str().unwrap();
+    finish(program().args(["solve", &identity, "--rhs", x_name, "--out"]).arg(&again)).fine();
+    assert_eq!(array(&x), array(&again));
+    // By elimination from the four rows of the matrix.
+    let (x, b) = (array(&x), [0.25, -1.5, 1e-3, 7.0]);
+    let product = [2.0 * x[0] - x[1], -x[0] + 3.0 * x[1] - x[2], -x[1] + 3.0 * x[2] - x[3], -x[2] + 2.0 * x[3]];
+    assert!(product.iter().zip(b).all(|(p, b)| (p - b).abs() < 1e-12), "{product:?}");
+}
+
+#[test]
+fn every_kind_of_file_is_solved() {
+    if !device("every_kind_of_file_is_solved") {
+        return;
+    }
+    let folder = folder();
+    let cases = [
+        // [2 1; 0 3] x = 1: x = (1/3, 1/3)
+        ("matrix coordinate real general\n2 2 3\n1 1 2\n1 2 1\n2 2 3\n", [1.0 / 3.0, 1.0 / 3.0], "bicgstab"),
+        ("matrix array real general\n2 2\n2\n0\n1\n3\n", [1.0 / 3.0, 1.0 / 3.0], "bicgstab"),
+        ("matrix coordinate integer symmetric\n2 2 3\n1 1 2\n2 1 1\n2 2 3\n", [0.4, 0.2], "cg"),
+        // An entry in two pieces.
+        ("matrix coordinate real general\n2 2 4\n1 1 1.5\n1 1 0.5\n1 2 1\n2 2 3\n", [1.0 / 3.0, 1.0 / 3.0], "bicgstab"),
+        // Symmetric and indefinite: [0 1; 1 0]
+        ("matrix coordinate pattern symmetric\n2 2 1\n2 1\n", [1.0, 1.0], "bicgstab"),
+    ];
+    for (index, (content, expected, method)) in cases.into_iter().enumerate() {
+        let matrix = file(&folder, &format!("{index}.mtx"), &format!("%%MatrixMarket {content}"));
+        let x = folder.path().join(format!("x{index}.mtx"));
+        let done = finish(program().args(["solve", &matrix, "--json", "--out"]).arg(&x));
+        assert_eq!(done.code, 0, "{content}: {}", done.stdout);
+        assert_eq!(done.json()["method"], method, "{content}");
+        assert!(array(&x).iter().zip(expected).all(|(x, e)| (x - e).abs() < 1e-9), "{content}: {:?}", array(&x));
+    }
+    // Skew-symmetric: [0 -1; 1 0] x = 1 has x = (1, -1); BiCGStab breaks down on it, GMRES does not.
+    let skew = file(&folder, "skew.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1.0\n");
+    let x = folder.path().join("skew_x.mtx");
+    finish(program().args(["solve", &skew, "--method", "gmres", "--out"]).arg(&x)).fine();
+    assert!(array(&x).iter().zip([1.0, -1.0]).all(|(x, e)| (x - e).abs() < 1e-9));
+    let done = run(&["solve", &skew, "--method", "cg"]);
+    assert_eq!(done.code, 1);
+    assert!(done.stdout.contains("positive definite"), "{}", done.stdout);
+}
+
+#[test]
+fn a_real_matrix_has_the_solution_of_a_direct_solver() {
+    if !device("a_real_matrix_has_the_solution_of_a_direct_solver") {
+        return;
+    }
+    let folder = folder();
+    let (matrix, b) = (data("heat_sink.mtx"), data("heat_sink_b.mtx"));
+    let (x, picture) = (folder.path().join("x.mtx"), folder.path().join("residual.svg"));
+    let mut command = program();
+    command.args(["solve", &matrix, "--rhs", &b, "--precond", "jacobi", "--json", "--out"]).arg(&x);
+    let done = finish(command.arg("--plot").arg(&picture));
+    let report = done.json();
+    assert_eq!(
+        (done.code, report["method"].as_str(), report["rows"].as_u64()),
+        (0, Some("cg"), Some(26_794)),
+        "{report:#}"
+    );
+    let (x, direct) = (array(&x), array(Path::new(&data("heat_sink_x.mtx"))));
+    let largest = x.iter().zip(&direct).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    // Temperatures of about 100 K; the condition number of 1e6 stands between residual and error.
+    assert!(largest < 1e-3, "{largest:e}");
+    assert!(svg(&picture).contains("heat_sink.mtx, 26794 equations"));
+    let done = run(&["solve", &matrix, "--max-iterations", "3"]);
+    assert_eq!(done.code, 1);
+    assert!(done.stdout.contains("iteration limit"), "{}", done.stdout);
+}
+
+#[test]
+fn bench_measures_what_it_is_asked_for() {
+    if !device("bench_measures_what_it_is_asked_for") {
+        return;
+    }
+    let report =
+        words("bench --n 65 --samples 3 --only copy,dot,mv_csr_poisson5,red_black,poisson_vcycle,cg_poisson --json")
+            .json();
+    keys(&report, &["device", "copy_bandwidth", "read_bandwidth", "results"]);
+    keys(&report["device"], &["name", "platform_version"]);
+    let results = report["results"].as_array().unwrap();
+    let names: Vec<&str> = results.iter().map(|r| r["operation"].as_str().unwrap()).collect();
+    assert_eq!(names, ["copy", "dot", "mv_csr_poisson5", "red_black", "poisson_vcycle", "cg_poisson"]);
+    for result in results {
+        keys(
+            result,
+            &[
+                "operation",
+                "n",
+                "size",
+                "precision",
+                "bytes",
+                "seconds",
+                "samples",
+                "gb_per_s",
+                "fraction_of_copy",
+                "limit",
+            ],
+        );
+        assert!(number(result, "seconds") > 0.0 && numbers(result, "samples").len() == 3, "{result:#}");
+        let speed = number(result, "bytes") / number(result, "seconds") / 1e9;
+        assert!((speed / number(result, "gb_per_s") - 1.0).abs() < 1e-9);
+    }
+    let points = 65.0 * 65.0;
+    assert_eq!(number(&results[1], "bytes"), 16.0 * points);
+    assert_eq!(number(&results[2], "bytes"), 12.0 * (5.0 * points - 4.0 * 65.0) + 4.0 * (points + 1.0) + 16.0 * points);
+    let text = words("bench --n 33 --samples 2 --only dot --kernels").fine();
+    assert!(text.contains("GB/s") && text.contains("dot_"), "{text}");
+}
+
+#[test]
+fn nothing_but_json_on_stdout_and_nothing_on_stderr() {
+    if !device("nothing_but_json_on_stdout_and_nothing_on_stderr") {
+        return;
+    }
+    let folder = folder();
+    let matrix = file(&folder, "a.mtx", SPD);
+    for line in ["devices", "poisson --n 17", &format!("solve {matrix}"), "bench --n 17 --only sum --samples 1"] {
+        let done = words(&format!("{line} --json"));
+        done.json();
+        assert!(done.stderr.is_empty(), "{line}: {}", done.stderr);
+        let done = words(line);
+        assert!(done.stderr.is_empty() && !done.stdout.contains('\u{1b}'), "{line}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for line in [
+        "--help",
+        "poisson --n 17 --form reference",
+        "poisson --n 17 --form reference --json",
+        "devices",
+        "poisson --n 1 --json",
+    ] {
+        let mut child = program()
+            .args(line.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let out = child.wait_with_output().expect("the program ends");
+        let stderr = String::from_utf8_lossy(&out.stderr);
+        assert!(!stderr.contains("panicked") && !stderr.contains("ipe"), "{line}: {stderr}");
+        assert!(matches!(out.status.code(), Some(0 | 2 | 3)), "{line}: {:?}", out.status);
+    }
+}
+
+#[test]
+fn a_cache_that_cannot_be_used_is_no_error() {
+    if !device("a_cache_that_cannot_be_used_is_no_error") {
+        return;
+    }
+    let folder = folder();
+    let blocked: PathBuf = folder.path().join("file");
+    std::fs::write(&blocked, "not a folder").unwrap();
+    for cache in [blocked.as_os_str(), "".as_ref(), "/proc/nonexistent".as_ref()] {
+        finish(program().args(["poisson", "--n", "9"]).env("CLINALG_CACHE_DIR", cache)).fine();
+    }
+}
