@@ -15,7 +15,7 @@ function o = MexJacobi(gpu, u, f, o, sweeps, omega)
 %     u = MexZeros(gpu, N, N);
 %     f = MexMatrix(gpu, ones(N));
 %     u = MexJacobi(gpu, u, f, u, 10);
-%     surf(MexHandleMatrix(gpu, u))
+%     MexNorm2(gpu, MexPoissonDefect(gpu, u, f))
 %
 %   See also MexRBGS, MexPoissonDefect, MexPoisson.
 

@@ -13,7 +13,7 @@ function o = MexRBGS(gpu, u, f, o, sweeps)
 %     u = MexZeros(gpu, N, N);
 %     f = MexMatrix(gpu, ones(N));
 %     u = MexRBGS(gpu, u, f, u, 10);
-%     surf(MexHandleMatrix(gpu, u))
+%     MexNorm2(gpu, MexPoissonDefect(gpu, u, f))
 %
 %   See also MexJacobi, MexPoissonDefect, MexPoisson.
 

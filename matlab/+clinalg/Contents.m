@@ -4,7 +4,7 @@
 %   array     - matrix or vector on the device, with MATLAB's operators
 %   matrix    - copy a matrix or vector to the device
 %   vector    - copy a vector to the device
-%   zeros     - make a full matrix of zeros on the device
+%   allocate  - make a full matrix of zeros on the device
 %   read      - read a MatrixMarket file to the device
 %   write     - write an array to a MatrixMarket file
 %

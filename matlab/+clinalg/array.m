@@ -22,7 +22,7 @@ classdef array < handle
 %     x = clinalg.vector(ones(5, 1));
 %     y = gather(A * x)
 %
-%   See also clinalg.matrix, clinalg.vector, clinalg.zeros, clinalg.pcg, clinalg.poisson.
+%   See also clinalg.matrix, clinalg.vector, clinalg.allocate, clinalg.pcg, clinalg.poisson.
 
   properties (SetAccess = private)
     h % the handle of the object for the Mex functions

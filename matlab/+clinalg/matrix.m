@@ -12,7 +12,7 @@ function a = matrix(A, varargin)
 %     A = clinalg.matrix(sparse([2 -1; -1 2]), 'single');
 %     y = gather(A * [1; 1])
 %
-%   See also clinalg.vector, clinalg.zeros, clinalg.array.
+%   See also clinalg.vector, clinalg.allocate, clinalg.array.
 if nargin < 1
   clinalg_mex('MexMatrix', 0);
 end

@@ -3,7 +3,7 @@ function wait()
 %   clinalg.wait()
 %
 %   Example:
-%     x = clinalg.zeros(1000, 1);
+%     x = clinalg.allocate(1000, 1);
 %     tic, y = x + x; clinalg.wait(), toc
 %
 %   See also MexFinish.

@@ -28,7 +28,7 @@ N = 33;
 u = MexZeros(gpu, N, N);
 f = MexMatrix(gpu, ones(N));
 u = MexJacobi(gpu, u, f, u, 10);
-surf(MexHandleMatrix(gpu, u))",
+MexNorm2(gpu, MexPoissonDefect(gpu, u, f))",
         see: &["MexRBGS", "MexPoissonDefect", "MexPoisson"],
         run: |args| {
             let (u, f, o) = (args.handle(1), args.handle(2), args.maybe_handle(3));
@@ -54,7 +54,7 @@ N = 33;
 u = MexZeros(gpu, N, N);
 f = MexMatrix(gpu, ones(N));
 u = MexRBGS(gpu, u, f, u, 10);
-surf(MexHandleMatrix(gpu, u))",
+MexNorm2(gpu, MexPoissonDefect(gpu, u, f))",
         see: &["MexJacobi", "MexPoissonDefect", "MexPoisson"],
         run: |args| {
             let (u, f, o) = (args.handle(1), args.handle(2), args.maybe_handle(3));
