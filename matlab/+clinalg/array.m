@@ -6,7 +6,7 @@ classdef array < handle
 %   Of one precision, double or single, and real. An operand in MATLAB's memory is converted to the
 %   precision of the other and copied to the device; two arrays must have the same precision.
 %
-%   A * x            product of a matrix and a vector; x' * y is a number
+%   A * x            product of a matrix and a column; x' * y is a number, x' * A a row
 %   A' * x           product with the transpose of a full or sparse matrix
 %   a + b, a - b     of the same kind and shape, or with a number and a full array
 %   k * a, a / k     with a number
@@ -54,12 +54,15 @@ classdef array < handle
         [k, p] = clinalg_mex('MexSize', 0, b.h);
         if n ~= k
           error('clinalg:argument:shape', '*: a is %d x %d, b is %d x %d; the inner sizes must agree', m, n, k, p);
-        elseif p ~= 1
+        elseif p == 1
+          c = clinalg.array(clinalg_mex('MexMultiply', 0, a.h, b.h));
+          if m == 1
+            c = gather(c);
+          end
+        elseif m == 1
+          c = clinalg.array(clinalg_mex('MexMultiplyTranspose', 0, b.h, a.h))';
+        else
           error('clinalg:argument:shape', '*: b is %d x %d; a matrix is multiplied with a column here', k, p);
-        end
-        c = clinalg.array(clinalg_mex('MexMultiply', 0, a.h, b.h));
-        if m == 1
-          c = gather(c);
         end
       end
     end

@@ -9,8 +9,8 @@ if ~isequal(size(got), size(expected))
 elseif ~strcmp(class(got), class(expected))
   error('clinalg:test:check', '%s is of class %s, expected %s', what, class(got), class(expected));
 end
-got = double(full(got));
-expected = double(full(expected));
+got = double(full(got(:)));
+expected = double(full(expected(:)));
 same = (got == expected) | (isnan(got) & isnan(expected));
 usual = isfinite(expected);
 scale = max([abs(expected(usual)); realmin]);

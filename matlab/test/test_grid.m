@@ -1,5 +1,5 @@
 function tests = test_grid()
-tests = {@jacobi, @red_black, @defect, @transfers, @vectors_are_grids, @poisson, @poisson_with_boundary_values, ...
+tests = {@jacobi, @red_black, @defect, @transfers, @vectors_are_grids, @the_poisson_problem, @poisson_with_boundary_values, ...
   @poisson_forms_agree, @poisson_ends, @bad_grids};
 end
 
@@ -119,7 +119,7 @@ v = MexHandleMatrix(gpu, MexRBGS(gpu, MexMatrix(gpu, u), MexMatrix(gpu, f)));
 check(isequal(MexHandleMatrix(gpu, MexRBGS(gpu, hu, hf, hu)), v(:)));
 end
 
-function poisson()
+function the_poisson_problem()
 gpu = MexInitOpenCL();
 before = 0;
 for N = [17 33 65 129]

@@ -167,7 +167,8 @@ max(max(abs(MexHandleMatrix(gpu, u) - sin(pi * x) .* sin(pi * y))))",
 fn poisson(args: &Args<'_>) -> Outcome {
     let objects = args.objects()?;
     let f = args.handle(1);
-    let mut params = PoissonParams { tolerance: super::solve::default_tolerance(objects, f)?, ..Default::default() };
+    let mut params =
+        PoissonParams { tolerance: super::solve::default_tolerance(objects, "f", f)?, ..Default::default() };
     if let Some(tolerance) = args.maybe_real(2) {
         params.tolerance = tolerance;
     }

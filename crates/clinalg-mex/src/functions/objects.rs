@@ -2,13 +2,13 @@
 
 use clinalg::io::matrix_market::{self, Storage};
 use clinalg::reference::BandParts;
-use clinalg::registry::{Download, Host, Info, Kind as Object, Scalar, Stored};
+use clinalg::registry::{Download, Host, Info, Kind as Object, Operand, Scalar, Stored};
 use clinalg::{Context, Csr, Dense, Precision, Real};
 
-use super::{GPU, Outcome, class_name, count, handle, handle_as, real, registry, text, typed};
+use super::{GPU, Outcome, class_name, count, count_as, handle, handle_as, real, registry, text, typed};
 use crate::args::{Args, Full, Input, Kind, Reals, Sparse, Value};
 use crate::emit::{Answer, Out, Room, SparseRoom};
-use crate::fault::Fault;
+use crate::fault::{Fault, id};
 use crate::table::Function;
 
 const SINGLE: Input = Input::new("single", Kind::Flag);
@@ -287,15 +287,26 @@ MexHandleMatrix(gpu, v)",
         see: &["MexWriteSlice", "MexCopy"],
         run: |args| {
             let objects = args.objects()?;
-            let first = offset(args, 2)?;
-            Ok(Out::Handle(objects.slice(args.handle(1), first..first.saturating_add(args.count(3)))?).into())
+            let (h, first, count) = (args.handle(1), offset(args, 2)?, args.count(3));
+            let part = objects.call(&[Operand::new("handle", h, Object::FULL)], None, |inputs, _| {
+                let rest = inputs[0].info().entries.checked_sub(first);
+                let error = |argument, expected: String, got: usize| {
+                    Err(clinalg::Error::Value { argument, expected, got: got.to_string() })
+                };
+                match rest {
+                    None => error("first", "a position in the object".into(), first + 1),
+                    Some(rest) if count > rest => error("count", format!("at most {rest} from there on"), count),
+                    Some(_) => Ok(first..first + count),
+                }
+            })?;
+            Ok(Out::Handle(objects.slice(h, part)?).into())
         },
         ..Function::DEFAULT
     },
     Function {
         name: "MexWriteSlice",
         title: "Replace a part of a full matrix or vector on the device.",
-        inputs: &[GPU, handle_as("h", "target"), count("first"), handle_as("v", "source")],
+        inputs: &[GPU, handle_as("h", "target"), count_as("first", "offset"), handle_as("v", "source")],
         required: 4,
         outputs: &["h"],
         text: "\
@@ -549,11 +560,10 @@ fn release(args: &Args<'_>, kinds: &'static [Object]) -> Outcome {
     Ok(Answer::Nothing)
 }
 
-/// A 1-based position as an offset.
+/// The argument `first`, a 1-based position, as an offset.
 fn offset(args: &Args<'_>, position: usize) -> Result<usize, Fault> {
-    args.count(position).checked_sub(1).ok_or_else(|| {
-        clinalg::Error::Value { argument: "first", expected: "a position from 1 on".into(), got: "0".into() }.into()
-    })
+    let missing = || Fault::argument(id::VALUE, position + 1, "first", "is 0, expected a position from 1 on");
+    args.count(position).checked_sub(1).ok_or_else(missing)
 }
 
 fn download(args: &Args<'_>) -> Outcome {

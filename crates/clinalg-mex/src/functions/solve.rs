@@ -1,6 +1,6 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
-use clinalg::registry::{Method, Preconditioning, Registry};
+use clinalg::registry::{Kind as Object, Method, Operand, Preconditioning, Registry};
 use clinalg::solve::Params;
 use clinalg::{Precision, Real};
 
@@ -111,12 +111,14 @@ flag",
     },
 ];
 
-/// The tolerance that suits the precision of the object.
-pub(super) fn default_tolerance(objects: &Registry, handle: u64) -> clinalg::Result<f64> {
+/// The tolerance that suits the precision of an argument.
+pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, handle: u64) -> clinalg::Result<f64> {
     fn of<T: Real>() -> f64 {
         Params::of::<T>().tolerance
     }
-    Ok(match objects.info(handle)?.precision {
+    let operand = Operand::new(argument, handle, Object::FULL);
+    let precision = objects.call(&[operand], None, |inputs, _| Ok(inputs[0].precision()))?;
+    Ok(match precision {
         Precision::F32 => of::<f32>(),
         Precision::F64 => of::<f64>(),
     })
@@ -130,8 +132,8 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
     let preconditioning = choice(args, position + 2, "precond", &known)?;
     let params =
         Params { tolerance: args.maybe_real(position).unwrap_or(1e-6), max_iterations: most, ..Params::default() };
-    let norm = objects.norm2(b)?;
     let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &params)?;
+    let norm = objects.norm2(b)?;
     let unit = if norm == 0.0 { 1.0 } else { norm };
     Ok((
         vec![
@@ -156,8 +158,8 @@ fn krylov(args: &Args<'_>, method: Method) -> Outcome {
 
 /// Number of equations.
 fn length(args: &Args<'_>) -> Result<usize, Fault> {
-    let b = args.objects()?.info(args.handle(2))?;
-    Ok(b.rows * b.cols)
+    let b = Operand::new("b", args.handle(2), Object::FULL);
+    Ok(args.objects()?.call(&[b], None, |inputs, _| Ok(inputs[0].info().entries))?)
 }
 
 fn gmres(args: &Args<'_>) -> Outcome {
