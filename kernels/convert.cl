@@ -87,11 +87,11 @@ inline void sift_down(__global uint *heap, uint root, uint size)
     }
 }
 
-// Ascending order within each row: insertion for short rows, a heap for long ones.
-__kernel void sort_rows(ulong rows, __global const uint *offset, __global uint *order)
+// Ascending order within each row of at most `longest` entries: insertion for short rows, a heap for others.
+__kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, __global uint *order)
 {
     const size_t i = get_global_id(0);
-    if (i < rows) {
+    if (i < rows && offset[i + 1] - offset[i] <= longest) {
         __global uint *entry = order + offset[i];
         const uint size = offset[i + 1] - offset[i];
         if (size <= 32) {
@@ -113,6 +113,38 @@ __kernel void sort_rows(ulong rows, __global const uint *offset, __global uint *
                 entry[last] = largest;
                 sift_down(entry, 0, last);
             }
+        }
+    }
+}
+
+inline void sort_pair(__global uint *entry, ulong size, ulong a, ulong b)
+{
+    if (a < b && b < size) {
+        const uint first = entry[a];
+        const uint second = entry[b];
+        entry[a] = min(first, second);
+        entry[b] = max(first, second);
+    }
+}
+
+// Ascending order within the rows listed, a work-group per row: bitonic sort (Batcher, AFIPS 32 (1968) 307-314) whose
+// merges begin with mirrored pairs, so that every exchange is ascending and the length may be any.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+sort_long_rows_gpu(__global const uint *list, __global const uint *offset, __global uint *order)
+{
+    const uint row = list[get_group_id(0)];
+    __global uint *entry = order + offset[row];
+    const ulong size = offset[row + 1] - offset[row];
+    for (ulong width = 2; width < 2 * size; width *= 2) {
+        for (ulong i = get_local_id(0); i < size; i += LOCAL) {
+            sort_pair(entry, size, i, i ^ (width - 1));
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        for (ulong stride = width / 4; stride > 0; stride /= 2) {
+            for (ulong i = get_local_id(0); i < size; i += LOCAL) {
+                sort_pair(entry, size, i, i ^ stride);
+            }
+            barrier(CLK_GLOBAL_MEM_FENCE);
         }
     }
 }

@@ -8,11 +8,12 @@
 //   restrict             10 B          restrict_defect            18 B
 //   interpolate          10 B          interpolate_add            18 B
 //   apply_poisson        16 B          (24 B where beta is not 0)
-//   smooth_cpu           24 B for all sweeps together, smooth_restrict_cpu 26 B,
-//   correct_smooth_cpu   26 B, the norm of the defect included
+//   sweep_cpu            26 B: all sweeps of a visit with the correction before them or the
+//                        restriction or norm of the defect after them
 // A V(2,1) cycle of the fused kernels moves 52 B on its level, 70 B on all levels together.
 //
-// *_gpu: a point per item, two-dimensional range. *_cpu: a band of rows per item, vectors along the row.
+// *_gpu: a point per item, two-dimensional range. *_cpu, built with PROCESSOR: a band of rows per item,
+// vectors along the row.
 // Products and sums are rounded one by one and in the order of the formulas, so that the partition
 // into bands, vectors and passes does not change a bit.
 #pragma OPENCL FP_CONTRACT OFF
@@ -73,6 +74,15 @@ inline REAL4 cubic_weights(ulong m, size_t k)
 
 #define CUBIC(w, a, b, c, d) ((w).s0 * (a) + (w).s1 * (b) + (w).s2 * (c) + (w).s3 * (d))
 
+// f plus what the boundary values of u contribute to the equation of interior point (i, j).
+inline REAL source_at(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, size_t i, size_t j)
+{
+    const size_t k = j * n + i;
+    const REAL south = j == 1 ? u[k - n] : ZERO, north = j == n - 2 ? u[k + n] : ZERO;
+    const REAL west = i == 1 ? u[k - 1] : ZERO, east = i == n - 2 ? u[k + 1] : ZERO;
+    return f[k] + inverse_h2 * NEIGHBOURS(south, west, east, north);
+}
+
 // The boundary points one after the other: point `k` of 4 (m - 1), as a column and a row.
 inline void boundary_point(ulong m, size_t k, size_t *i, size_t *j)
 {
@@ -97,6 +107,7 @@ __kernel void copy_boundary(ulong m, ulong stride, __global const REAL *from, __
     }
 }
 
+#ifndef PROCESSOR
 // ---------------------------------------------------------------------------------------------
 // A point per item
 
@@ -244,15 +255,6 @@ __kernel void apply_poisson_gpu(ulong n, REAL inverse_h2, REAL alpha, __global c
     }
 }
 
-// f plus what the boundary values of u contribute to the equation of interior point (i, j).
-inline REAL source_at(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, size_t i, size_t j)
-{
-    const size_t k = j * n + i;
-    const REAL south = j == 1 ? u[k - n] : ZERO, north = j == n - 2 ? u[k + n] : ZERO;
-    const REAL west = i == 1 ? u[k - 1] : ZERO, east = i == n - 2 ? u[k + 1] : ZERO;
-    return f[k] + inverse_h2 * NEIGHBOURS(south, west, east, north);
-}
-
 // b = source_at inside, u on the boundary.
 __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, __global REAL *b)
 {
@@ -296,111 +298,131 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
 SUM_SQUARE_GPU(sum_square_defect_gpu, DEFECT_TERM)
 SUM_SQUARE_GPU(sum_square_source_gpu, source_at)
 
+#else
 // ---------------------------------------------------------------------------------------------
-// Parts of a row, for processors: points `begin` to `end` of rows that are given by pointers.
-// A vector's western neighbours are made from registers: a load just after the overlapping store of
-// the vector before would wait for it.
+// Parts of a row, for processors: points `begin` to `end` of rows of n points given by pointers.
+//
+// Eight points at a time from addresses on that are multiples of the vector's size: a vector that
+// crosses a cache line costs two accesses. Neighbours along the row come from registers, which also
+// spares waiting for the store of the vector before.
 
 #define WEST(before, centre) ((REAL8)(before, (centre).s0123, (centre).s456))
+#define EAST(centre, after) ((REAL8)((centre).s1234, (centre).s567, after))
+
+// Largest column up to `column`, at least 1, from which a vector of `row` is aligned.
+inline size_t align_column(__global const REAL *row, long column)
+{
+    const long past = (long)((size_t)(row + column) / sizeof(REAL) % 8);
+    return (size_t)max(column - past, 1L);
+}
+
+// Does POINT for single points `i`, VECTOR for eight points from `i` on with `west`, `centre` and
+// `east` of `row`.
+#define SCAN(n, begin, end, row, POINT, VECTOR)                                                          \
+    {                                                                                                    \
+        size_t i = begin;                                                                                \
+        for (const size_t stop = min(align_column(row, (long)begin + 7), end); i < stop; ++i) {          \
+            POINT                                                                                        \
+        }                                                                                                \
+        if (i + 8 <= end && i + 16 <= n) {                                                               \
+            REAL8 before = (REAL8)row[i - 1], centre = vload8(0, row + i);                               \
+            for (; i + 8 <= end && i + 16 <= n; i += 8) {                                                \
+                const REAL8 after = vload8(0, row + i + 8);                                              \
+                const REAL8 west = WEST(before.s7, centre), east = EAST(centre, after.s0);               \
+                VECTOR                                                                                   \
+                before = centre;                                                                         \
+                centre = after;                                                                          \
+            }                                                                                            \
+        }                                                                                                \
+        for (; i < end; ++i) {                                                                           \
+            POINT                                                                                        \
+        }                                                                                                \
+    }
 
 inline REAL sum8(REAL8 v)
 {
     return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
 }
 
-// Jacobi from `centre` to `out`, which may be the same row; the old values go to `save` unless null.
-inline void jacobi_row(size_t begin, size_t end, REAL h2, REAL omega, __global const REAL *south,
-                       __global const REAL *centre, __global const REAL *north, __global const REAL *f,
-                       __global REAL *save, __global REAL *out)
+// Jacobi from `row` to `out`, another one.
+inline void jacobi_row(size_t n, size_t begin, size_t end, REAL h2, REAL omega, __global const REAL *south,
+                       __global const REAL *row, __global const REAL *north, __global const REAL *f,
+                       __global REAL *out)
 {
-    REAL before = centre[begin - 1];
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        const REAL8 old = vload8(0, centre + i);
-        const REAL8 sum =
-            NEIGHBOURS(vload8(0, south + i), WEST(before, old), vload8(0, centre + i + 1), vload8(0, north + i));
-        before = old.s7;
-        if (save) {
-            vstore8(old, 0, save + i);
-        }
-        vstore8(old + omega * (RELAXED(h2, vload8(0, f + i), sum) - old), 0, out + i);
-    }
-    for (; i < end; ++i) {
-        const REAL old = centre[i];
-        const REAL sum = NEIGHBOURS(south[i], before, centre[i + 1], north[i]);
-        before = old;
-        if (save) {
-            save[i] = old;
-        }
-        out[i] = old + omega * (RELAXED(h2, f[i], sum) - old);
-    }
+    SCAN(n, begin, end, row,
+         {
+             const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
+             out[i] = row[i] + omega * (RELAXED(h2, f[i], sum) - row[i]);
+         },
+         {
+             const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
+             vstore8(centre + omega * (RELAXED(h2, vload8(0, f + i), sum) - centre), 0, out + i);
+         })
 }
 
-// Gauss-Seidel for the points from `first` in steps of 2.
-inline void relax_points(size_t first, size_t end, REAL h2, __global const REAL *south, __global REAL *centre,
+// Gauss-Seidel for the points of the row with i % 2 == odd.
+inline void relax_points(size_t begin, size_t end, uint odd, REAL h2, __global const REAL *south, __global REAL *row,
                          __global const REAL *north, __global const REAL *f)
 {
-    for (size_t i = first; i < end; i += 2) {
-        centre[i] = RELAXED(h2, f[i], NEIGHBOURS(south[i], centre[i - 1], centre[i + 1], north[i]));
+    for (size_t i = begin + ((begin + odd) & 1); i < end; i += 2) {
+        row[i] = RELAXED(h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
     }
 }
 
-// The same from `begin + skip` on; writes the points between back as they are.
-inline void relax_row(size_t begin, size_t end, uint skip, REAL h2, __global const REAL *south,
-                      __global REAL *centre, __global const REAL *north, __global const REAL *f)
+// The same, but writes the points between back as they are.
+inline void relax_row(size_t n, size_t begin, size_t end, uint odd, REAL h2, __global const REAL *south,
+                      __global REAL *row, __global const REAL *north, __global const REAL *f)
 {
-    const INT8 chosen = skip ? (INT8)(0, -1, 0, -1, 0, -1, 0, -1) : (INT8)(-1, 0, -1, 0, -1, 0, -1, 0);
-    REAL before = centre[begin - 1];
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        const REAL8 old = vload8(0, centre + i);
-        const REAL8 sum =
-            NEIGHBOURS(vload8(0, south + i), WEST(before, old), vload8(0, centre + i + 1), vload8(0, north + i));
-        before = old.s7;
-        vstore8(select(old, RELAXED(h2, vload8(0, f + i), sum), chosen), 0, centre + i);
-    }
-    relax_points(i + skip, end, h2, south, centre, north, f);
+    const INT8 even_lanes = (INT8)(-1, 0, -1, 0, -1, 0, -1, 0);
+    const size_t aligned = align_column(row, (long)begin + 7);
+    const INT8 chosen = ((aligned + odd) & 1) ? ~even_lanes : even_lanes;
+    SCAN(n, begin, end, row,
+         {
+             if (((i + odd) & 1) == 0) {
+                 row[i] = RELAXED(h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
+             }
+         },
+         {
+             const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
+             vstore8(select(centre, RELAXED(h2, vload8(0, f + i), sum), chosen), 0, row + i);
+         })
 }
 
 // d = f + Laplace_h u.
-inline void defect_row(size_t begin, size_t end, REAL inverse_h2, __global const REAL *south,
-                       __global const REAL *centre, __global const REAL *north, __global const REAL *f,
+inline void defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, __global const REAL *south,
+                       __global const REAL *row, __global const REAL *north, __global const REAL *f,
                        __global REAL *d)
 {
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        const REAL8 middle = vload8(0, centre + i);
-        const REAL8 sum = NEIGHBOURS(vload8(0, south + i), vload8(0, centre + i - 1), vload8(0, centre + i + 1),
-                                     vload8(0, north + i));
-        vstore8(DEFECT(inverse_h2, vload8(0, f + i), sum, middle), 0, d + i);
-    }
-    for (; i < end; ++i) {
-        const REAL sum = NEIGHBOURS(south[i], centre[i - 1], centre[i + 1], north[i]);
-        d[i] = DEFECT(inverse_h2, f[i], sum, centre[i]);
-    }
+    SCAN(n, begin, end, row,
+         {
+             const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
+             d[i] = DEFECT(inverse_h2, f[i], sum, row[i]);
+         },
+         {
+             const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
+             vstore8(DEFECT(inverse_h2, vload8(0, f + i), sum, centre), 0, d + i);
+         })
 }
 
 // Sum of the squares of scale (f + Laplace_h u).
-inline REAL sum_square_defect_row(size_t begin, size_t end, REAL inverse_h2, REAL scale,
-                                  __global const REAL *south, __global const REAL *centre,
-                                  __global const REAL *north, __global const REAL *f)
+inline REAL sum_square_defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, REAL scale,
+                                  __global const REAL *south, __global const REAL *row, __global const REAL *north,
+                                  __global const REAL *f)
 {
     REAL8 squares = (REAL8)ZERO;
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        const REAL8 middle = vload8(0, centre + i);
-        const REAL8 sum = NEIGHBOURS(vload8(0, south + i), vload8(0, centre + i - 1), vload8(0, centre + i + 1),
-                                     vload8(0, north + i));
-        const REAL8 d = scale * DEFECT(inverse_h2, vload8(0, f + i), sum, middle);
-        squares += d * d;
-    }
-    REAL total = sum8(squares);
-    for (; i < end; ++i) {
-        const REAL sum = NEIGHBOURS(south[i], centre[i - 1], centre[i + 1], north[i]);
-        const REAL d = scale * DEFECT(inverse_h2, f[i], sum, centre[i]);
-        total += d * d;
-    }
-    return total;
+    REAL total = ZERO;
+    SCAN(n, begin, end, row,
+         {
+             const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
+             const REAL d = scale * DEFECT(inverse_h2, f[i], sum, row[i]);
+             total += d * d;
+         },
+         {
+             const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
+             const REAL8 d = scale * DEFECT(inverse_h2, vload8(0, f + i), sum, centre);
+             squares += d * d;
+         })
+    return total + sum8(squares);
 }
 
 // Full weighting of three fine rows to coarse points `begin` to `end`.
@@ -423,14 +445,20 @@ inline void restrict_row(size_t begin, size_t end, __global const REAL *south, _
     }
 }
 
-// Row `j` of the bilinear interpolant, inside: fine += it where `add` is set, else fine = it.
-inline void interpolate_row(ulong n, size_t j, bool add, __global const REAL *coarse, __global REAL *fine)
+// Points `begin` to `end` of row `j` of the bilinear interpolant: fine += it where `add` is set, else
+// fine = it.
+inline void interpolate_row(ulong n, size_t j, size_t begin, size_t end, bool add, __global const REAL *coarse,
+                            __global REAL *fine)
 {
     const size_t m = (n + 1) / 2;
     __global const REAL *c = coarse + (j / 2) * m;
-    fine[1] = (add ? fine[1] : ZERO) + bilinear(m, coarse, 1, j);
-    size_t k = 1;
-    for (; k + 8 < m; k += 8) {
+    size_t i = begin;
+    if (i % 2 != 0) {
+        fine[i] = (add ? fine[i] : ZERO) + bilinear(m, coarse, i, j);
+        ++i;
+    }
+    for (; i + 16 <= end; i += 16) {
+        const size_t k = i / 2;
         const REAL8 a = vload8(0, c + k), b = vload8(0, c + k + 1);
         REAL16 value;
         if (j % 2 == 0) {
@@ -441,9 +469,9 @@ inline void interpolate_row(ulong n, size_t j, bool add, __global const REAL *co
             value.even = HALF * (a + p);
             value.odd = QUARTER * (a + b + p + q);
         }
-        vstore16(add ? vload16(0, fine + 2 * k) + value : value, 0, fine + 2 * k);
+        vstore16(add ? vload16(0, fine + i) + value : value, 0, fine + i);
     }
-    for (size_t i = 2 * k; i < n - 1; ++i) {
+    for (; i < end; ++i) {
         fine[i] = (add ? fine[i] : ZERO) + bilinear(m, coarse, i, j);
     }
 }
@@ -485,24 +513,24 @@ inline void interpolate_cubic_row(ulong n, size_t j, __global const REAL *coarse
     }
 }
 
-inline void fill_row(size_t n, REAL value, __global REAL *row)
+inline void fill_row(size_t begin, size_t end, REAL value, __global REAL *row)
 {
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
+    size_t i = begin;
+    for (; i + 8 <= end; i += 8) {
         vstore8((REAL8)value, 0, row + i);
     }
-    for (; i < n; ++i) {
+    for (; i < end; ++i) {
         row[i] = value;
     }
 }
 
-inline void copy_row(size_t n, __global const REAL *from, __global REAL *to)
+inline void copy_row(size_t begin, size_t end, __global const REAL *from, __global REAL *to)
 {
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
+    size_t i = begin;
+    for (; i + 8 <= end; i += 8) {
         vstore8(vload8(0, from + i), 0, to + i);
     }
-    for (; i < n; ++i) {
+    for (; i < end; ++i) {
         to[i] = from[i];
     }
 }
@@ -519,11 +547,11 @@ __kernel void jacobi_cpu(ulong n, REAL h2, REAL omega, __global const REAL *u, _
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
         __global const REAL *row = u + j * n;
         if (j == 0 || j == n - 1) {
-            copy_row(n, row, out + j * n);
+            copy_row(0, n, row, out + j * n);
         } else {
             out[j * n] = row[0];
             out[j * n + n - 1] = row[n - 1];
-            jacobi_row(1, n - 1, h2, omega, row - n, row, row + n, f + j * n, 0, out + j * n);
+            jacobi_row(n, 1, n - 1, h2, omega, row - n, row, row + n, f + j * n, out + j * n);
         }
     }
 }
@@ -535,11 +563,11 @@ __kernel void red_black_cpu(ulong n, REAL h2, uint colour, __global const REAL *
     const size_t begin = max(ROW_BEGIN(n), (size_t)1), end = min(ROW_END(n), (size_t)(n - 1));
     for (size_t j = begin; j < end; ++j) {
         __global REAL *row = u + j * n;
-        const uint skip = (uint)(j + 1 + colour) & 1;
+        const uint odd = (uint)(j + colour) & 1;
         if (j == begin || j == end - 1) {
-            relax_points(1 + skip, n - 1, h2, row - n, row, row + n, f + j * n);
+            relax_points(1, n - 1, odd, h2, row - n, row, row + n, f + j * n);
         } else {
-            relax_row(1, n - 1, skip, h2, row - n, row, row + n, f + j * n);
+            relax_row(n, 1, n - 1, odd, h2, row - n, row, row + n, f + j * n);
         }
     }
 }
@@ -549,10 +577,10 @@ __kernel void defect_cpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
         __global const REAL *row = u + j * n;
         if (j == 0 || j == n - 1) {
-            fill_row(n, ZERO, d + j * n);
+            fill_row(0, n, ZERO, d + j * n);
         } else {
             d[j * n] = d[j * n + n - 1] = ZERO;
-            defect_row(1, n - 1, inverse_h2, row - n, row, row + n, f + j * n, d + j * n);
+            defect_row(n, 1, n - 1, inverse_h2, row - n, row, row + n, f + j * n, d + j * n);
         }
     }
 }
@@ -563,7 +591,7 @@ __kernel void restrict_cpu(ulong m, __global const REAL *fine, __global REAL *co
     for (size_t j = ROW_BEGIN(m); j < ROW_END(m); ++j) {
         __global const REAL *row = fine + 2 * j * n;
         if (j == 0 || j == m - 1) {
-            fill_row(m, ZERO, coarse + j * m);
+            fill_row(0, m, ZERO, coarse + j * m);
         } else {
             coarse[j * m] = coarse[j * m + m - 1] = ZERO;
             restrict_row(1, m - 1, row - n, row, row + n, coarse + j * m);
@@ -573,19 +601,15 @@ __kernel void restrict_cpu(ulong m, __global const REAL *fine, __global REAL *co
 
 __kernel void interpolate_cpu(ulong n, __global const REAL *coarse, __global REAL *fine)
 {
-    const size_t m = (n + 1) / 2;
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
-        __global REAL *row = fine + j * n;
-        row[0] = bilinear(m, coarse, 0, j);
-        row[n - 1] = bilinear(m, coarse, n - 1, j);
-        interpolate_row(n, j, false, coarse, row);
+        interpolate_row(n, j, 0, n, false, coarse, fine + j * n);
     }
 }
 
 __kernel void interpolate_add_cpu(ulong n, __global const REAL *coarse, __global REAL *fine)
 {
     for (size_t j = max(ROW_BEGIN(n), (size_t)1); j < min(ROW_END(n), (size_t)(n - 1)); ++j) {
-        interpolate_row(n, j, true, coarse, fine + j * n);
+        interpolate_row(n, j, 1, n - 1, true, coarse, fine + j * n);
     }
 }
 
@@ -642,7 +666,7 @@ __kernel void sum_square_defect_cpu(ulong n, REAL inverse_h2, REAL scale, __glob
     REAL total = ZERO;
     for (size_t j = max(ROW_BEGIN(n), (size_t)1); j < min(ROW_END(n), (size_t)(n - 1)); ++j) {
         __global const REAL *row = u + j * n;
-        total += sum_square_defect_row(1, n - 1, inverse_h2, scale, row - n, row, row + n, f + j * n);
+        total += sum_square_defect_row(n, 1, n - 1, inverse_h2, scale, row - n, row, row + n, f + j * n);
     }
     partial[get_global_id(0)] = total;
 }
@@ -707,12 +731,26 @@ __kernel void save_halo_cpu(ulong n, uint depth, ulong stride, __global REAL *u,
     const long low = band_start(n, p, parts), high = band_start(n, p + 1, parts);
     __global REAL *copy = copies + p * stride;
     for (long j = max(low - (long)depth, 0L); j < low; ++j) {
-        copy_row(n, u + j * (long)n, band_row((long)n, low, high, depth, u, copy, j));
+        copy_row(0, n, u + j * (long)n, band_row((long)n, low, high, depth, u, copy, j));
     }
     for (long j = high; j < min(high + (long)depth, (long)n); ++j) {
-        copy_row(n, u + j * (long)n, band_row((long)n, low, high, depth, u, copy, j));
+        copy_row(0, n, u + j * (long)n, band_row((long)n, low, high, depth, u, copy, j));
     }
 }
+
+// Columns that are worked on together, even: with the rows of a V(2,1) cycle they fit 32 KiB.
+#define STRETCH 128
+
+// Starts to fetch a stretch that the wave will reach ROWS_AHEAD rows later: it reads more streams than
+// the hardware tells apart.
+#ifdef ROWS_AHEAD
+inline void fetch_stretch(size_t length, __global const REAL *row)
+{
+    for (size_t i = 0; i < length; i += 64 / sizeof(REAL)) {
+        __builtin_prefetch((const __global void *)(row + i), 0, 2);
+    }
+}
+#endif
 
 // What is done to a row before its stages, and after them.
 #define GIVEN 0
@@ -722,13 +760,13 @@ __kernel void save_halo_cpu(ulong n, uint depth, ulong stride, __global REAL *u,
 #define RESTRICTED 1
 #define SUMMED 2
 
-// `start` GIVEN or FROM_ZERO: u as it is, or 0 whatever it is; CORRECTED adds the interpolant of
-// `other`. `after` RESTRICTED: `other` = full weighting of the defect, inside. SUMMED: returns the
-// sum of the squares of the defect in the band. `omega` 0 stands for red-black, with
-// `colour` first.
-inline REAL sweep_band(uint start, uint after, ulong points, uint stages, uint colour, uint depth, ulong stride,
-                       REAL h2, REAL inverse_h2, REAL omega, __global const REAL *f, __global REAL *u,
-                       __global REAL *other, __global REAL *copies)
+// `start` GIVEN or FROM_ZERO: u as it is, or 0 whatever it is, which needs no saved halo; CORRECTED
+// adds the interpolant of `other`, a coarse grid. `after` RESTRICTED: `other` = full weighting of the
+// defect, inside. SUMMED: partial[band] = sum of the squares of the defect. `omega` 0 stands for
+// red-black, with `colour` first.
+__kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint colour, uint depth, ulong stride,
+                        REAL h2, REAL inverse_h2, REAL omega, __global const REAL *f, __global REAL *u,
+                        __global REAL *other, __global REAL *copies, __global REAL *partial)
 {
     const size_t p = get_global_id(0), parts = get_global_size(0);
     const long n = (long)points, m = (n + 1) / 2, lag = stages;
@@ -741,74 +779,74 @@ inline REAL sweep_band(uint start, uint after, ulong points, uint stages, uint c
     const long first = max(low - (long)depth, 0L), last = min(high + (long)depth, n) - 1;
     REAL total = ZERO;
 #define ROW(j) band_row(n, low, high, depth, u, copy, j)
+// Columns of the row at `row` that an operation does in its turn: up to `stretch` less 8 `delay`.
+#define FROM(row, delay) (stretch == 0 ? 1 : align_column(row, (long)(stretch * STRETCH) - 8 * (delay)))
+#define TO(row, delay)                                                                                   \
+    (stretch == stretches - 1 ? points - 1 : align_column(row, (long)((stretch + 1) * STRETCH) - 8 * (delay)))
+    const size_t stretches = (points - 1 + STRETCH - 1) / STRETCH;
     for (long j = first; j <= last + lag + 1; ++j) {
-        if (j <= last) {
-            if (start == FROM_ZERO) {
-                fill_row(points, ZERO, ROW(j));
-            } else if (start == CORRECTED && j > 0 && j < n - 1) {
-                interpolate_row(points, (size_t)j, true, other, ROW(j));
+        for (size_t stretch = 0; stretch < stretches; ++stretch) {
+            const bool leftmost = stretch == 0, rightmost = stretch == stretches - 1;
+#ifdef ROWS_AHEAD
+            if (j + ROWS_AHEAD < n) {
+                const size_t at = (size_t)(j + ROWS_AHEAD) * points + stretch * STRETCH;
+                fetch_stretch(STRETCH, u + at);
+                fetch_stretch(STRETCH, f + at);
             }
-        }
-        for (long s = 0; s < lag; ++s) {
-            const long r = j - 1 - s;
-            const long begin = first == 0 ? 1 : first + 1 + s, end = last == n - 1 ? n - 2 : last - 1 - s;
-            if (r < begin || r > end) {
-                continue;
-            }
-            __global REAL *south = ROW(r - 1), *centre = ROW(r), *north = ROW(r + 1);
-            if (omega == ZERO) {
-                relax_row(1, points - 1, (uint)(r + 1 + s + colour) & 1, h2, south, centre, north, f + r * n);
-            } else {
-                __global REAL *old = save + 2 * s * n;
-                if (r == begin) {
-                    copy_row(points, south, old + ((r - 1) & 1) * n);
+#endif
+            if (j <= last && start != GIVEN) {
+                const size_t begin = stretch * STRETCH, end = rightmost ? points : begin + STRETCH;
+                if (start == FROM_ZERO) {
+                    fill_row(begin, end, ZERO, ROW(j));
+                } else if (j > 0 && j < n - 1) {
+                    interpolate_row(points, (size_t)j, max(begin, (size_t)1), min(end, (size_t)points - 1), true,
+                                    other, ROW(j));
                 }
-                jacobi_row(1, points - 1, h2, omega, old + ((r - 1) & 1) * n, centre, north, f + r * n,
-                           old + (r & 1) * n, centre);
             }
-        }
-        // The row whose neighbours are all done.
-        const long r = j - 1 - lag;
-        if (after == RESTRICTED) {
-            if (r >= max(low - 1, 1L) && r <= min(high - 1, n - 2)) {
-                defect_row(1, points - 1, inverse_h2, ROW(r - 1), ROW(r), ROW(r + 1), f + r * n, defect + (r & 3) * n);
+            for (long s = 0; s < lag; ++s) {
+                const long r = j - 1 - s;
+                const long lowest = first == 0 ? 1 : first + 1 + s, highest = last == n - 1 ? n - 2 : last - 1 - s;
+                if (r < lowest || r > highest) {
+                    continue;
+                }
+                __global REAL *south = ROW(r - 1), *row = ROW(r), *north = ROW(r + 1);
+                if (omega == ZERO) {
+                    const uint odd = (uint)(r + s + colour) & 1;
+                    relax_row(points, FROM(row, s), TO(row, s), odd, h2, south, row, north, f + r * n);
+                } else {
+                    __global REAL *old_south = save + (2 * s + ((r - 1) & 1)) * n, *old = save + (2 * s + (r & 1)) * n;
+                    const size_t begin = leftmost ? 0 : FROM(row, 2 * s), end = rightmost ? points : TO(row, 2 * s);
+                    if (r == lowest) {
+                        copy_row(begin, end, south, old_south);
+                    }
+                    copy_row(begin, end, row, old);
+                    jacobi_row(points, FROM(row, 2 * s + 1), TO(row, 2 * s + 1), h2, omega, old_south, old, north,
+                               f + r * n, row);
+                }
+            }
+            // The row whose neighbours are all done.
+            const long r = j - 1 - lag, delay = omega == ZERO ? lag : 2 * lag;
+            if (after == RESTRICTED && r >= max(low - 1, 1L) && r <= min(high - 1, n - 2)) {
+                const size_t begin = FROM(ROW(r), delay), end = TO(ROW(r), delay);
+                defect_row(points, begin, end, inverse_h2, ROW(r - 1), ROW(r), ROW(r + 1), f + r * n,
+                           defect + (r & 3) * n);
                 if ((r & 1) != 0 && r > max(low, 1L)) {
-                    restrict_row(1, (size_t)m - 1, defect + ((r - 2) & 3) * n, defect + ((r - 1) & 3) * n,
-                                 defect + (r & 3) * n, other + r / 2 * m);
+                    restrict_row(max(begin / 2, (size_t)1), rightmost ? (size_t)m - 1 : max(end / 2, (size_t)1),
+                                 defect + ((r - 2) & 3) * n, defect + ((r - 1) & 3) * n, defect + (r & 3) * n,
+                                 other + r / 2 * m);
                 }
             }
-        } else if (after == SUMMED) {
-            if (r >= max(low, 1L) && r <= min(high - 1, n - 2)) {
-                total += sum_square_defect_row(1, points - 1, inverse_h2, ONE, ROW(r - 1), ROW(r), ROW(r + 1),
-                                               f + r * n);
+            if (after == SUMMED && r >= max(low, 1L) && r <= min(high - 1, n - 2)) {
+                total += sum_square_defect_row(points, FROM(ROW(r), delay), TO(ROW(r), delay), inverse_h2, ONE,
+                                               ROW(r - 1), ROW(r), ROW(r + 1), f + r * n);
             }
         }
     }
+#undef FROM
+#undef TO
 #undef ROW
-    return total;
-}
-
-// Pre-smoothing and restriction of the defect; `zero` starts from 0 and needs no saved halo.
-__kernel void smooth_restrict_cpu(ulong n, uint stages, uint colour, uint depth, ulong stride, REAL h2,
-                                  REAL inverse_h2, REAL omega, uint zero, __global const REAL *f, __global REAL *u,
-                                  __global REAL *coarse, __global REAL *copies)
-{
-    if (zero) {
-        sweep_band(FROM_ZERO, RESTRICTED, n, stages, colour, depth, stride, h2, inverse_h2, omega, f, u, coarse, copies);
-    } else {
-        sweep_band(GIVEN, RESTRICTED, n, stages, colour, depth, stride, h2, inverse_h2, omega, f, u, coarse, copies);
+    if (after == SUMMED) {
+        partial[p] = total;
     }
 }
-
-// Coarse-grid correction, post-smoothing, and the norm of the defect where `sum` is set.
-__kernel void correct_smooth_cpu(ulong n, uint stages, uint colour, uint depth, ulong stride, REAL h2,
-                                 REAL inverse_h2, REAL omega, uint sum, __global const REAL *f, __global REAL *u,
-                                 __global REAL *coarse, __global REAL *copies, __global REAL *partial)
-{
-    if (sum) {
-        partial[get_global_id(0)] = sweep_band(CORRECTED, SUMMED, n, stages, colour, depth, stride, h2, inverse_h2,
-                                               omega, f, u, coarse, copies);
-    } else {
-        sweep_band(CORRECTED, NOTHING, n, stages, colour, depth, stride, h2, inverse_h2, omega, f, u, coarse, copies);
-    }
-}
+#endif

@@ -119,3 +119,12 @@ __kernel void axpbypcz_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __gl
         out[i] = a * x[i] + b * y[i] + c * z[i];
     }
 }
+
+// Fills memory with a value of one word, or of two that take turns.
+__kernel void fill_words(ulong n, uint even, uint odd, __global uint *out)
+{
+    const size_t i = get_global_id(0);
+    if (i < n) {
+        out[i] = i % 2 == 0 ? even : odd;
+    }
+}

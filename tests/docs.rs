@@ -256,7 +256,7 @@ fn commands_and_options_exist() {
                     let known = help.split([' ', ',', '=', '[']).any(|word| word == *option);
                     let allowed = choices(&help, option);
                     let value = arguments.get(at + 1).copied().unwrap_or_default();
-                    let fits = allowed.is_empty() || value.split('|').all(|v| allowed.contains(&v));
+                    let fits = allowed.is_empty() || value.split(['|', ',']).all(|v| allowed.contains(&v));
                     if !known || !fits {
                         faults.push(format!("{}: {option} {value} in `{command}`", page.path.display()));
                     }
@@ -268,19 +268,41 @@ fn commands_and_options_exist() {
     assert!(seen > 10, "only {seen} commands found in the documentation");
 }
 
+/// Every key of every object in `value`.
+fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Array(list) => list.iter().for_each(|v| keys(v, found)),
+        serde_json::Value::Object(object) => object.iter().for_each(|(key, v)| {
+            found.insert(key.clone());
+            keys(v, found);
+        }),
+        _ => {}
+    }
+}
+
 #[test]
 fn json_keys_are_documented() {
     let page = text(&root().join("docs/guide/program.md"));
-    for arguments in [&["devices", "--json"][..], &["poisson", "--n", "9", "--json"]] {
-        let output = Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).output().expect("the program");
-        if !output.status.success() {
-            eprintln!("skipped: {} ", String::from_utf8_lossy(&output.stderr).trim());
+    let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
+    std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
+    let matrix = matrix.path().to_str().expect("a plain name");
+    let calls: [&[&str]; 5] = [
+        &["devices"],
+        &["doctor", "--quick", "--device", "0"],
+        &["poisson", "--n", "9"],
+        &["solve", matrix],
+        &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
+    ];
+    for arguments in calls {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_clinalg")).args(arguments).arg("--json").output().expect("the program");
+        if output.status.code() == Some(3) {
+            eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr).trim());
             return;
         }
-        let value: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
-        let object = value.as_array().map_or(&value, |list| &list[0]).as_object().expect("an object");
-        for key in object.keys() {
-            assert!(page.contains(&format!("`{key}`")), "{arguments:?}: key `{key}` is not in docs/guide/program.md");
-        }
+        let mut found = BTreeSet::new();
+        keys(&serde_json::from_slice(&output.stdout).expect("one JSON document"), &mut found);
+        let missing: Vec<_> = found.iter().filter(|key| !page.contains(&format!("`{key}`"))).collect();
+        assert!(missing.is_empty(), "{arguments:?}: not in docs/guide/program.md: {missing:?}");
     }
 }

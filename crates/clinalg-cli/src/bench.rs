@@ -21,7 +21,7 @@ use crate::output::{Align, Output, seconds, table};
 /// Measure each operation against the memory bandwidth
 ///
 /// Vectors have N^2 random values. Operations here move far more bytes than they compute, so their limit is the bandwidth
-/// of a plain copy or, where they mostly read, of a plain sum, measured in the same run.
+/// of a plain copy or, where they mostly read, of a plain sum or dot product, measured in the same run.
 #[derive(clap::Args)]
 #[command(after_help = "\
 How: after a warm-up, a sample is the wall time of as many calls in a row as
@@ -30,7 +30,8 @@ medians of the samples. Bytes are those that must be read and written once: in
 f64 24 N^2 for axpby, 12 an entry and 20 a row for the CSR product; red_black
 counts one pass (24 N^2), poisson_vcycle 18 values a point, cg_poisson per
 iteration a product and nine passes over vectors. copy_bandwidth is that of
-`copy`, read_bandwidth that of `sum`, medians over both ends of the run.
+`copy`, read_bandwidth that of `sum` or `dot`, the faster, medians over both
+ends of the run. Operations that mostly read are held against the larger one.
 
 JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
@@ -172,10 +173,10 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
         true => Operation::value_variants().iter().copied().filter(|&o| o != Operation::CgPoisson).collect(),
         false => args.only.clone(),
     };
-    let mut limits = [Vec::new(), Vec::new()];
+    let mut limits = [Vec::new(), Vec::new(), Vec::new()];
     let mut limit = || -> Result<(), Failure> {
         spinner.set_message("bandwidth");
-        for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum]) {
+        for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum, Operation::Dot]) {
             samples.extend(Case::<T>::new(&context, args.n, operation)?.measure(&context, LIMIT_SAMPLES)?.samples);
         }
         Ok(())
@@ -190,10 +191,14 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     limit()?;
     spinner.finish_and_clear();
     let values = (args.n * args.n * size_of::<T>()) as f64;
-    let [copy_bandwidth, read_bandwidth] = [2.0 * values / median(&limits[0]) / 1e9, values / median(&limits[1]) / 1e9];
+    let [copy_bandwidth, sum, dot] =
+        [(2.0, &limits[0]), (1.0, &limits[1]), (2.0, &limits[2])].map(|(k, times)| k * values / median(times) / 1e9);
+    let read_bandwidth = sum.max(dot);
     let results = measured.into_iter().map(|(operation, bytes, size, limit, timed)| {
         let time = median(&timed.samples);
         let gb_per_s = bytes as f64 / time / 1e9;
+        // What a copy reads can be read as well.
+        let limit = if read_bandwidth > copy_bandwidth { limit } else { Limit::Copy };
         let bandwidth = if limit == Limit::Copy { copy_bandwidth } else { read_bandwidth };
         Measured {
             operation,

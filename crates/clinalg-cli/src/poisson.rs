@@ -37,6 +37,7 @@ JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision,
 tolerance, device, shape, levels, cycles, stop, converged, residual_history,
 relative_residual, convergence_factor, rounding_floor, error_max,
 discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures.
+seconds_setup holds data, upload and kernels, seconds_solve the cycles alone.
 error_max and discretisation_error are null for random data, device and shape
 for --form reference.
 
@@ -155,7 +156,7 @@ struct Document {
     seconds_setup: f64,
     seconds_solve: f64,
     peak_device_bytes: u64,
-    pictures: Vec<PathBuf>,
+    pictures: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -387,7 +388,7 @@ impl Document {
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
         })?;
-        self.pictures = vec![picture.path().to_owned(), beside.path().to_owned()];
+        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
         Ok(())
     }
 
@@ -430,10 +431,10 @@ impl Document {
         }
         out.line("")?;
         let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
-        out.field("stop", format!("{} after {cycles} cycles", self.stop))?;
+        out.field("stop", format!("{} ({cycles} cycles)", self.stop))?;
         out.field(
             "residual",
-            format!("{relative_residual:.2e}, asked {tolerance:.0e}, rounding leaves about {rounding_floor:.0e}"),
+            format!("{relative_residual:.2e}, asked {tolerance:e}, rounding leaves about {rounding_floor:.0e}"),
         )?;
         if let (Some(error), Some(stencil)) = (self.error_max, self.discretisation_error) {
             out.field("error", format!("{error:.4e} at most, against sin(pi x) sin(pi y)"))?;
@@ -453,7 +454,7 @@ impl Document {
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }
         for picture in &self.pictures {
-            out.field("picture", picture.display().to_string())?;
+            out.field("picture", picture)?;
         }
         Ok(())
     }

@@ -102,7 +102,7 @@ enum Precond {
 
 #[derive(Serialize)]
 struct Document {
-    matrix: PathBuf,
+    matrix: String,
     rows: usize,
     cols: usize,
     nnz: usize,
@@ -125,8 +125,8 @@ struct Document {
     seconds_setup: f64,
     seconds_solve: f64,
     peak_device_bytes: u64,
-    out: Option<PathBuf>,
-    pictures: Vec<PathBuf>,
+    out: Option<String>,
+    pictures: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -179,7 +179,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         matrix_market::write_array(path, parts.rows, 1, &system.x.to_vec()?)?;
     }
     let mut document = Document {
-        matrix: args.matrix.clone(),
+        matrix: args.matrix.display().to_string(),
         rows: parts.rows,
         cols: parts.cols,
         nnz: parts.nnz(),
@@ -202,7 +202,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solved.as_secs_f64(),
         peak_device_bytes: context.memory().peak_bytes,
-        out: args.out.clone(),
+        out: args.out.as_ref().map(|path| path.display().to_string()),
         pictures: Vec::new(),
     };
     if let Some(picture) = picture {
@@ -314,7 +314,7 @@ impl Document {
     }
 
     fn draw(&mut self, picture: &Picture) -> Result<(), Failure> {
-        let name = self.matrix.file_name().unwrap_or_default().to_string_lossy();
+        let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
         picture.convergence(&Convergence {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
             subtitle: format!("{} · {}", self.method_words(), self.device.name()),
@@ -323,14 +323,14 @@ impl Document {
             tolerance: self.tolerance,
             floor: None,
         })?;
-        self.pictures.push(picture.path().to_owned());
+        self.pictures.push(picture.path().display().to_string());
         Ok(())
     }
 
     fn print(&self, chosen: bool, out: &mut Output) -> Result<(), Failure> {
         let kind = if self.symmetric { "symmetric" } else { "not symmetric" };
         let Document { rows, nnz, iterations, relative_residual, tolerance, .. } = self;
-        out.field("matrix", format!("{}: {rows} x {rows}, {nnz} entries, {kind}", self.matrix.display()))?;
+        out.field("matrix", format!("{}: {rows} x {rows}, {nnz} entries, {kind}", self.matrix))?;
         out.field("device", self.device.to_string())?;
         let why = match (chosen, self.method) {
             (false, _) => "",
@@ -339,8 +339,8 @@ impl Document {
             (true, _) => " (chosen: the matrix is not symmetric)",
         };
         out.field("method", format!("{}{why}", self.method_words()))?;
-        out.field("stop", format!("{} after {iterations} iterations", self.stop))?;
-        out.field("residual", format!("{relative_residual:.2e}, asked {tolerance:.0e}"))?;
+        out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
+        out.field("residual", format!("{relative_residual:.2e}, asked {tolerance:e}"))?;
         out.field(
             "time",
             format!(
@@ -353,10 +353,10 @@ impl Document {
         )?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         if let Some(file) = &self.out {
-            out.field("solution", file.display().to_string())?;
+            out.field("solution", file)?;
         }
         for picture in &self.pictures {
-            out.field("picture", picture.display().to_string())?;
+            out.field("picture", picture)?;
         }
         Ok(())
     }

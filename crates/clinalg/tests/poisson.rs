@@ -90,7 +90,7 @@ fn components_match<T: Real>() {
             assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("defect, {what}"));
 
             let omega = T::of(0.8);
-            for sweeps in 0..4 {
+            for sweeps in [0, 1, 2, 3, 9] {
                 grid::jacobi(&du, &df, &mut out, sweeps, omega).unwrap();
                 let mut v = u.clone();
                 for _ in 0..sweeps {

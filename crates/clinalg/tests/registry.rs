@@ -226,7 +226,8 @@ fn operations<T: Scalar>(context: &Context) {
     registry.copy(hx, Some(z)).unwrap();
     check("x = x", registry.copy(z, Some(z)), Some(z), &|i| x[i]);
     // Reductions.
-    let near = |what: &str, got: f64, want: T| assert_close(what, &[T::of(got)], &[want], |_| 500.0 * eps::<T>());
+    // Each of the 1000 terms has a magnitude below 1 and goes through fewer than 200 additions.
+    let near = |what: &str, got: f64, want: T| assert_close(what, &[T::of(got)], &[want], |_| 2e5 * eps::<T>());
     use clinalg::reference::vector;
     near("sum", registry.sum(hx).unwrap(), vector::sum(&x));
     near("dot", registry.dot(hx, hy).unwrap(), vector::dot(&x, &y));

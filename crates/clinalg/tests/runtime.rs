@@ -625,7 +625,7 @@ fn launches_do_not_leak() {
     assert!(grown < 32 << 20, "{grown} bytes more after 40 contexts");
 }
 
-/// Fill, sum and a x + b y on vectors of `n` values; the last values are told from the others.
+/// Fill, sum, copy and a x + b y on vectors of `n` values; the last values are told from the others.
 fn long_vectors<T: Real>(context: &Context, n: usize) {
     let what = format!("{n} x {} on {} ({:?})", T::PRECISION, context.device().name, context.shape());
     let bytes = (n * size_of::<T>()) as u64;
@@ -645,24 +645,44 @@ fn long_vectors<T: Real>(context: &Context, n: usize) {
     }
     let two = T::of(2.0);
     let mut x = Vector::filled(context, n, T::one()).unwrap();
-    let mut y = Vector::filled(context, n, two).unwrap();
+    let mut y = Vector::uninit(context, n).unwrap();
     let tail: Vec<T> = (0..1000).map(|i| T::of(f64::from(i))).collect();
     x.buffer_mut().write_range(n - 1000, &tail).unwrap();
     let sum = (n - 1000) as f64 + 499_500.0;
     assert_eq!(ops::sum(&x).unwrap(), T::of(sum), "sum of {what}");
-    ops::update(T::one(), &x, two, &mut y).unwrap();
-    // y = x + 4: the start, the end, and both sides of 2^31 and 2^32 bytes and 2^31 values.
-    for offset in [0, n - 2000, (1 << 31) / size_of::<T>() - 1000, (1 << 32) / size_of::<T>() - 1000, (1 << 31) - 1000]
-    {
-        if offset + 2000 <= n {
-            let (mut got, mut old) = ([T::zero(); 2000], [T::zero(); 2000]);
+    // The start, the end, and both sides of 2^31 and 2^32 bytes and 2^31 values of y = factor x.
+    let size = size_of::<T>();
+    let offsets = [0, n - 2000, (1 << 31) / size - 1000, (1 << 32) / size - 1000, (1 << 31) - 1000];
+    let check = |y: &Vector<T>, factor: T| {
+        for offset in offsets.into_iter().filter(|offset| offset + 2000 <= n) {
+            let (mut got, mut want) = ([T::zero(); 2000], [T::one(); 2000]);
             y.buffer().read_range(offset, &mut got).unwrap();
-            x.buffer().read_range(offset, &mut old).unwrap();
-            assert!(got.iter().zip(&old).all(|(&g, &o)| g == o + two + two), "values from {offset} on of {what}");
+            for (k, &value) in tail.iter().enumerate() {
+                if let Some(at) = (n - 1000 + k).checked_sub(offset).filter(|&at| at < 2000) {
+                    want[at] = value;
+                }
+            }
+            assert!(
+                got.iter().zip(&want).all(|(&g, &w)| g == factor * w),
+                "values from {offset} on of {factor} x {what}"
+            );
         }
+    };
+    y.copy_from(&x).unwrap();
+    check(&y, T::one());
+    ops::update(T::one(), &x, two, &mut y).unwrap();
+    check(&y, T::of(3.0));
+    assert_eq!(
+        y.slice(n - 1000..n).unwrap().to_vec().unwrap(),
+        tail.iter().map(|&t| T::of(3.0) * t).collect::<Vec<_>>()
+    );
+    if !info.unified_memory && n < 1 << 30 {
+        // Through the host and back in one piece.
+        let all = y.to_vec().unwrap();
+        x.fill(T::zero()).unwrap();
+        x.write(&all).unwrap();
+        check(&x, T::of(3.0));
     }
-    let part = y.slice(n - 1000..n).unwrap().to_vec().unwrap();
-    assert!(part.iter().zip(&tail).all(|(&g, &t)| g == t + two + two), "slice of {what}");
 }
 
 #[test]

@@ -53,6 +53,7 @@ on_every_device!(
     convection_diffusion_agrees_with_a_direct_solve,
     cg_ends_after_as_many_steps_as_eigenvalues,
     cg_error_obeys_the_chebyshev_bound,
+    cg_may_raise_the_residual_until_the_end,
     gmres_residuals_never_grow,
     gmres_with_full_basis_is_direct,
     gmres_restarts,
@@ -414,6 +415,25 @@ fn cg_error_obeys_the_chebyshev_bound<T: Real>(context: &Context) {
         let bound = 2.0 * ((root - 1.0) / (root + 1.0)).powi(steps as i32) * first;
         let error = energy(&download(&x));
         assert!(error <= bound, "{steps} steps: {error:e} > {bound:e}");
+    }
+}
+
+/// -u'' = 1: with m = n / 2 - k the residual after k steps is sqrt(2 m (m + 1) / n), above the first for long, and the
+/// n / 2-th step solves.
+fn cg_may_raise_the_residual_until_the_end<T: Real>(context: &Context) {
+    let n = 300;
+    let exact: Vec<f64> = (1..=n).map(|i| (i * (n + 1 - i)) as f64 / 2.0).collect();
+    let condition = 1.0 / (std::f64::consts::FRAC_PI_2 / (n as f64 + 1.0)).tan().powi(2);
+    let short = Params { stagnation_window: 50, ..params::<T>() };
+    let b = vec![1.0; n];
+    solves::<T>(context, vec![("cg", cg)], &poisson_1d(n), (&b, &exact), condition, &short);
+    let mut x = Vector::zeros(context, n).unwrap();
+    let report = cg(context, &upload::<T>(context, &poisson_1d(n)), &vector::<T>(context, &b), &mut x, &short).unwrap();
+    assert_eq!(report.iterations, n / 2);
+    for (k, r) in report.history.iter().enumerate().skip(1).take(n / 2 - 1) {
+        let m = (n / 2 - k) as f64;
+        let expected = (2.0 * m * (m + 1.0) / n as f64).sqrt();
+        assert!((r - expected).abs() <= 100.0 * eps::<T>() * report.history[1], "step {k}: {r}, expected {expected}");
     }
 }
 

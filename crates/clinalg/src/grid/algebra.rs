@@ -1,6 +1,6 @@
 //! The components made of sparse matrices and vectors only.
 
-use super::components::Components;
+use super::components::{Components, Sweeps};
 use super::params::Smoother;
 use crate::reference::CsrParts;
 use crate::reference::grid2::{Order, cubic_weights};
@@ -166,10 +166,10 @@ impl<T: Real> Level<T> {
     }
 
     /// Sweeps of the smoother: u += omega D^-1 (f - A u) on all points or colour after colour.
-    fn smooth(&mut self, u: &mut Vector<T>, f: &Vector<T>, sweeps: usize, order: Order) -> Result<()> {
+    fn smooth(&mut self, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
         let colours = self.relax.len();
-        for step in 0..sweeps * colours {
-            let colour = match order {
+        for step in 0..sweeps.count * colours {
+            let colour = match sweeps.order {
                 Order::RedFirst => step % colours,
                 Order::BlackFirst => colours - 1 - step % colours,
             };
@@ -217,15 +217,14 @@ impl<T: Real> Components for Algebra<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         zero: bool,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
         let level = &mut self.levels[level];
         if zero {
             ops::fill(T::zero(), u)?;
         }
-        level.smooth(u, f, sweeps, order)?;
+        level.smooth(u, f, sweeps)?;
         level.defect(u, f)?;
         ops::mv(T::one(), &present(&level.transfer).restrict, &level.r, T::zero(), coarse)
     }
@@ -236,12 +235,11 @@ impl<T: Real> Components for Algebra<T> {
         coarse: &Vector<T>,
         u: &mut Vector<T>,
         f: &Vector<T>,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<()> {
         let level = &mut self.levels[level];
         ops::mv(T::one(), &present(&level.transfer).interpolate, coarse, T::one(), u)?;
-        level.smooth(u, f, sweeps, order)
+        level.smooth(u, f, sweeps)
     }
 
     fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<()> {
@@ -249,7 +247,7 @@ impl<T: Real> Components for Algebra<T> {
             ops::fill(T::zero(), u)?;
         }
         let level = self.levels.last_mut().expect("there is a coarsest level");
-        level.smooth(u, f, 1, Order::RedFirst)
+        level.smooth(u, f, Sweeps { count: 1, order: Order::RedFirst })
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {

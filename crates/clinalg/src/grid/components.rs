@@ -12,29 +12,26 @@ pub(super) trait Components {
     /// A grid of zeros for `level`.
     fn zeros(&self, level: usize) -> Result<Self::Grid>;
 
-    /// `sweeps` relaxations of `u`, which is taken as 0 where `zero` is set; then
+    /// Relaxations of `u`, which is taken as 0 where `zero` is set; then
     /// `coarse` = restricted defect.
-    #[allow(clippy::too_many_arguments)]
     fn descend(
         &mut self,
         level: usize,
         u: &mut Self::Grid,
         f: &Self::Grid,
         zero: bool,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
         coarse: &mut Self::Grid,
     ) -> Result<()>;
 
-    /// `u` += interpolated `coarse`; then `sweeps` relaxations.
+    /// `u` += interpolated `coarse`; then relaxations.
     fn ascend(
         &mut self,
         level: usize,
         coarse: &Self::Grid,
         u: &mut Self::Grid,
         f: &Self::Grid,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<()>;
 
     /// [`Components::ascend`], then the norm of the defect.
@@ -44,10 +41,9 @@ pub(super) trait Components {
         coarse: &Self::Grid,
         u: &mut Self::Grid,
         f: &Self::Grid,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<f64> {
-        self.ascend(level, coarse, u, f, sweeps, order)?;
+        self.ascend(level, coarse, u, f, sweeps)?;
         self.defect_norm(level, u, f)
     }
 
@@ -77,15 +73,22 @@ pub(super) trait Components {
     fn refine(&mut self, level: usize, coarse: &Self::Grid, u: &mut Self::Grid) -> Result<()>;
 }
 
+/// Relaxations in a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sweeps {
+    pub(super) count: usize,
+    /// Of the colours, for red-black.
+    pub(super) order: Order,
+}
+
 /// How a cycle goes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     /// Visits of the next coarser level per visit.
     pub(super) visits: usize,
-    pub(super) pre: usize,
-    pub(super) post: usize,
-    /// The orders of red-black sweeps before and after the coarse-grid correction.
-    pub(super) orders: [Order; 2],
+    /// Relaxations before and after the coarse-grid correction.
+    pub(super) pre: Sweeps,
+    pub(super) post: Sweeps,
 }
 
 /// Solution, or correction, and right-hand side of a coarse level.
@@ -157,20 +160,21 @@ impl<C: Components> Multigrid<C> {
     }
 }
 
-/// Pre-smoothing on `level` and the correction on the next coarser one.
+/// Pre-smoothing on `level` and the correction on the next coarser one, the first of `coarse`.
 fn descend<C: Components>(
     c: &mut C,
     plan: &Plan,
     level: usize,
     u: &mut C::Grid,
     f: &C::Grid,
-    (coarse, rest): (&mut Pair<C::Grid>, &mut [Pair<C::Grid>]),
+    coarse: &mut [Pair<C::Grid>],
     zero: bool,
 ) -> Result<()> {
-    c.descend(level, u, f, zero, plan.pre, plan.orders[0], &mut coarse.f)?;
+    let Some((next, rest)) = coarse.split_first_mut() else { return Ok(()) };
+    c.descend(level, u, f, zero, plan.pre, &mut next.f)?;
     // The coarsest grid is solved exactly the first time.
     let visits = if rest.is_empty() { 1 } else { plan.visits };
-    (0..visits).try_for_each(|k| visit(c, plan, level + 1, &mut coarse.u, &coarse.f, rest, k == 0))
+    (0..visits).try_for_each(|k| visit(c, plan, level + 1, &mut next.u, &next.f, rest, k == 0))
 }
 
 /// One cycle on `level`; `coarse` are the levels below it.
@@ -183,9 +187,11 @@ fn visit<C: Components>(
     coarse: &mut [Pair<C::Grid>],
     zero: bool,
 ) -> Result<()> {
-    let Some((next, rest)) = coarse.split_first_mut() else { return c.solve_coarsest(u, f, zero) };
-    descend(c, plan, level, u, f, (next, rest), zero)?;
-    c.ascend(level, &next.u, u, f, plan.post, plan.orders[1])
+    descend(c, plan, level, u, f, coarse, zero)?;
+    match coarse.first() {
+        Some(next) => c.ascend(level, &next.u, u, f, plan.post),
+        None => c.solve_coarsest(u, f, zero),
+    }
 }
 
 /// One cycle on `level`, and the norm of the defect after it.
@@ -197,12 +203,14 @@ fn cycle_norm<C: Components>(
     f: &C::Grid,
     coarse: &mut [Pair<C::Grid>],
 ) -> Result<f64> {
-    let Some((next, rest)) = coarse.split_first_mut() else {
-        c.solve_coarsest(u, f, false)?;
-        return c.defect_norm(level, u, f);
-    };
-    descend(c, plan, level, u, f, (next, rest), false)?;
-    c.ascend_norm(level, &next.u, u, f, plan.post, plan.orders[1])
+    descend(c, plan, level, u, f, coarse, false)?;
+    match coarse.first() {
+        Some(next) => c.ascend_norm(level, &next.u, u, f, plan.post),
+        None => {
+            c.solve_coarsest(u, f, false)?;
+            c.defect_norm(level, u, f)
+        }
+    }
 }
 
 /// From the coarsest grid up: each level starts from the interpolated solution of the one below.

@@ -1,8 +1,8 @@
 //! The components in plain Rust.
 
-use super::components::Components;
+use super::components::{Components, Sweeps};
 use super::params::Smoother;
-use crate::reference::grid2::{self, Order};
+use crate::reference::grid2;
 use crate::reference::{vector, zeros};
 use crate::{Real, Result};
 
@@ -21,11 +21,11 @@ impl<T: Real> Host<T> {
         Ok(Host { sides: sides.to_vec(), smoother, omega: T::of(omega), work })
     }
 
-    fn smooth(&mut self, level: usize, u: &mut Vec<T>, f: &[T], sweeps: usize, order: Order) {
+    fn smooth(&mut self, level: usize, u: &mut Vec<T>, f: &[T], sweeps: Sweeps) {
         let n = self.sides[level];
-        for _ in 0..sweeps {
+        for _ in 0..sweeps.count {
             match self.smoother {
-                Smoother::RedBlack => grid2::red_black(n, u, f, order),
+                Smoother::RedBlack => grid2::red_black(n, u, f, sweeps.order),
                 Smoother::Jacobi => {
                     grid2::jacobi(n, self.omega, u, f, &mut self.work[level]);
                     std::mem::swap(u, &mut self.work[level]);
@@ -53,31 +53,22 @@ impl<T: Real> Components for Host<T> {
         u: &mut Vec<T>,
         f: &Vec<T>,
         zero: bool,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
         coarse: &mut Vec<T>,
     ) -> Result<()> {
         if zero {
             u.fill(T::zero());
         }
-        self.smooth(level, u, f, sweeps, order);
+        self.smooth(level, u, f, sweeps);
         let n = self.sides[level];
         grid2::defect(n, u, f, &mut self.work[level]);
         grid2::restrict(n, &self.work[level], coarse);
         Ok(())
     }
 
-    fn ascend(
-        &mut self,
-        level: usize,
-        coarse: &Vec<T>,
-        u: &mut Vec<T>,
-        f: &Vec<T>,
-        sweeps: usize,
-        order: Order,
-    ) -> Result<()> {
+    fn ascend(&mut self, level: usize, coarse: &Vec<T>, u: &mut Vec<T>, f: &Vec<T>, sweeps: Sweeps) -> Result<()> {
         grid2::interpolate_add(self.sides[level], coarse, u);
-        self.smooth(level, u, f, sweeps, order);
+        self.smooth(level, u, f, sweeps);
         Ok(())
     }
 

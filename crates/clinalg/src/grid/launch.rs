@@ -2,14 +2,24 @@
 
 use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
+use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS, ROWS_AHEAD};
 use crate::{Context, Real, Result, Vector};
 
 /// Items of a two-dimensional work-group along a row, where the group has as many.
 const LOCAL_WIDTH: usize = 32;
 
-pub(super) fn kernel<T: Real>(name: &'static str) -> Kernel {
-    Kernel::new(&files::GRID2, name, T::PRECISION)
+/// What chooses the kernels for processors.
+const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
+
+/// Enqueues a kernel of the variant that the context builds.
+pub(super) fn enqueue<T: Real>(context: &Context, name: &'static str, range: Range, args: &[Arg]) -> Result<()> {
+    let kernel = Kernel::new(&files::GRID2, name, T::PRECISION);
+    let kernel = match context.shape() {
+        Shape::Gpu => kernel,
+        Shape::Cpu if context.fetches_ahead() => kernel.with(ROWS_AHEAD),
+        Shape::Cpu => kernel.with(PROCESSOR),
+    };
+    context.run(&kernel, range, args)
 }
 
 /// An item per point of `width` by `height`.
@@ -28,8 +38,8 @@ pub(super) fn run<T: Real>(
     args: &[Arg],
 ) -> Result<()> {
     match context.shape() {
-        Shape::Gpu => context.run(&kernel::<T>(names[0]), points(context, width, height), args),
-        Shape::Cpu => context.run(&kernel::<T>(names[1]), Range::d1(context.chunks().min(rows), 1), args),
+        Shape::Gpu => enqueue::<T>(context, names[0], points(context, width, height), args),
+        Shape::Cpu => enqueue::<T>(context, names[1], Range::d1(context.chunks().min(rows), 1), args),
     }
 }
 
@@ -90,7 +100,7 @@ pub(super) fn copy_boundary<T: Real>(m: usize, stride: usize, from: &Vector<T>, 
     let context = from.context();
     // One group on a processor: there is nothing to share out.
     let local = if context.shape() == Shape::Cpu { 1 } else { context.local() };
-    context.run(&kernel::<T>("copy_boundary"), Range::d1(4 * (m - 1), local), &args)
+    enqueue::<T>(context, "copy_boundary", Range::d1(4 * (m - 1), local), &args)
 }
 
 /// `b` = f plus the contributions of the boundary values of u inside, u on the boundary.
@@ -137,7 +147,7 @@ pub(super) fn norm<T: Real>(term: Term, n: usize, u: &Vector<T>, f: &Vector<T>) 
         let partials: Vec<T> = context.partials(count, |partial| {
             let args =
                 [Arg::size(n), inverse_h2::<T>(n).arg().0, scale.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
-            context.run(&kernel::<T>(name), range, &args)
+            enqueue::<T>(context, name, range, &args)
         })?;
         Ok(total(&partials))
     })

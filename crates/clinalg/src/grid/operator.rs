@@ -1,7 +1,7 @@
 //! The Poisson problem for the iterative methods: its matrix without a matrix, and multigrid as a
 //! preconditioner.
 
-use super::components::{Multigrid, Plan};
+use super::components::{Multigrid, Plan, Sweeps};
 use super::params::{Smoother, check_smoothing};
 use super::processor::Processor;
 use super::wide::Wide;
@@ -138,7 +138,8 @@ impl<T: Real> MultigridPreconditioner<T> {
             return Err(Error::value("visits", "1 (V-cycle) or 2 (W-cycle)", visits));
         }
         let sides = sides(n)?;
-        let plan = Plan { visits, pre: sweeps, post: sweeps, orders: [Order::RedFirst, Order::BlackFirst] };
+        let ordered = |order| Sweeps { count: sweeps, order };
+        let plan = Plan { visits, pre: ordered(Order::RedFirst), post: ordered(Order::BlackFirst) };
         let cycle = match context.shape() {
             Shape::Gpu => {
                 let components = Wide::new(context, &sides, smoother, omega)?;

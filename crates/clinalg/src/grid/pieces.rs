@@ -1,8 +1,12 @@
 //! The components of multigrid, one by one, on device vectors that hold square grids.
 
+use super::components::Sweeps;
+use super::params::Smoother;
+use super::processor::Processor;
 use super::{launch, side};
 use crate::matrix::Values;
 use crate::reference::grid2::Order;
+use crate::runtime::Shape;
 use crate::{Error, Real, Result, Vector};
 
 /// The side of the grid in `first`, when the others live in the same context and are as long.
@@ -48,11 +52,11 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
 /// out = `sweeps` sweeps of red-black Gauss-Seidel from u for `-Laplace_h u = f`, the points with
 /// even i + j first; the boundary of `out` is that of `u`.
 ///
-/// All are grids of N by N points, N at least 3.
+/// All are grids of N by N points, N at least 3. A processor takes a temporary copy of some rows.
 ///
 /// # Errors
 /// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
-/// [`Error::Context`] that names `f` or `out`.
+/// [`Error::Context`] that names `f` or `out`; [`Error::Allocation`].
 pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
     same_side("u", u, &[("f", f), ("out", out)])?;
     out.copy_from(u)?;
@@ -65,8 +69,22 @@ pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, swe
 /// As [`red_black`].
 pub fn relax_red_black<T: Real>(u: &mut Vector<T>, f: &Vector<T>, sweeps: usize) -> Result<()> {
     let n = same_side("u", u, &[("f", f)])?;
-    (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, u))
+    let context = u.context().clone();
+    match context.shape() {
+        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, u)),
+        Shape::Cpu => {
+            let most = sweeps.min(TOGETHER);
+            let processor = Processor::<T>::new(&context, &[n], Smoother::RedBlack, 1.0, most)?;
+            (0..sweeps).step_by(TOGETHER).try_for_each(|done| {
+                let count = TOGETHER.min(sweeps - done);
+                processor.smooth(u, f, Sweeps { count, order: Order::RedFirst })
+            })
+        }
+    }
 }
+
+/// Sweeps that a processor makes in one pass over memory; their rows must fit its caches.
+const TOGETHER: usize = 4;
 
 /// d = f + Laplace_h u inside, 0 on the boundary; grids of N by N points, N at least 3.
 ///
@@ -97,7 +115,7 @@ pub fn interpolate<T: Real>(coarse: &Vector<T>, fine: &mut Vector<T>) -> Result<
 /// `coarse`.
 pub fn restrict<T: Real>(fine: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
     let n = side("fine", fine.len())?;
-    if n < 5 || n % 2 == 0 {
+    if n < 5 || n.is_multiple_of(2) {
         return Err(Error::Shape {
             argument: "fine",
             expected: "a square grid with an odd number of points a side, at least 5".into(),

@@ -1,7 +1,7 @@
 //! The solver of the Poisson problem.
 
 use super::algebra::Algebra;
-use super::components::{Components, Multigrid, Plan};
+use super::components::{Components, Multigrid, Plan, Sweeps};
 use super::host::{Host, grid};
 use super::params::{Cycle, Form, PoissonParams, PoissonReport};
 use super::processor::Processor;
@@ -201,7 +201,8 @@ impl<T: Real> Poisson<T> {
 
 fn plan(params: &PoissonParams) -> Plan {
     let visits = if params.cycle == Cycle::W { 2 } else { 1 };
-    Plan { visits, pre: params.pre, post: params.post, orders: [Order::RedFirst; 2] }
+    let sweeps = |count| Sweeps { count, order: Order::RedFirst };
+    Plan { visits, pre: sweeps(params.pre), post: sweeps(params.post) }
 }
 
 /// A cycle that leaves more than this part of the residual may have met the rounding floor.

@@ -1,6 +1,6 @@
 //! The components as kernels for processors: a band of rows per item, all of a visit in one pass.
 
-use super::components::Components;
+use super::components::{Components, Sweeps};
 use super::launch::{self, Term};
 use super::params::Smoother;
 use crate::reference::grid2::Order;
@@ -24,6 +24,23 @@ struct Pass {
     bands: usize,
     /// Values that a band copies or keeps beside the grid.
     stride: usize,
+}
+
+/// What happens to a row before its relaxations; numbered as in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Given = 0,
+    FromZero = 1,
+    Corrected = 2,
+}
+
+/// What happens after them.
+#[derive(Debug, Clone, Copy)]
+enum After {
+    Nothing,
+    Restricted,
+    /// The place for the sums of the bands.
+    Summed(Arg),
 }
 
 /// Kernels with a band of rows per item.
@@ -66,30 +83,34 @@ impl<T: Real> Processor<T> {
         Pass { stages, depth, bands, stride: (2 * depth + saved + DEFECT_ROWS) * n }
     }
 
-    /// Copies the halos of all bands while they are still old.
-    fn save_halo(&self, level: usize, pass: Pass, u: &Vector<T>) -> Result<()> {
-        if pass.bands == 1 {
-            return Ok(());
-        }
-        let args = [
-            Arg::size(self.sides[level]),
-            Arg::U32(pass.depth as u32),
-            Arg::size(pass.stride),
-            u.buffer().arg(),
-            self.copies.arg(),
-        ];
-        self.context.run(&launch::kernel::<T>("save_halo_cpu"), Range::d1(pass.bands, 1), &args)
-    }
-
-    /// The arguments that both passes take first.
-    fn leading(&self, level: usize, pass: Pass, order: Order) -> [Arg; 8] {
+    /// One pass over a level; `other` is the coarse grid that it reads or writes.
+    fn sweep(
+        &self,
+        level: usize,
+        sweeps: Sweeps,
+        (start, after): (Start, After),
+        u: &Vector<T>,
+        f: &Vector<T>,
+        other: &Vector<T>,
+    ) -> Result<()> {
         let n = self.sides[level];
-        let colour = match order {
+        let pass = self.pass(level, sweeps.count);
+        let (after, partial) = match after {
+            After::Nothing => (0, self.copies.arg()),
+            After::Restricted => (1, self.copies.arg()),
+            After::Summed(partial) => (2, partial),
+        };
+        let colour = match sweeps.order {
             Order::RedFirst => 0,
             Order::BlackFirst => 1,
         };
-        [
+        if start != Start::FromZero && pass.bands > 1 {
+            self.save_halo(n, pass, u)?;
+        }
+        let args = [
             Arg::size(n),
+            Arg::U32(start as u32),
+            Arg::U32(after),
             Arg::U32(pass.stages as u32),
             Arg::U32(colour),
             Arg::U32(pass.depth as u32),
@@ -97,39 +118,25 @@ impl<T: Real> Processor<T> {
             launch::h2::<T>(n).arg().0,
             launch::inverse_h2::<T>(n).arg().0,
             self.omega.arg().0,
-        ]
-    }
-
-    /// The way up; with a place for partial sums also the squares of the defect.
-    #[allow(clippy::too_many_arguments)]
-    fn correct_smooth(
-        &self,
-        level: usize,
-        pass: Pass,
-        coarse: &Vector<T>,
-        u: &Vector<T>,
-        f: &Vector<T>,
-        order: Order,
-        partial: Option<Arg>,
-    ) -> Result<()> {
-        let [n, stages, colour, depth, stride, h2, inverse_h2, omega] = self.leading(level, pass, order);
-        let args = [
-            n,
-            stages,
-            colour,
-            depth,
-            stride,
-            h2,
-            inverse_h2,
-            omega,
-            Arg::U32(u32::from(partial.is_some())),
             f.buffer().arg(),
             u.buffer().arg(),
-            coarse.buffer().arg(),
+            other.buffer().arg(),
             self.copies.arg(),
-            partial.unwrap_or(self.copies.arg()),
+            partial,
         ];
-        self.context.run(&launch::kernel::<T>("correct_smooth_cpu"), Range::d1(pass.bands, 1), &args)
+        launch::enqueue::<T>(&self.context, "sweep_cpu", Range::d1(pass.bands, 1), &args)
+    }
+
+    /// Relaxations of `u`, of the finest side, where it lies.
+    pub(super) fn smooth(&self, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        self.sweep(0, sweeps, (Start::Given, After::Nothing), u, f, f)
+    }
+
+    /// Copies the halos of all bands while they are still old.
+    fn save_halo(&self, n: usize, pass: Pass, u: &Vector<T>) -> Result<()> {
+        let args =
+            [Arg::size(n), Arg::U32(pass.depth as u32), Arg::size(pass.stride), u.buffer().arg(), self.copies.arg()];
+        launch::enqueue::<T>(&self.context, "save_halo_cpu", Range::d1(pass.bands, 1), &args)
     }
 }
 
@@ -146,31 +153,11 @@ impl<T: Real> Components for Processor<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         zero: bool,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        let pass = self.pass(level, sweeps);
-        if !zero {
-            self.save_halo(level, pass, u)?;
-        }
-        let [n, stages, colour, depth, stride, h2, inverse_h2, omega] = self.leading(level, pass, order);
-        let args = [
-            n,
-            stages,
-            colour,
-            depth,
-            stride,
-            h2,
-            inverse_h2,
-            omega,
-            Arg::U32(u32::from(zero)),
-            f.buffer().arg(),
-            u.buffer().arg(),
-            coarse.buffer().arg(),
-            self.copies.arg(),
-        ];
-        self.context.run(&launch::kernel::<T>("smooth_restrict_cpu"), Range::d1(pass.bands, 1), &args)
+        let start = if zero { Start::FromZero } else { Start::Given };
+        self.sweep(level, sweeps, (start, After::Restricted), u, f, coarse)
     }
 
     fn ascend(
@@ -179,12 +166,9 @@ impl<T: Real> Components for Processor<T> {
         coarse: &Vector<T>,
         u: &mut Vector<T>,
         f: &Vector<T>,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<()> {
-        let pass = self.pass(level, sweeps);
-        self.save_halo(level, pass, u)?;
-        self.correct_smooth(level, pass, coarse, u, f, order, None)
+        self.sweep(level, sweeps, (Start::Corrected, After::Nothing), u, f, coarse)
     }
 
     fn ascend_norm(
@@ -193,14 +177,12 @@ impl<T: Real> Components for Processor<T> {
         coarse: &Vector<T>,
         u: &mut Vector<T>,
         f: &Vector<T>,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<f64> {
-        let pass = self.pass(level, sweeps);
-        self.save_halo(level, pass, u)?;
-        let partials: Vec<T> = self
-            .context
-            .partials(pass.bands, |partial| self.correct_smooth(level, pass, coarse, u, f, order, Some(partial)))?;
+        let bands = self.pass(level, sweeps.count).bands;
+        let partials: Vec<T> = self.context.partials(bands, |partial| {
+            self.sweep(level, sweeps, (Start::Corrected, After::Summed(partial)), u, f, coarse)
+        })?;
         let squares = launch::total(&partials);
         // Squares out of range are rare enough to be summed in a pass of their own.
         if launch::in_range::<T>(squares) { Ok(squares.sqrt()) } else { self.defect_norm(level, u, f) }
@@ -242,6 +224,6 @@ impl<T: Real> Components for Processor<T> {
         let n = self.sides[level];
         let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg(), self.copies.arg()];
         let bands = Range::d1(self.pass(level, 0).bands, 1);
-        self.context.run(&launch::kernel::<T>("interpolate_cubic_cpu"), bands, &args)
+        launch::enqueue::<T>(&self.context, "interpolate_cubic_cpu", bands, &args)
     }
 }

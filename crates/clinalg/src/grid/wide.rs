@@ -1,9 +1,8 @@
 //! The components as kernels for GPUs: an item per point, one launch per step.
 
-use super::components::Components;
+use super::components::{Components, Sweeps};
 use super::launch::{self, Term};
 use super::params::Smoother;
-use crate::reference::grid2::Order;
 use crate::runtime::Arg;
 use crate::{Context, Real, Result, Vector, ops};
 
@@ -25,15 +24,15 @@ impl<T: Real> Wide<T> {
         Ok(Wide { context: context.clone(), sides: sides.to_vec(), omega: T::of(omega), spare })
     }
 
-    fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: usize, order: Order) -> Result<()> {
+    fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
         let n = self.sides[level];
-        for _ in 0..sweeps {
+        for _ in 0..sweeps.count {
             match self.spare.get_mut(level) {
                 Some(spare) => {
                     launch::jacobi(n, self.omega, u, f, spare)?;
                     std::mem::swap(u, spare);
                 }
-                None => launch::sweep(n, order, f, u)?,
+                None => launch::sweep(n, sweeps.order, f, u)?,
             }
         }
         Ok(())
@@ -53,14 +52,13 @@ impl<T: Real> Components for Wide<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         zero: bool,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
         if zero {
             u.fill(T::zero())?;
         }
-        self.smooth(level, u, f, sweeps, order)?;
+        self.smooth(level, u, f, sweeps)?;
         let (n, m) = (self.sides[level], self.sides[level + 1]);
         let args = [
             Arg::size(m),
@@ -69,7 +67,7 @@ impl<T: Real> Components for Wide<T> {
             f.buffer().arg(),
             coarse.buffer().arg(),
         ];
-        self.context.run(&launch::kernel::<T>("restrict_defect_gpu"), launch::points(&self.context, m, m), &args)
+        launch::enqueue::<T>(&self.context, "restrict_defect_gpu", launch::points(&self.context, m, m), &args)
     }
 
     fn ascend(
@@ -78,14 +76,13 @@ impl<T: Real> Components for Wide<T> {
         coarse: &Vector<T>,
         u: &mut Vector<T>,
         f: &Vector<T>,
-        sweeps: usize,
-        order: Order,
+        sweeps: Sweeps,
     ) -> Result<()> {
         let n = self.sides[level];
         let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
         let range = launch::points(&self.context, n - 2, n - 2);
-        self.context.run(&launch::kernel::<T>("interpolate_add_gpu"), range, &args)?;
-        self.smooth(level, u, f, sweeps, order)
+        launch::enqueue::<T>(&self.context, "interpolate_add_gpu", range, &args)?;
+        self.smooth(level, u, f, sweeps)
     }
 
     fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<()> {
@@ -124,6 +121,6 @@ impl<T: Real> Components for Wide<T> {
         let n = self.sides[level];
         let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
         let range = launch::points(&self.context, n - 2, n - 2);
-        self.context.run(&launch::kernel::<T>("interpolate_cubic_gpu"), range, &args)
+        launch::enqueue::<T>(&self.context, "interpolate_cubic_gpu", range, &args)
     }
 }

@@ -8,7 +8,7 @@ use sprs::CsMatI;
 use super::{Values, check_context, index32};
 use crate::reference::CsrParts;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{RUN_ROWS, RowProduct};
+use crate::tune::{LONG_ROW, RUN_ROWS, RowProduct};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
@@ -337,7 +337,15 @@ fn to_rows<T: Real>(
     run("scan_rows", parts, 1, &[Arg::size(rows), part.arg(), cursor.arg(), offset_out.arg()])?;
     let order = Buffer::<u32>::uninit(context, nnz)?;
     run("drop_entries", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg(), order.arg()])?;
-    run("sort_rows", rows, local, &[Arg::size(rows), offset_out.arg(), order.arg()])?;
+    let offsets = offset_out.to_vec()?;
+    // On a GPU one item would take seconds for a row of a million entries.
+    let longest = if context.shape() == Shape::Gpu { LONG_ROW } else { u32::MAX };
+    let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > longest).map(|i| i as u32).collect();
+    run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(longest), offset_out.arg(), order.arg()])?;
+    if !long.is_empty() {
+        let list = Buffer::from_slice(context, &long)?;
+        run("sort_long_rows_gpu", long.len() * local, local, &[list.arg(), offset_out.arg(), order.arg()])?;
+    }
     let column = Buffer::<u32>::uninit(context, nnz)?;
     let gathered = Buffer::<T>::uninit(context, nnz)?;
     run(
@@ -346,7 +354,6 @@ fn to_rows<T: Real>(
         local,
         &[Arg::size(nnz), order.arg(), column_of.arg(), values.arg(), column.arg(), gathered.arg()],
     )?;
-    let offsets = offset_out.to_vec()?;
     // Only the search for runs looks at them.
     let columns = if context.shape() == Shape::Cpu { column.to_vec()? } else { Vec::new() };
     let structure = Arc::new(Structure::new(cols, &offsets, &columns, offset_out, column)?);

@@ -112,8 +112,8 @@ pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
         let lift = T::one() / T::min_positive_value();
         return Ok(T::of(squares(lift)?.sqrt() * T::min_positive_value().wide()));
     }
-    // A power of two scales exactly; one less than the largest exponent keeps its reciprocal normal.
-    let top = T::max_value().wide().log2().floor() - 1.0;
+    // A power of two scales exactly; the last one whose reciprocal is a normal number is the limit.
+    let top = T::max_value().wide().log2().ceil() - 2.0;
     let unit = T::of(largest.wide().log2().floor().min(top).exp2());
     Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
 }

@@ -6,9 +6,12 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::context::Context;
-use super::kernel::{Arg, Mem};
+use super::kernel::{self, Arg, Kernel, Mem, files};
 use crate::error::check_length;
-use crate::{Error, Result};
+use crate::{Error, Precision, Result};
+
+/// Most bytes that the driver's own fill is trusted with (see [`faults`](super::faults)).
+const FILL_BYTES: usize = 1 << 30;
 
 mod private {
     pub trait Sealed {}
@@ -18,6 +21,9 @@ mod private {
 pub trait Element: private::Sealed + Copy + Default + Send + Sync + fmt::Debug + 'static {
     #[doc(hidden)]
     fn arg(self) -> ElementArg;
+    /// The bits of two 32-bit words of memory filled with the value.
+    #[doc(hidden)]
+    fn words(self) -> [u32; 2];
 }
 
 /// A value as a kernel argument.
@@ -26,17 +32,32 @@ pub trait Element: private::Sealed + Copy + Default + Send + Sync + fmt::Debug +
 pub struct ElementArg(pub(crate) Arg);
 
 macro_rules! elements {
-    ($($t:ty => $arg:expr),*) => {$(
+    ($($t:ty => $arg:expr, $words:expr;)*) => {$(
         impl private::Sealed for $t {}
         impl Element for $t {
             fn arg(self) -> ElementArg {
                 let convert: fn($t) -> Arg = $arg;
                 ElementArg(convert(self))
             }
+            fn words(self) -> [u32; 2] {
+                let words: fn($t) -> [u32; 2] = $words;
+                words(self)
+            }
         }
     )*};
 }
-elements!(u32 => Arg::U32, u64 => Arg::U64, f32 => Arg::F32, f64 => Arg::F64);
+elements! {
+    u32 => Arg::U32, |v| [v; 2];
+    u64 => Arg::U64, |v| halves(v.to_ne_bytes());
+    f32 => Arg::F32, |v| [v.to_bits(); 2];
+    f64 => Arg::F64, |v| halves(v.to_ne_bytes());
+}
+
+/// Eight bytes as two words, in the order of memory.
+fn halves(bytes: [u8; 8]) -> [u32; 2] {
+    let [a, b, c, d, e, f, g, h] = bytes;
+    [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])]
+}
 
 /// A fixed number of values in the memory of one device.
 ///
@@ -210,8 +231,19 @@ impl<T: Element> Buffer<T> {
         if self.len == 0 {
             return Ok(());
         }
-        let size = size_of::<T>();
-        self.context.fill_mem(self.mem, std::ptr::from_ref(&value).cast(), size, self.len * size)
+        let bytes = self.len * size_of::<T>();
+        if bytes > FILL_BYTES {
+            return self.fill_by_kernel(value);
+        }
+        self.context.fill_mem(self.mem, std::ptr::from_ref(&value).cast(), size_of::<T>(), bytes)
+    }
+
+    fn fill_by_kernel(&mut self, value: T) -> Result<()> {
+        let count = self.len * size_of::<T>() / 4;
+        let [even, odd] = value.words();
+        let args = [Arg::size(count), Arg::U32(even), Arg::U32(odd), self.arg()];
+        let range = kernel::Range::d1(count, self.context.local());
+        self.context.run(&Kernel::new(&files::VECTOR, "fill_words", Precision::F32), range, &args)
     }
 
     /// `len` values from `offset` on as a buffer of their own, to watch what is written around them.
@@ -242,6 +274,36 @@ impl<T: Element> Buffer<T> {
                 format!("a range inside the {} values", self.len),
                 format!("{count} values from {offset} on"),
             )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::{ContextOptions, devices};
+
+    #[test]
+    fn long_fills_by_kernel_match_the_drivers() {
+        fn check<T: Element + PartialEq>(context: &Context, value: T) {
+            for n in [1, 2, 255, 256, 257, 1001] {
+                let mut buffer = Buffer::<T>::zeroed(context, n).unwrap();
+                buffer.fill_by_kernel(value).unwrap();
+                assert_eq!(buffer.to_vec().unwrap(), vec![value; n]);
+                buffer.fill(value).unwrap();
+                assert_eq!(buffer.to_vec().unwrap(), vec![value; n]);
+            }
+        }
+        let Ok(devices) = devices() else {
+            eprintln!("skipped: no OpenCL device");
+            return;
+        };
+        for device in devices {
+            let context = Context::new(&device, &ContextOptions::default()).unwrap();
+            check(&context, 0x0102_0304_u32);
+            check(&context, 0x0102_0304_0506_0708_u64);
+            check(&context, -1.25_f32);
+            check(&context, -1.0e-200_f64);
         }
     }
 }

@@ -109,6 +109,8 @@ struct Profile {
 const PENDING_EVENTS: usize = 1024;
 /// Bytes for the partial results of reductions.
 const SCRATCH_BYTES: usize = 64 * 1024;
+/// Items that kernels of [`Shape::Gpu`] need in a work-group: those of a sparse row and of a dense tile.
+const SMALLEST_GROUP: usize = 32;
 /// Items of a work-group where a kernel has no reason for another number.
 const DEFAULT_LOCAL: usize = 256;
 /// Buffers of a processor from this size on ask for large pages (NumPy's number).
@@ -606,15 +608,22 @@ impl Context {
 }
 
 fn choose_shape(options: &ContextOptions, info: &DeviceInfo) -> Result<Shape> {
-    if let Some(shape) = options.shape {
-        return Ok(shape);
-    }
-    match std::env::var("CLINALG_SHAPE").as_deref() {
-        Ok("cpu") => Ok(Shape::Cpu),
-        Ok("gpu") => Ok(Shape::Gpu),
-        Ok(other) if !other.is_empty() => Err(Error::value("CLINALG_SHAPE", "`cpu` or `gpu`", other)),
-        _ if info.kind == DeviceKind::Cpu => Ok(Shape::Cpu),
-        _ => Ok(Shape::Gpu),
+    let wanted = match (options.shape, std::env::var("CLINALG_SHAPE").as_deref()) {
+        (Some(shape), _) => Some(shape),
+        (None, Ok("cpu")) => Some(Shape::Cpu),
+        (None, Ok("gpu")) => Some(Shape::Gpu),
+        (None, Ok(other)) if !other.is_empty() => return Err(Error::value("CLINALG_SHAPE", "`cpu` or `gpu`", other)),
+        _ => None,
+    };
+    let small = info.max_work_group < SMALLEST_GROUP;
+    match wanted {
+        Some(Shape::Gpu) if small => {
+            let expected = format!("`cpu` on a device whose work-groups have fewer than {SMALLEST_GROUP} items");
+            Err(Error::value("shape", expected, "gpu"))
+        }
+        Some(shape) => Ok(shape),
+        None if info.kind == DeviceKind::Cpu || small => Ok(Shape::Cpu),
+        None => Ok(Shape::Gpu),
     }
 }
 
@@ -786,6 +795,20 @@ mod tests {
         let error = context.run(&unknown, Range::d1(2, 1), &[]).unwrap_err();
         assert_eq!(error.id(), "clinalg:device:opencl", "{error}");
         assert_eq!(ops::sum(&x).unwrap(), 3.0);
+    }
+
+    #[test]
+    fn kernels_for_gpus_need_work_groups() {
+        let Some(context) = context() else { return };
+        let choose = |shape, max_work_group, kind| {
+            let info = DeviceInfo { max_work_group, kind, ..context.device().clone() };
+            choose_shape(&ContextOptions { shape, ..ContextOptions::default() }, &info)
+        };
+        // With a single item in a group the tree of a dense product would have no end.
+        let error = choose(Some(Shape::Gpu), 1, DeviceKind::Gpu).unwrap_err();
+        assert_eq!(error.id(), "clinalg:argument:value", "{error}");
+        assert_eq!(choose(Some(Shape::Gpu), 32, DeviceKind::Cpu).unwrap(), Shape::Gpu);
+        assert_eq!(choose(Some(Shape::Cpu), 1, DeviceKind::Gpu).unwrap(), Shape::Cpu);
     }
 
     #[test]

@@ -62,6 +62,14 @@ pub const FAULTS: &[Fault] = &[
         quirk: Quirk::AvoidedByRule,
     },
     Fault {
+        platform: "NVIDIA CUDA",
+        vendor: "",
+        versions: "580.159",
+        what: "clEnqueueFillBuffer takes the number of values modulo 2^32: of 2^32 + 1000 it sets 1000; in parts at far offsets it met an illegal access",
+        instead: "buffers of more than 1 GiB are filled by a kernel",
+        quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
         platform: "rusticl",
         vendor: "",
         versions: "Mesa 25",

@@ -12,6 +12,8 @@ use crate::{Context, Real, Result, Vector};
 /// Owns four vectors of `n` values. One iteration takes a product and three launches on vectors, and
 /// reads back two numbers; with a preconditioner its own work, one launch and one number more.
 ///
+/// The residual may rise for long while the error falls, so the stagnation window is at least `n`.
+///
 /// A direction p with p'Ap <= 0 ends it with [`Stop::Indefinite`]; one with p'Ap below the machine
 /// precision times the largest Rayleigh quotient met, with [`Stop::Breakdown`]: A is singular to
 /// working precision. The same holds for the preconditioner, with the square of the precision.
@@ -81,6 +83,8 @@ impl<T: Real> Cg<T> {
     ) -> Result<Report> {
         check_system(self.r.context(), self.r.len(), a, m.as_deref(), b, x)?;
         let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        // The error falls in every step, but its residual may rise until the last of n steps.
+        run.be_patient(self.r.len());
         let mut largest = 0.0;
         loop {
             if let Some(stop) = end {

@@ -89,7 +89,8 @@ pub struct Params {
     /// Most iterations; 0 only computes the residual. Default 10 000.
     pub max_iterations: usize,
     /// Iterations over which the smallest residual must fall by one part in a thousand, or the
-    /// iteration has stagnated; at least 1. Default 1000.
+    /// iteration has stagnated; at least 1, and never fewer than n for [`Cg`](crate::solve::Cg).
+    /// Default 1000.
     pub stagnation_window: usize,
     /// Weight of [`JacobiIteration`](crate::solve::JacobiIteration); positive and finite. Default
     /// 2/3 (Saad 2003, section 13.2.2).

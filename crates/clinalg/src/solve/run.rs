@@ -32,6 +32,8 @@ pub(super) struct Run<'a, T: Real> {
     /// The smallest measure of the residual, and when it last fell enough.
     best: f64,
     mark: usize,
+    /// Iterations without that after which the iteration has stagnated.
+    window: usize,
     /// |b - A x| of the start.
     first: f64,
     restarts: usize,
@@ -87,6 +89,7 @@ impl<'a, T: Real> Run<'a, T> {
             history,
             best: f64::INFINITY,
             mark: 0,
+            window: params.stagnation_window,
             first: f64::INFINITY,
             restarts: 0,
             restarted_at: f64::INFINITY,
@@ -106,6 +109,11 @@ impl<'a, T: Real> Run<'a, T> {
         run.restarted_at = run.norm;
         (run.progress)(0, run.history[0]);
         Ok((run, stop))
+    }
+
+    /// Lets the residual go without a new minimum for at least `iterations`.
+    pub(super) fn be_patient(&mut self, iterations: usize) {
+        self.window = self.window.max(iterations);
     }
 
     /// |b - A x| when it was last computed.
@@ -195,7 +203,7 @@ impl<'a, T: Real> Run<'a, T> {
             Some(Stop::IterationLimit)
         } else if norm * T::epsilon().wide() > self.first {
             Some(Stop::Diverged)
-        } else if iteration - self.mark >= self.params.stagnation_window {
+        } else if iteration - self.mark >= self.window {
             Some(Stop::Stagnated)
         } else {
             None

@@ -6,7 +6,7 @@
 //! * at the top level of a kernel, or in a `for` loop that stands there, or in a `for` loop of such a loop;
 //! * in a loop whose header has the same values in every item of the work-group;
 //! * in a loop that no `break`, `continue`, `return` or `goto` leaves;
-//! * not behind a `return`.
+//! * not behind a `return` or `goto`.
 //!
 //! A function or macro that holds a barrier keeps the rule in its own body and counts as a barrier where it is used.
 
@@ -37,7 +37,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{finding}");
     }
     Ok(match findings.len() {
-        0 => Verdict::ok(format!("{barriers_seen} barriers, {kernels_seen} kernels or macros that make kernels")),
+        0 => Verdict::ok(format!(
+            "{barriers_seen} barriers, {kernels_seen} kernels (macros that make kernels count once)"
+        )),
         n => Verdict::failed(format!("{n} against the barrier rule")),
     })
 }
@@ -263,7 +265,7 @@ impl<'s> Unit<'_, 's> {
         let (barriers, returns) = (body.barriers, body.returns);
         report.barriers += barriers.len();
         for early in returns.into_iter().filter(|r| barriers.iter().any(|b| b > r)) {
-            let message = format!("{}: items that return here do not reach the barrier further on", self.title);
+            let message = format!("{}: items that leave here do not reach the barrier further on", self.title);
             report.findings.push(Finding { line: self.body[early].line, message });
         }
     }
@@ -437,7 +439,10 @@ impl<'s> Body<'_, 's> {
             if self.names.leaves.contains(token.text) {
                 held.leaves.push(at + k);
             }
-            if token.is("return") || (self.names.leaves.contains(token.text) && !LEAVES.contains(&token.text)) {
+            if token.is("return")
+                || token.is("goto")
+                || (self.names.leaves.contains(token.text) && !LEAVES.contains(&token.text))
+            {
                 self.returns.push(at + k);
             }
             if self.is_barrier(at + k) {
@@ -645,8 +650,9 @@ mod tests {
 
     #[test]
     fn early_returns_are_found() {
-        bad("const size_t i = get_global_id(0);\nif (i >= n) return;\nbarrier(1);", 3, "return");
-        bad("if (n > 3)\n return;\nfor (uint k = 0; k < n; ++k) { barrier(1); }", 3, "return");
+        bad("const size_t i = get_global_id(0);\nif (i >= n) return;\nbarrier(1);", 3, "leave");
+        bad("if (n > 3)\n return;\nfor (uint k = 0; k < n; ++k) { barrier(1); }", 3, "leave");
+        bad("if (n > 3)\n goto end;\nbarrier(1);\nend:;", 3, "leave");
     }
 
     #[test]
