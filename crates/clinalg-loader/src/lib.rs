@@ -79,6 +79,9 @@ fn resolve(address: &Address, name: &'static str) -> Option<usize> {
 /// Defines entry points: opens the library's symbol once, then calls it, or evaluates `$absent`.
 macro_rules! forward {
     ($ret:ty, $absent:expr; $($name:ident($($arg:ident: $ty:ty),*);)*) => {$(
+        // A library made with this crate keeps the entry points to itself.
+        #[cfg(target_os = "linux")]
+        core::arch::global_asm!(concat!(".hidden ", stringify!($name)));
         /// Forwards to the entry point of the same name.
         ///
         /// # Safety

@@ -25,6 +25,7 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod grid;
 mod solve;
 
 pub use solve::{Method, Preconditioning};
@@ -329,7 +330,8 @@ impl Object {
         T::of_object_mut(self).ok_or(Error::Precision { argument, expected: T::PRECISION, got })
     }
 
-    fn info(&self) -> Info {
+    /// Its kind, precision and shape.
+    pub fn info(&self) -> Info {
         fn of<T: Real>(stored: &Stored<T>) -> Info {
             let (rows, cols) = stored.shape();
             let (kl, ku) = if let Stored::Band(a) = stored { (a.kl(), a.ku()) } else { (0, 0) };

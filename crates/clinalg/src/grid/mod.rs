@@ -37,7 +37,7 @@ mod wide;
 
 pub use operator::{MultigridParams, MultigridPreconditioner, PoissonOperator};
 pub use params::{Cycle, Form, PoissonParams, PoissonReport, Smoother};
-pub use pieces::{defect, interpolate, jacobi, red_black, restrict};
+pub use pieces::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
 pub use poisson::Poisson;
 
 use crate::{Error, Result};

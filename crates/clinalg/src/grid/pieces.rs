@@ -58,17 +58,26 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
 /// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
 /// [`Error::Context`] that names `f` or `out`; [`Error::Allocation`].
 pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
-    let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    same_side("u", u, &[("f", f), ("out", out)])?;
     out.copy_from(u)?;
-    let context = u.context();
+    relax_red_black(out, f, sweeps)
+}
+
+/// [`red_black`] in place: u is the start and the result.
+///
+/// # Errors
+/// As [`red_black`].
+pub fn relax_red_black<T: Real>(u: &mut Vector<T>, f: &Vector<T>, sweeps: usize) -> Result<()> {
+    let n = same_side("u", u, &[("f", f)])?;
+    let context = u.context().clone();
     match context.shape() {
-        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, out)),
+        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, u)),
         Shape::Cpu => {
             let most = sweeps.min(TOGETHER);
-            let processor = Processor::<T>::new(context, &[n], Smoother::RedBlack, 1.0, most)?;
+            let processor = Processor::<T>::new(&context, &[n], Smoother::RedBlack, 1.0, most)?;
             (0..sweeps).step_by(TOGETHER).try_for_each(|done| {
                 let count = TOGETHER.min(sweeps - done);
-                processor.smooth(out, f, Sweeps { count, order: Order::RedFirst })
+                processor.smooth(u, f, Sweeps { count, order: Order::RedFirst })
             })
         }
     }

@@ -187,6 +187,11 @@ impl Context {
         Ok(context)
     }
 
+    /// The one context of the process, if it has been made.
+    pub fn current() -> Option<Context> {
+        lock(&GLOBAL).clone()
+    }
+
     /// Makes `context` the one of the process. Objects of the former one stay usable.
     pub fn set_global(context: Context) {
         *lock(&GLOBAL) = Some(context);

@@ -1,0 +1,454 @@
+//! The arguments of a call, read by the host's getters into plain values.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::marker::PhantomData;
+use std::slice;
+
+use crate::fault::{Fault, id};
+use crate::host::{Host, MxArray, class};
+
+/// The most arguments that a function takes.
+pub(crate) const MAX_INPUTS: usize = 12;
+/// Bytes of the longest text argument, with the zero at its end.
+const MAX_TEXT: usize = 4096;
+/// The largest whole number up to which a double counts in steps of 1.
+const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
+
+/// What an argument must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The handle that `MexInitOpenCL` gave, or 0 for the session that runs.
+    Runtime,
+    /// A device's index or a part of its name.
+    Device,
+    /// A `uint64` scalar that the library handed out.
+    Handle,
+    /// A real number.
+    Real,
+    /// A whole number from 0 on.
+    Count,
+    /// `true`, `false`, 1 or 0.
+    Flag,
+    /// A full real array: double, single or logical.
+    Full,
+    /// A sparse real matrix.
+    Sparse,
+    /// A full or sparse real matrix.
+    Matrix,
+    /// A row of characters.
+    Text,
+}
+
+impl Kind {
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Runtime => "the handle that MexInitOpenCL gave",
+            Kind::Device => "the index of a device (from 0 on) or a part of its name",
+            Kind::Handle => "a handle (a uint64 scalar that a Mex function gave)",
+            Kind::Real => "a real number",
+            Kind::Count => "a whole number from 0 on",
+            Kind::Flag => "true, false, 1 or 0",
+            Kind::Full => "a full real array of class double, single or logical",
+            Kind::Sparse => "a sparse real matrix",
+            Kind::Matrix => "a full or sparse real matrix of class double, single or logical",
+            Kind::Text => "a row of characters",
+        }
+    }
+}
+
+/// An argument: its name in the help text and in errors, and what it must be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Input {
+    pub(crate) name: &'static str,
+    /// Its name in the core's errors.
+    pub(crate) core: &'static str,
+    pub(crate) kind: Kind,
+}
+
+impl Input {
+    pub(crate) const fn new(name: &'static str, kind: Kind) -> Input {
+        Input { name, core: name, kind }
+    }
+
+    /// An argument that the core calls `core`.
+    pub(crate) const fn named(name: &'static str, core: &'static str, kind: Kind) -> Input {
+        Input { name, core, kind }
+    }
+}
+
+/// Values in the host's memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reals<'a> {
+    Single(&'a [f32]),
+    Double(&'a [f64]),
+    /// One byte per value, 0 or not.
+    Logical(&'a [u8]),
+}
+
+/// A full array, column by column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Full<'a> {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) values: Reals<'a>,
+}
+
+/// A sparse matrix in compressed columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sparse<'a> {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) offsets: &'a [usize],
+    pub(crate) indices: &'a [usize],
+    pub(crate) values: Reals<'a>,
+}
+
+/// An argument read.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Value<'a> {
+    /// Not given, or `[]` where it may be left out.
+    #[default]
+    Absent,
+    Handle(u64),
+    Real(f64),
+    Count(usize),
+    Flag(bool),
+    Full(Full<'a>),
+    Sparse(Sparse<'a>),
+    Text(String),
+}
+
+/// An array of the host that lives as long as the call.
+#[derive(Clone, Copy)]
+pub(crate) struct Array<'a> {
+    host: &'a Host,
+    raw: *const MxArray,
+    call: PhantomData<&'a MxArray>,
+}
+
+/// What is wrong with an argument: an identifier and the words after its name.
+pub(crate) type Problem = (&'static str, String);
+
+impl<'a> Array<'a> {
+    /// # Safety
+    /// `raw` is an array of the host that lives and is not written during `'a`.
+    pub(crate) unsafe fn new(host: &'a Host, raw: *const MxArray) -> Array<'a> {
+        Array { host, raw, call: PhantomData }
+    }
+
+    fn class(self) -> i32 {
+        // SAFETY: the array is live, as in the getters below.
+        unsafe { (self.host.class_id)(self.raw) }
+    }
+
+    fn class_name(self) -> String {
+        // SAFETY: the host answers with a text that ends in zero and lives as long as the array.
+        unsafe { CStr::from_ptr((self.host.class_name)(self.raw)) }.to_string_lossy().into_owned()
+    }
+
+    fn rows(self) -> usize {
+        // SAFETY: live.
+        unsafe { (self.host.rows)(self.raw) }
+    }
+
+    fn cols(self) -> usize {
+        // SAFETY: live.
+        unsafe { (self.host.cols)(self.raw) }
+    }
+
+    fn is_sparse(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.is_sparse)(self.raw) }
+    }
+
+    fn is_complex(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.is_complex)(self.raw) }
+    }
+
+    fn is_matrix(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.dimensions)(self.raw) == 2 }
+    }
+
+    fn data(self) -> *const c_void {
+        // SAFETY: live.
+        unsafe { (self.host.data)(self.raw) }
+    }
+
+    /// Whether this is `[]`, the host's way to leave an argument out.
+    pub(crate) fn is_empty_matrix(self) -> bool {
+        self.class() == class::DOUBLE && self.rows() == 0 && self.cols() == 0 && !self.is_sparse()
+    }
+
+    /// Reads what `kind` says.
+    pub(crate) fn read(self, kind: Kind) -> Result<Value<'a>, Problem> {
+        Ok(match kind {
+            Kind::Runtime => Value::Handle(self.runtime()?),
+            Kind::Device if self.class() == class::CHAR => {
+                Value::Text(self.text().ok_or_else(|| self.wrong_shape(kind))?)
+            }
+            Kind::Device => Value::Text(self.count(kind)?.to_string()),
+            Kind::Handle => Value::Handle(self.handle(kind)?),
+            Kind::Real => Value::Real(self.number(kind)?),
+            Kind::Count => Value::Count(self.count(kind)?),
+            Kind::Flag => Value::Flag(self.flag()?),
+            Kind::Full => Value::Full(self.full(kind)?),
+            Kind::Sparse => Value::Sparse(self.sparse(kind)?),
+            Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
+            Kind::Matrix => Value::Full(self.full(kind)?),
+            Kind::Text => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
+        })
+    }
+
+    #[cold]
+    fn wrong_class(self, kind: Kind) -> Problem {
+        let sparse = if self.is_sparse() { "sparse " } else { "" };
+        let hint = match (kind, self.class()) {
+            (Kind::Full | Kind::Sparse | Kind::Matrix, class::INT8..=class::UINT64) => {
+                ": convert it with double(x) or single(x)"
+            }
+            (Kind::Full, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with full(x)",
+            (Kind::Sparse, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with sparse(x)",
+            (Kind::Text, _) => ": a string is converted with char(x)",
+            _ => "",
+        };
+        (id::CLASS, format!("is of class {sparse}{}, expected {}{hint}", self.class_name(), kind.words()))
+    }
+
+    #[cold]
+    fn wrong_shape(self, kind: Kind) -> Problem {
+        let got = if self.is_matrix() {
+            format!("{} x {}", self.rows(), self.cols())
+        } else {
+            // SAFETY: live.
+            format!("an array of {} dimensions", unsafe { (self.host.dimensions)(self.raw) })
+        };
+        (id::SHAPE, format!("is {got}, expected {}", kind.words()))
+    }
+
+    #[cold]
+    fn wrong_value(self, kind: Kind, got: f64) -> Problem {
+        (id::VALUE, format!("is {got}, expected {}", kind.words()))
+    }
+
+    #[cold]
+    fn complex(self, kind: Kind) -> Problem {
+        (id::COMPLEX, format!("is complex, which is not supported: expected {}", kind.words()))
+    }
+
+    /// The address of a scalar's value.
+    fn scalar(self, kind: Kind) -> Result<*const c_void, Problem> {
+        if self.is_sparse() {
+            return Err(self.wrong_class(kind));
+        }
+        if self.rows() != 1 || self.cols() != 1 || !self.is_matrix() {
+            return Err(self.wrong_shape(kind));
+        }
+        let data = self.data();
+        if data.is_null() { Err(self.wrong_class(kind)) } else { Ok(data) }
+    }
+
+    /// The session's handle; the number 0 gives 0.
+    fn runtime(self) -> Result<u64, Problem> {
+        if self.class() == class::DOUBLE && self.number(Kind::Runtime)? == 0.0 {
+            return Ok(0);
+        }
+        self.handle(Kind::Runtime)
+    }
+
+    fn handle(self, kind: Kind) -> Result<u64, Problem> {
+        if self.class() != class::UINT64 {
+            return Err(self.wrong_class(kind));
+        }
+        let data = self.scalar(kind)?;
+        // SAFETY: the scalar is a uint64.
+        Ok(unsafe { data.cast::<u64>().read() })
+    }
+
+    fn number(self, kind: Kind) -> Result<f64, Problem> {
+        let class = self.class();
+        if !matches!(class, class::LOGICAL | class::DOUBLE..=class::UINT64) {
+            return Err(self.wrong_class(kind));
+        }
+        if self.is_complex() {
+            return Err(self.complex(kind));
+        }
+        let data = self.scalar(kind)?;
+        // SAFETY: the scalar has the type that its class says.
+        Ok(unsafe {
+            match class {
+                class::LOGICAL => f64::from(data.cast::<u8>().read() != 0),
+                class::DOUBLE => data.cast::<f64>().read(),
+                class::SINGLE => data.cast::<f32>().read().into(),
+                class::INT8 => data.cast::<i8>().read().into(),
+                class::UINT8 => data.cast::<u8>().read().into(),
+                class::INT16 => data.cast::<i16>().read().into(),
+                class::UINT16 => data.cast::<u16>().read().into(),
+                class::INT32 => data.cast::<i32>().read().into(),
+                class::UINT32 => data.cast::<u32>().read().into(),
+                class::INT64 => data.cast::<i64>().read() as f64,
+                _ => data.cast::<u64>().read() as f64,
+            }
+        })
+    }
+
+    fn count(self, kind: Kind) -> Result<usize, Problem> {
+        let value = self.number(kind)?;
+        if (0.0..=MAX_COUNT).contains(&value) && value.fract() == 0.0 {
+            Ok(value as usize)
+        } else {
+            Err(self.wrong_value(kind, value))
+        }
+    }
+
+    fn flag(self) -> Result<bool, Problem> {
+        match self.number(Kind::Flag)? {
+            0.0 => Ok(false),
+            1.0 => Ok(true),
+            value => Err(self.wrong_value(Kind::Flag, value)),
+        }
+    }
+
+    /// The values of a real array.
+    fn reals(self, kind: Kind, count: usize) -> Result<Reals<'a>, Problem> {
+        if self.is_complex() {
+            return Err(self.complex(kind));
+        }
+        let data = self.data();
+        // SAFETY: the array holds `count` values of the type that its class says, not written
+        // during the call; an empty one may have no address.
+        unsafe {
+            match self.class() {
+                class::DOUBLE => Ok(Reals::Double(values(data, count))),
+                class::SINGLE => Ok(Reals::Single(values(data, count))),
+                class::LOGICAL => Ok(Reals::Logical(values(data, count))),
+                _ => Err(self.wrong_class(kind)),
+            }
+        }
+    }
+
+    fn full(self, kind: Kind) -> Result<Full<'a>, Problem> {
+        if self.is_sparse() || !matches!(self.class(), class::LOGICAL | class::DOUBLE | class::SINGLE) {
+            return Err(self.wrong_class(kind));
+        }
+        if !self.is_matrix() {
+            return Err(self.wrong_shape(kind));
+        }
+        let (rows, cols) = (self.rows(), self.cols());
+        Ok(Full { rows, cols, values: self.reals(kind, rows * cols)? })
+    }
+
+    fn sparse(self, kind: Kind) -> Result<Sparse<'a>, Problem> {
+        if !self.is_sparse() || !matches!(self.class(), class::LOGICAL | class::DOUBLE | class::SINGLE) {
+            return Err(self.wrong_class(kind));
+        }
+        let (rows, cols) = (self.rows(), self.cols());
+        // SAFETY: a sparse matrix has `cols + 1` column offsets, the last of which counts its entries.
+        let (offsets, indices) = unsafe {
+            let offsets: &[usize] = values((self.host.column_offsets)(self.raw).cast(), cols + 1);
+            let entries = offsets.last().copied().unwrap_or(0);
+            (offsets, values((self.host.row_indices)(self.raw).cast(), entries))
+        };
+        Ok(Sparse { rows, cols, offsets, indices, values: self.reals(kind, indices.len())? })
+    }
+
+    /// The characters of a row of them, or nothing.
+    pub(crate) fn text(self) -> Option<String> {
+        if self.class() != class::CHAR || self.rows() > 1 || !self.is_matrix() {
+            return None;
+        }
+        let mut bytes: [c_char; MAX_TEXT] = [0; MAX_TEXT];
+        // SAFETY: the host writes at most the bytes given and ends them by zero.
+        let status = unsafe { (self.host.string)(self.raw, bytes.as_mut_ptr(), bytes.len()) };
+        // SAFETY: as above.
+        (status == 0).then(|| unsafe { CStr::from_ptr(bytes.as_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// A short text without an allocation, or nothing.
+    pub(crate) fn name<'b>(self, buffer: &'b mut [u8; 64]) -> Option<&'b str> {
+        if self.class() != class::CHAR {
+            return None;
+        }
+        // SAFETY: as in `text`.
+        let status = unsafe { (self.host.string)(self.raw, buffer.as_mut_ptr().cast(), buffer.len()) };
+        let text = CStr::from_bytes_until_nul(buffer).ok()?;
+        (status == 0).then(|| text.to_str().ok()).flatten()
+    }
+
+    /// A real scalar, or nothing.
+    pub(crate) fn any_number(self) -> Option<f64> {
+        self.number(Kind::Real).ok()
+    }
+}
+
+/// # Safety
+/// `data` holds `count` values that live and are not written during `'a`, unless `count` is 0.
+unsafe fn values<'a, T>(data: *const c_void, count: usize) -> &'a [T] {
+    if count == 0 || data.is_null() {
+        return &[];
+    }
+    // SAFETY: by the contract above; the host aligns its arrays for their type.
+    unsafe { slice::from_raw_parts(data.cast(), count) }
+}
+
+/// The arguments of a call by position.
+pub(crate) struct Args<'a> {
+    values: [Value<'a>; MAX_INPUTS],
+    /// Number of outputs that the caller takes.
+    pub(crate) outputs: usize,
+}
+
+impl<'a> Args<'a> {
+    /// Reads `arrays` as `inputs` say; the first `required` may not be left out.
+    pub(crate) fn read(
+        inputs: &[Input],
+        required: usize,
+        outputs: usize,
+        arrays: impl Iterator<Item = Array<'a>>,
+    ) -> Result<Args<'a>, Fault> {
+        let mut values: [Value<'a>; MAX_INPUTS] = Default::default();
+        for (position, ((array, input), value)) in arrays.zip(inputs).zip(&mut values).enumerate() {
+            if position >= required && array.is_empty_matrix() {
+                continue;
+            }
+            *value = array
+                .read(input.kind)
+                .map_err(|(id, problem)| Fault::argument(id, position + 1, input.name, problem))?;
+        }
+        Ok(Args { values, outputs })
+    }
+
+    pub(crate) fn value(&self, position: usize) -> &Value<'a> {
+        &self.values[position]
+    }
+}
+
+/// Getters by position: one that must be there, and one for what may be left out.
+macro_rules! getters {
+    ($($variant:ident: $one:ident, $maybe:ident -> $type:ty;)*) => {
+        impl Args<'_> {
+            $(
+                #[allow(dead_code, reason = "each kind has both getters")]
+                pub(crate) fn $one(&self, position: usize) -> $type {
+                    self.$maybe(position).expect("the table asks for this kind here")
+                }
+
+                #[allow(dead_code, reason = "each kind has both getters")]
+                pub(crate) fn $maybe(&self, position: usize) -> Option<$type> {
+                    match &self.values[position] {
+                        Value::$variant(value) => Some(value.clone()),
+                        _ => None,
+                    }
+                }
+            )*
+        }
+    };
+}
+getters! {
+    Handle: handle, maybe_handle -> u64;
+    Real: real, maybe_real -> f64;
+    Count: count, maybe_count -> usize;
+    Flag: flag, maybe_flag -> bool;
+    Text: text, maybe_text -> String;
+}

@@ -1,0 +1,121 @@
+//! The functions by topic.
+
+use clinalg::registry::Registry;
+use clinalg::solve::Stop;
+use clinalg::{Context, Precision};
+
+use crate::args::{Args, Input, Kind};
+use crate::emit::{Answer, Out};
+use crate::fault::Fault;
+use crate::session;
+use crate::table::Function;
+
+mod algebra;
+mod grid;
+mod objects;
+mod runtime;
+mod solve;
+
+/// The topics in the order in which `Contents.m` lists them.
+pub(crate) const GROUPS: &[(&str, &[Function])] = &[
+    ("Devices and sessions", runtime::FUNCTIONS),
+    ("Objects on the device", objects::FUNCTIONS),
+    ("Linear algebra", algebra::FUNCTIONS),
+    ("Systems of equations", solve::FUNCTIONS),
+    ("Grids and the Poisson problem", grid::FUNCTIONS),
+];
+
+type Outcome = Result<Answer, Fault>;
+
+const GPU: Input = Input::new("gpu", Kind::Runtime);
+
+const fn handle(name: &'static str) -> Input {
+    Input::new(name, Kind::Handle)
+}
+
+/// A handle whose name in the core is another one.
+const fn handle_as(name: &'static str, core: &'static str) -> Input {
+    Input::named(name, core, Kind::Handle)
+}
+
+const fn real(name: &'static str) -> Input {
+    Input::new(name, Kind::Real)
+}
+
+/// A number whose name in the core is another one.
+const fn real_as(name: &'static str, core: &'static str) -> Input {
+    Input::named(name, core, Kind::Real)
+}
+
+const fn count(name: &'static str) -> Input {
+    Input::new(name, Kind::Count)
+}
+
+/// A count whose name in the core is another one.
+const fn count_as(name: &'static str, core: &'static str) -> Input {
+    Input::named(name, core, Kind::Count)
+}
+
+const fn text(name: &'static str) -> Input {
+    Input::new(name, Kind::Text)
+}
+
+fn registry() -> &'static Registry {
+    Registry::global()
+}
+
+impl Args<'_> {
+    /// The objects of the session that the first argument names.
+    fn objects(&self) -> Result<&'static Registry, Fault> {
+        session::check(self.handle(0))?;
+        Ok(registry())
+    }
+
+    /// The context for new objects of the session that the first argument names.
+    fn context(&self) -> Result<Context, Fault> {
+        session::check(self.handle(0))?;
+        Ok(Context::global()?)
+    }
+}
+
+/// A number in the class of the object that it came from.
+fn number(precision: Precision, value: f64) -> Out {
+    match precision {
+        Precision::F32 => Out::Single(value as f32),
+        Precision::F64 => Out::Real(value),
+    }
+}
+
+/// MATLAB's flag for the end of an iteration.
+fn flag(stop: Stop) -> f64 {
+    match stop {
+        Stop::Converged => 0.0,
+        Stop::IterationLimit => 1.0,
+        Stop::Stagnated | Stop::RoundingFloor => 3.0,
+        _ => 4.0,
+    }
+}
+
+fn class_name(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "single",
+        Precision::F64 => "double",
+    }
+}
+
+/// Evaluates the body with `$t` the type of the precision.
+macro_rules! typed {
+    ($precision:expr, $t:ident => $body:expr) => {
+        match $precision {
+            clinalg::Precision::F32 => {
+                type $t = f32;
+                $body
+            }
+            clinalg::Precision::F64 => {
+                type $t = f64;
+                $body
+            }
+        }
+    };
+}
+use typed;

@@ -1,0 +1,183 @@
+//! Krylov methods with MATLAB's orders of arguments and results.
+
+use clinalg::registry::{Kind as Object, Method, Operand, Preconditioning, Registry};
+use clinalg::solve::Params;
+use clinalg::{Precision, Real};
+
+use super::grid::choice;
+use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as, text};
+use crate::args::{Args, Input};
+use crate::emit::{Answer, Out};
+use crate::fault::Fault;
+use crate::table::Function;
+
+const TOLERANCE: Input = real_as("tol", "tolerance");
+const RESULTS: &[&str] = &["x", "flag", "relres", "iter", "resvec", "reason"];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "MexCG",
+        title: "Solve a symmetric positive definite system by conjugate gradients.",
+        inputs: &[
+            GPU,
+            handle_as("A", "a"),
+            handle("b"),
+            TOLERANCE,
+            count_as("maxit", "max_iterations"),
+            text("precond"),
+            handle("x"),
+        ],
+        required: 3,
+        outputs: RESULTS,
+        text: "\
+Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
+arguments. x holds the start and takes the result; without it the start is zero and the result is new.
+  tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
+  maxit    most iterations (default the smaller of numel(b) and 20)
+  precond  'none' (default) or 'jacobi', the diagonal of A
+flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
+A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
+the norm of the residual at the start and after each iteration, reason the flag in words.",
+        example: "\
+gpu = MexInitOpenCL();
+e = ones(100, 1);
+A = MexSparseMatrix(gpu, spdiags([-e 4*e -e], -1:1, 100, 100));
+b = MexMatrix(gpu, e);
+[x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
+flag",
+        see: &["MexBiCGStab", "MexGMRES", "MexPoisson"],
+        run: |args| krylov(args, Method::Cg),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexBiCGStab",
+        title: "Solve a system by stabilised biconjugate gradients.",
+        inputs: &[
+            GPU,
+            handle_as("A", "a"),
+            handle("b"),
+            TOLERANCE,
+            count_as("maxit", "max_iterations"),
+            text("precond"),
+            handle("x"),
+        ],
+        required: 3,
+        outputs: RESULTS,
+        text: "\
+Solves A x = b for any full, sparse or band matrix A that is not singular; the arguments and results are
+those of MexCG. An iteration takes two products; resvec has one entry for both.",
+        example: "\
+gpu = MexInitOpenCL();
+e = ones(100, 1);
+A = MexSparseMatrix(gpu, spdiags([-2*e 4*e -e], -1:1, 100, 100));
+b = MexMatrix(gpu, e);
+[x, flag, relres, iter] = MexBiCGStab(gpu, A, b, 1e-10, 100, 'jacobi');
+flag",
+        see: &["MexCG", "MexGMRES"],
+        run: |args| krylov(args, Method::BiCgStab),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGMRES",
+        title: "Solve a system by generalised minimal residuals.",
+        inputs: &[
+            GPU,
+            handle_as("A", "a"),
+            handle("b"),
+            count_as("restart", "restart"),
+            TOLERANCE,
+            count_as("maxit", "max_iterations"),
+            text("precond"),
+            handle("x"),
+        ],
+        required: 3,
+        outputs: RESULTS,
+        text: "\
+Solves A x = b for any full, sparse or band matrix A that is not singular, with gmres's order of arguments:
+the method starts again after restart iterations, at most maxit times (default the smaller of
+numel(b) / restart and 10); without restart it goes on for at most maxit iterations (default the smaller
+of numel(b) and 10). iter is [outer inner]. The rest is as for MexCG; the preconditioner acts from the
+left, and with one resvec holds the norms of the preconditioned residual.",
+        example: "\
+gpu = MexInitOpenCL();
+e = ones(100, 1);
+A = MexSparseMatrix(gpu, spdiags([-2*e 4*e -e], -1:1, 100, 100));
+b = MexMatrix(gpu, e);
+[x, flag, relres, iter] = MexGMRES(gpu, A, b, 20, 1e-10, 5);
+flag",
+        see: &["MexCG", "MexBiCGStab"],
+        run: gmres,
+        ..Function::DEFAULT
+    },
+];
+
+/// The tolerance that suits the precision of an argument.
+pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, handle: u64) -> clinalg::Result<f64> {
+    fn of<T: Real>() -> f64 {
+        Params::of::<T>().tolerance
+    }
+    let operand = Operand::new(argument, handle, Object::FULL);
+    let precision = objects.call(&[operand], None, |inputs, _| Ok(inputs[0].precision()))?;
+    Ok(match precision {
+        Precision::F32 => of::<f32>(),
+        Precision::F64 => of::<f64>(),
+    })
+}
+
+/// `solve` with the arguments from `tol` on at `position`; gives the results and the iterations.
+fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Result<(Vec<Out>, usize), Fault> {
+    let objects = args.objects()?;
+    let (a, b) = (args.handle(1), args.handle(2));
+    let known = [("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
+    let preconditioning = choice(args, position + 2, "precond", &known)?;
+    let params =
+        Params { tolerance: args.maybe_real(position).unwrap_or(1e-6), max_iterations: most, ..Params::default() };
+    let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &params)?;
+    let norm = objects.norm2(b)?;
+    let unit = if norm == 0.0 { 1.0 } else { norm };
+    Ok((
+        vec![
+            Out::Handle(x),
+            Out::Real(flag(report.stop)),
+            Out::Real(report.relative_residual),
+            Out::Real(report.iterations as f64),
+            Out::column(report.history.iter().map(|r| r * unit).collect()),
+            Out::Text(report.stop.to_string()),
+        ],
+        report.iterations,
+    ))
+}
+
+fn krylov(args: &Args<'_>, method: Method) -> Outcome {
+    let most = match args.maybe_count(4) {
+        Some(most) => most,
+        None => length(args)?.min(20),
+    };
+    Ok(Answer::Several(solve(args, method, 3, most)?.0))
+}
+
+/// Number of equations.
+fn length(args: &Args<'_>) -> Result<usize, Fault> {
+    let b = Operand::new("b", args.handle(2), Object::FULL);
+    Ok(args.objects()?.call(&[b], None, |inputs, _| Ok(inputs[0].info().entries))?)
+}
+
+fn gmres(args: &Args<'_>) -> Outcome {
+    let n = length(args)?;
+    let most = args.maybe_count(5);
+    let (restart, most) = match args.maybe_count(3) {
+        Some(restart) => {
+            let outer = most.unwrap_or_else(|| n.div_ceil(restart.max(1)).min(10));
+            (restart, restart.saturating_mul(outer))
+        }
+        None => {
+            let most = most.unwrap_or(10).min(n);
+            (most.max(1), most)
+        }
+    };
+    let (mut outs, iterations) = solve(args, Method::Gmres(restart), 4, most)?;
+    let outer = iterations.div_ceil(restart.max(1)).max(1);
+    let inner = iterations - (outer - 1) * restart;
+    outs[3] = Out::Reals { rows: 1, values: vec![outer as f64, inner as f64] };
+    Ok(Answer::Several(outs))
+}

@@ -1,0 +1,24 @@
+% clinalg: matrices and vectors on an OpenCL device
+%
+% Arrays
+%   array     - matrix or vector on the device, with MATLAB's operators
+%   matrix    - copy a matrix or vector to the device
+%   vector    - copy a vector to the device
+%   allocate  - make a full matrix of zeros on the device
+%   read      - read a MatrixMarket file to the device
+%   write     - write an array to a MatrixMarket file
+%
+% Systems of equations
+%   pcg       - conjugate gradients on the device
+%   bicgstab  - stabilised biconjugate gradients on the device
+%   gmres     - generalised minimal residuals on the device
+%   poisson   - solve the Poisson problem by multigrid on the device
+%
+% Devices
+%   devices   - list the OpenCL devices
+%   device    - the device in use; choose another
+%   memory    - memory that arrays take on the device
+%   wait      - wait until the device has done its work
+%   shutdown  - free all memory on the device and let the library be cleared
+%
+% The functions Mex* do the same with handles.

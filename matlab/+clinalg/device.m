@@ -1,0 +1,21 @@
+function info = device(which)
+%clinalg.device  The device in use; choose another.
+%   info = clinalg.device()
+%   info = clinalg.device(which)
+%
+%   which is an index from clinalg.devices, from 0 on, or a part of a name. Arrays made before stay on
+%   their device and do not mix with later ones. info is the structure of MexDeviceInfo.
+%
+%   Example:
+%     info = clinalg.device();
+%     info.name
+%
+%   See also clinalg.devices, MexSetGPU.
+if nargin > 0
+  if isa(which, 'string')
+    which = char(which);
+  end
+  clinalg_mex('MexSetGPU', 0, which);
+end
+info = clinalg_mex('MexDeviceInfo', 0);
+end

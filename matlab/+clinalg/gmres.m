@@ -1,0 +1,28 @@
+function [x, flag, relres, iter, resvec] = gmres(A, b, restart, tol, maxit, M, M2, x0)
+%clinalg.gmres  Generalised minimal residuals on the device.
+%   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M, [], x0)
+%
+%   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
+%   starting again after restart iterations, at most maxit times; iter is [outer inner]. The rest is as for
+%   clinalg.pcg.
+%
+%   Example:
+%     A = gallery('tridiag', 100, -2, 4, -1);
+%     [x, flag] = clinalg.gmres(A, ones(100, 1), 20, 1e-8, 5);
+%
+%   See also clinalg.pcg, clinalg.bicgstab, gmres.
+if nargin < 2
+  error('clinalg:argument:count', 'clinalg.gmres: too few arguments; the call is clinalg.gmres(A, b, ...)');
+end
+if nargin < 3, restart = []; end
+if nargin < 4, tol = []; end
+if nargin < 5, maxit = []; end
+if nargin < 6, M = []; end
+if nargin < 7, M2 = []; end
+if nargin < 8, x0 = []; end
+[x, flag, relres, iter, resvec, reason] = ...
+  clinalg.array.solve('gmres', 'MexGMRES', A, b, {restart, tol, maxit}, M, M2, x0);
+if nargout < 2 && flag ~= 0
+  warning('clinalg:solve:notConverged', 'gmres: %s (relative residual %.1e)', reason, relres);
+end
+end

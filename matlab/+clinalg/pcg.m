@@ -1,0 +1,28 @@
+function [x, flag, relres, iter, resvec] = pcg(A, b, tol, maxit, M, M2, x0)
+%clinalg.pcg  Conjugate gradients on the device.
+%   [x, flag, relres, iter, resvec] = clinalg.pcg(A, b, tol, maxit, M, [], x0)
+%
+%   The arguments and results are those of pcg: it solves A x = b for a symmetric positive definite matrix
+%   A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. M is
+%   'jacobi' for the diagonal of A, or []. All but A and b may be left out or []. flag 3 tells as well that
+%   the residual is as small as rounding allows.
+%
+%   Example:
+%     A = clinalg.matrix(gallery('poisson', 30));
+%     b = clinalg.vector(ones(900, 1));
+%     [x, flag, relres, iter] = clinalg.pcg(A, b, 1e-8, 200);
+%
+%   See also clinalg.bicgstab, clinalg.gmres, clinalg.poisson, pcg.
+if nargin < 2
+  error('clinalg:argument:count', 'clinalg.pcg: too few arguments; the call is clinalg.pcg(A, b, ...)');
+end
+if nargin < 3, tol = []; end
+if nargin < 4, maxit = []; end
+if nargin < 5, M = []; end
+if nargin < 6, M2 = []; end
+if nargin < 7, x0 = []; end
+[x, flag, relres, iter, resvec, reason] = clinalg.array.solve('pcg', 'MexCG', A, b, {tol, maxit}, M, M2, x0);
+if nargout < 2 && flag ~= 0
+  warning('clinalg:solve:notConverged', 'pcg: %s (relative residual %.1e)', reason, relres);
+end
+end

@@ -1,0 +1,40 @@
+function [u, flag, relres, iter, history] = poisson(f, tol, maxit, u0, varargin)
+%clinalg.poisson  Solve the Poisson problem by multigrid on the device.
+%   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, form)
+%
+%   Solves -Laplace u = f on the unit square. f is an N x N grid with N = 2^k + 1, boundary points
+%   included, as a clinalg.array or in MATLAB's memory; u is where f is. u0 holds the boundary values and a
+%   start; without it both are zero. The other arguments and the results are those of MexPoisson; all but f
+%   may be left out or [].
+%
+%   Example:
+%     N = 129;
+%     [x, y] = meshgrid(linspace(0, 1, N));
+%     u = clinalg.poisson(2 * pi^2 * sin(pi * x) .* sin(pi * y), 1e-9);
+%     max(max(abs(u - sin(pi * x) .* sin(pi * y))))
+%
+%   See also MexPoisson, clinalg.pcg.
+if nargin < 1
+  error('clinalg:argument:count', 'clinalg.poisson: too few arguments; the call is clinalg.poisson(f, ...)');
+end
+if nargin < 2, tol = []; end
+if nargin < 3, maxit = []; end
+if nargin < 4, u0 = []; end
+on_device = isa(f, 'clinalg.array');
+if ~on_device
+  f = clinalg.matrix(f);
+end
+u = clinalg.array.start(f, f, u0);
+for k = 1 : numel(varargin)
+  if isa(varargin{k}, 'string')
+    varargin{k} = char(varargin{k});
+  end
+end
+[~, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', 0, f.h, tol, maxit, u.h, varargin{:});
+if nargout < 2 && flag ~= 0
+  warning('clinalg:solve:notConverged', 'poisson: %s (relative residual %.1e)', reason, relres);
+end
+if ~on_device
+  u = gather(u);
+end
+end

@@ -1,0 +1,72 @@
+% clinalg: linear algebra on any OpenCL device
+% Version 0.1.0
+%
+% Devices and sessions
+%   MexInitOpenCL                  - Start a session and get its handle.
+%   MexPrintGPU                    - List the OpenCL devices.
+%   MexSetGPU                      - Choose the device.
+%   MexDeviceInfo                  - What the device in use says of itself.
+%   MexMemory                      - Memory that objects take on the device.
+%   MexFinish                      - Wait until the device has done its work.
+%   MexReleaseOpenCL               - End a session and free all its objects.
+%   MexShutdown                    - Free everything and let the library be cleared.
+%   MexVersion                     - Version of the library.
+%
+% Objects on the device
+%   MexMatrix                      - Copy a full matrix or vector to the device.
+%   MexSparseMatrix                - Copy a sparse matrix to the device.
+%   MexBandMatrix                  - Copy a band matrix to the device.
+%   MexZeros                       - Make a full matrix of zeros on the device.
+%   MexHandleMatrix                - Copy an object from the device.
+%   MexWriteMatrix                 - Replace the values of a full matrix or vector on the device.
+%   MexCopy                        - Copy an object on the device.
+%   MexConvert                     - Copy an object in single or double precision.
+%   MexFill                        - Set every stored value of an object.
+%   MexSlice                       - Copy a part of a full matrix or vector to a new vector.
+%   MexWriteSlice                  - Replace a part of a full matrix or vector on the device.
+%   MexSize                        - Number of rows and columns of an object.
+%   MexInfo                        - What a handle names.
+%   MexTranspose                   - Transpose a full or sparse matrix.
+%   MexDiagonal                    - Copy the main diagonal of a matrix to a new vector.
+%   MexReadMarket                  - Read a MatrixMarket file to the device.
+%   MexWriteMarket                 - Write an object to a MatrixMarket file.
+%   MexReleaseMatrix               - Free a full matrix or vector.
+%   MexReleaseSparseMatrix         - Free a sparse matrix.
+%   MexReleaseBandMatrix           - Free a band matrix.
+%   MexRelease                     - Free an object of any kind, if it is still there.
+%
+% Linear algebra
+%   MexMatrixVector                - Product of a full matrix and a vector.
+%   MexSparseMatrixVector          - Product of a sparse matrix and a vector.
+%   MexBandMatrixVector            - Product of a band matrix and a vector.
+%   MexMatrixTransposeVector       - Product of the transpose of a full matrix and a vector.
+%   MexSparseMatrixTransposeVector - Product of the transpose of a sparse matrix and a vector.
+%   MexMultiply                    - Product of a matrix of any kind and a vector.
+%   MexMultiplyTranspose           - Product of the transpose of a full or sparse matrix and a vector.
+%   MexMultiplyAdd                 - alpha A x + beta y for a matrix of any kind.
+%   MexVectorPlusVector            - Sum of two objects.
+%   MexVectorMinusVector           - Difference of two objects.
+%   MexVectorMinusVectorConstant   - a - k b.
+%   MexVectorTimesConstant         - An object times a number.
+%   MexVectorTimesVector           - Product of two objects, element by element.
+%   MexAxpby                       - alpha x + beta y.
+%   MexSum                         - Sum of all values.
+%   MexDot                         - Dot product.
+%   MexNorm1                       - Sum of magnitudes.
+%   MexNorm2                       - Euclidean norm.
+%   MexNormInf                     - Largest magnitude.
+%
+% Systems of equations
+%   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
+%   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
+%   MexGMRES                       - Solve a system by generalised minimal residuals.
+%
+% Grids and the Poisson problem
+%   MexJacobi                      - Jacobi sweeps for the Poisson problem.
+%   MexRBGS                        - Red-black Gauss-Seidel sweeps for the Poisson problem.
+%   MexPoissonDefect               - Defect of the Poisson problem.
+%   MexCoarseToFine                - Interpolate a grid to the next finer one.
+%   MexFineToCoarse                - Restrict a grid to the next coarser one.
+%   MexPoisson                     - Solve the Poisson problem by multigrid.
+%
+% Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

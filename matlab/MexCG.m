@@ -1,0 +1,35 @@
+function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, precond, x)
+%MexCG  Solve a symmetric positive definite system by conjugate gradients.
+%   [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b [, tol] [, maxit] [, precond] [, x])
+%
+%   Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
+%   arguments. x holds the start and takes the result; without it the start is zero and the result is new.
+%     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
+%     maxit    most iterations (default the smaller of numel(b) and 20)
+%     precond  'none' (default) or 'jacobi', the diagonal of A
+%   flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
+%   A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
+%   the norm of the residual at the start and after each iteration, reason the flag in words.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     e = ones(100, 1);
+%     A = MexSparseMatrix(gpu, spdiags([-e 4*e -e], -1:1, 100, 100));
+%     b = MexMatrix(gpu, e);
+%     [x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
+%     flag
+%
+%   See also MexBiCGStab, MexGMRES, MexPoisson.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 7, x = []; end
+if nargin < 6, precond = []; end
+if nargin < 5, maxit = []; end
+if nargin < 4, tol = []; end
+try
+  [x, flag, relres, iter, resvec, reason] = clinalg_mex('MexCG', gpu, A, b, tol, maxit, precond, x);
+catch problem
+  if nargin < 3, clinalg_mex('MexCG'); end
+  rethrow(problem);
+end
+end

@@ -1,0 +1,21 @@
+function MexReleaseMatrix(gpu, h)
+%MexReleaseMatrix  Free a full matrix or vector.
+%   MexReleaseMatrix(gpu, h)
+%
+%   h is stale afterwards; to use or release it again is an error that harms nothing.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     h = MexMatrix(gpu, [1 2 3]);
+%     MexReleaseMatrix(gpu, h);
+%
+%   See also MexMatrix, MexRelease, MexReleaseOpenCL.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+try
+  clinalg_mex('MexReleaseMatrix', gpu, h);
+catch problem
+  if nargin < 2, clinalg_mex('MexReleaseMatrix'); end
+  rethrow(problem);
+end
+end

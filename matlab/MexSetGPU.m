@@ -1,0 +1,26 @@
+function MexSetGPU(gpu, device, doubles)
+%MexSetGPU  Choose the device.
+%   MexSetGPU(gpu, device [, doubles])
+%
+%   device is an index from MexPrintGPU, from 0 on, or a part of the name of a device or platform. With
+%   doubles = 1 it is an error if the device does not compute in double precision.
+%
+%   Without this call the device is the one that the environment variable CLINALG_DEVICE names, else the
+%   first GPU, else the first device. Objects made before stay on the device that they were made on and do
+%   not mix with later ones.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     MexSetGPU(gpu, 0, 1);
+%
+%   See also MexPrintGPU, MexDeviceInfo.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 3, doubles = []; end
+try
+  clinalg_mex('MexSetGPU', gpu, device, doubles);
+catch problem
+  if nargin < 2, clinalg_mex('MexSetGPU'); end
+  rethrow(problem);
+end
+end

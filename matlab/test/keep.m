@@ -1,0 +1,6 @@
+function keep(a)
+% Holds an array until the session ends.
+persistent kept
+mlock();
+kept = a;
+end

@@ -1,0 +1,189 @@
+function tests = test_errors()
+tests = {@every_function_is_listed, @wrong_counts, @wrong_arguments_one_by_one, @released_handles, ...
+  @unknown_functions, @the_session_goes_on};
+end
+
+function [calls, gpu] = good_calls()
+% For each function with arguments: its name and a list of them that works. Each handle is used by one call only.
+gpu = MexInitOpenCL();
+full_ = @() MexMatrix(gpu, [1 2; 3 4]);
+sparse_ = @() MexSparseMatrix(gpu, sparse([1 2; 3 4]));
+band_ = @() MexBandMatrix(gpu, [1 2; 3 4], 1, 1);
+x = @() MexMatrix(gpu, [1; 1]);
+grid_ = @() MexMatrix(gpu, rand(5));
+spd = @() MexMatrix(gpu, [4 1; 1 3]);
+calls = {
+  'MexPrintGPU', {gpu}
+  'MexSetGPU', {gpu, 0, 0}
+  'MexDeviceInfo', {gpu}
+  'MexMemory', {gpu}
+  'MexFinish', {gpu}
+  'MexMatrix', {gpu, [1 2 3]}
+  'MexSparseMatrix', {gpu, speye(3), 0}
+  'MexBandMatrix', {gpu, eye(3), 1, 1, 0}
+  'MexZeros', {gpu, 2, 3, 0}
+  'MexHandleMatrix', {gpu, full_()}
+  'MexWriteMatrix', {gpu, full_(), ones(2)}
+  'MexCopy', {gpu, full_(), full_()}
+  'MexConvert', {gpu, full_(), 1}
+  'MexFill', {gpu, full_(), 2}
+  'MexSlice', {gpu, full_(), 1, 2}
+  'MexWriteSlice', {gpu, full_(), 1, x()}
+  'MexSize', {gpu, full_()}
+  'MexInfo', {gpu, full_()}
+  'MexTranspose', {gpu, full_()}
+  'MexDiagonal', {gpu, full_()}
+  'MexReleaseMatrix', {gpu, full_()}
+  'MexReleaseSparseMatrix', {gpu, sparse_()}
+  'MexReleaseBandMatrix', {gpu, band_()}
+  'MexRelease', {gpu, full_()}
+  'MexMatrixVector', {gpu, full_(), x(), x()}
+  'MexSparseMatrixVector', {gpu, sparse_(), x(), x()}
+  'MexBandMatrixVector', {gpu, band_(), x(), x()}
+  'MexMatrixTransposeVector', {gpu, full_(), x(), x()}
+  'MexSparseMatrixTransposeVector', {gpu, sparse_(), x(), x()}
+  'MexMultiply', {gpu, band_(), x(), x()}
+  'MexMultiplyTranspose', {gpu, full_(), x(), x()}
+  'MexMultiplyAdd', {gpu, 1, full_(), x(), 1, x()}
+  'MexVectorPlusVector', {gpu, x(), x(), x()}
+  'MexVectorMinusVector', {gpu, x(), x(), x()}
+  'MexVectorMinusVectorConstant', {gpu, x(), x(), 2, x()}
+  'MexVectorTimesConstant', {gpu, x(), 2, x()}
+  'MexVectorTimesVector', {gpu, x(), x(), x()}
+  'MexAxpby', {gpu, 1, x(), 1, x(), x()}
+  'MexSum', {gpu, x()}
+  'MexDot', {gpu, x(), x()}
+  'MexNorm1', {gpu, x()}
+  'MexNorm2', {gpu, x()}
+  'MexNormInf', {gpu, x()}
+  'MexCG', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
+  'MexBiCGStab', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
+  'MexGMRES', {gpu, spd(), x(), 2, 1e-6, 10, 'none', x()}
+  'MexJacobi', {gpu, grid_(), grid_(), grid_(), 2, 0.8}
+  'MexRBGS', {gpu, grid_(), grid_(), grid_(), 2}
+  'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}
+  'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
+  'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
+  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels'}
+  };
+end
+
+function names = others()
+% Functions that the list leaves out: they take no arguments, files, or end the session.
+names = {'MexInitOpenCL', 'MexReleaseOpenCL', 'MexShutdown', 'MexVersion', 'MexReadMarket', 'MexWriteMarket'};
+end
+
+function every_function_is_listed()
+calls = good_calls();
+files = dir(fullfile(fileparts(which('MexSum')), 'Mex*.m'));
+names = strrep({files.name}, '.m', '');
+check(isequal(sort(names(:)), sort([calls(:, 1); others()'])), 'the list is that of the functions');
+for k = 1 : size(calls, 1)
+  evalc('feval(calls{k, 1}, calls{k, 2}{:});');
+end
+end
+
+function wrong_counts()
+calls = good_calls();
+many = repmat({1}, 1, 9);
+for k = 1 : size(calls, 1)
+  [name, given] = calls{k, :};
+  check_error('clinalg:argument:count', [name, ': too few arguments'], @() feval(name));
+  check_error('clinalg:argument:count', [name, ': too many arguments'], ...
+    @() clinalg_mex(name, given{:}, many{:}));
+end
+end
+
+function wrong_arguments_one_by_one()
+% Each argument in turn is something that no function takes there: the error names function, position and argument.
+[calls, gpu] = good_calls();
+bad = {{1}, struct(), @sin, 1i, int8([1 2]), rand(2, 2, 2), NaN, '', ['ab'; 'cd'], uint64(77)};
+for k = 1 : size(calls, 1)
+  [name, given] = calls{k, :};
+  inputs = argument_names(name);
+  for a = 1 : numel(given)
+    refused = 0;
+    for b = 1 : numel(bad)
+      changed = given;
+      changed{a} = bad{b};
+      try
+        evalc('feval(name, changed{:});');
+      catch problem
+        refused = refused + 1;
+        check(strncmp(problem.identifier, 'clinalg:', 8) && ~strncmp(problem.identifier, 'clinalg:internal', 16), ...
+          '%s argument %d: [%s] %s', name, a, problem.identifier, problem.message);
+        check(~isempty(strfind(problem.message, [name, ':'])), '%s: %s', name, problem.message); %#ok<STREMP>
+        if isempty(strfind(problem.identifier, 'device')) %#ok<STREMP>
+          where = sprintf('argument %d `%s`', a, inputs{a});
+          check(~isempty(strfind(problem.message, where)), 'no %s in: %s', where, problem.message); %#ok<STREMP>
+        end
+      end
+    end
+    check(refused >= 5, '%s argument %d: only %d of the values are refused', name, a, refused);
+  end
+end
+check(MexSum(gpu, MexMatrix(gpu, [1 2])) == 3);
+end
+
+function names = argument_names(name)
+% From the first line of the file.
+line = fgetl_of(which(name));
+list = regexp(line, '\((.*)\)', 'tokens', 'once');
+names = strsplit(list{1}, ', ');
+end
+
+function line = fgetl_of(file)
+fid = fopen(file);
+line = fgetl(fid);
+fclose(fid);
+end
+
+function released_handles()
+% Each handle in turn is one that was released, and one of another process.
+[calls, gpu] = good_calls();
+quiet = {'MexRelease'};
+for k = 1 : size(calls, 1)
+  [name, given] = calls{k, :};
+  if any(strcmp(name, quiet))
+    continue
+  end
+  for a = 2 : numel(given)
+    if isa(given{a}, 'uint64')
+      changed = given;
+      changed{a} = MexMatrix(gpu, 1);
+      MexReleaseMatrix(gpu, changed{a});
+      where = sprintf('%s: argument %d', name, a);
+      check_error('clinalg:handle:stale', where, @() feval(name, changed{:}));
+      changed{a} = bitxor(given{a}, bitshift(uint64(1), 40));
+      check_error('clinalg:handle:foreign', where, @() feval(name, changed{:}));
+    end
+  end
+end
+end
+
+function unknown_functions()
+check_error('clinalg:call:function', 'MexNothing', @() clinalg_mex('MexNothing'));
+check_error('clinalg:call:function', 'name', @() clinalg_mex());
+check_error('clinalg:call:function', 'number 0', @() clinalg_mex(0));
+check_error('clinalg:call:function', 'first argument', @() clinalg_mex({}));
+check_error('clinalg:call:function', 'first argument', @() clinalg_mex(repmat('x', 1, 1000)));
+end
+
+function the_session_goes_on()
+gpu = MexInitOpenCL();
+x = MexMatrix(gpu, [1; 2; 3]);
+before = MexMemory(gpu);
+for k = 1 : 200
+  try
+    MexMatrixVector(gpu, x, x);
+  catch
+  end
+  try
+    MexVectorPlusVector(gpu, x, MexInitOpenCL());
+  catch
+  end
+end
+after = MexMemory(gpu);
+check(isequal(before.live_bytes, after.live_bytes) && before.objects == after.objects);
+check(MexSum(gpu, x) == 6);
+end

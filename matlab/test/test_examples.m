@@ -1,0 +1,37 @@
+function tests = test_examples()
+tests = {@the_first_example, @the_smoothers, @multigrid_by_linear_algebra, @the_wave, @the_objects};
+end
+
+function the_first_example()
+evalc('[A, C] = first_example();');
+check(isequal(A, [1; 4; 9]) && isequal(C, single([1; 4; 9])) && isa(C, 'single'));
+end
+
+function the_smoothers()
+evalc('difference = smoothers(33, 5);');
+check(difference < 1e-15 * 20, '%g', difference);
+end
+
+function multigrid_by_linear_algebra()
+evalc('[relres, cycles, err] = poisson_multigrid(513);');
+check(relres <= 1e-9 && cycles <= 12, 'relative residual %g after %d cycles', relres, cycles);
+check(abs(err / (pi ^ 2 / 12 / 512 ^ 2) - 1) < 0.1, 'error %g', err);
+end
+
+function the_wave()
+folder = tempname();
+evalc('files = wave_animation(folder, 65, 3);');
+check(numel(files) == 3);
+first = imread(files{1});
+last = imread(files{3});
+check(isequal(size(first), [65 65 3]) && any(first(:) ~= last(:)));
+cellfun(@delete, files);
+rmdir(folder);
+end
+
+function the_objects()
+evalc('[x, iterations] = object_example();');
+check(iterations(1) == iterations(2));
+A = gallery('poisson', 50);
+check(norm(A * x - 1) <= 1e-8 * 50 * 1.01);
+end

@@ -1,0 +1,110 @@
+function tests = test_fuzz()
+tests = {@handles_at_random, @arrays_at_random};
+end
+
+function n = steps()
+% CLINALG_FUZZ sets the number of calls.
+n = str2double(getenv('CLINALG_FUZZ'));
+if isnan(n)
+  n = 5000;
+end
+end
+
+function handles_at_random()
+% Creation, use, release and use after release over all kinds; a list says what must come of each.
+rand('state', 20120913); %#ok<RAND>
+gpu = MexInitOpenCL();
+MexReleaseOpenCL(gpu);
+gpu = MexInitOpenCL();
+makers = {@() MexMatrix(gpu, [1; 2]), @() MexMatrix(gpu, single([1; 2])), @() MexSparseMatrix(gpu, speye(2)), ...
+  @() MexSparseMatrix(gpu, speye(2), 1), @() MexBandMatrix(gpu, eye(2), 0, 0)};
+releasers = {'MexReleaseMatrix', 'MexReleaseMatrix', 'MexReleaseSparseMatrix', 'MexReleaseSparseMatrix', ...
+  'MexReleaseBandMatrix'};
+handles = zeros(1, 0, 'uint64');
+kinds = [];
+live = logical([]);
+for k = 1 : steps()
+  if numel(handles) < 3 || (numel(handles) < 100 && rand() < 0.2)
+    kind = ceil(5 * rand());
+    handles(end + 1) = makers{kind}(); %#ok<AGROW>
+    kinds(end + 1) = kind; %#ok<AGROW>
+    live(end + 1) = true; %#ok<AGROW>
+    continue
+  end
+  at = ceil(numel(handles) * rand());
+  h = handles(at);
+  try
+    switch ceil(6 * rand())
+      case 1
+        MexNorm2(gpu, h);
+        ok = live(at);
+      case 2
+        ok = false;
+        feval(releasers{ceil(5 * rand())}, gpu, h);
+        ok = live(at);
+        live(at) = false;
+      case 3
+        other = ceil(numel(handles) * rand());
+        y = MexMultiply(gpu, h, handles(other));
+        ok = live(at) && live(other) && kinds(at) > 2 && kinds(other) <= 2;
+        MexReleaseMatrix(gpu, y);
+      case 4
+        y = MexCopy(gpu, h);
+        ok = live(at);
+        MexRelease(gpu, y);
+      case 5
+        MexVectorTimesConstant(gpu, h, -1, h);
+        ok = live(at);
+      otherwise
+        MexHandleMatrix(gpu, bitxor(h, bitshift(uint64(1), 24 + floor(38 * rand()))));
+        ok = false;
+    end
+    check(ok, 'step %d should have been an error', k);
+  catch problem
+    check(strncmp(problem.identifier, 'clinalg:handle', 14) || strncmp(problem.identifier, 'clinalg:argument', 16), ...
+      '[%s] %s', problem.identifier, problem.message);
+  end
+  if ~live(at) && rand() < 0.3
+    handles(at) = [];
+    kinds(at) = [];
+    live(at) = [];
+  end
+end
+arrayfun(@(h) MexRelease(gpu, h), handles);
+memory = MexMemory(gpu);
+check(memory.objects == 0 && memory.live_bytes == 0, '%d objects, %d bytes', memory.objects, memory.live_bytes);
+end
+
+function arrays_at_random()
+rand('state', 1); %#ok<RAND>
+before = clinalg.memory();
+arrays = {clinalg.vector(rand(5, 1)), clinalg.matrix(rand(5)), clinalg.matrix(speye(5))};
+for k = 1 : ceil(steps() / 10)
+  a = arrays{ceil(numel(arrays) * rand())};
+  b = arrays{ceil(numel(arrays) * rand())};
+  try
+    switch ceil(6 * rand())
+      case 1
+        c = a * b;
+      case 2
+        c = a + b;
+      case 3
+        c = a' * b;
+      case 4
+        c = 0.5 * a;
+      case 5
+        c = copy(b);
+      otherwise
+        c = single(a);
+    end
+    if isa(c, 'clinalg.array')
+      arrays{min(20, numel(arrays) + 1)} = c;
+    end
+  catch problem
+    check(strncmp(problem.identifier, 'clinalg:', 8), '[%s] %s', problem.identifier, problem.message);
+  end
+end
+clear arrays a b c
+after = clinalg.memory();
+check(after.objects == before.objects && after.live_bytes == before.live_bytes);
+end

@@ -1,0 +1,211 @@
+// Arrays: the stand-in for libmx.
+#include "mx.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+Host host;
+
+size_t class_bytes(Class type)
+{
+    switch (type) {
+    case LOGICAL: case INT8: case UINT8: return 1;
+    case CHAR: case INT16: case UINT16: return 2;
+    case SINGLE: case INT32: case UINT32: return 4;
+    default: return 8;
+    }
+}
+
+// Memory of the host, or an error of the host as MATLAB's "Out of memory".
+static void *allocate(size_t count, size_t size, bool zero)
+{
+    if (host.fail_after == 0) {
+        raise_error("MATLAB:nomem", "Out of memory.");
+    }
+    if (host.fail_after > 0) {
+        --host.fail_after;
+    }
+    if (count > (size_t{1} << 46) / size) {
+        raise_error("MATLAB:nomem", "Out of memory.");
+    }
+    const size_t bytes = count * size;
+    void *memory = bytes == 0 ? nullptr : zero ? calloc(1, bytes) : malloc(bytes);
+    if (memory == nullptr && bytes != 0) {
+        raise_error("MATLAB:nomem", "Out of memory.");
+    }
+    return memory;
+}
+
+static mxArray *track(mxArray *array)
+{
+    ++host.live;
+    if (host.in_call) {
+        host.made.push_back(array);
+    }
+    return array;
+}
+
+mxArray *make_array(Class type, size_t rows, size_t cols, bool zero)
+{
+    void *data = allocate(cols == 0 ? 0 : rows * cols, class_bytes(type), zero);
+    auto *array = new mxArray;
+    array->type = type;
+    array->dims = {rows, cols};
+    array->data = data;
+    return track(array);
+}
+
+mxArray *make_sparse(Class type, size_t rows, size_t cols, size_t nzmax)
+{
+    nzmax = nzmax == 0 ? 1 : nzmax;
+    void *data = allocate(nzmax, class_bytes(type), true);
+    auto *array = new mxArray;
+    array->type = type;
+    array->dims = {rows, cols};
+    array->sparse = true;
+    array->data = data;
+    array->nzmax = nzmax;
+    array->ir = static_cast<size_t *>(calloc(nzmax, sizeof(size_t)));
+    array->jc = static_cast<size_t *>(calloc(cols + 1, sizeof(size_t)));
+    return track(array);
+}
+
+mxArray *make_text(const char *text)
+{
+    const size_t length = strlen(text);
+    mxArray *array = make_array(CHAR, length == 0 ? 0 : 1, length, false);
+    for (size_t i = 0; i < length; ++i) {
+        static_cast<uint16_t *>(array->data)[i] = static_cast<unsigned char>(text[i]);
+    }
+    return array;
+}
+
+void destroy(mxArray *array)
+{
+    if (array == nullptr) {
+        return;
+    }
+    for (auto &record : array->records) {
+        for (auto &field : record) {
+            destroy(field.second);
+        }
+    }
+    free(array->data);
+    free(array->ir);
+    free(array->jc);
+    delete array;
+    --host.live;
+}
+
+#pragma GCC visibility push(hidden)
+extern "C" {
+
+int class_id(const mxArray *a) { return a->type; }
+
+const char *class_name(const mxArray *a)
+{
+    static const char *const names[] = {
+        "unknown", "cell", "struct", "logical", "char", "void", "double", "single", "int8", "uint8", "int16", "uint16",
+        "int32", "uint32", "int64", "uint64", "function_handle", "string"
+    };
+    return names[a->type];
+}
+
+bool is_complex(const mxArray *a) { return a->complex; }
+bool is_sparse(const mxArray *a) { return a->sparse; }
+size_t get_m(const mxArray *a) { return a->rows(); }
+size_t get_n(const mxArray *a) { return a->cols(); }
+size_t dimensions(const mxArray *a) { return a->dims.size(); }
+void *data(const mxArray *a) { return a->data; }
+size_t *row_indices(const mxArray *a) { return a->ir; }
+size_t *column_offsets(const mxArray *a) { return a->jc; }
+
+int string(const mxArray *a, char *buffer, size_t size)
+{
+    if (a->type != CHAR) {
+        return 1;
+    }
+    const size_t length = a->count();
+    size_t i = 0;
+    for (; i < length && i + 1 < size; ++i) {
+        buffer[i] = static_cast<char>(static_cast<const uint16_t *>(a->data)[i]);
+    }
+    buffer[i] = 0;
+    return i == length ? 0 : 1;
+}
+
+mxArray *create_uninit(size_t rows, size_t cols, int type, int)
+{
+    mxArray *array = make_array(static_cast<Class>(type), rows, cols, false);
+    // What is not written must not look like a result.
+    if (array->data != nullptr) {
+        memset(array->data, 0xa5, array->count() * class_bytes(array->type));
+    }
+    return array;
+}
+
+mxArray *create_logical(bool value)
+{
+    mxArray *array = make_array(LOGICAL, 1, 1, false);
+    *static_cast<uint8_t *>(array->data) = value;
+    return array;
+}
+
+mxArray *create_string(const char *text) { return make_text(text); }
+mxArray *create_sparse(size_t rows, size_t cols, size_t nzmax, int) { return make_sparse(DOUBLE, rows, cols, nzmax); }
+
+mxArray *create_struct(size_t rows, size_t cols, int count, const char **names)
+{
+    mxArray *array = make_array(STRUCT, 0, 0, false);
+    array->dims = {rows, cols};
+    array->fields.assign(names, names + count);
+    array->records.resize(rows * cols);
+    return array;
+}
+
+void set_field(mxArray *array, size_t index, const char *name, mxArray *value)
+{
+    array->records.at(index)[name] = value;
+    for (auto &made : host.made) {
+        if (made == value) {
+            made = nullptr;
+        }
+    }
+}
+
+// Functions for 32-bit sizes, which no program may call any more.
+void *for_32_bits()
+{
+    fputs("a function for 32-bit sizes was called\n", stderr);
+    abort();
+}
+}
+#pragma GCC visibility pop
+
+PLAIN(mxGetClassID, class_id);
+PLAIN(mxGetClassName, class_name);
+PLAIN(mxIsComplex, is_complex);
+PLAIN(mxIsSparse, is_sparse);
+PLAIN(mxGetM, get_m);
+PLAIN(mxGetN, get_n);
+PLAIN(mxGetData, data);
+PLAIN(mxCreateLogicalScalar, create_logical);
+PLAIN(mxCreateString, create_string);
+PLAIN(mxCreateUninitNumericMatrix, create_uninit);
+SIZED(mxGetNumberOfDimensions, dimensions);
+SIZED(mxGetIr, row_indices);
+SIZED(mxGetJc, column_offsets);
+SIZED(mxGetString, string);
+SIZED(mxCreateNumericMatrix, create_uninit);
+SIZED(mxCreateSparse, create_sparse);
+#ifndef LACKS_STRUCTURES
+SIZED(mxCreateStructMatrix, create_struct);
+#endif
+SIZED(mxSetField, set_field);
+ALIAS(mxGetIr, for_32_bits);
+ALIAS(mxGetJc, for_32_bits);
+ALIAS(mxGetString, for_32_bits);
+ALIAS(mxCreateSparse, for_32_bits);
+ALIAS(mxSetField, for_32_bits);
+ALIAS(mxGetNumberOfDimensions, for_32_bits);
