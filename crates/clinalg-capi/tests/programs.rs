@@ -1,0 +1,90 @@
+//! C and C++ programs against the shared library.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Random steps; `CLINALG_FUZZ` sets another number.
+const STEPS: &str = "20000";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The folder with the shared library; cargo does not build a `cdylib` for a test by itself.
+fn library() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let test = std::env::current_exe().expect("a test has a path");
+        let built = test.parent().and_then(Path::parent).expect("tests lie in target/PROFILE/deps");
+        let profile = if built.ends_with("release") { "release" } else { "dev" };
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--lib", "--profile", profile]);
+        run(build.current_dir(env!("CARGO_MANIFEST_DIR")));
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("library");
+        std::fs::create_dir_all(&folder).unwrap();
+        let soname = format!("libclinalg.so.{}.{}", env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
+        for name in ["libclinalg.so", &soname] {
+            std::fs::copy(built.join("libclinalg_capi.so"), folder.join(name)).unwrap();
+        }
+        folder
+    })
+}
+
+fn run(command: &mut Command) -> String {
+    let words = format!("{command:?}");
+    let output = command.output().unwrap_or_else(|e| panic!("{words}: {e}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}: {}\n{text}", output.status);
+    text
+}
+
+/// Compiles `source` with every warning an error, and gives the program ready to run.
+fn compile(compiler: [&str; 2], source: &str, options: &[&str]) -> Command {
+    let [variable, default] = compiler;
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(Path::new(source).file_stem().unwrap());
+    let mut command = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
+    command.args(["-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror"]).args(options);
+    command.arg("-I").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"));
+    command.arg(root().join(source)).arg("-o").arg(&program);
+    command.arg("-L").arg(library()).args(["-lclinalg", "-lm"]);
+    command.arg(format!("-Wl,-rpath,{}", library().display()));
+    run(&mut command);
+    Command::new(program)
+}
+
+#[test]
+fn objects_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/objects.c", &sanitizers);
+    program.arg(std::env::var("CLINALG_FUZZ").unwrap_or_else(|_| STEPS.into()));
+    // Drivers keep what they allocate until the process ends.
+    let text = run(program.env("ASAN_OPTIONS", "detect_leaks=0"));
+    assert_eq!(text, "passed\n");
+}
+
+#[test]
+fn poisson_from_cpp() {
+    let mut program = compile(["CXX", "c++"], "examples/cpp/poisson.cpp", &["-std=c++11"]);
+    let text = run(program.arg("129"));
+    // The stencil's own error is about pi^2 h^2 / 12.
+    let error: f64 = text.trim().rsplit(' ').next().unwrap().parse().unwrap();
+    let expected = std::f64::consts::PI.powi(2) / 12.0 / 128.0_f64.powi(2);
+    assert!((error / expected - 1.0).abs() < 0.1, "{text}");
+}
+
+#[test]
+fn matrix_market_system_from_cpp() {
+    let mut program = compile(["CXX", "c++"], "examples/cpp/system.cpp", &["-std=c++11"]);
+    let text = run(program.arg(root().join("tests/data/heat_sink.mtx")));
+    assert!(text.starts_with("26794 x 26794, 181746 entries"), "{text}");
+}
+
+#[test]
+fn only_our_names_are_exported() {
+    let names = run(Command::new("nm").args(["-D", "--defined-only"]).arg(library().join("libclinalg.so")));
+    let names: Vec<_> = names.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert!(names.contains(&"clinalg_mv"), "{names:?}");
+    let foreign: Vec<_> = names.iter().filter(|name| !name.starts_with("clinalg_")).collect();
+    assert!(foreign.is_empty(), "{foreign:?}");
+}

@@ -1,0 +1,176 @@
+/* The C interface from C99: results, errors, released and forged handles, random sequences. */
+
+#include <clinalg.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__,     \
+                    #condition, clinalg_last_error_message());                      \
+            ++failures;                                                             \
+        }                                                                           \
+    } while (0)
+
+#define OK(call) CHECK((call) == CLINALG_STATUS_OK)
+#define FAILS(call, status) CHECK((call) == (status))
+
+static void operations(void)
+{
+    const double x[3] = {1, 2, 3}, y[3] = {4, -5, 6}, full[6] = {1, 0, 2, 0, 3, 4};
+    const size_t offsets[3] = {0, 2, 3}, columns[3] = {0, 1, 2};
+    const double entries[3] = {1, 2, 4};
+    double result[3], number;
+    clinalg_handle a = 0, b = 0, sum = 0, dense = 0, sparse = 0, product = 0;
+    clinalg_object_info info;
+
+    OK(clinalg_vector(CLINALG_PRECISION_F64, x, 3, &a));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 3, &b));
+    OK(clinalg_plus(a, b, &sum));
+    OK(clinalg_read(sum, CLINALG_PRECISION_F64, 0, 3, result));
+    CHECK(result[0] == 5 && result[1] == -3 && result[2] == 9);
+    OK(clinalg_minus_scaled(a, b, 2.0, &a)); /* into an input */
+    OK(clinalg_read(a, CLINALG_PRECISION_F64, 0, 3, result));
+    CHECK(result[0] == -7 && result[1] == 12 && result[2] == -9);
+    OK(clinalg_write(a, CLINALG_PRECISION_F64, 0, 3, x));
+    OK(clinalg_dot(a, b, &number));
+    CHECK(number == 12);
+    OK(clinalg_norm_inf(b, &number));
+    CHECK(number == 6);
+    OK(clinalg_norm2(a, &number));
+    CHECK(fabs(number - sqrt(14.0)) < 1e-15);
+
+    /* [1 2 3; 0 0 4] by columns, times (1, 2, 3)'. */
+    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 3, full, &dense));
+    OK(clinalg_mv(1.0, dense, a, 0.0, &product));
+    OK(clinalg_read(product, CLINALG_PRECISION_F64, 0, 2, result));
+    CHECK(result[0] == 1 * 1 + 2 * 2 + 3 * 3 && result[1] == 4 * 3);
+    /* [1 2 0; 0 0 4] by rows. */
+    OK(clinalg_csr(CLINALG_PRECISION_F64, 2, 3, offsets, columns, entries, &sparse));
+    OK(clinalg_mv(2.0, sparse, a, 1.0, &product));
+    OK(clinalg_read(product, CLINALG_PRECISION_F64, 0, 2, result));
+    CHECK(result[0] == 2 * 5 + 14 && result[1] == 2 * 12 + 12);
+    OK(clinalg_info(sparse, &info));
+    CHECK(info.kind == CLINALG_KIND_CSR && info.rows == 2 && info.cols == 3 && info.entries == 3);
+
+    /* Errors name what is wrong and leave everything as it was. */
+    FAILS(clinalg_mv(1.0, dense, product, 0.0, &sum), CLINALG_STATUS_LENGTH);
+    CHECK(strcmp(clinalg_last_error_id(), "clinalg:argument:length") == 0);
+    FAILS(clinalg_plus(a, product, &sum), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_read(a, CLINALG_PRECISION_F32, 0, 3, result), CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_read(a, CLINALG_PRECISION_F64, 1, 3, result), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector(7, x, 3, &sum), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector(CLINALG_PRECISION_F64, NULL, 3, &sum), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_vector(CLINALG_PRECISION_F64, x, 3, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_dot(a, b, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_dot(a, 0, &number), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_mv(1.0, a, b, 0.0, &product), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_select_device("no such device"), CLINALG_STATUS_DEVICE_NOT_FOUND);
+    FAILS(clinalg_read_matrix_market("/no/such/file", CLINALG_PRECISION_F64, &sum), CLINALG_STATUS_FILE_IO);
+
+    OK(clinalg_release(a));
+    FAILS(clinalg_release(a), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_plus(a, b, &sum), CLINALG_STATUS_HANDLE_STALE);
+    OK(clinalg_release(b));
+    OK(clinalg_release(sum));
+    OK(clinalg_release(dense));
+    OK(clinalg_release(sparse));
+    OK(clinalg_release(product));
+}
+
+static void solvers(void)
+{
+    /* [4 -1 0; -1 4 -1; 0 -1 4] x = (2, 4, 10)' has x = (1, 2, 3)'. */
+    const size_t offsets[4] = {0, 2, 5, 7}, columns[7] = {0, 1, 0, 1, 2, 1, 2};
+    const double entries[7] = {4, -1, -1, 4, -1, -1, 4}, right[3] = {2, 4, 10};
+    double x[3], history[16];
+    clinalg_handle a = 0, b = 0, solution = 0, f = 0, u = 0;
+    clinalg_solve_params params;
+    clinalg_poisson_params grid;
+    clinalg_report report;
+    double source[25], middle;
+    uint32_t method;
+
+    OK(clinalg_csc(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 3, &b));
+    OK(clinalg_solve_params_default(&params));
+    for (method = CLINALG_METHOD_CG; method <= CLINALG_METHOD_GMRES; ++method) {
+        params.method = method;
+        solution = 0;
+        OK(clinalg_solve(&params, a, b, &solution, &report, history, 16));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && report.history == report.iterations + 1);
+        OK(clinalg_read(solution, CLINALG_PRECISION_F64, 0, 3, x));
+        CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
+        OK(clinalg_release(solution));
+    }
+    params.method = 99;
+    solution = 0;
+    FAILS(clinalg_solve(&params, a, b, &solution, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    CHECK(solution == 0);
+
+    /* -Laplace u = 1 at N = 3: the one unknown is h^2 / 4 = 1 / 16. */
+    for (middle = 0; middle < 9; ++middle) source[(int)middle] = 1;
+    OK(clinalg_vector(CLINALG_PRECISION_F64, source, 9, &f));
+    OK(clinalg_poisson_params_default(&grid));
+    OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
+    OK(clinalg_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
+    CHECK(fabs(middle - 1.0 / 16) < 1e-15);
+    FAILS(clinalg_poisson(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+
+    OK(clinalg_release(a));
+    OK(clinalg_release(b));
+    OK(clinalg_release(f));
+    OK(clinalg_release(u));
+}
+
+/* Random calls with live, released, forged and zero handles: each ends with a status. */
+static void random_sequences(unsigned long steps)
+{
+    enum { SLOTS = 16 };
+    clinalg_handle slots[SLOTS] = {0};
+    unsigned long long state = 88172645463325252ULL;
+    unsigned long step;
+    int k;
+    for (step = 0; step < steps; ++step) {
+        clinalg_handle out = 0, *target;
+        clinalg_handle a, b;
+        double values[8] = {1, 2, 3, 4, 5, 6, 7, 8}, number;
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        target = &slots[state % SLOTS];
+        a = state % 11 == 0 ? (clinalg_handle)state : slots[state / 16 % SLOTS];
+        b = slots[state / 256 % SLOTS];
+        switch (state / 65536 % 8) {
+        case 0: clinalg_release(*target); clinalg_vector((uint32_t)(state >> 60), values, state % 8, target); break;
+        case 1: clinalg_release(*target); clinalg_dense(CLINALG_PRECISION_F64, 2, 4, values, target); break;
+        case 2: clinalg_release(a); break;
+        case 3: clinalg_plus(a, b, target); break;
+        case 4: if (clinalg_mv(1.0, a, b, 0.0, &out) == CLINALG_STATUS_OK) clinalg_release(out); break;
+        case 5: clinalg_read(a, CLINALG_PRECISION_F64, 0, state % 8, values); break;
+        case 6: clinalg_dot(a, b, &number); break;
+        default: clinalg_times_constant(a, 0.5, target); break;
+        }
+    }
+    for (k = 0; k < SLOTS; ++k) clinalg_release(slots[k]);
+}
+
+int main(int argc, char **argv)
+{
+    clinalg_memory_report before, after;
+    OK(clinalg_memory(&before));
+    operations();
+    solvers();
+    OK(clinalg_memory(&after));
+    CHECK(after.live_bytes == before.live_bytes && after.live_buffers == before.live_buffers);
+    random_sequences(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000);
+    OK(clinalg_shutdown());
+    OK(clinalg_memory(&after));
+    CHECK(after.live_bytes == 0);
+    printf("%s\n", failures == 0 ? "passed" : "FAILED");
+    return failures == 0 ? 0 : 1;
+}
