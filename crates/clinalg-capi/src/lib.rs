@@ -1,6 +1,6 @@
 //! The C ABI of clinalg.
 //!
-//! Every function returns a [`ClinalgStatus`](status::ClinalgStatus); results go through pointers.
+//! Every function returns a [`ClinalgStatus`]; results go through pointers.
 //! Objects are `uint64_t` handles, never pointers: a released, foreign or forged handle is an error.
 //! No panic crosses into C. The header `include/clinalg.h` is generated from this crate.
 //!

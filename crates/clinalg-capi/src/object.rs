@@ -60,7 +60,10 @@ pub struct ClinalgInfo {
     pub ku: usize,
 }
 
-/// The length of an array given by its last offset.
+/// Offsets, indices and values.
+type Compressed<'a, T> = (&'a [usize], &'a [usize], &'a [T]);
+
+/// Compressed storage of `count` rows or columns; the last offset gives the number of entries.
 ///
 /// # Safety
 /// `offsets` is null or names `count + 1` values.
@@ -69,7 +72,7 @@ unsafe fn compressed<'a, T>(
     offsets: *const usize,
     indices: *const usize,
     values: *const T,
-) -> Result<(&'a [usize], &'a [usize], &'a [T]), Fault> {
+) -> Result<Compressed<'a, T>, Fault> {
     let length = count.checked_add(1).ok_or_else(|| too_many("offsets"))?;
     // SAFETY: by the contract above.
     let offsets = unsafe { slice("offsets", offsets, length)? };

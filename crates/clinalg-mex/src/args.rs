@@ -366,7 +366,7 @@ impl<'a> Array<'a> {
     }
 
     /// A short text without an allocation, or nothing.
-    pub(crate) fn name<'b>(self, buffer: &'b mut [u8; 64]) -> Option<&'b str> {
+    pub(crate) fn name(self, buffer: &mut [u8; 64]) -> Option<&str> {
         if self.class() != class::CHAR {
             return None;
         }

@@ -28,7 +28,7 @@ fn session() -> MutexGuard<'static, Option<Session>> {
 
 impl Session {
     fn handle(&self) -> u64 {
-        MARK | (self.first + self.opened) % SESSIONS
+        MARK | ((self.first + self.opened) % SESSIONS)
     }
 }
 

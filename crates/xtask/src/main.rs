@@ -8,6 +8,7 @@ mod packages;
 mod setup;
 mod system;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
