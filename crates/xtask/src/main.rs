@@ -37,7 +37,7 @@ enum Task {
     Demo,
     /// Run every test of the workspace
     ///
-    /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device.
+    /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device, and a C++ compiler if it has none.
     Test {
         /// Passed on to `cargo test`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -101,6 +101,7 @@ fn run(args: Args) -> Result<ExitCode> {
         Task::Demo => demo(&workspace, &installer),
         Task::Test { args } => {
             setup::device(&workspace, &installer, Profile::Dev)?;
+            setup::provide(&workspace, &installer, &[Need::Cxx])?;
             let mut cargo = workspace.cargo();
             cargo.arg("test");
             if !chooses_packages(&args) {
@@ -120,7 +121,10 @@ fn run(args: Args) -> Result<ExitCode> {
         Task::Setup { purpose } => {
             match purpose {
                 Purpose::Demo => setup::device(&workspace, &installer, Profile::Release)?,
-                Purpose::Test => setup::device(&workspace, &installer, Profile::Dev)?,
+                Purpose::Test => {
+                    setup::device(&workspace, &installer, Profile::Dev)?;
+                    setup::provide(&workspace, &installer, &[Need::Cxx])?;
+                }
                 Purpose::Ci => setup::provide(&workspace, &installer, &Need::ALL)?,
             }
             println!("everything is there");

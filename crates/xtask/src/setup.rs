@@ -15,6 +15,8 @@ pub(crate) const TESTS_NEED_DEVICE: &str = "CLINALG_TEST_NEEDS_DEVICE";
 /// Something that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Need {
+    /// A C++ compiler, for the programs that test the C interface and the MEX gateway.
+    Cxx,
     /// The OpenCL loader libOpenCL.
     Loader,
     /// The CPU driver PoCL.
@@ -46,7 +48,8 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 9] = [
+    pub(crate) const ALL: [Need; 10] = [
+        Need::Cxx,
         Need::Loader,
         Need::Pocl,
         Need::Intel,
@@ -61,6 +64,7 @@ impl Need {
     /// What it is called.
     pub(crate) fn name(self) -> &'static str {
         match self {
+            Need::Cxx => "a C++ compiler",
             Need::Loader => "the OpenCL loader",
             Need::Pocl => "PoCL",
             Need::Intel => "Intel's OpenCL runtime for CPUs",
@@ -77,6 +81,9 @@ impl Need {
     fn packages(self, manager: Manager) -> &'static [&'static str] {
         use Manager::{Apt, Brew, Dnf, Pacman, Zypper};
         match (self, manager) {
+            (Need::Cxx, Apt) => &["g++"],
+            (Need::Cxx, Dnf | Zypper) => &["gcc-c++"],
+            (Need::Cxx, Pacman | Brew) => &["gcc"],
             (Need::Loader, Apt) => &["ocl-icd-libopencl1"],
             (Need::Loader, Zypper) => &["libOpenCL1"],
             (Need::Loader, Dnf | Pacman | Brew) => &["ocl-icd"],
@@ -106,6 +113,7 @@ impl Need {
     pub(crate) fn is_there(self, workspace: &Workspace) -> bool {
         let program = |name| system::find_program(name).is_some();
         match self {
+            Need::Cxx => std::env::var_os("CXX").is_some() || program("c++"),
             Need::Loader => loader_is_there(),
             Need::Pocl => pocl_icd().is_some(),
             Need::Intel => intel_driver(workspace).is_some(),
