@@ -2,6 +2,7 @@
 
 mod checks;
 mod ci;
+mod matlab;
 mod opencl_c;
 mod packages;
 mod setup;
@@ -52,6 +53,11 @@ enum Task {
         #[arg(long)]
         list: bool,
     },
+    /// Build the functions for MATLAB and Octave
+    ///
+    /// Makes target/matlab/, a folder to add to the path of either host, and a package for Octave's `pkg install` in
+    /// target/octave/.
+    Matlab,
     /// Find out what is missing and install it
     ///
     /// System packages come through the system's package manager, everything else goes to target/drivers/. Exits
@@ -103,6 +109,10 @@ fn run(args: Args) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Task::Ci { checks, list: false } => ci::run(&workspace, &installer, &checks),
+        Task::Matlab => {
+            matlab::build(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Task::Setup { purpose } => {
             match purpose {
                 Purpose::Demo => setup::device(&workspace, &installer, Profile::Release)?,

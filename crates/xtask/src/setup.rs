@@ -30,6 +30,8 @@ pub(crate) enum Need {
     Libclc,
     /// NVIDIA's assembler.
     Ptxas,
+    /// GNU Octave.
+    Octave,
 }
 
 /// The exit code of the program `clinalg` where there is no OpenCL device.
@@ -43,7 +45,7 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 9] = [
+    pub(crate) const ALL: [Need; 10] = [
         Need::Loader,
         Need::Pocl,
         Need::Intel,
@@ -53,6 +55,7 @@ impl Need {
         Need::DeviceLibs,
         Need::Libclc,
         Need::Ptxas,
+        Need::Octave,
     ];
 
     /// What it is called.
@@ -67,6 +70,7 @@ impl Need {
             Need::DeviceLibs => "rocm-device-libs",
             Need::Libclc => "libclc",
             Need::Ptxas => "ptxas",
+            Need::Octave => "GNU Octave",
         }
     }
 
@@ -84,6 +88,7 @@ impl Need {
             (Need::Llvm, Apt) => &["llvm-19", "lld-19"],
             (Need::DeviceLibs, Apt) => &["rocm-device-libs"],
             (Need::Libclc, Apt) => &["libclc-15"],
+            (Need::Octave, Apt | Dnf | Pacman | Zypper | Brew) => &["octave"],
             _ => &[],
         }
     }
@@ -112,6 +117,7 @@ impl Need {
             Need::DeviceLibs => device_libs().is_some(),
             Need::Libclc => libclc().is_some(),
             Need::Ptxas => ptxas(workspace).is_some(),
+            Need::Octave => program("octave-cli"),
         }
     }
 }
