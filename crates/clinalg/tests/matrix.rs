@@ -253,6 +253,21 @@ fn compressed_columns_become_rows_on_the_device() {
     on_every_device!(transposes);
 }
 
+fn long_rows<T: Real>(context: &Context) {
+    // On a GPU work-groups sort rows of more than 512 entries; lengths around powers of two.
+    for n in [512, 513, 700, 1023, 1024, 1025] {
+        let entries: Vec<_> = (0..n).flat_map(|i| [(i, 0, T::of(i as f64)), (i, 2, T::one())]).collect();
+        let a = CsrParts::from_triplets(n, 3, &entries).unwrap();
+        let transposed = Csr::from_parts(context, &a).unwrap().transpose().unwrap();
+        assert_eq!(transposed.to_parts().unwrap(), a.transpose().unwrap());
+    }
+}
+
+#[test]
+fn long_rows_of_a_conversion_are_sorted() {
+    on_every_device!(long_rows);
+}
+
 fn kept_transpose<T: Real>(context: &Context) {
     let parts = sparse::<T>(200, 300, 17, |i| i % 9);
     let mut a = Csr::from_parts(context, &parts).unwrap();

@@ -102,7 +102,7 @@ fn run(args: Args) -> Result<ExitCode> {
             if !chooses_packages(&args) {
                 cargo.arg("--workspace");
             }
-            system::exit_code(cargo.args(args))
+            system::exit_code(cargo.args(args).env(setup::TESTS_NEED_DEVICE, "1"))
         }
         Task::Ci { list: true, .. } => {
             ci::list();

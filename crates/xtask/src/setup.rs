@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::packages::{self, Manager};
 use crate::system::{self, Profile, Workspace};
 
+/// Set, the tests fail where they find no OpenCL device instead of passing by.
+pub(crate) const TESTS_NEED_DEVICE: &str = "CLINALG_TEST_NEEDS_DEVICE";
+
 /// Something that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Need {

@@ -23,7 +23,7 @@ pub(crate) fn intel(workspace: &Workspace) -> Result<Verdict> {
 fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let mut tests = workspace.cargo();
     tests.args(["test", "--package", "clinalg", "--lib", "--tests"]).env("OCL_ICD_VENDORS", icd_folder);
-    system::run(&mut tests)?;
+    system::run(tests.env(setup::TESTS_NEED_DEVICE, "1"))?;
     workspace.build_program(Profile::Release)?;
     let mut doctor = workspace.program(Profile::Release);
     doctor.args(["doctor", "--json"]).env("OCL_ICD_VENDORS", icd_folder);
