@@ -307,17 +307,17 @@ classdef array < handle
       fprintf('  %d x %d %s array of class %s on the device%s\n', info.rows, info.cols, info.kind, info.class, words);
     end
 
-    function c = horzcat(varargin) %#ok<STOUT>
+    function c = horzcat(varargin)
     %horzcat  Not offered.
       error('clinalg:call:unsupported', '[a, b]: arrays on the device are not concatenated; gather them first');
     end
 
-    function c = vertcat(varargin) %#ok<STOUT>
+    function c = vertcat(varargin)
     %vertcat  Not offered.
       error('clinalg:call:unsupported', '[a; b]: arrays on the device are not concatenated; gather them first');
     end
 
-    function c = cat(varargin) %#ok<STOUT>
+    function c = cat(varargin)
     %cat  Not offered.
       error('clinalg:call:unsupported', 'cat: arrays on the device are not concatenated; gather them first');
     end

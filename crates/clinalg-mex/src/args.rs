@@ -239,10 +239,7 @@ impl<'a> Array<'a> {
 
     /// The address of a scalar's value.
     fn scalar(self, kind: Kind) -> Result<*const c_void, Problem> {
-        if self.is_sparse() {
-            return Err(self.wrong_class(kind));
-        }
-        if self.rows() != 1 || self.cols() != 1 || !self.is_matrix() {
+        if self.rows() != 1 || self.cols() != 1 {
             return Err(self.wrong_shape(kind));
         }
         let data = self.data();
@@ -268,7 +265,7 @@ impl<'a> Array<'a> {
 
     fn number(self, kind: Kind) -> Result<f64, Problem> {
         let class = self.class();
-        if !matches!(class, class::LOGICAL | class::DOUBLE..=class::UINT64) {
+        if !matches!(class, class::LOGICAL | class::DOUBLE..=class::UINT64) || self.is_sparse() {
             return Err(self.wrong_class(kind));
         }
         if self.is_complex() {

@@ -4,32 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use common::{library, run};
+
+mod common;
+
 /// Random steps of each run; `CLINALG_FUZZ` sets another number.
 const STEPS: &str = "20000";
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/mex")
-}
-
-/// The library under test; cargo does not build a `cdylib` for a test by itself.
-fn library() -> &'static Path {
-    static FILE: OnceLock<PathBuf> = OnceLock::new();
-    FILE.get_or_init(|| {
-        let test = std::env::current_exe().expect("a test has a path");
-        let folder = test.parent().and_then(Path::parent).expect("tests lie in target/PROFILE/deps");
-        let profile = if folder.ends_with("release") { "release" } else { "dev" };
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--lib", "--profile", profile]);
-        run(build.current_dir(env!("CARGO_MANIFEST_DIR"))).unwrap();
-        folder.join("libclinalg_mex.so")
-    })
-}
-
-fn run(command: &mut Command) -> Result<String, String> {
-    let words = format!("{command:?}");
-    let output = command.output().map_err(|e| format!("{words}: {e}"))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    if output.status.success() { Ok(text) } else { Err(format!("{words}: {}\n{text}", output.status)) }
 }
 
 /// The stand-in, compiled with `defines`.

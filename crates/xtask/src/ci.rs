@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::checks::{amd, bare, barriers, cargo, drivers, kernels, licences, nvidia, oclgrind};
+use crate::matlab;
 use crate::setup::{self, Installer, Need};
 use crate::system::Workspace;
 
@@ -40,7 +41,7 @@ struct Check {
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], run: cargo::fmt },
     Check { name: "clippy", group: None, about: "clippy, warnings denied", needs: &[], run: cargo::clippy },
     Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], run: cargo::docs },
@@ -100,6 +101,13 @@ const CHECKS: [Check; 13] = [
         about: "self-test under Oclgrind: no race, no access out of bounds, no wrong call",
         needs: &[Need::Loader, Need::Oclgrind],
         run: oclgrind::run,
+    },
+    Check {
+        name: "octave",
+        group: None,
+        about: "the MATLAB functions, the objects and the package in Octave",
+        needs: &[Need::Loader, Need::Pocl, Need::Octave],
+        run: matlab::check,
     },
     Check {
         name: "bare",

@@ -3,6 +3,7 @@
 mod checks;
 mod ci;
 mod install;
+mod matlab;
 mod opencl_c;
 mod packages;
 mod setup;
@@ -62,6 +63,11 @@ enum Task {
         #[arg(long)]
         prefix: PathBuf,
     },
+    /// Build the functions for MATLAB and Octave
+    ///
+    /// Makes target/matlab/, a folder to add to the path of either host, and a package for Octave's `pkg install` in
+    /// target/octave/.
+    Matlab,
     /// Find out what is missing and install it
     ///
     /// System packages come through the system's package manager, everything else goes to target/drivers/. Exits
@@ -116,6 +122,10 @@ fn run(args: Args) -> Result<ExitCode> {
         Task::Ci { checks, list: false } => ci::run(&workspace, &installer, &checks),
         Task::Install { prefix } => {
             install::run(&workspace, &prefix)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Matlab => {
+            matlab::build(&workspace)?;
             Ok(ExitCode::SUCCESS)
         }
         Task::Setup { purpose } => {

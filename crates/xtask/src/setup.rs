@@ -35,6 +35,8 @@ pub(crate) enum Need {
     Libclc,
     /// NVIDIA's assembler.
     Ptxas,
+    /// GNU Octave.
+    Octave,
 }
 
 /// The exit code of the program `clinalg` where there is no OpenCL device.
@@ -48,7 +50,7 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 10] = [
+    pub(crate) const ALL: [Need; 11] = [
         Need::Cxx,
         Need::Loader,
         Need::Pocl,
@@ -59,6 +61,7 @@ impl Need {
         Need::DeviceLibs,
         Need::Libclc,
         Need::Ptxas,
+        Need::Octave,
     ];
 
     /// What it is called.
@@ -74,6 +77,7 @@ impl Need {
             Need::DeviceLibs => "rocm-device-libs",
             Need::Libclc => "libclc",
             Need::Ptxas => "ptxas",
+            Need::Octave => "GNU Octave",
         }
     }
 
@@ -94,6 +98,7 @@ impl Need {
             (Need::Llvm, Apt) => &["llvm-19", "lld-19"],
             (Need::DeviceLibs, Apt) => &["rocm-device-libs"],
             (Need::Libclc, Apt) => &["libclc-15"],
+            (Need::Octave, Apt | Dnf | Pacman | Zypper | Brew) => &["octave"],
             _ => &[],
         }
     }
@@ -123,6 +128,7 @@ impl Need {
             Need::DeviceLibs => device_libs().is_some(),
             Need::Libclc => libclc().is_some(),
             Need::Ptxas => ptxas(workspace).is_some(),
+            Need::Octave => program("octave-cli"),
         }
     }
 }

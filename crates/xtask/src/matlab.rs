@@ -1,0 +1,221 @@
+//! The folder for MATLAB and Octave, and the package for Octave.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::ci::Verdict;
+use crate::system::{self, Workspace};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The folder for both hosts, below the root.
+const FOLDER: &str = "target/matlab";
+/// Where the package is made, below the root.
+const PACKAGES: &str = "target/octave";
+/// What `matlab/` holds for users; the tests stay behind.
+const PARTS: [&str; 2] = ["+clinalg", "examples"];
+
+/// What [`build`] leaves.
+pub(crate) struct Built {
+    /// The folder that is added to the path of either host.
+    pub(crate) folder: PathBuf,
+    /// The package for `pkg install`.
+    pub(crate) package: PathBuf,
+}
+
+/// Builds the gateway and puts everything in place.
+pub(crate) fn build(workspace: &Workspace) -> Result<Built> {
+    system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-mex"]))?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
+    let library = workspace.path(target).join("release/libclinalg_mex.so");
+    let folder = workspace.path(FOLDER);
+    system::fresh_folder(&folder)?;
+    fill(workspace, &library, &folder)?;
+    // One file for each host, of the same bytes.
+    copy(&library, &folder.join("clinalg_mex.mexa64"))?;
+    let package = pack(workspace, &library)?;
+    println!("{}: add it to the path of MATLAB or Octave", folder.display());
+    println!("{}: for Octave's `pkg install`", package.display());
+    Ok(Built { folder, package })
+}
+
+/// The functions, the gateway for Octave and the licences.
+fn fill(workspace: &Workspace, library: &Path, folder: &Path) -> Result<()> {
+    let matlab = workspace.path("matlab");
+    for file in files_of(&matlab)? {
+        copy(&file, &folder.join(file.file_name().context("a file has a name")?))?;
+    }
+    for part in PARTS {
+        std::fs::create_dir_all(folder.join(part))?;
+        for file in files_of(&matlab.join(part))? {
+            copy(&file, &folder.join(part).join(file.file_name().context("a file has a name")?))?;
+        }
+    }
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&workspace.path(licence), &folder.join(licence))?;
+    }
+    copy(library, &folder.join("clinalg_mex.mex"))
+}
+
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+/// Makes the package: the folder's files below `inst`, with what `pkg` wants beside them.
+fn pack(workspace: &Workspace, library: &Path) -> Result<PathBuf> {
+    let name = format!("clinalg-{VERSION}");
+    let packages = workspace.path(PACKAGES);
+    system::fresh_folder(&packages)?;
+    let root = packages.join(&name);
+    std::fs::create_dir_all(root.join("inst"))?;
+    fill(workspace, library, &root.join("inst"))?;
+    let read =
+        |file: &str| std::fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"));
+    system::write_file(&root.join("DESCRIPTION"), &description())?;
+    system::write_file(&root.join("COPYING"), &(read("LICENSE-MIT")? + "\n" + &read("LICENSE-APACHE")?))?;
+    system::write_file(&root.join("INDEX"), &index(&read("matlab/Contents.m")?))?;
+    // The library is locked; it must not outlive the package's files.
+    let unload = "try, clinalg_mex('MexShutdown'); catch, end\n";
+    system::write_file(&root.join("PKG_DEL"), unload)?;
+    let archive = packages.join(format!("{name}.tar.gz"));
+    system::run(Command::new("tar").arg("-czf").arg(&archive).arg("-C").arg(&packages).arg(&name))?;
+    Ok(archive)
+}
+
+fn description() -> String {
+    format!(
+        "Name: clinalg\n\
+         Version: {VERSION}\n\
+         Date: {date}\n\
+         Author: the clinalg authors\n\
+         Maintainer: the clinalg authors\n\
+         Title: Linear algebra on any OpenCL device\n\
+         Description: Matrices, vectors, iterative solvers and multigrid on GPUs and processors through OpenCL, in\n \
+         single and double precision: functions Mex* on handles, and objects clinalg.* with operators.\n\
+         Categories: Linear algebra\n\
+         Depends: octave (>= 7.0.0)\n\
+         License: MIT or Apache-2.0\n",
+        date = today(),
+    )
+}
+
+/// The day of the build, or that of `SOURCE_DATE_EPOCH`.
+fn today() -> String {
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    date(given.unwrap_or_else(now))
+}
+
+/// The civil date of seconds since 1970 (Hinnant, chrono-compatible low-level date algorithms).
+fn date(seconds: u64) -> String {
+    let days = seconds / 86_400 + 719_468;
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02}")
+}
+
+/// The functions by topic, from the topics and lines of `Contents.m`.
+fn index(contents: &str) -> String {
+    let mut index = "clinalg >> Linear algebra on any OpenCL device\n".to_owned();
+    for line in contents.lines().skip(2) {
+        let words = line.trim_start_matches('%');
+        if let Some((name, _)) = words.strip_prefix("   ").and_then(|entry| entry.split_once(' ')) {
+            let _ = writeln!(index, " {name}");
+        } else if !words.trim().is_empty() && !words.contains(':') {
+            let _ = writeln!(index, "{}", words.trim());
+        }
+    }
+    index + "Objects\n clinalg.array\n clinalg.matrix\n clinalg.vector\n"
+}
+
+/// Installs the package in a folder of its own, runs the examples from it and removes it; runs the tests against the
+/// folder for both hosts.
+pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
+    let built = build(workspace)?;
+    let matlab = workspace.path("matlab");
+    let tests = format!(
+        "addpath('{}'); addpath('{}'); addpath('{}'); run_tests();",
+        built.folder.display(),
+        built.folder.join("examples").display(),
+        matlab.join("test").display()
+    );
+    let passed = octave(workspace, &tests)?;
+
+    let prefix = workspace.path(PACKAGES).join("prefix");
+    system::fresh_folder(&prefix)?;
+    let package = format!(
+        "pkg prefix {prefix} {prefix}; pkg local_list {prefix}/list; pkg install {archive}; pkg load clinalg; \
+         A = rand(5); x = rand(5, 1); y = gather(clinalg.matrix(A) * clinalg.vector(x)); \
+         assert(y, A * x, 1e-14); assert(MexSum(0, MexMatrix(0, [1 2 3])), 6); \
+         pkg unload clinalg; pkg uninstall clinalg; assert(isempty(pkg('list')));",
+        prefix = prefix.display(),
+        archive = built.package.display(),
+    );
+    octave(workspace, &package)?;
+    Ok(Verdict::ok(format!("{passed}; the package installs and goes")))
+}
+
+/// Runs statements in Octave; gives the last line printed.
+fn octave(workspace: &Workspace, statements: &str) -> Result<String> {
+    let mut command = workspace.command("octave-cli");
+    let output = system::capture(command.args(["-qf", "--no-history", "--eval", statements]))?;
+    let text = system::text(&output);
+    if !output.status.success() {
+        bail!("Octave ended with {}:\n{text}", output.status);
+    }
+    println!("{text}");
+    Ok(text.lines().last().unwrap_or_default().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_civil() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(951_782_400), "2000-02-29");
+        assert_eq!(date(1_735_689_599), "2024-12-31");
+    }
+
+    #[test]
+    fn the_index_lists_topics_and_functions() {
+        let contents =
+            "% clinalg: words\n% Version 1\n%\n% Topic one\n%   MexA  - Does a.\n%   MexBc - Does b.\n%\n% See: x\n";
+        let index = index(contents);
+        assert!(index.contains("Topic one\n MexA\n MexBc\n"), "{index}");
+        assert!(!index.contains("See"), "{index}");
+    }
+
+    #[test]
+    fn every_function_is_in_the_index() {
+        let workspace = Workspace::find().unwrap();
+        let index = index(&std::fs::read_to_string(workspace.path("matlab/Contents.m")).unwrap());
+        for file in files_of(&workspace.path("matlab")).unwrap() {
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            assert!(!name.starts_with("Mex") || index.contains(&format!(" {name}\n")), "{name}");
+        }
+    }
+}
