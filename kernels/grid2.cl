@@ -704,7 +704,9 @@ __kernel void sum_square_source_cpu(ulong n, REAL inverse_h2, REAL scale, __glob
 // copies of its own, because what happens there decides its own rows; the items repeat each
 // other's work there and get the same bits. Down the rows runs a wave: when row j is read, stage 0
 // relaxes row j - 1, stage 1 row j - 2 and so on, while these rows are in the cache. A stage is one
-// colour of red-black or one sweep of Jacobi.
+// colour of red-black or one sweep of Jacobi. Along the rows the wave advances by stretches, so that
+// all rows at hand stay in the nearest cache: a stage needs of the rows above and below only the
+// columns it relaxes, and its own row was finished by the stage before when the wave was a row back.
 //
 // Copies of an item: `depth` rows below low, `depth` rows from high on, 2 rows per Jacobi sweep (old
 // values of the row before), 4 rows of defects; `stride` values in all.
@@ -779,7 +781,9 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
     const long first = max(low - (long)depth, 0L), last = min(high + (long)depth, n) - 1;
     REAL total = ZERO;
 #define ROW(j) band_row(n, low, high, depth, u, copy, j)
-// Columns of the row at `row` that an operation does in its turn: up to `stretch` less 8 `delay`.
+// Columns of the row at `row` that an operation does in its turn. Stretches end where the row's vectors
+// do, up to 8 columns before their nominal end and not at the same column in each row; with 8 columns
+// of `delay` more than the operation before, none reads what that one has not done.
 #define FROM(row, delay) (stretch == 0 ? 1 : align_column(row, (long)(stretch * STRETCH) - 8 * (delay)))
 #define TO(row, delay)                                                                                   \
     (stretch == stretches - 1 ? points - 1 : align_column(row, (long)((stretch + 1) * STRETCH) - 8 * (delay)))

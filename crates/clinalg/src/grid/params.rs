@@ -28,7 +28,8 @@ pub enum Cycle {
     /// Each coarser level twice per visit of the finer one.
     W,
     /// Full multigrid: one pass from the coarsest grid up, which ignores the interior of the start
-    /// value, then V-cycles.
+    /// value, then V-cycles. Its start values also depend on the corners of the boundary, which the
+    /// 5-point stencil never reads.
     #[serde(rename = "fmg")]
     Full,
 }
