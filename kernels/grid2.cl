@@ -1,6 +1,7 @@
-// The Poisson problem -Laplace u = f on n by n points, boundary included: point (i, j) is
-// u[j n + i], h = 1 / (n - 1). Boundary values of u are never changed by a smoother, those of f are
-// never read.
+// The problem -Laplace u + shift u = f on n by n points, boundary included: point (i, j) is
+// u[j n + i], h = 1 / (n - 1), shift >= 0 (0 for the Poisson problem). Boundary values of u are never
+// changed by a smoother, those of f are never read. Relaxations take weight = 1 / (4 + shift h^2), which
+// is 1/4 where shift = 0; defects take the shift apart from the differences, whose h^-2 would swallow it.
 //
 // Traffic per fine point, f64, where every neighbour comes from cache:
 //   jacobi               24 B          red_black, one colour      24 B (16 read, 8 written)
@@ -36,8 +37,9 @@
 // Formulas, for numbers and for vectors
 
 #define NEIGHBOURS(south, west, east, north) ((south) + (west) + (east) + (north))
-#define RELAXED(h2, f, sum) (QUARTER * ((h2) * (f) + (sum)))
-#define DEFECT(inverse_h2, f, sum, centre) ((f) + (inverse_h2) * ((sum)-FOUR * (centre)))
+#define RELAXED(weight, h2, f, sum) ((weight) * ((h2) * (f) + (sum)))
+#define DEFECT(inverse_h2, shift, f, sum, centre)                                                        \
+    (((f) - (shift) * (centre)) + (inverse_h2) * ((sum)-FOUR * (centre)))
 #define WEIGHTED(centre, sum, corners) (SIXTEENTH * (FOUR * (centre) + TWO * (sum) + (corners)))
 
 // Value of the bilinear interpolant of `coarse` (m a side) at fine point (i, j).
@@ -112,7 +114,7 @@ __kernel void copy_boundary(ulong m, ulong stride, __global const REAL *from, __
 // A point per item
 
 // out = one weighted Jacobi sweep over u; u on the boundary.
-__kernel void jacobi_gpu(ulong n, REAL h2, REAL omega, __global const REAL *u, __global const REAL *f,
+__kernel void jacobi_gpu(ulong n, REAL weight, REAL h2, REAL omega, __global const REAL *u, __global const REAL *f,
                          __global REAL *out)
 {
     const size_t i = get_global_id(0), j = get_global_id(1);
@@ -121,7 +123,7 @@ __kernel void jacobi_gpu(ulong n, REAL h2, REAL omega, __global const REAL *u, _
         REAL value = u[k];
         if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
             const REAL sum = NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]);
-            value += omega * (RELAXED(h2, f[k], sum) - value);
+            value += omega * (RELAXED(weight, h2, f[k], sum) - value);
         }
         out[k] = value;
     }
@@ -129,25 +131,25 @@ __kernel void jacobi_gpu(ulong n, REAL h2, REAL omega, __global const REAL *u, _
 
 // Half a Gauss-Seidel sweep: the interior points with (i + j) % 2 == colour. Half as many items as
 // points in the first dimension.
-__kernel void red_black_gpu(ulong n, REAL h2, uint colour, __global const REAL *f, __global REAL *u)
+__kernel void red_black_gpu(ulong n, REAL weight, REAL h2, uint colour, __global const REAL *f, __global REAL *u)
 {
     const size_t j = get_global_id(1) + 1;
     const size_t i = 2 * get_global_id(0) + 1 + ((j + 1 + colour) & 1);
     if (i < n - 1 && j < n - 1) {
         const size_t k = j * n + i;
-        u[k] = RELAXED(h2, f[k], NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]));
+        u[k] = RELAXED(weight, h2, f[k], NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]));
     }
 }
 
 // d = f + Laplace_h u inside, 0 on the boundary.
-__kernel void defect_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, __global REAL *d)
+__kernel void defect_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *d)
 {
     const size_t i = get_global_id(0), j = get_global_id(1);
     if (i < n && j < n) {
         const size_t k = j * n + i;
         REAL value = ZERO;
         if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
-            value = DEFECT(inverse_h2, f[k], NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]), u[k]);
+            value = DEFECT(inverse_h2, shift, f[k], NEIGHBOURS(u[k - n], u[k - 1], u[k + 1], u[k + n]), u[k]);
         }
         d[k] = value;
     }
@@ -169,13 +171,13 @@ __kernel void restrict_gpu(ulong m, __global const REAL *fine, __global REAL *co
     }
 }
 
-inline REAL defect_at(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f)
+inline REAL defect_at(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f)
 {
-    return DEFECT(inverse_h2, *f, NEIGHBOURS(*(u - n), *(u - 1), u[1], u[n]), *u);
+    return DEFECT(inverse_h2, shift, *f, NEIGHBOURS(*(u - n), *(u - 1), u[1], u[n]), *u);
 }
 
 // coarse = full weighting of f + Laplace_h u without storing the defect; 0 on the boundary.
-__kernel void restrict_defect_gpu(ulong m, REAL inverse_h2, __global const REAL *u, __global const REAL *f,
+__kernel void restrict_defect_gpu(ulong m, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
                                   __global REAL *coarse)
 {
     const size_t i = get_global_id(0), j = get_global_id(1);
@@ -183,7 +185,7 @@ __kernel void restrict_defect_gpu(ulong m, REAL inverse_h2, __global const REAL 
         REAL value = ZERO;
         if (i > 0 && i < m - 1 && j > 0 && j < m - 1) {
             const size_t n = 2 * m - 1, k = 2 * j * n + 2 * i;
-#define AT(offset) defect_at(n, inverse_h2, u + (k offset), f + (k offset))
+#define AT(offset) defect_at(n, inverse_h2, shift, u + (k offset), f + (k offset))
             const REAL sum = NEIGHBOURS(AT(-n), AT(-1), AT(+1), AT(+n));
             const REAL corners = AT(-n - 1) + AT(-n + 1) + AT(+n - 1) + AT(+n + 1);
             value = WEIGHTED(AT(), sum, corners);
@@ -237,9 +239,9 @@ __kernel void interpolate_cubic_gpu(ulong n, __global const REAL *coarse, __glob
     }
 }
 
-// y = alpha A x + beta y with A = -Laplace_h between interior points and the identity on the
+// y = alpha A x + beta y with A = -Laplace_h + shift between interior points and the identity on the
 // boundary, not coupled: symmetric and positive definite. beta = 0 never reads y.
-__kernel void apply_poisson_gpu(ulong n, REAL inverse_h2, REAL alpha, __global const REAL *x, REAL beta,
+__kernel void apply_poisson_gpu(ulong n, REAL inverse_h2, REAL shift, REAL alpha, __global const REAL *x, REAL beta,
                                 __global REAL *y)
 {
     const size_t i = get_global_id(0), j = get_global_id(1);
@@ -249,7 +251,7 @@ __kernel void apply_poisson_gpu(ulong n, REAL inverse_h2, REAL alpha, __global c
         if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
             const REAL south = j > 1 ? x[k - n] : ZERO, north = j < n - 2 ? x[k + n] : ZERO;
             const REAL west = i > 1 ? x[k - 1] : ZERO, east = i < n - 2 ? x[k + 1] : ZERO;
-            value = inverse_h2 * (FOUR * value - NEIGHBOURS(south, west, east, north));
+            value = inverse_h2 * (FOUR * value - NEIGHBOURS(south, west, east, north)) + shift * value;
         }
         y[k] = beta == ZERO ? alpha * value : alpha * value + beta * y[k];
     }
@@ -269,7 +271,7 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
 // groups in turn.
 #define SUM_SQUARE_GPU(name, TERM)                                                                       \
     __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void name(                               \
-        ulong n, REAL inverse_h2, REAL scale, __global const REAL *u, __global const REAL *f,            \
+        ulong n, REAL inverse_h2, REAL shift, REAL scale, __global const REAL *u, __global const REAL *f, \
         __global REAL *partial)                                                                          \
     {                                                                                                    \
         __local REAL shared[LOCAL];                                                                      \
@@ -277,7 +279,7 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
         REAL total = ZERO;                                                                               \
         for (size_t j = get_group_id(0) + 1; j < n - 1; j += get_num_groups(0)) {                        \
             for (size_t i = lane + 1; i < n - 1; i += LOCAL) {                                           \
-                const REAL term = scale * TERM(n, inverse_h2, u, f, i, j);                               \
+                const REAL term = scale * TERM(n, inverse_h2, shift, u, f, i, j);                        \
                 total += term * term;                                                                    \
             }                                                                                            \
         }                                                                                                \
@@ -293,10 +295,13 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
         }                                                                                                \
     }
 
-#define DEFECT_TERM(n, inverse_h2, u, f, i, j) defect_at(n, inverse_h2, (u) + (j) * (n) + (i), (f) + (j) * (n) + (i))
+#define DEFECT_TERM(n, inverse_h2, shift, u, f, i, j)                                                    \
+    defect_at(n, inverse_h2, shift, (u) + (j) * (n) + (i), (f) + (j) * (n) + (i))
+// u is taken as 0 inside, so that the shift has no part.
+#define SOURCE_TERM(n, inverse_h2, shift, u, f, i, j) ((void)(shift), source_at(n, inverse_h2, u, f, i, j))
 
 SUM_SQUARE_GPU(sum_square_defect_gpu, DEFECT_TERM)
-SUM_SQUARE_GPU(sum_square_source_gpu, source_at)
+SUM_SQUARE_GPU(sum_square_source_gpu, SOURCE_TERM)
 
 #else
 // ---------------------------------------------------------------------------------------------
@@ -345,32 +350,32 @@ inline REAL sum8(REAL8 v)
 }
 
 // Jacobi from `row` to `out`, another one.
-inline void jacobi_row(size_t n, size_t begin, size_t end, REAL h2, REAL omega, __global const REAL *south,
+inline void jacobi_row(size_t n, size_t begin, size_t end, REAL weight, REAL h2, REAL omega, __global const REAL *south,
                        __global const REAL *row, __global const REAL *north, __global const REAL *f,
                        __global REAL *out)
 {
     SCAN(n, begin, end, row,
          {
              const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
-             out[i] = row[i] + omega * (RELAXED(h2, f[i], sum) - row[i]);
+             out[i] = row[i] + omega * (RELAXED(weight, h2, f[i], sum) - row[i]);
          },
          {
              const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
-             vstore8(centre + omega * (RELAXED(h2, vload8(0, f + i), sum) - centre), 0, out + i);
+             vstore8(centre + omega * (RELAXED(weight, h2, vload8(0, f + i), sum) - centre), 0, out + i);
          })
 }
 
 // Gauss-Seidel for the points of the row with i % 2 == odd.
-inline void relax_points(size_t begin, size_t end, uint odd, REAL h2, __global const REAL *south, __global REAL *row,
+inline void relax_points(size_t begin, size_t end, uint odd, REAL weight, REAL h2, __global const REAL *south, __global REAL *row,
                          __global const REAL *north, __global const REAL *f)
 {
     for (size_t i = begin + ((begin + odd) & 1); i < end; i += 2) {
-        row[i] = RELAXED(h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
+        row[i] = RELAXED(weight, h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
     }
 }
 
 // The same, but writes the points between back as they are.
-inline void relax_row(size_t n, size_t begin, size_t end, uint odd, REAL h2, __global const REAL *south,
+inline void relax_row(size_t n, size_t begin, size_t end, uint odd, REAL weight, REAL h2, __global const REAL *south,
                       __global REAL *row, __global const REAL *north, __global const REAL *f)
 {
     const INT8 even_lanes = (INT8)(-1, 0, -1, 0, -1, 0, -1, 0);
@@ -379,33 +384,33 @@ inline void relax_row(size_t n, size_t begin, size_t end, uint odd, REAL h2, __g
     SCAN(n, begin, end, row,
          {
              if (((i + odd) & 1) == 0) {
-                 row[i] = RELAXED(h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
+                 row[i] = RELAXED(weight, h2, f[i], NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]));
              }
          },
          {
              const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
-             vstore8(select(centre, RELAXED(h2, vload8(0, f + i), sum), chosen), 0, row + i);
+             vstore8(select(centre, RELAXED(weight, h2, vload8(0, f + i), sum), chosen), 0, row + i);
          })
 }
 
 // d = f + Laplace_h u.
-inline void defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, __global const REAL *south,
+inline void defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, REAL shift, __global const REAL *south,
                        __global const REAL *row, __global const REAL *north, __global const REAL *f,
                        __global REAL *d)
 {
     SCAN(n, begin, end, row,
          {
              const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
-             d[i] = DEFECT(inverse_h2, f[i], sum, row[i]);
+             d[i] = DEFECT(inverse_h2, shift, f[i], sum, row[i]);
          },
          {
              const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
-             vstore8(DEFECT(inverse_h2, vload8(0, f + i), sum, centre), 0, d + i);
+             vstore8(DEFECT(inverse_h2, shift, vload8(0, f + i), sum, centre), 0, d + i);
          })
 }
 
 // Sum of the squares of scale (f + Laplace_h u).
-inline REAL sum_square_defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, REAL scale,
+inline REAL sum_square_defect_row(size_t n, size_t begin, size_t end, REAL inverse_h2, REAL shift, REAL scale,
                                   __global const REAL *south, __global const REAL *row, __global const REAL *north,
                                   __global const REAL *f)
 {
@@ -414,12 +419,12 @@ inline REAL sum_square_defect_row(size_t n, size_t begin, size_t end, REAL inver
     SCAN(n, begin, end, row,
          {
              const REAL sum = NEIGHBOURS(south[i], row[i - 1], row[i + 1], north[i]);
-             const REAL d = scale * DEFECT(inverse_h2, f[i], sum, row[i]);
+             const REAL d = scale * DEFECT(inverse_h2, shift, f[i], sum, row[i]);
              total += d * d;
          },
          {
              const REAL8 sum = NEIGHBOURS(vload8(0, south + i), west, east, vload8(0, north + i));
-             const REAL8 d = scale * DEFECT(inverse_h2, vload8(0, f + i), sum, centre);
+             const REAL8 d = scale * DEFECT(inverse_h2, shift, vload8(0, f + i), sum, centre);
              squares += d * d;
          })
     return total + sum8(squares);
@@ -541,7 +546,7 @@ inline void copy_row(size_t begin, size_t end, __global const REAL *from, __glob
 #define ROW_BEGIN(n) ((n) * get_global_id(0) / get_global_size(0))
 #define ROW_END(n) ((n) * (get_global_id(0) + 1) / get_global_size(0))
 
-__kernel void jacobi_cpu(ulong n, REAL h2, REAL omega, __global const REAL *u, __global const REAL *f,
+__kernel void jacobi_cpu(ulong n, REAL weight, REAL h2, REAL omega, __global const REAL *u, __global const REAL *f,
                          __global REAL *out)
 {
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
@@ -551,28 +556,28 @@ __kernel void jacobi_cpu(ulong n, REAL h2, REAL omega, __global const REAL *u, _
         } else {
             out[j * n] = row[0];
             out[j * n + n - 1] = row[n - 1];
-            jacobi_row(n, 1, n - 1, h2, omega, row - n, row, row + n, f + j * n, out + j * n);
+            jacobi_row(n, 1, n - 1, weight, h2, omega, row - n, row, row + n, f + j * n, out + j * n);
         }
     }
 }
 
 // The first and the last row of a band are read by other items meanwhile: only the points of the
 // colour may be written there.
-__kernel void red_black_cpu(ulong n, REAL h2, uint colour, __global const REAL *f, __global REAL *u)
+__kernel void red_black_cpu(ulong n, REAL weight, REAL h2, uint colour, __global const REAL *f, __global REAL *u)
 {
     const size_t begin = max(ROW_BEGIN(n), (size_t)1), end = min(ROW_END(n), (size_t)(n - 1));
     for (size_t j = begin; j < end; ++j) {
         __global REAL *row = u + j * n;
         const uint odd = (uint)(j + colour) & 1;
         if (j == begin || j == end - 1) {
-            relax_points(1, n - 1, odd, h2, row - n, row, row + n, f + j * n);
+            relax_points(1, n - 1, odd, weight, h2, row - n, row, row + n, f + j * n);
         } else {
-            relax_row(n, 1, n - 1, odd, h2, row - n, row, row + n, f + j * n);
+            relax_row(n, 1, n - 1, odd, weight, h2, row - n, row, row + n, f + j * n);
         }
     }
 }
 
-__kernel void defect_cpu(ulong n, REAL inverse_h2, __global const REAL *u, __global const REAL *f, __global REAL *d)
+__kernel void defect_cpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *d)
 {
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
         __global const REAL *row = u + j * n;
@@ -580,7 +585,7 @@ __kernel void defect_cpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
             fill_row(0, n, ZERO, d + j * n);
         } else {
             d[j * n] = d[j * n + n - 1] = ZERO;
-            defect_row(n, 1, n - 1, inverse_h2, row - n, row, row + n, f + j * n, d + j * n);
+            defect_row(n, 1, n - 1, inverse_h2, shift, row - n, row, row + n, f + j * n, d + j * n);
         }
     }
 }
@@ -621,7 +626,7 @@ __kernel void interpolate_cubic_cpu(ulong n, __global const REAL *coarse, __glob
     }
 }
 
-__kernel void apply_poisson_cpu(ulong n, REAL inverse_h2, REAL alpha, __global const REAL *x, REAL beta,
+__kernel void apply_poisson_cpu(ulong n, REAL inverse_h2, REAL shift, REAL alpha, __global const REAL *x, REAL beta,
                                 __global REAL *y)
 {
     for (size_t j = ROW_BEGIN(n); j < ROW_END(n); ++j) {
@@ -636,14 +641,14 @@ __kernel void apply_poisson_cpu(ulong n, REAL inverse_h2, REAL alpha, __global c
                     const REAL8 centre = vload8(0, row + i);
                     const REAL8 sum = NEIGHBOURS(south ? vload8(0, row - n + i) : (REAL8)ZERO, vload8(0, row + i - 1),
                                                  vload8(0, row + i + 1), north ? vload8(0, row + n + i) : (REAL8)ZERO);
-                    const REAL8 result = alpha * (inverse_h2 * (FOUR * centre - sum));
+                    const REAL8 result = alpha * (inverse_h2 * (FOUR * centre - sum) + shift * centre);
                     vstore8(beta == ZERO ? result : result + beta * vload8(0, out + i), 0, out + i);
                     i += 7;
                     continue;
                 }
                 const REAL sum = NEIGHBOURS(south ? *(row - n + i) : ZERO, i > 1 ? row[i - 1] : ZERO,
                                             i < n - 2 ? row[i + 1] : ZERO, north ? row[n + i] : ZERO);
-                value = inverse_h2 * (FOUR * value - sum);
+                value = inverse_h2 * (FOUR * value - sum) + shift * value;
             }
             out[i] = beta == ZERO ? alpha * value : alpha * value + beta * out[i];
         }
@@ -660,20 +665,21 @@ __kernel void source_cpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
     }
 }
 
-__kernel void sum_square_defect_cpu(ulong n, REAL inverse_h2, REAL scale, __global const REAL *u,
+__kernel void sum_square_defect_cpu(ulong n, REAL inverse_h2, REAL shift, REAL scale, __global const REAL *u,
                                     __global const REAL *f, __global REAL *partial)
 {
     REAL total = ZERO;
     for (size_t j = max(ROW_BEGIN(n), (size_t)1); j < min(ROW_END(n), (size_t)(n - 1)); ++j) {
         __global const REAL *row = u + j * n;
-        total += sum_square_defect_row(n, 1, n - 1, inverse_h2, scale, row - n, row, row + n, f + j * n);
+        total += sum_square_defect_row(n, 1, n - 1, inverse_h2, shift, scale, row - n, row, row + n, f + j * n);
     }
     partial[get_global_id(0)] = total;
 }
 
-__kernel void sum_square_source_cpu(ulong n, REAL inverse_h2, REAL scale, __global const REAL *u,
+__kernel void sum_square_source_cpu(ulong n, REAL inverse_h2, REAL shift, REAL scale, __global const REAL *u,
                                     __global const REAL *f, __global REAL *partial)
 {
+    (void)shift; // u is taken as 0 inside
     REAL total = ZERO;
     for (size_t j = max(ROW_BEGIN(n), (size_t)1); j < min(ROW_END(n), (size_t)(n - 1)); ++j) {
         REAL8 squares = (REAL8)ZERO;
@@ -767,7 +773,7 @@ inline void fetch_stretch(size_t length, __global const REAL *row)
 // defect, inside. SUMMED: partial[band] = sum of the squares of the defect. `omega` 0 stands for
 // red-black, with `colour` first.
 __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint colour, uint depth, ulong stride,
-                        REAL h2, REAL inverse_h2, REAL omega, __global const REAL *f, __global REAL *u,
+                        REAL weight, REAL h2, REAL inverse_h2, REAL shift, REAL omega, __global const REAL *f, __global REAL *u,
                         __global REAL *other, __global REAL *copies, __global REAL *partial)
 {
     const size_t p = get_global_id(0), parts = get_global_size(0);
@@ -816,7 +822,7 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
                 __global REAL *south = ROW(r - 1), *row = ROW(r), *north = ROW(r + 1);
                 if (omega == ZERO) {
                     const uint odd = (uint)(r + s + colour) & 1;
-                    relax_row(points, FROM(row, s), TO(row, s), odd, h2, south, row, north, f + r * n);
+                    relax_row(points, FROM(row, s), TO(row, s), odd, weight, h2, south, row, north, f + r * n);
                 } else {
                     __global REAL *old_south = save + (2 * s + ((r - 1) & 1)) * n, *old = save + (2 * s + (r & 1)) * n;
                     const size_t begin = leftmost ? 0 : FROM(row, 2 * s), end = rightmost ? points : TO(row, 2 * s);
@@ -824,7 +830,7 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
                         copy_row(begin, end, south, old_south);
                     }
                     copy_row(begin, end, row, old);
-                    jacobi_row(points, FROM(row, 2 * s + 1), TO(row, 2 * s + 1), h2, omega, old_south, old, north,
+                    jacobi_row(points, FROM(row, 2 * s + 1), TO(row, 2 * s + 1), weight, h2, omega, old_south, old, north,
                                f + r * n, row);
                 }
             }
@@ -832,7 +838,7 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
             const long r = j - 1 - lag, delay = omega == ZERO ? lag : 2 * lag;
             if (after == RESTRICTED && r >= max(low - 1, 1L) && r <= min(high - 1, n - 2)) {
                 const size_t begin = FROM(ROW(r), delay), end = TO(ROW(r), delay);
-                defect_row(points, begin, end, inverse_h2, ROW(r - 1), ROW(r), ROW(r + 1), f + r * n,
+                defect_row(points, begin, end, inverse_h2, shift, ROW(r - 1), ROW(r), ROW(r + 1), f + r * n,
                            defect + (r & 3) * n);
                 if ((r & 1) != 0 && r > max(low, 1L)) {
                     restrict_row(max(begin / 2, (size_t)1), rightmost ? (size_t)m - 1 : max(end / 2, (size_t)1),
@@ -841,7 +847,7 @@ __kernel void sweep_cpu(ulong points, uint start, uint after, uint stages, uint 
                 }
             }
             if (after == SUMMED && r >= max(low, 1L) && r <= min(high - 1, n - 2)) {
-                total += sum_square_defect_row(points, FROM(ROW(r), delay), TO(ROW(r), delay), inverse_h2, ONE,
+                total += sum_square_defect_row(points, FROM(ROW(r), delay), TO(ROW(r), delay), inverse_h2, shift, ONE,
                                                ROW(r - 1), ROW(r), ROW(r + 1), f + r * n);
             }
         }

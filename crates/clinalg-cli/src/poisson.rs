@@ -193,6 +193,7 @@ impl Args {
             omega: self.omega,
             tolerance: self.tol.unwrap_or(default),
             max_cycles: self.max_cycles,
+            ..PoissonParams::default()
         }
     }
 }

@@ -9,12 +9,12 @@ use crate::{Context, Csr, Real, Result, Vector, ops};
 /// The matrices of one level, on the n^2 points of its grid or to the m^2 points of the next
 /// coarser one. Rows of boundary points are empty, so that the boundary stays.
 struct Level<T: Real> {
-    /// -Laplace_h.
+    /// -Laplace_h + shift.
     a: Csr<T>,
-    /// omega h^2 / 4 on the diagonal: of all interior points (Jacobi), or of each colour with
+    /// omega / (4 / h^2 + shift) on the diagonal: of all interior points (Jacobi), or of each colour with
     /// omega = 1.
     relax: Vec<Csr<T>>,
-    /// omega h^2 / 4.
+    /// omega / (4 / h^2 + shift).
     weight: f64,
     /// 1 on the diagonal of boundary points.
     boundary: Csr<T>,
@@ -121,11 +121,12 @@ impl<T: Real> Transfer<T> {
 }
 
 impl<T: Real> Level<T> {
-    fn new(context: &Context, n: usize, smoother: Smoother, omega: f64, full: bool) -> Result<Level<T>> {
+    fn new(context: &Context, n: usize, shift: f64, smoother: Smoother, omega: f64, full: bool) -> Result<Level<T>> {
         let inverse_h2 = ((n - 1) * (n - 1)) as f64;
         // The coarsest grid is solved exactly: one sweep with omega = 1 on its one point.
         let omega = if n == 3 || smoother == Smoother::RedBlack { 1.0 } else { omega };
-        let weight = omega * 0.25 / inverse_h2;
+        let centre = 4.0 * inverse_h2 + shift;
+        let weight = omega / centre;
         let diagonal = |chosen: &dyn Fn(usize) -> bool, value: f64| {
             matrix(context, n * n, n * n, |k, put| {
                 if chosen(k) {
@@ -143,7 +144,7 @@ impl<T: Real> Level<T> {
         let a = matrix(context, n * n, n * n, |k, put| {
             if inside(n, k) {
                 let side = -inverse_h2;
-                [(k - n, side), (k - 1, side), (k, 4.0 * inverse_h2), (k + 1, side), (k + n, side)]
+                [(k - n, side), (k - 1, side), (k, centre), (k + 1, side), (k + n, side)]
                     .into_iter()
                     .for_each(|(column, value)| put(column, value));
             }
@@ -194,11 +195,12 @@ impl<T: Real> Algebra<T> {
     pub(super) fn new(
         context: &Context,
         sides: &[usize],
+        shift: f64,
         smoother: Smoother,
         omega: f64,
         full: bool,
     ) -> Result<Algebra<T>> {
-        let level = |&n: &usize| Level::new(context, n, smoother, omega, full);
+        let level = |&n: &usize| Level::new(context, n, shift, smoother, omega, full);
         Ok(Algebra { levels: sides.iter().map(level).collect::<Result<_>>()? })
     }
 }

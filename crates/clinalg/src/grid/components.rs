@@ -50,10 +50,10 @@ pub(super) trait Components {
     /// The exact solution on the grid with one interior point; `zero` clears the boundary of `u`.
     fn solve_coarsest(&mut self, u: &mut Self::Grid, f: &Self::Grid, zero: bool) -> Result<()>;
 
-    /// Euclidean norm of f + Laplace_h u over the interior.
+    /// Euclidean norm of f - A u over the interior, where A is the matrix of the level.
     fn defect_norm(&mut self, level: usize, u: &Self::Grid, f: &Self::Grid) -> Result<f64>;
 
-    /// Euclidean norm of f + Laplace_h u over the interior, u taken as 0 there.
+    /// Euclidean norm of f - A u over the interior, u taken as 0 there.
     fn source_norm(&mut self, level: usize, u: &Self::Grid, f: &Self::Grid) -> Result<f64>;
 
     /// Euclidean norm of all values.

@@ -9,6 +9,7 @@ use crate::{Real, Result};
 /// The functions of [`reference::grid2`](crate::reference::grid2) on vectors of the host.
 pub(super) struct Host<T> {
     sides: Vec<usize>,
+    shift: T,
     smoother: Smoother,
     omega: T,
     /// Defects, and what a Jacobi sweep writes, on each level.
@@ -16,18 +17,18 @@ pub(super) struct Host<T> {
 }
 
 impl<T: Real> Host<T> {
-    pub(super) fn new(sides: &[usize], smoother: Smoother, omega: f64) -> Result<Host<T>> {
+    pub(super) fn new(sides: &[usize], shift: f64, smoother: Smoother, omega: f64) -> Result<Host<T>> {
         let work = sides.iter().map(|&side| grid(side)).collect::<Result<_>>()?;
-        Ok(Host { sides: sides.to_vec(), smoother, omega: T::of(omega), work })
+        Ok(Host { sides: sides.to_vec(), shift: T::of(shift), smoother, omega: T::of(omega), work })
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vec<T>, f: &[T], sweeps: Sweeps) {
         let n = self.sides[level];
         for _ in 0..sweeps.count {
             match self.smoother {
-                Smoother::RedBlack => grid2::red_black(n, u, f, sweeps.order),
+                Smoother::RedBlack => grid2::red_black_shifted(n, self.shift, u, f, sweeps.order),
                 Smoother::Jacobi => {
-                    grid2::jacobi(n, self.omega, u, f, &mut self.work[level]);
+                    grid2::jacobi_shifted(n, self.shift, self.omega, u, f, &mut self.work[level]);
                     std::mem::swap(u, &mut self.work[level]);
                 }
             }
@@ -61,7 +62,7 @@ impl<T: Real> Components for Host<T> {
         }
         self.smooth(level, u, f, sweeps);
         let n = self.sides[level];
-        grid2::defect(n, u, f, &mut self.work[level]);
+        grid2::defect_shifted(n, self.shift, u, f, &mut self.work[level]);
         grid2::restrict(n, &self.work[level], coarse);
         Ok(())
     }
@@ -76,13 +77,13 @@ impl<T: Real> Components for Host<T> {
         if zero {
             u.fill(T::zero());
         }
-        grid2::half_sweep(3, u, f, 0);
+        grid2::half_sweep_shifted(3, self.shift, u, f, 0);
         Ok(())
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vec<T>, f: &Vec<T>) -> Result<f64> {
         let work = &mut self.work[level];
-        grid2::defect(self.sides[level], u, f, work);
+        grid2::defect_shifted(self.sides[level], self.shift, u, f, work);
         Ok(vector::norm2(work).wide())
     }
 

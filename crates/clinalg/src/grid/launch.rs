@@ -54,31 +54,58 @@ pub(super) fn h2<T: Real>(n: usize) -> T {
     h * h
 }
 
+/// 1 / (4 + shift h^2), the weight of a relaxation for -Laplace_h + shift; a quarter where shift = 0.
+pub(super) fn weight<T: Real>(n: usize, shift: T) -> T {
+    T::one() / (T::of(4.0) + shift * h2(n))
+}
+
 /// `out` = one Jacobi sweep over `u`.
-pub(super) fn jacobi<T: Real>(n: usize, omega: T, u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
-    let args =
-        [Arg::size(n), h2::<T>(n).arg().0, omega.arg().0, u.buffer().arg(), f.buffer().arg(), out.buffer().arg()];
+pub(super) fn jacobi<T: Real>(
+    n: usize,
+    shift: T,
+    omega: T,
+    u: &Vector<T>,
+    f: &Vector<T>,
+    out: &mut Vector<T>,
+) -> Result<()> {
+    let args = [
+        Arg::size(n),
+        weight(n, shift).arg().0,
+        h2::<T>(n).arg().0,
+        omega.arg().0,
+        u.buffer().arg(),
+        f.buffer().arg(),
+        out.buffer().arg(),
+    ];
     run::<T>(u.context(), ["jacobi_gpu", "jacobi_cpu"], [n, n], n, &args)
 }
 
 /// Half a red-black sweep on `u`.
-pub(super) fn half_sweep<T: Real>(n: usize, colour: u32, f: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
-    let args = [Arg::size(n), h2::<T>(n).arg().0, Arg::U32(colour), f.buffer().arg(), u.buffer().arg()];
+pub(super) fn half_sweep<T: Real>(n: usize, shift: T, colour: u32, f: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
+    let args = [
+        Arg::size(n),
+        weight(n, shift).arg().0,
+        h2::<T>(n).arg().0,
+        Arg::U32(colour),
+        f.buffer().arg(),
+        u.buffer().arg(),
+    ];
     run::<T>(u.context(), ["red_black_gpu", "red_black_cpu"], [(n - 1) / 2, n - 2], n, &args)
 }
 
 /// A red-black sweep on `u`.
-pub(super) fn sweep<T: Real>(n: usize, order: Order, f: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
+pub(super) fn sweep<T: Real>(n: usize, shift: T, order: Order, f: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
     let colours = match order {
         Order::RedFirst => [0, 1],
         Order::BlackFirst => [1, 0],
     };
-    colours.into_iter().try_for_each(|colour| half_sweep(n, colour, f, u))
+    colours.into_iter().try_for_each(|colour| half_sweep(n, shift, colour, f, u))
 }
 
-/// `d` = f + Laplace_h u.
-pub(super) fn defect<T: Real>(n: usize, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
-    let args = [Arg::size(n), inverse_h2::<T>(n).arg().0, u.buffer().arg(), f.buffer().arg(), d.buffer().arg()];
+/// `d` = f + Laplace_h u - shift u.
+pub(super) fn defect<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
+    let args =
+        [Arg::size(n), inverse_h2::<T>(n).arg().0, shift.arg().0, u.buffer().arg(), f.buffer().arg(), d.buffer().arg()];
     run::<T>(u.context(), ["defect_gpu", "defect_cpu"], [n, n], n, &args)
 }
 
@@ -110,23 +137,30 @@ pub(super) fn source<T: Real>(n: usize, u: &Vector<T>, f: &Vector<T>, b: &mut Ve
 }
 
 /// y = alpha A x + beta y with the matrix of [`PoissonOperator`](super::PoissonOperator).
-pub(super) fn apply<T: Real>(n: usize, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-    let args =
-        [Arg::size(n), inverse_h2::<T>(n).arg().0, alpha.arg().0, x.buffer().arg(), beta.arg().0, y.buffer().arg()];
+pub(super) fn apply<T: Real>(n: usize, shift: T, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+    let args = [
+        Arg::size(n),
+        inverse_h2::<T>(n).arg().0,
+        shift.arg().0,
+        alpha.arg().0,
+        x.buffer().arg(),
+        beta.arg().0,
+        y.buffer().arg(),
+    ];
     run::<T>(x.context(), ["apply_poisson_gpu", "apply_poisson_cpu"], [n, n], n, &args)
 }
 
 /// What the terms of a norm are.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Term {
-    /// f + Laplace_h u.
+    /// f + Laplace_h u - shift u.
     Defect,
     /// The same with u = 0 inside.
     Source,
 }
 
 /// The Euclidean norm of a term over the interior.
-pub(super) fn norm<T: Real>(term: Term, n: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
+pub(super) fn norm<T: Real>(term: Term, n: usize, shift: T, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
     let context = u.context();
     let names = match term {
         Term::Defect => ["sum_square_defect_gpu", "sum_square_defect_cpu"],
@@ -145,8 +179,15 @@ pub(super) fn norm<T: Real>(term: Term, n: usize, u: &Vector<T>, f: &Vector<T>) 
     };
     root_of_squares(|scale: T| {
         let partials: Vec<T> = context.partials(count, |partial| {
-            let args =
-                [Arg::size(n), inverse_h2::<T>(n).arg().0, scale.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
+            let args = [
+                Arg::size(n),
+                inverse_h2::<T>(n).arg().0,
+                shift.arg().0,
+                scale.arg().0,
+                u.buffer().arg(),
+                f.buffer().arg(),
+                partial,
+            ];
             enqueue::<T>(context, name, range, &args)
         })?;
         Ok(total(&partials))

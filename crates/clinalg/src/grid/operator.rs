@@ -2,7 +2,7 @@
 //! preconditioner.
 
 use super::components::{Multigrid, Plan, Sweeps};
-use super::params::{Smoother, check_smoothing};
+use super::params::{Smoother, check_shift, check_smoothing};
 use super::processor::Processor;
 use super::wide::Wide;
 use super::{launch, sides};
@@ -13,18 +13,19 @@ use crate::runtime::Shape;
 use crate::solve::Preconditioner;
 use crate::{Context, Error, Real, Result, Vector};
 
-/// -Laplace_h on vectors of N by N points, boundary included, without a stored matrix.
+/// -Laplace_h, or -Laplace_h + shift, on vectors of N by N points, boundary included, without a stored matrix.
 ///
 /// Interior points have the 5-point stencil `1 / h^2 [. -1 .; -1 4 -1; . -1 .]` among themselves,
 /// h = 1 / (N - 1); boundary points have the identity and are coupled to no other. So the matrix is
 /// symmetric and positive definite on all N^2 values. For the boundary value problem -Laplace u = f
-/// with u = g on the boundary, solve A u = b with the b of [`PoissonOperator::right_side`].
+/// (or -Laplace u + shift u = f) with u = g on the boundary, solve A u = b with the b of [`PoissonOperator::right_side`].
 ///
 /// Traffic of a product, f64: 16 bytes a point, 24 where beta is not 0.
 #[derive(Debug, Clone)]
 pub struct PoissonOperator {
     context: Context,
     n: usize,
+    shift: f64,
 }
 
 impl PoissonOperator {
@@ -36,7 +37,21 @@ impl PoissonOperator {
         if n < 3 || n.checked_mul(n).is_none() {
             return Err(Error::value("n", "at least 3 points a side, and a grid that can be counted", n));
         }
-        Ok(PoissonOperator { context: context.clone(), n })
+        Ok(PoissonOperator { context: context.clone(), n, shift: 0.0 })
+    }
+
+    /// The operator -Laplace_h + shift: `shift` is added to the diagonal of interior points.
+    ///
+    /// # Errors
+    /// As [`PoissonOperator::new`], and for a `shift` that is negative or not finite.
+    pub fn shifted(context: &Context, n: usize, shift: f64) -> Result<PoissonOperator> {
+        check_shift(shift)?;
+        Ok(PoissonOperator { shift, ..PoissonOperator::new(context, n)? })
+    }
+
+    /// What is added to the diagonal of interior points.
+    pub fn shift(&self) -> f64 {
+        self.shift
     }
 
     /// Points a side.
@@ -80,13 +95,15 @@ impl<T: Real> Operator<T> for PoissonOperator {
             }
             check_length(argument, self.n * self.n, vector.len())?;
         }
-        launch::apply(self.n, alpha, x, beta, y)
+        launch::apply(self.n, T::of(self.shift), alpha, x, beta, y)
     }
 }
 
 /// Parameters of [`MultigridPreconditioner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultigridParams {
+    /// That of the operator: finite, at least 0.
+    pub shift: f64,
     /// The relaxation; red-black sweeps run black first after the coarse-grid correction, so that
     /// the preconditioner is symmetric.
     pub smoother: Smoother,
@@ -101,7 +118,7 @@ pub struct MultigridParams {
 impl Default for MultigridParams {
     /// V(1,1) with red-black Gauss-Seidel.
     fn default() -> MultigridParams {
-        MultigridParams { smoother: Smoother::RedBlack, sweeps: 1, omega: 0.8, visits: 1 }
+        MultigridParams { shift: 0.0, smoother: Smoother::RedBlack, sweeps: 1, omega: 0.8, visits: 1 }
     }
 }
 
@@ -132,7 +149,8 @@ impl<T: Real> MultigridPreconditioner<T> {
     /// [`Error::Value`] for parameters out of range (other sizes name the nearest);
     /// [`Error::Allocation`]; [`Error::NoFp64`].
     pub fn new(context: &Context, n: usize, params: &MultigridParams) -> Result<MultigridPreconditioner<T>> {
-        let MultigridParams { smoother, sweeps, omega, visits } = *params;
+        let MultigridParams { shift, smoother, sweeps, omega, visits } = *params;
+        check_shift(shift)?;
         check_smoothing(sweeps, sweeps, omega)?;
         if !(1..=2).contains(&visits) {
             return Err(Error::value("visits", "1 (V-cycle) or 2 (W-cycle)", visits));
@@ -142,11 +160,11 @@ impl<T: Real> MultigridPreconditioner<T> {
         let plan = Plan { visits, pre: ordered(Order::RedFirst), post: ordered(Order::BlackFirst) };
         let cycle = match context.shape() {
             Shape::Gpu => {
-                let components = Wide::new(context, &sides, smoother, omega)?;
+                let components = Wide::new(context, &sides, shift, smoother, omega)?;
                 CycleKind::Wide(Multigrid::new(components, &sides, plan, false)?)
             }
             Shape::Cpu => {
-                let components = Processor::new(context, &sides, smoother, omega, sweeps)?;
+                let components = Processor::new(context, &sides, shift, smoother, omega, sweeps)?;
                 CycleKind::Processor(Multigrid::new(components, &sides, plan, false)?)
             }
         };

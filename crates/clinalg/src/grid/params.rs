@@ -52,6 +52,8 @@ pub enum Smoother {
 pub struct PoissonParams {
     /// Points a side, boundary included: 2^k + 1, at least 3.
     pub n: usize,
+    /// The sigma of -Laplace u + sigma u = f: finite, at least 0.
+    pub shift: f64,
     /// What the components are made of.
     pub form: Form,
     /// The order in which levels are visited.
@@ -75,6 +77,7 @@ impl Default for PoissonParams {
     fn default() -> PoissonParams {
         PoissonParams {
             n: 1025,
+            shift: 0.0,
             form: Form::default(),
             cycle: Cycle::default(),
             smoother: Smoother::default(),
@@ -89,6 +92,18 @@ impl Default for PoissonParams {
 
 /// Most sweeps in a row; more never pay and would not fit the memory for halos.
 const MAX_SWEEPS: usize = 100;
+
+/// An error unless the shift keeps the matrix positive definite.
+pub(super) fn check_shift(shift: f64) -> Result<()> {
+    if !(shift >= 0.0 && shift.is_finite()) {
+        return Err(Error::value(
+            "shift",
+            "a finite number, at least 0: multigrid needs a positive definite matrix",
+            shift,
+        ));
+    }
+    Ok(())
+}
 
 /// An error unless the sweeps and the weight make sense.
 pub(super) fn check_smoothing(pre: usize, post: usize, omega: f64) -> Result<()> {
@@ -108,6 +123,7 @@ pub(super) fn check_smoothing(pre: usize, post: usize, omega: f64) -> Result<()>
 
 impl PoissonParams {
     pub(super) fn check(&self) -> Result<()> {
+        check_shift(self.shift)?;
         check_smoothing(self.pre, self.post, self.omega)?;
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
             return Err(Error::value("tolerance", "a finite number, at least 0", self.tolerance));
@@ -136,6 +152,6 @@ pub struct PoissonReport {
     /// Geometric mean of the factors by which the cycles reduced the residual, without the pass of
     /// full multigrid; `None` where there was no such cycle.
     pub convergence_factor: Option<f64>,
-    /// Estimate of the relative residual that rounding leaves, eps / 2 * 8 / h^2 * |u| / |b|.
+    /// Estimate of the relative residual that rounding leaves, eps / 2 * (8 / h^2 + shift) * |u| / |b|.
     pub rounding_floor: f64,
 }

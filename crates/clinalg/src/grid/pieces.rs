@@ -36,12 +36,12 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
     }
     match sweeps {
         0 => out.copy_from(u),
-        1 => launch::jacobi(n, omega, u, f, out),
+        1 => launch::jacobi(n, T::zero(), omega, u, f, out),
         _ => {
             let mut other = u.like()?;
-            launch::jacobi(n, omega, u, f, out)?;
+            launch::jacobi(n, T::zero(), omega, u, f, out)?;
             for _ in 1..sweeps {
-                launch::jacobi(n, omega, out, f, &mut other)?;
+                launch::jacobi(n, T::zero(), omega, out, f, &mut other)?;
                 std::mem::swap(out, &mut other);
             }
             Ok(())
@@ -71,10 +71,10 @@ pub fn relax_red_black<T: Real>(u: &mut Vector<T>, f: &Vector<T>, sweeps: usize)
     let n = same_side("u", u, &[("f", f)])?;
     let context = u.context().clone();
     match context.shape() {
-        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, Order::RedFirst, f, u)),
+        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, T::zero(), Order::RedFirst, f, u)),
         Shape::Cpu => {
             let most = sweeps.min(TOGETHER);
-            let processor = Processor::<T>::new(&context, &[n], Smoother::RedBlack, 1.0, most)?;
+            let processor = Processor::<T>::new(&context, &[n], 0.0, Smoother::RedBlack, 1.0, most)?;
             (0..sweeps).step_by(TOGETHER).try_for_each(|done| {
                 let count = TOGETHER.min(sweeps - done);
                 processor.smooth(u, f, Sweeps { count, order: Order::RedFirst })
@@ -92,7 +92,7 @@ const TOGETHER: usize = 4;
 /// As [`red_black`], for `f` and `d`.
 pub fn defect<T: Real>(u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
     let n = same_side("u", u, &[("f", f), ("d", d)])?;
-    launch::defect(n, u, f, d)
+    launch::defect(n, T::zero(), u, f, d)
 }
 
 /// Bilinear interpolation of `coarse`, M by M points, to `fine`, 2 M - 1 by 2 M - 1, at every

@@ -16,7 +16,7 @@ use crate::{Context, Error, Real, Result, Vector};
 /// relative residual.
 type Progress<'a> = &'a mut dyn FnMut(usize, f64);
 
-/// A multigrid solver of `-Laplace u = f` on the unit square.
+/// A multigrid solver of `-Laplace u = f`, or `-Laplace u + shift u = f`, on the unit square.
 ///
 /// Owns the memory of all coarse levels, can be used again and again, and neither allocates nor
 /// compiles in its cycles.
@@ -83,16 +83,17 @@ impl<T: Real> Poisson<T> {
         let multigrid: Box<dyn DeviceMultigrid<T>> = match (params.form, context.shape()) {
             (Form::Reference, _) => return Poisson::reference(params),
             (Form::Matrix, _) => {
-                let components = Algebra::<T>::new(context, &sides, params.smoother, params.omega, full)?;
+                let components = Algebra::<T>::new(context, &sides, params.shift, params.smoother, params.omega, full)?;
                 Box::new(Multigrid::new(components, &sides, plan, full)?)
             }
             (Form::Kernels, Shape::Gpu) => {
-                let components = Wide::<T>::new(context, &sides, params.smoother, params.omega)?;
+                let components = Wide::<T>::new(context, &sides, params.shift, params.smoother, params.omega)?;
                 Box::new(Multigrid::new(components, &sides, plan, full)?)
             }
             (Form::Kernels, Shape::Cpu) => {
                 let sweeps = params.pre.max(params.post);
-                let components = Processor::<T>::new(context, &sides, params.smoother, params.omega, sweeps)?;
+                let components =
+                    Processor::<T>::new(context, &sides, params.shift, params.smoother, params.omega, sweeps)?;
                 Box::new(Multigrid::new(components, &sides, plan, full)?)
             }
         };
@@ -107,7 +108,7 @@ impl<T: Real> Poisson<T> {
         let params = PoissonParams { form: Form::Reference, ..*params };
         params.check()?;
         let sides = super::sides(params.n)?;
-        let components = Host::<T>::new(&sides, params.smoother, params.omega)?;
+        let components = Host::<T>::new(&sides, params.shift, params.smoother, params.omega)?;
         let multigrid = Multigrid::new(components, &sides, plan(&params), params.cycle == Cycle::Full)?;
         let (u, f) = (grid(params.n)?, grid(params.n)?);
         Ok(Poisson { params, engine: Engine::Host { multigrid, u, f } })
@@ -227,7 +228,7 @@ fn iterate<T: Real, C: Components>(
     let start = multigrid.components.defect_norm(0, u, f)?;
     let scale = [source, start].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
     let intervals = (params.n - 1) as f64;
-    let rounding = 4.0 * T::epsilon().wide() * intervals * intervals / scale;
+    let rounding = 0.5 * T::epsilon().wide() * (8.0 * intervals * intervals + params.shift) / scale;
     let full = params.cycle == Cycle::Full;
 
     let mut history = vec![start / scale];

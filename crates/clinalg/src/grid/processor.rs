@@ -47,6 +47,7 @@ enum After {
 pub(super) struct Processor<T: Real> {
     context: Context,
     sides: Vec<usize>,
+    shift: T,
     /// 0 for red-black, as in the kernels.
     omega: T,
     copies: Buffer<T>,
@@ -57,6 +58,7 @@ impl<T: Real> Processor<T> {
     pub(super) fn new(
         context: &Context,
         sides: &[usize],
+        shift: f64,
         smoother: Smoother,
         omega: f64,
         sweeps: usize,
@@ -64,7 +66,13 @@ impl<T: Real> Processor<T> {
         context.require::<T>()?;
         let omega = if smoother == Smoother::RedBlack { 0.0 } else { omega };
         let copies = Buffer::uninit(context, 0)?;
-        let mut made = Processor { context: context.clone(), sides: sides.to_vec(), omega: T::of(omega), copies };
+        let mut made = Processor {
+            context: context.clone(),
+            sides: sides.to_vec(),
+            shift: T::of(shift),
+            omega: T::of(omega),
+            copies,
+        };
         let values = |level| (0..=sweeps).map(|s| made.pass(level, s)).map(|p| p.bands * p.stride).max().unwrap_or(0);
         let most = (0..sides.len()).map(values).max().unwrap_or(0);
         made.copies = Buffer::zeroed(context, most)?;
@@ -115,8 +123,10 @@ impl<T: Real> Processor<T> {
             Arg::U32(colour),
             Arg::U32(pass.depth as u32),
             Arg::size(pass.stride),
+            launch::weight(n, self.shift).arg().0,
             launch::h2::<T>(n).arg().0,
             launch::inverse_h2::<T>(n).arg().0,
+            self.shift.arg().0,
             self.omega.arg().0,
             f.buffer().arg(),
             u.buffer().arg(),
@@ -192,15 +202,15 @@ impl<T: Real> Components for Processor<T> {
         if zero {
             u.fill(T::zero())?;
         }
-        launch::half_sweep(3, 0, f, u)
+        launch::half_sweep(3, self.shift, 0, f, u)
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        launch::norm(Term::Defect, self.sides[level], u, f)
+        launch::norm(Term::Defect, self.sides[level], self.shift, u, f)
     }
 
     fn source_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        launch::norm(Term::Source, self.sides[level], u, f)
+        launch::norm(Term::Source, self.sides[level], self.shift, u, f)
     }
 
     fn norm(&self, u: &Vector<T>) -> Result<f64> {

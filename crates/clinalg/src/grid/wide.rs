@@ -10,18 +10,25 @@ use crate::{Context, Real, Result, Vector, ops};
 pub(super) struct Wide<T: Real> {
     context: Context,
     sides: Vec<usize>,
+    shift: T,
     omega: T,
     /// What a Jacobi sweep writes, on each level; none for red-black.
     spare: Vec<Vector<T>>,
 }
 
 impl<T: Real> Wide<T> {
-    pub(super) fn new(context: &Context, sides: &[usize], smoother: Smoother, omega: f64) -> Result<Wide<T>> {
+    pub(super) fn new(
+        context: &Context,
+        sides: &[usize],
+        shift: f64,
+        smoother: Smoother,
+        omega: f64,
+    ) -> Result<Wide<T>> {
         let spare = match smoother {
             Smoother::RedBlack => Vec::new(),
             Smoother::Jacobi => sides.iter().map(|n| Vector::zeros(context, n * n)).collect::<Result<_>>()?,
         };
-        Ok(Wide { context: context.clone(), sides: sides.to_vec(), omega: T::of(omega), spare })
+        Ok(Wide { context: context.clone(), sides: sides.to_vec(), shift: T::of(shift), omega: T::of(omega), spare })
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
@@ -29,10 +36,10 @@ impl<T: Real> Wide<T> {
         for _ in 0..sweeps.count {
             match self.spare.get_mut(level) {
                 Some(spare) => {
-                    launch::jacobi(n, self.omega, u, f, spare)?;
+                    launch::jacobi(n, self.shift, self.omega, u, f, spare)?;
                     std::mem::swap(u, spare);
                 }
-                None => launch::sweep(n, sweeps.order, f, u)?,
+                None => launch::sweep(n, self.shift, sweeps.order, f, u)?,
             }
         }
         Ok(())
@@ -63,6 +70,7 @@ impl<T: Real> Components for Wide<T> {
         let args = [
             Arg::size(m),
             launch::inverse_h2::<T>(n).arg().0,
+            self.shift.arg().0,
             u.buffer().arg(),
             f.buffer().arg(),
             coarse.buffer().arg(),
@@ -89,15 +97,15 @@ impl<T: Real> Components for Wide<T> {
         if zero {
             u.fill(T::zero())?;
         }
-        launch::half_sweep(3, 0, f, u)
+        launch::half_sweep(3, self.shift, 0, f, u)
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        launch::norm(Term::Defect, self.sides[level], u, f)
+        launch::norm(Term::Defect, self.sides[level], self.shift, u, f)
     }
 
     fn source_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        launch::norm(Term::Source, self.sides[level], u, f)
+        launch::norm(Term::Source, self.sides[level], self.shift, u, f)
     }
 
     fn norm(&self, u: &Vector<T>) -> Result<f64> {

@@ -42,11 +42,19 @@ pub fn coarser(n: usize) -> usize {
 /// # Panics
 /// When a grid is not `n * n` long.
 pub fn jacobi<T: Real>(n: usize, omega: T, u: &[T], f: &[T], out: &mut [T]) {
+    jacobi_shifted(n, T::zero(), omega, u, f, out);
+}
+
+/// [`jacobi`] for `-Laplace_h u + shift u = f`: `D = 4 / h^2 + shift`.
+///
+/// # Panics
+/// When a grid is not `n * n` long.
+pub fn jacobi_shifted<T: Real>(n: usize, shift: T, omega: T, u: &[T], f: &[T], out: &mut [T]) {
     check(n, &[u, f, out]);
     out.copy_from_slice(u);
-    let (h2, quarter) = (spacing::<T>(n) * spacing(n), T::of(0.25));
+    let (h2, weight) = relaxation(n, shift);
     for k in interior(n) {
-        let relaxed = quarter * (h2 * f[k] + neighbours(n, u, k));
+        let relaxed = weight * (h2 * f[k] + neighbours(n, u, k));
         out[k] = u[k] + omega * (relaxed - u[k]);
     }
 }
@@ -56,11 +64,19 @@ pub fn jacobi<T: Real>(n: usize, omega: T, u: &[T], f: &[T], out: &mut [T]) {
 /// # Panics
 /// When a grid is not `n * n` long.
 pub fn red_black<T: Real>(n: usize, u: &mut [T], f: &[T], order: Order) {
+    red_black_shifted(n, T::zero(), u, f, order);
+}
+
+/// [`red_black`] for `-Laplace_h u + shift u = f`.
+///
+/// # Panics
+/// When a grid is not `n * n` long.
+pub fn red_black_shifted<T: Real>(n: usize, shift: T, u: &mut [T], f: &[T], order: Order) {
     let colours = match order {
         Order::RedFirst => [0, 1],
         Order::BlackFirst => [1, 0],
     };
-    colours.into_iter().for_each(|colour| half_sweep(n, u, f, colour));
+    colours.into_iter().for_each(|colour| half_sweep_shifted(n, shift, u, f, colour));
 }
 
 /// Half a sweep of red-black Gauss-Seidel: the points with `(i + j) % 2 == colour` (0 is red, 1 is black).
@@ -68,10 +84,18 @@ pub fn red_black<T: Real>(n: usize, u: &mut [T], f: &[T], order: Order) {
 /// # Panics
 /// When a grid is not `n * n` long.
 pub fn half_sweep<T: Real>(n: usize, u: &mut [T], f: &[T], colour: usize) {
+    half_sweep_shifted(n, T::zero(), u, f, colour);
+}
+
+/// [`half_sweep`] for `-Laplace_h u + shift u = f`.
+///
+/// # Panics
+/// When a grid is not `n * n` long.
+pub fn half_sweep_shifted<T: Real>(n: usize, shift: T, u: &mut [T], f: &[T], colour: usize) {
     check(n, &[u, f]);
-    let (h2, quarter) = (spacing::<T>(n) * spacing(n), T::of(0.25));
+    let (h2, weight) = relaxation(n, shift);
     for k in interior(n).filter(|k| (k / n + k % n) % 2 == colour) {
-        u[k] = quarter * (h2 * f[k] + neighbours(n, u, k));
+        u[k] = weight * (h2 * f[k] + neighbours(n, u, k));
     }
 }
 
@@ -80,11 +104,19 @@ pub fn half_sweep<T: Real>(n: usize, u: &mut [T], f: &[T], colour: usize) {
 /// # Panics
 /// When a grid is not `n * n` long.
 pub fn defect<T: Real>(n: usize, u: &[T], f: &[T], d: &mut [T]) {
+    defect_shifted(n, T::zero(), u, f, d);
+}
+
+/// [`defect`] for `-Laplace_h u + shift u = f`: `d = f + Laplace_h u - shift u` inside.
+///
+/// # Panics
+/// When a grid is not `n * n` long.
+pub fn defect_shifted<T: Real>(n: usize, shift: T, u: &[T], f: &[T], d: &mut [T]) {
     check(n, &[u, f, d]);
     d.fill(T::zero());
     let (inverse_h2, four) = (inverse_h2::<T>(n), T::of(4.0));
     for k in interior(n) {
-        d[k] = f[k] + inverse_h2 * (neighbours(n, u, k) - four * u[k]);
+        d[k] = (f[k] - shift * u[k]) + inverse_h2 * (neighbours(n, u, k) - four * u[k]);
     }
 }
 
@@ -229,6 +261,12 @@ fn interior(n: usize) -> impl Iterator<Item = usize> {
 
 fn neighbours<T: Real>(n: usize, u: &[T], k: usize) -> T {
     u[k - n] + u[k - 1] + u[k + 1] + u[k + n]
+}
+
+/// `h^2` and `1 / (4 + shift h^2)`.
+fn relaxation<T: Real>(n: usize, shift: T) -> (T, T) {
+    let h2 = spacing::<T>(n) * spacing(n);
+    (h2, T::one() / (T::of(4.0) + shift * h2))
 }
 
 /// `1 / h^2`, which is a whole number.

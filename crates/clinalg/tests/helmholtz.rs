@@ -1,0 +1,260 @@
+//! `-Laplace u + shift u = f` by multigrid against closed forms and the reference, on every device and in both kernel
+//! shapes.
+
+mod common;
+
+use std::f64::consts::PI;
+
+use clinalg::grid::{
+    Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, PoissonReport,
+    Smoother,
+};
+use clinalg::ops::{self, Operator};
+use clinalg::reference::grid2::{self, Order};
+use clinalg::solve::{Cg, Params, Preconditioner, Stop};
+use clinalg::{Context, Error, Real, Vector};
+
+use common::{contexts, eps, has, noise};
+
+/// From hardly a shift to one that leaves nothing of the differences at N = 129.
+const SHIFTS: [f64; 4] = [0.5, 300.0, 2e5, 1e9];
+
+fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| has::<T>(context))
+}
+
+fn inside(n: usize, k: usize) -> bool {
+    (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
+}
+
+fn sine(n: usize, k: usize, l: usize) -> Vec<f64> {
+    let h = 1.0 / (n - 1) as f64;
+    let along = |m: usize, i: usize| (m as f64 * PI * i as f64 * h).sin();
+    (0..n * n).map(|p| if inside(n, p) { along(k, p % n) * along(l, p / n) } else { 0.0 }).collect()
+}
+
+/// Eigenvalue of -Laplace_h for [`sine`].
+fn eigenvalue(n: usize, k: usize, l: usize) -> f64 {
+    let h = 1.0 / (n - 1) as f64;
+    let part = |m: usize| (m as f64 * PI * h / 2.0).sin().powi(2);
+    4.0 / (h * h) * (part(k) + part(l))
+}
+
+fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
+    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
+}
+
+fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
+    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
+}
+
+fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
+    let mut poisson = match context {
+        Some(context) => Poisson::<T>::new(context, params).unwrap(),
+        None => Poisson::<T>::reference(params).unwrap(),
+    };
+    let mut u = u.to_vec();
+    let report = poisson.solve(f, &mut u).unwrap();
+    (u, report)
+}
+
+#[test]
+fn one_interior_point_by_hand() {
+    // h = 1/2, shift 4: (4/h^2 + 4) u = f + (2 + 4 + 6 + 8) / h^2, so 20 u = 20 + 80.
+    let u = [0.0, 2.0, 0.0, 4.0, 1.0, 6.0, 0.0, 8.0, 0.0];
+    let f = [9.0, 9.0, 9.0, 9.0, 20.0, 9.0, 9.0, 9.0, 9.0];
+    let mut d = [7.0; 9];
+    grid2::defect_shifted(3, 4.0, &u, &f, &mut d);
+    assert_eq!(d, [0.0, 0.0, 0.0, 0.0, 20.0 + 80.0 - 20.0, 0.0, 0.0, 0.0, 0.0]);
+    let mut v = u;
+    grid2::red_black_shifted(3, 4.0, &mut v, &f, Order::RedFirst);
+    assert_eq!(v[4], 5.0);
+    grid2::jacobi_shifted(3, 4.0, 0.5, &u, &f, &mut v);
+    assert_eq!(v[4], 3.0);
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
+                let params = PoissonParams { n: 3, shift: 4.0, form, smoother, ..Default::default() };
+                let (v, report) = run(Some(context), &params, &f, &u);
+                assert_eq!((report.stop, report.cycles), (Stop::Converged, 1), "{form:?} {smoother:?}");
+                assert_eq!(v, [0.0, 2.0, 0.0, 4.0, 5.0, 6.0, 0.0, 8.0, 0.0]);
+            }
+        }
+    }
+}
+
+fn forms_agree<T: Real>(bound: f64) {
+    for n in [3, 5, 17, 65, 129] {
+        let (f, u) = (noise::<T>(n * n, 5), noise::<T>(n * n, 6));
+        for shift in SHIFTS {
+            for (smoother, cycle) in [
+                (Smoother::RedBlack, Cycle::V),
+                (Smoother::RedBlack, Cycle::Full),
+                (Smoother::Jacobi, Cycle::W),
+                (Smoother::Jacobi, Cycle::Full),
+            ] {
+                let params =
+                    PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+                let (expected, report) = run(None, &params, &f, &u);
+                for context in capable::<T>() {
+                    for form in [Form::Kernels, Form::Matrix] {
+                        let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
+                        let what = format!("{smoother:?} {cycle:?} {form:?}, shift {shift}, n = {n} on {context:?}");
+                        assert!(difference(&got, &expected) <= bound * largest(expected.iter().copied()), "{what}");
+                        for (a, b) in its.history.iter().zip(&report.history) {
+                            // Of the solution's rounding errors the residual sees up to 8 / h^2 + shift.
+                            let scale = eps::<T>() + its.rounding_floor;
+                            assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_three_forms_agree_f64() {
+    forms_agree::<f64>(1e-11);
+}
+
+#[test]
+fn the_three_forms_agree_f32() {
+    forms_agree::<f32>(1e-5);
+}
+
+#[test]
+fn both_shapes_give_the_same_bits() {
+    for pair in contexts().chunks(2).filter(|pair| has::<f64>(&pair[0])) {
+        for (n, cycle, smoother) in [
+            (17, Cycle::V, Smoother::Jacobi),
+            (129, Cycle::Full, Smoother::RedBlack),
+            (257, Cycle::W, Smoother::Jacobi),
+        ] {
+            let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
+            let params =
+                PoissonParams { n, shift: 77.7, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+            let [cpu, gpu] = [&pair[0], &pair[1]].map(|context| run(Some(context), &params, &f, &u).0);
+            assert!(cpu == gpu, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&cpu, &gpu));
+        }
+    }
+}
+
+/// Sines are eigenvectors: the discrete solution is known, and its error falls by four per refinement.
+#[test]
+fn a_sine_is_solved_to_its_closed_form() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for (shift, k, l) in [(0.5, 1, 1), (300.0, 2, 3), (300.0, 1, 1)] {
+                let exact = ((k * k + l * l) as f64) * PI * PI + shift;
+                let error = |n: usize| {
+                    let u = sine(n, k, l);
+                    let f: Vec<f64> = u.iter().map(|u| exact * u).collect();
+                    let params = PoissonParams { n, shift, form, tolerance: 0.0, ..Default::default() };
+                    let (got, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                    assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
+                    let discrete = exact / (eigenvalue(n, k, l) + shift);
+                    let expected: Vec<f64> = u.iter().map(|u| discrete * u).collect();
+                    let floor = eps::<f64>() * 8.0 * ((n - 1) * (n - 1)) as f64 / exact + 16.0 * eps::<f64>();
+                    assert!(difference(&got, &expected) < floor, "n = {n}: {:e}", difference(&got, &expected));
+                    difference(&got, &u)
+                };
+                let errors = [33, 65, 129].map(error);
+                for pair in errors.windows(2) {
+                    assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{form:?}, shift {shift}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+/// A shift far below the unit roundoff times 4 / h^2 must not be lost in single precision.
+#[test]
+fn a_small_shift_is_felt_in_single_precision() {
+    for context in capable::<f32>() {
+        let (n, shift) = (513, 1.0);
+        assert!((shift / (4.0 * 512.0 * 512.0)) < f64::from(f32::EPSILON) * 16.0);
+        let f = noise::<f32>(n * n, 30);
+        let solve = |shift| {
+            run(
+                Some(context),
+                &PoissonParams { n, shift, tolerance: 1e-4, ..Default::default() },
+                &f,
+                &vec![0.0; n * n],
+            )
+            .0
+        };
+        let wide: Vec<f64> = f.iter().map(|&f| f64::from(f)).collect();
+        let oracle = |shift| run(None, &PoissonParams { n, shift, ..Default::default() }, &wide, &vec![0.0; n * n]).0;
+        let (with, without) = (oracle(shift), oracle(0.0));
+        let effect: Vec<f64> = with.iter().zip(&without).map(|(a, b)| a - b).collect();
+        let got: Vec<f64> = solve(shift).iter().zip(&solve(0.0)).map(|(a, b)| f64::from(a - b)).collect();
+        let along =
+            got.iter().zip(&effect).map(|(a, b)| a * b).sum::<f64>() / effect.iter().map(|e| e * e).sum::<f64>();
+        assert!((along - 1.0).abs() < 0.05, "{along} of the effect of the shift");
+    }
+}
+
+#[test]
+fn the_cycle_count_depends_neither_on_n_nor_on_the_shift() {
+    for context in capable::<f64>() {
+        for shift in [0.0].into_iter().chain(SHIFTS) {
+            for n in [65, 129, 257, 513] {
+                let f = noise::<f64>(n * n, 9);
+                let params = PoissonParams { n, shift, ..Default::default() };
+                let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
+                assert_eq!(report.stop, Stop::Converged, "n = {n}, shift {shift}: {:?}", report.history);
+                assert!(report.cycles <= 9, "n = {n}, shift {shift}: {:?}", report.history);
+            }
+        }
+    }
+}
+
+#[test]
+fn operator_and_preconditioner_take_the_shift() {
+    for context in capable::<f64>() {
+        for n in [3, 4, 5, 9, 20, 65] {
+            let shift = 12.5;
+            let operator = PoissonOperator::shifted(context, n, shift).unwrap();
+            assert_eq!((operator.side(), operator.shift()), (n, shift));
+            let x = noise::<f64>(n * n, 21);
+            let clear: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { x[k] } else { 0.0 }).collect();
+            let mut product = vec![0.0; n * n];
+            grid2::defect_shifted(n, shift, &clear, &vec![0.0; n * n], &mut product);
+            let product: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { -product[k] } else { x[k] }).collect();
+            let start = noise::<f64>(n * n, 22);
+            for (alpha, beta) in [(2.0, 0.0), (0.5, -3.0)] {
+                let mut y = Vector::from_slice(context, &start).unwrap();
+                operator.apply(alpha, &Vector::from_slice(context, &x).unwrap(), beta, &mut y).unwrap();
+                let want: Vec<f64> = product.iter().zip(&start).map(|(p, s)| alpha * p + beta * s).collect();
+                let bound = 8.0 * eps::<f64>() * largest(want.iter().copied());
+                assert!(difference(&y.to_vec().unwrap(), &want) <= bound, "n = {n}, beta = {beta} on {context:?}");
+            }
+        }
+        for (n, shift) in [(33, 300.0), (129, 2e5)] {
+            let operator = PoissonOperator::shifted(context, n, shift).unwrap();
+            let params = MultigridParams { shift, ..Default::default() };
+            let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
+            let b = Vector::from_slice(context, &noise::<f64>(n * n, 23)).unwrap();
+            let mut z = Vector::zeros(context, n * n).unwrap();
+            multigrid.apply(&b, &mut z).unwrap();
+            assert!(ops::dot(&b, &z).unwrap() > 0.0);
+            let mut x = Vector::zeros(context, n * n).unwrap();
+            let report = Cg::new(context, n * n)
+                .unwrap()
+                .solve(&operator, Some(&mut multigrid), &b, &mut x, &Params { tolerance: 1e-11, ..Default::default() })
+                .unwrap();
+            assert_eq!(report.stop, Stop::Converged);
+            assert!(report.iterations <= 12, "n = {n}: {}", report.iterations);
+        }
+        for shift in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(PoissonOperator::shifted(context, 9, shift), Err(Error::Value { argument: "shift", .. })));
+            let params = MultigridParams { shift, ..Default::default() };
+            assert!(MultigridPreconditioner::<f64>::new(context, 9, &params).is_err());
+            let params = PoissonParams { n: 9, shift, ..Default::default() };
+            let words = Poisson::<f64>::new(context, &params).unwrap_err().to_string();
+            assert!(words.contains("shift") && words.contains("at least 0"), "{words}");
+            assert!(Poisson::<f64>::reference(&params).is_err());
+        }
+    }
+}
