@@ -3,6 +3,7 @@
 //   REAL_BITS  32 or 64
 //   STREAM     only for long outputs on processors: store past the caches
 //   AHEAD      only for processors whose compiler takes the hint: how many elements ahead to fetch memory
+//   WIDTH      1, 2 or 4: neighbouring elements that an item of a GPU reads at once; 1 where it is missing
 //   LOCAL      items of a work-group in kernels that share local memory; a power of two
 // Files are compiled once per precision; OpenCL C 1.2 is the floor.
 
@@ -14,6 +15,24 @@
 #define REAL8 float8
 #define INT8 int8
 #endif
+
+// WIDTH elements as one, and the i-th such of a buffer, whose start is aligned to them.
+#ifndef WIDTH
+#define WIDTH 1
+#endif
+#if WIDTH == 1
+#define REALW REAL
+#elif WIDTH == 2 && REAL_BITS == 64
+#define REALW double2
+#elif WIDTH == 2
+#define REALW float2
+#elif REAL_BITS == 64
+#define REALW double4
+#else
+#define REALW float4
+#endif
+#define LOADW(p, i) (((__global const REALW *)(p))[i])
+#define STOREW(v, p, i) (((__global REALW *)(p))[i] = (v))
 
 #define ZERO ((REAL)0)
 #define ONE ((REAL)1)

@@ -19,15 +19,53 @@
 // number of additions in a row, so long sums are cut into blocks.
 #define BLOCK 4096
 
-#define REDUCE_GPU(name, TERM, JOIN)                                                                     \
+#ifndef UNROLL
+#define UNROLL 1
+#endif
+
+#if WIDTH == 1
+#define JOINW_MAX(a, b) JOIN_MAX(a, b)
+#define JOIN_LANES(JOIN, v) (v)
+#elif WIDTH == 2
+#define JOINW_MAX(a, b) JOIN8_MAX(a, b)
+#define JOIN_LANES(JOIN, v) JOIN((v).s0, (v).s1)
+#else
+#define JOINW_MAX(a, b) JOIN8_MAX(a, b)
+#define JOIN_LANES(JOIN, v) JOIN(JOIN((v).s0, (v).s1), JOIN((v).s2, (v).s3))
+#endif
+#define JOINW_SUM(a, b) ((a) + (b))
+
+// Each item has UNROLL accumulators of WIDTH lanes, so that as many loads are under way.
+#define REDUCE_GPU(name, TERM, JOIN, JOINW)                                                              \
     __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void name(                               \
         ulong n, REAL s, __global const REAL *x, __global const REAL *y, __global REAL *partial)         \
     {                                                                                                    \
         __local REAL shared[LOCAL];                                                                      \
         (void)s, (void)y;                                                                                \
         const uint lane = (uint)get_local_id(0);                                                         \
-        REAL value = ZERO;                                                                               \
-        for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {                              \
+        const size_t wide = n / WIDTH;                                                                   \
+        const size_t step = get_global_size(0);                                                          \
+        REALW values[UNROLL];                                                                            \
+        for (uint k = 0; k < UNROLL; ++k) {                                                              \
+            values[k] = (REALW)ZERO;                                                                     \
+        }                                                                                                \
+        size_t i = get_global_id(0);                                                                     \
+        for (; i + (UNROLL - 1) * step < wide; i += UNROLL * step) {                                     \
+            for (uint k = 0; k < UNROLL; ++k) {                                                          \
+                const REALW term = TERM(LOADW(x, i + k * step), LOADW(y, i + k * step), s);              \
+                values[k] = JOINW(values[k], term);                                                      \
+            }                                                                                            \
+        }                                                                                                \
+        for (; i < wide; i += step) {                                                                    \
+            const REALW term = TERM(LOADW(x, i), LOADW(y, i), s);                                        \
+            values[0] = JOINW(values[0], term);                                                          \
+        }                                                                                                \
+        for (uint k = 1; k < UNROLL; ++k) {                                                              \
+            values[0] = JOINW(values[0], values[k]);                                                     \
+        }                                                                                                \
+        REAL value = JOIN_LANES(JOIN, values[0]);                                                        \
+        /* Fewer than WIDTH elements. */                                                                 \
+        for (i = wide * WIDTH + get_global_id(0); i < n; i += step) {                                    \
             const REAL term = TERM(x[i], y[i], s);                                                       \
             value = JOIN(value, term);                                                                   \
         }                                                                                                \
@@ -43,11 +81,11 @@
         }                                                                                                \
     }
 
-REDUCE_GPU(sum_gpu, TERM_SUM, JOIN_SUM)
-REDUCE_GPU(sum_abs_gpu, TERM_ABS, JOIN_SUM)
-REDUCE_GPU(sum_square_gpu, TERM_SQUARE, JOIN_SUM)
-REDUCE_GPU(max_abs_gpu, TERM_ABS, JOIN_MAX)
-REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM)
+REDUCE_GPU(sum_gpu, TERM_SUM, JOIN_SUM, JOINW_SUM)
+REDUCE_GPU(sum_abs_gpu, TERM_ABS, JOIN_SUM, JOINW_SUM)
+REDUCE_GPU(sum_square_gpu, TERM_SQUARE, JOIN_SUM, JOINW_SUM)
+REDUCE_GPU(max_abs_gpu, TERM_ABS, JOIN_MAX, JOINW_MAX)
+REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM, JOINW_SUM)
 
 // Four independent accumulators of eight lanes hide the latency of the addition.
 #define REDUCE_CPU(name, TERM, JOIN, JOIN8)                                                              \

@@ -2,13 +2,29 @@
 // one of the inputs.
 //
 // Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B; axpbypcz 32 B.
-// *_gpu: element per item. *_cpu: a chunk per item, eight elements at a time.
+// *_gpu: ITEMS times WIDTH elements per item. *_cpu: a chunk per item, eight elements at a time.
+
+#ifndef ITEMS
+#define ITEMS 1
+#endif
+
+// Whole groups of WIDTH elements: ITEMS of them per item, LOCAL apart, so that neighbours read neighbours.
+#define FOR_WIDE(i, n)                                                                                   \
+    for (size_t i = get_group_id(0) * (size_t)(get_local_size(0) * ITEMS) + get_local_id(0), k_ = 0;     \
+         k_ < ITEMS && i < (n) / WIDTH; ++k_, i += get_local_size(0))
+// The elements left, fewer than WIDTH.
+#define FOR_REST(i, n)                                                                                   \
+    for (size_t i = (n) - (n) % WIDTH + get_global_id(0); i < (n); i += get_global_size(0))
 
 // out = a x + b y; y = a x + b y with b = 0 is `scale`, which does not read y.
 __kernel void axpby_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
 {
-    const size_t i = get_global_id(0);
-    if (i < n) {
+    FOR_WIDE(i, n)
+    {
+        STOREW(a * LOADW(x, i) + b * LOADW(y, i), out, i);
+    }
+    FOR_REST(i, n)
+    {
         out[i] = a * x[i] + b * y[i];
     }
 }
@@ -16,8 +32,12 @@ __kernel void axpby_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __globa
 // out = x y, element by element.
 __kernel void multiply_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *out)
 {
-    const size_t i = get_global_id(0);
-    if (i < n) {
+    FOR_WIDE(i, n)
+    {
+        STOREW(LOADW(x, i) * LOADW(y, i), out, i);
+    }
+    FOR_REST(i, n)
+    {
         out[i] = x[i] * y[i];
     }
 }
@@ -25,8 +45,12 @@ __kernel void multiply_gpu(ulong n, __global const REAL *x, __global const REAL 
 // out = a x.
 __kernel void scale_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *out)
 {
-    const size_t i = get_global_id(0);
-    if (i < n) {
+    FOR_WIDE(i, n)
+    {
+        STOREW(a * LOADW(x, i), out, i);
+    }
+    FOR_REST(i, n)
+    {
         out[i] = a * x[i];
     }
 }
@@ -35,8 +59,12 @@ __kernel void scale_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *
 __kernel void axpbypcz_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, REAL c,
                            __global const REAL *z, __global REAL *out)
 {
-    const size_t i = get_global_id(0);
-    if (i < n) {
+    FOR_WIDE(i, n)
+    {
+        STOREW(a * LOADW(x, i) + b * LOADW(y, i) + c * LOADW(z, i), out, i);
+    }
+    FOR_REST(i, n)
+    {
         out[i] = a * x[i] + b * y[i] + c * z[i];
     }
 }
@@ -53,8 +81,7 @@ inline REAL sign_of(size_t i)
 // out = x with scattered signs.
 __kernel void scatter_signs_gpu(ulong n, __global const REAL *x, __global REAL *out)
 {
-    const size_t i = get_global_id(0);
-    if (i < n) {
+    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
         out[i] = sign_of(i) * x[i];
     }
 }

@@ -11,9 +11,9 @@
 //! | out = a .* b | [`multiply`] |
 //! | sum, dot product, norms | [`sum`], [`dot`], [`norm1`], [`norm2`], [`norm_inf`] |
 
-mod elementwise;
+pub(crate) mod elementwise;
 mod product;
-mod reduce;
+pub(crate) mod reduce;
 
 pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
 pub(crate) use elementwise::{axpby_raw, axpbypcz, multiply_raw, scale_raw, scatter_signs, settle};

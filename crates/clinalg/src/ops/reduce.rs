@@ -6,8 +6,66 @@
 
 use crate::matrix::Values;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
-use crate::{Buffer, Context, Real, Result, Vector};
+use crate::tune::{self, Choice, Needs, Op, Operation, REDUCE_PARTIALS, Trial, both_precisions};
+use crate::{Buffer, Context, DeviceInfo, Precision, Real, Result, Vector, reference};
+
+/// The parameters of the kernels for GPUs, tried on `sum`.
+pub(crate) static TUNING: Operation = Operation {
+    name: "reduce",
+    about: "sum, dot product and norms",
+    shape: Shape::Gpu,
+    parameters: &[
+        ("local", "items of a work-group, a power of two"),
+        ("width", "elements that an item reads at once: 1, 2 or 4"),
+        ("unroll", "sums that an item has under way"),
+        ("groups", "work-groups per compute unit"),
+    ],
+    needs,
+    // Many bytes under way per item (NVIDIA H200: 106 % of the copy bandwidth, with single elements 93 %).
+    default: |device, precision, _| {
+        let local = tune::local_size(device, 256, SUMS * precision.bytes());
+        [local, 16 / precision.bytes() as u32, 2, 8, 0, 0]
+    },
+    candidates,
+    check: both_precisions!(check),
+    trial: both_precisions!(trial),
+};
+
+/// The most sums that one of the kernels makes at once, each with a place per item.
+const SUMS: usize = 3;
+
+fn needs(&[local, width, unroll, groups, ..]: &Choice, precision: Precision) -> Option<Needs> {
+    let sound = local.is_power_of_two() && [1, 2, 4].contains(&width) && (1..=16).contains(&unroll) && groups > 0;
+    sound.then_some(Needs { group: local as usize, local_bytes: SUMS * local as usize * precision.bytes() })
+}
+
+fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
+    let mut all = Vec::new();
+    for local in [64, 128, 256, 512, 1024] {
+        for width in [1, 2, 4] {
+            for unroll in [1, 2, 4, 8] {
+                // 512 to 4096 items a unit.
+                let groups = [512, 1024, 2048, 4096].map(|items| items / local).into_iter().filter(|&g| g > 0);
+                all.extend(groups.map(|groups| [local, width, unroll, groups, 0, 0]));
+            }
+        }
+    }
+    all
+}
+
+fn check<T: Real>(context: &Context, n: usize) -> Result<Option<String>> {
+    use reference::vector as plain;
+    let [x, y] = [1, 2].map(|seed| tune::whole_numbers::<T>(n, seed));
+    let [dx, dy] = [Vector::from_slice(context, &x)?, Vector::from_slice(context, &y)?];
+    let got = [sum(&dx)?, norm1(&dx)?, norm_inf(&dx)?, dot(&dx, &dy)?];
+    let want = [plain::sum(&x), plain::norm1(&x), plain::norm_inf(&x), plain::dot(&x, &y)];
+    Ok(tune::first_difference(&got, &want))
+}
+
+fn trial<T: Real>(context: &Context, n: usize) -> Result<Trial> {
+    let x = Vector::filled(context, n, T::one())?;
+    Ok(Trial { bytes: (n * size_of::<T>()) as u64, run: Box::new(move || sum(&x).map(drop)) })
+}
 
 /// The partial results of a kernel over `n` elements that leaves `sums` of them per work-group or
 /// chunk, all of the first sum before those of the next; `launch` appends the place for them to
@@ -22,20 +80,22 @@ fn reduce<T: Real>(
     if n == 0 {
         return Ok(vec![T::zero(); sums]);
     }
-    let (name, count, range) = match context.shape() {
+    let kernel = |name| Kernel::new(&files::REDUCE, name, T::PRECISION);
+    let (kernel, count, range) = match context.shape() {
         Shape::Gpu => {
-            let local = context.local();
-            let most =
-                (context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT).clamp(1, REDUCE_PARTIALS / sums);
-            let groups = n.div_ceil(local).min(most);
-            (names[0], groups, Range::d1(groups * local, local))
+            let [local, width, unroll, groups, ..] = context.choice(Op::Reduce, T::PRECISION, n);
+            let kernel =
+                kernel(names[0]).with(&[("LOCAL", local.into()), ("WIDTH", width.into()), ("UNROLL", unroll.into())]);
+            let most = (context.device().compute_units as usize * groups as usize).clamp(1, REDUCE_PARTIALS / sums);
+            let groups = n.div_ceil((local * width * unroll) as usize).min(most);
+            (kernel, groups, Range::d1(groups * local as usize, local as usize))
         }
         Shape::Cpu => {
             let chunks = context.chunks().min(n).min(REDUCE_PARTIALS / sums);
-            (names[1], chunks, Range::d1(chunks, 1))
+            (kernel(names[1]), chunks, Range::d1(chunks, 1))
         }
     };
-    context.partials(sums * count, |partial| launch(&Kernel::new(&files::REDUCE, name, T::PRECISION), range, partial))
+    context.partials(sums * count, |partial| launch(&kernel, range, partial))
 }
 
 /// The partial results of `name` over x, y and the scale `s`.

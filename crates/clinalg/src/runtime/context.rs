@@ -16,7 +16,7 @@ use super::device::{Device, DeviceInfo, DeviceKind};
 use super::faults::{self, Quirk};
 use super::kernel::{self, Arg, COMMON, Kernel, Mem, ProgramKey, Range};
 use super::status::{self, SUCCESS};
-use crate::tune::AHEAD_PLATFORMS;
+use crate::tune::{AHEAD_PLATFORMS, Choice, Choices, Op};
 use crate::{Error, Precision, Real, Result};
 
 /// The family of kernels that runs: processors and GPUs want different shapes of the same work.
@@ -87,6 +87,7 @@ struct Inner {
     device: Device,
     shape: Shape,
     local: usize,
+    choices: Choices,
     context: Raw,
     queue: Raw,
     scratch: Mutex<Raw>,
@@ -157,6 +158,7 @@ impl Context {
             device: device.clone(),
             shape,
             local: DEFAULT_LOCAL.min(largest),
+            choices: Choices::of(info),
             context: Raw(context),
             queue: Raw(queue),
             scratch: Mutex::new(Raw(null_mut())),
@@ -285,6 +287,16 @@ impl Context {
     /// Items of a work-group where a kernel has no reason for another number; a power of two.
     pub(crate) fn local(&self) -> usize {
         self.inner.local
+    }
+
+    /// The launch parameters of an operation on `n` elements.
+    pub(crate) fn choice(&self, op: Op, precision: Precision, n: usize) -> Choice {
+        self.inner.choices.get(op, precision, n)
+    }
+
+    /// All launch parameters, which the search changes while it tries candidates.
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.inner.choices
     }
 
     /// Work-items that keep a processor busy and balanced, for kernels of [`Shape::Cpu`].
@@ -443,7 +455,7 @@ impl Context {
         let slot = Arc::new(slot);
         let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; its kernel is used and this one goes with its slot.
-        Ok(known.entry(kernel.clone()).or_insert(slot).clone())
+        Ok(known.entry(*kernel).or_insert(slot).clone())
     }
 
     /// Builds a program, from the disk cache where it holds one that the driver takes.

@@ -1,6 +1,5 @@
 //! Kernel files, launch ranges and arguments.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
 
 use crate::Precision;
@@ -35,7 +34,7 @@ pub(crate) mod files {
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
     file: &'static str,
     pub(crate) name: &'static str,
@@ -43,23 +42,35 @@ pub(crate) struct Kernel {
     defines: Defines,
 }
 
-/// Numbers passed as `-DNAME=value`.
-pub(crate) type Defines = Cow<'static, [(&'static str, u64)]>;
+/// Most numbers that a kernel is compiled with beyond those of the precision.
+const DEFINES: usize = 8;
+
+/// Numbers passed as `-DNAME=value`; in the kernel's name itself, so that a launch allocates nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Defines {
+    count: usize,
+    all: [(&'static str, u64); DEFINES],
+}
 
 impl Kernel {
     pub(crate) const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
-        Kernel { file: file.name, name, precision, defines: Cow::Borrowed(&[]) }
+        Kernel { file: file.name, name, precision, defines: Defines { count: 0, all: [("", 0); DEFINES] } }
     }
 
-    pub(crate) const fn with(mut self, defines: &'static [(&'static str, u64)]) -> Kernel {
-        // `const` needs the field replaced without running a destructor.
-        std::mem::forget(std::mem::replace(&mut self.defines, Cow::Borrowed(defines)));
+    /// The kernel compiled with these numbers as well, at most eight in all. `LOCAL` takes the place of the context's.
+    pub(crate) const fn with(mut self, defines: &[(&'static str, u64)]) -> Kernel {
+        let mut k = 0;
+        while k < defines.len() {
+            self.defines.all[self.defines.count] = defines[k];
+            self.defines.count += 1;
+            k += 1;
+        }
         self
     }
 
     /// The program this kernel is a part of.
     pub(super) fn program(&self) -> ProgramKey {
-        ProgramKey { file: self.file, precision: self.precision, defines: self.defines.clone() }
+        ProgramKey { file: self.file, precision: self.precision, defines: self.defines }
     }
 }
 
@@ -79,8 +90,10 @@ impl ProgramKey {
     }
 
     pub(super) fn options(&self, local: usize) -> String {
-        let mut options = options(self.precision, local);
-        for (name, value) in self.defines.iter() {
+        let defines = &self.defines.all[..self.defines.count];
+        let own = defines.iter().find(|(name, _)| *name == "LOCAL");
+        let mut options = options(self.precision, own.map_or(local, |(_, local)| *local as usize));
+        for (name, value) in defines.iter().filter(|(name, _)| *name != "LOCAL") {
             options.push_str(&format!(" -D{name}={value}"));
         }
         options

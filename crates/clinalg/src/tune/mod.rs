@@ -1,6 +1,237 @@
 //! Which algorithm and launch shape an operation takes.
 //!
-//! Defaults from measurements on the devices named beside each number.
+//! An operation with launch parameters is a variant of [`Op`] and an [`Operation`] that says what the parameters are,
+//! which are sound on a device, which are worth a trial and how to try them. A context looks its parameters up once,
+//! for every operation, precision and size class (the binary logarithm of the number of elements), in this order:
+//!
+//! 1. a default computed from what the device says of itself;
+//! 2. a table that comes with the library, for devices it was measured on;
+//! 3. the user's table, which `clinalg tune` writes ([`folder`]).
+//!
+//! The result is a flat array, so that a launch pays for an index. A table that cannot be used (damaged, made with
+//! another driver, asking for more than the device has) is ignored with a warning through the crate `log`.
+//!
+//! To add an operation: a variant in [`Op`] with its line in [`Op::describe`], the [`Operation`] beside the code that
+//! launches it, and there `let [local, ..] = context.choice(Op::Name, T::PRECISION, n);`.
+
+mod search;
+mod table;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use crate::{Context, DeviceInfo, Precision, Real, Result, Shape};
+
+pub use search::{Candidate, Discarded, Found, Options, Step, Tuned, search};
+use table::Checked;
+pub use table::{Entry, Table, folder};
+
+/// Launch parameters of one operation in the order of [`Operation::parameters`]; those it does not have are 0.
+pub type Choice = [u32; PARAMETERS];
+
+/// Most parameters of an operation.
+pub const PARAMETERS: usize = 6;
+
+/// Size classes: a class is the binary logarithm of the number of elements, the last one takes all beyond.
+pub const CLASSES: usize = 36;
+
+/// The size class of `n` elements.
+pub fn class(n: usize) -> usize {
+    (n.max(1).ilog2() as usize).min(CLASSES - 1)
+}
+
+/// The operations that have launch parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Op {
+    /// Vector operations that read and write each element once, on a GPU.
+    Elementwise,
+    /// Sums, norms and dot products on a GPU.
+    Reduce,
+}
+
+impl Op {
+    /// Every operation.
+    pub const ALL: &'static [Op] = &[Op::Elementwise, Op::Reduce];
+
+    /// What the operation's parameters are.
+    pub fn describe(self) -> &'static Operation {
+        match self {
+            Op::Elementwise => &crate::ops::elementwise::TUNING,
+            Op::Reduce => &crate::ops::reduce::TUNING,
+        }
+    }
+
+    /// The operation of this name.
+    pub fn named(name: &str) -> Option<Op> {
+        Op::ALL.iter().copied().find(|op| op.describe().name == name)
+    }
+}
+
+/// An operation with launch parameters, as it registers itself.
+pub struct Operation {
+    /// Its name in tables and for `clinalg tune --op`.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// The family of kernels it belongs to; the other one does not look here.
+    pub shape: Shape,
+    /// Name and meaning of each parameter.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// What a choice asks of a device; `None` for numbers that mean nothing.
+    pub(crate) needs: fn(&Choice, Precision) -> Option<Needs>,
+    /// A sound choice for a device never seen, in a size class.
+    pub(crate) default: fn(&DeviceInfo, Precision, usize) -> Choice,
+    /// Choices worth a trial; those that do not fit the device are left out by the search.
+    pub(crate) candidates: fn(&DeviceInfo, Precision) -> Vec<Choice>,
+    /// Runs the operation on about so many elements, at least 1, and compares all of its result with the sequential
+    /// reference: what is wrong, if anything.
+    pub(crate) check: fn(&Context, Precision, usize) -> Result<Option<String>>,
+    /// The operation on about so many elements, ready to be timed.
+    pub(crate) trial: fn(&Context, Precision, usize) -> Result<Trial>,
+}
+
+/// What a launch asks of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Items of a work-group.
+    pub(crate) group: usize,
+    /// Bytes of local memory of a work-group.
+    pub(crate) local_bytes: usize,
+}
+
+impl Operation {
+    /// Whether the device can run the operation with this choice.
+    pub(crate) fn fits(&self, device: &DeviceInfo, precision: Precision, choice: &Choice) -> bool {
+        (self.needs)(choice, precision).is_some_and(|needs| {
+            (1..=device.max_work_group).contains(&needs.group) && needs.local_bytes as u64 <= device.local_mem
+        })
+    }
+
+    /// A choice in words: `local 256, width 2`.
+    pub fn words(&self, choice: &Choice) -> String {
+        let words = self.parameters.iter().zip(choice).map(|((name, _), value)| format!("{name} {value}"));
+        words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// One operation on data of its own, to be timed with the context's parameters in force.
+pub(crate) struct Trial {
+    /// Bytes that must move in one run.
+    pub(crate) bytes: u64,
+    /// Enqueues the operation once.
+    pub(crate) run: Box<dyn FnMut() -> Result<()>>,
+}
+
+/// A field of [`Operation`] for both precisions from a function that is generic over them.
+macro_rules! both_precisions {
+    ($function:ident) => {
+        |context, precision, n| match precision {
+            $crate::Precision::F32 => $function::<f32>(context, n),
+            $crate::Precision::F64 => $function::<f64>(context, n),
+        }
+    };
+}
+pub(crate) use both_precisions;
+
+/// The launch parameters in force in one context.
+pub(crate) struct Choices {
+    all: Vec<[AtomicU32; PARAMETERS]>,
+}
+
+impl Choices {
+    /// Defaults, the library's table and the user's table, the later over the earlier; warns of tables it ignores.
+    pub(crate) fn of(device: &DeviceInfo) -> Choices {
+        let (choices, warnings) = Choices::with(device, table::user(device));
+        for warning in warnings {
+            log::warn!("{warning}");
+        }
+        choices
+    }
+
+    /// As [`Choices::of`] with a given user's table, and the warnings.
+    fn with(device: &DeviceInfo, user: Option<Checked<Table>>) -> (Choices, Vec<String>) {
+        let choices = Choices::defaults(device);
+        let mut warnings = Vec::new();
+        for table in table::shipped(device).chain(user) {
+            if let Err(why) = table.and_then(|table| choices.take(device, &table)) {
+                warnings.push(format!("{why}; the defaults are used"));
+            }
+        }
+        (choices, warnings)
+    }
+
+    fn defaults(device: &DeviceInfo) -> Choices {
+        let mut all = Vec::with_capacity(Op::ALL.len() * 2 * CLASSES);
+        for op in Op::ALL {
+            for precision in [Precision::F32, Precision::F64] {
+                for class in 0..CLASSES {
+                    all.push((op.describe().default)(device, precision, class).map(AtomicU32::new));
+                }
+            }
+        }
+        Choices { all }
+    }
+
+    /// Takes over a table, or nothing of one that does not suit the device.
+    fn take(&self, device: &DeviceInfo, table: &Table) -> Checked<()> {
+        let checked = table.check(device)?;
+        for (op, entry, choice) in checked {
+            self.set(op, entry.precision, entry.sizes[0]..=entry.sizes[1], &choice);
+        }
+        Ok(())
+    }
+
+    fn index(op: Op, precision: Precision, class: usize) -> usize {
+        (op as usize * 2 + usize::from(precision == Precision::F64)) * CLASSES + class
+    }
+
+    /// The parameters for `n` elements.
+    #[inline]
+    pub(crate) fn get(&self, op: Op, precision: Precision, n: usize) -> Choice {
+        let place = &self.all[Choices::index(op, precision, class(n))];
+        std::array::from_fn(|k| place[k].load(Ordering::Relaxed))
+    }
+
+    /// All parameters of an operation, for [`Choices::restore`].
+    fn copy(&self, op: Op, precision: Precision) -> Vec<Choice> {
+        (0..CLASSES).map(|class| self.get(op, precision, 1 << class)).collect()
+    }
+
+    fn restore(&self, op: Op, precision: Precision, kept: &[Choice]) {
+        kept.iter().enumerate().for_each(|(class, choice)| self.set(op, precision, [class], choice));
+    }
+
+    /// Changes the parameters of some size classes. A launch that looks them up at the same time may see a mixture:
+    /// only for contexts that nobody else uses.
+    pub(crate) fn set(&self, op: Op, precision: Precision, classes: impl IntoIterator<Item = usize>, choice: &Choice) {
+        for class in classes {
+            let place = &self.all[Choices::index(op, precision, class.min(CLASSES - 1))];
+            place.iter().zip(choice).for_each(|(place, &value)| place.store(value, Ordering::Relaxed));
+        }
+    }
+}
+
+/// The largest power of two of at most `wanted` items that a work-group of the device may have, where an item takes so
+/// many bytes of local memory.
+pub(crate) fn local_size(device: &DeviceInfo, wanted: usize, bytes_per_item: usize) -> u32 {
+    let held = device.local_mem as usize / bytes_per_item.max(1);
+    1 << wanted.min(device.max_work_group).min(held).max(1).ilog2()
+}
+
+/// -3 to 3 without a pattern, for trials: their sums and products are exact in any order.
+pub(crate) fn whole_numbers<T: Real>(n: usize, seed: u64) -> Vec<T> {
+    let mut rng = StdRng::seed_from_u64(seed);
+    (0..n).map(|_| T::of(f64::from(rng.random_range(-3_i32..=3)))).collect()
+}
+
+/// Where `got` first differs from `want`, in words.
+pub(crate) fn first_difference<T: Real>(got: &[T], want: &[T]) -> Option<String> {
+    let at = got.iter().zip(want).position(|(got, want)| got != want)?;
+    Some(format!("value {at} of {} is {:e}, expected {:e}", want.len(), got[at], want[at]))
+}
 
 /// How a sparse product on a GPU spreads a row over work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +284,7 @@ pub(crate) const ROWS_AHEAD: &[(&str, u64)] = &[("PROCESSOR", 1), ("ROWS_AHEAD",
 /// 32 MiB of last-level cache: copy 1.4 times, a x + b y 1.3 times as fast).
 pub(crate) const STREAM_BYTES: usize = 32 << 20;
 
-/// Work-groups of a reduction on a GPU per compute unit: enough loads in flight to reach the
+/// Work-groups of a norm on a grid on a GPU per compute unit: enough loads in flight to reach the
 /// bandwidth, few enough partial results to join on the host.
 pub(crate) const REDUCE_GROUPS_PER_UNIT: usize = 8;
 
@@ -62,3 +293,151 @@ pub(crate) const REDUCE_PARTIALS: usize = 4096;
 
 /// Entries of a row up to which one item of a GPU sorts it during a conversion; a work-group sorts longer ones.
 pub(crate) const LONG_ROW: u32 = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::DeviceKind;
+
+    /// A device as large or as small as these say.
+    pub(super) fn device(platform: &str, name: &str, max_work_group: usize, local_mem: u64) -> DeviceInfo {
+        DeviceInfo {
+            index: 0,
+            platform: platform.into(),
+            platform_version: "OpenCL 3.0".into(),
+            vendor: "vendor".into(),
+            name: name.into(),
+            version: "OpenCL 3.0".into(),
+            c_version: "OpenCL C 1.2".into(),
+            driver: "1.0".into(),
+            kind: DeviceKind::Gpu,
+            fp64: true,
+            compute_units: 132,
+            global_mem: 1 << 37,
+            max_alloc: 1 << 35,
+            local_mem,
+            max_work_group,
+            clock_mhz: 1980,
+            int64_atomics: true,
+            sub_groups: false,
+            unified_memory: false,
+            extensions: Vec::new(),
+        }
+    }
+
+    pub(super) fn h200() -> DeviceInfo {
+        device("NVIDIA CUDA", "NVIDIA H200", 1024, 48 << 10)
+    }
+
+    const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
+
+    #[test]
+    fn defaults_fit_devices_never_seen() {
+        let devices = [
+            device("new", "tiny", 32, 4 << 10),
+            device("new", "scarce", 1024, 4 << 10),
+            device("new", "odd", 96, 16 << 10),
+            device("new", "small", 256, 32 << 10),
+            device("new", "large", 4096, 1 << 20),
+            h200(),
+        ];
+        for device in &devices {
+            for &op in Op::ALL {
+                let operation = op.describe();
+                for precision in PRECISIONS {
+                    for class in 0..CLASSES {
+                        let choice = (operation.default)(device, precision, class);
+                        assert!(operation.fits(device, precision, &choice), "{} {choice:?} {device:?}", operation.name);
+                    }
+                    if device.max_work_group >= 64 {
+                        let any = (operation.candidates)(device, precision);
+                        assert!(any.iter().any(|c| operation.fits(device, precision, c)), "{}", operation.name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_operation_has_its_own_name_and_place() {
+        for (k, &op) in Op::ALL.iter().enumerate() {
+            assert_eq!(op as usize, k);
+            assert_eq!(Op::named(op.describe().name), Some(op));
+            assert!(op.describe().parameters.len() <= PARAMETERS);
+        }
+        assert_eq!(Op::named("no such operation"), None);
+    }
+
+    #[test]
+    fn size_classes_are_binary_logarithms() {
+        for (n, expected) in [(0, 0), (1, 0), (2, 1), (1023, 9), (1024, 10), (usize::MAX, CLASSES - 1)] {
+            assert_eq!(class(n), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_users_table_wins_over_the_librarys_and_that_over_the_default() {
+        let device = h200();
+        let op = Op::Reduce;
+        let mut table = Table::new(&device);
+        let mine = [128, 4, 1, 3, 0, 0];
+        table.choices.push(Entry::new(op, Precision::F64, [20, CLASSES - 1], &mine));
+        let (choices, warnings) = Choices::with(&device, Some(Ok(table)));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(choices.get(op, Precision::F64, 1 << 20), mine);
+        let (without, warnings) = Choices::with(&device, None);
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(choices.get(op, Precision::F64, 1 << 19), without.get(op, Precision::F64, 1 << 19));
+        assert_eq!(choices.get(op, Precision::F32, 1 << 20), without.get(op, Precision::F32, 1 << 20));
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_used_changes_nothing_and_warns() {
+        let device = device("new", "small", 256, 32 << 10);
+        let entry = |choice| Entry::new(Op::Reduce, Precision::F32, [0, 10], &choice);
+        let good = entry([128, 1, 1, 1, 0, 0]);
+        let bad = [
+            (entry([1024, 1, 1, 1, 0, 0]), "cannot do"),
+            (entry([100, 1, 1, 1, 0, 0]), "cannot do"),
+            (Entry { operation: "fft".into(), ..good.clone() }, "no operation `fft`"),
+            (Entry { sizes: [3, CLASSES], ..good.clone() }, "size classes"),
+            (Entry { sizes: [4, 3], ..good.clone() }, "size classes"),
+            (Entry { parameters: [("local".to_owned(), 64)].into(), ..good.clone() }, "lacks `width`"),
+            (
+                Entry {
+                    parameters: good.parameters.clone().into_iter().chain([("depth".to_owned(), 1)]).collect(),
+                    ..good.clone()
+                },
+                "no parameter `depth`",
+            ),
+        ];
+        let (defaults, _) = Choices::with(&device, None);
+        for (entry, why) in bad {
+            // Not even the sound entry of such a table counts.
+            let table = Table { choices: vec![good.clone(), entry], ..Table::new(&device) };
+            let (choices, warnings) = Choices::with(&device, Some(Ok(table)));
+            assert!(warnings.len() == 1 && warnings[0].contains(why), "{warnings:?}");
+            assert!(warnings[0].contains("defaults are used"), "{warnings:?}");
+            for n in [1, 1000] {
+                assert_eq!(choices.get(Op::Reduce, Precision::F32, n), defaults.get(Op::Reduce, Precision::F32, n));
+            }
+        }
+    }
+
+    #[test]
+    fn the_tables_that_come_with_the_library_are_sound() {
+        let devices = [
+            h200(),
+            DeviceInfo {
+                kind: DeviceKind::Cpu,
+                ..device("Portable Computing Language", "pthread-skylake-avx512-AMD EPYC", 4096, 1 << 20)
+            },
+        ];
+        for device in devices {
+            assert_eq!(table::shipped(&device).count(), 1, "{}", device.name);
+            let (_, warnings) = Choices::with(&device, None);
+            assert!(warnings.is_empty(), "{warnings:?}");
+        }
+        assert_eq!(table::shipped(&device("AMD", "gfx90a", 256, 65536)).count(), 0);
+    }
+}

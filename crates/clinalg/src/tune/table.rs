@@ -1,0 +1,332 @@
+//! Tuning tables: the files, and whether they suit a device.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{CLASSES, Choice, Op};
+use crate::{DeviceInfo, Error, Precision, Result};
+
+/// A result whose error says why a table cannot be used.
+pub(super) type Checked<T> = std::result::Result<T, String>;
+
+/// The version of the format that this library reads and writes.
+const FORMAT: u32 = 1;
+
+/// Tables that come with the library: part of the platform's name, part of the device's name, the file.
+const SHIPPED: &[(&str, &str, &str)] = &[
+    ("NVIDIA CUDA", "NVIDIA H200", include_str!("tables/nvidia-h200.toml")),
+    ("Portable Computing Language", "", include_str!("tables/pocl.toml")),
+];
+
+/// Launch parameters measured on one device.
+///
+/// In a file:
+/// ```toml
+/// format = 1
+/// platform = "NVIDIA CUDA"
+/// device = "NVIDIA H200"
+/// driver = "580.82.07"
+/// choices = [
+///   { operation = "reduce", precision = "f64", sizes = [20, 35], local = 256, width = 2, groups = 8 },
+/// ]
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Version of the format.
+    pub format: u32,
+    /// The platform's name.
+    pub platform: String,
+    /// The device's name.
+    pub device: String,
+    /// The driver's version; any where it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// The parameters found; later entries win.
+    pub choices: Vec<Entry>,
+}
+
+/// The parameters of one operation in one precision, for a range of sizes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The operation's name.
+    pub operation: String,
+    /// The precision.
+    pub precision: Precision,
+    /// First and last size class, see [`class`](super::class).
+    pub sizes: [usize; 2],
+    /// The parameters by their names.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, u32>,
+}
+
+impl Entry {
+    /// The entry of `choice` for the size classes `sizes`.
+    pub fn new(op: Op, precision: Precision, sizes: [usize; 2], choice: &Choice) -> Entry {
+        let operation = op.describe();
+        let names = operation.parameters.iter().map(|(name, _)| (*name).to_owned());
+        Entry { operation: operation.name.into(), precision, sizes, parameters: names.zip(*choice).collect() }
+    }
+
+    /// The operation and its choice, or why there is none.
+    fn choice(&self) -> Checked<(Op, Choice)> {
+        let op = Op::named(&self.operation).ok_or_else(|| format!("there is no operation `{}`", self.operation))?;
+        let names = op.describe().parameters;
+        let mut choice = Choice::default();
+        for (place, (name, _)) in choice.iter_mut().zip(names) {
+            *place = *self.parameters.get(*name).ok_or_else(|| format!("{} lacks `{name}`", self.operation))?;
+        }
+        if let Some(name) = self.parameters.keys().find(|key| names.iter().all(|(name, _)| name != key)) {
+            return Err(format!("{} has no parameter `{name}`", self.operation));
+        }
+        if self.sizes[0] > self.sizes[1] || self.sizes[1] >= CLASSES {
+            return Err(format!("size classes are 0 to {}, got {:?}", CLASSES - 1, self.sizes));
+        }
+        Ok((op, choice))
+    }
+}
+
+impl Table {
+    /// An empty table for a device and its driver.
+    pub fn new(device: &DeviceInfo) -> Table {
+        Table {
+            format: FORMAT,
+            platform: device.platform.clone(),
+            device: device.name.clone(),
+            driver: Some(device.driver.clone()),
+            choices: Vec::new(),
+        }
+    }
+
+    /// Reads the text of a file.
+    fn parse(text: &str) -> Checked<Table> {
+        let table: Table = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if table.format != FORMAT {
+            return Err(format!("its format is {}, this library reads {FORMAT}", table.format));
+        }
+        Ok(table)
+    }
+
+    /// The file's text, one line an entry.
+    fn text(&self) -> String {
+        let quoted = |text: &str| toml::Value::from(text).to_string();
+        let mut text = String::from("# Launch parameters found by `clinalg tune`; `sizes` are binary logarithms.\n");
+        let mut line = |name: &str, value: String| writeln!(text, "{name} = {value}").expect("a string takes all");
+        line("format", self.format.to_string());
+        line("platform", quoted(&self.platform));
+        line("device", quoted(&self.device));
+        if let Some(driver) = &self.driver {
+            line("driver", quoted(driver));
+        }
+        text.push_str("choices = [\n");
+        for entry in &self.choices {
+            let precision = match entry.precision {
+                Precision::F32 => "f32",
+                Precision::F64 => "f64",
+            };
+            write!(text, "  {{ operation = {}, precision = \"{precision}\"", quoted(&entry.operation))
+                .and_then(|()| write!(text, ", sizes = {:?}", entry.sizes))
+                .expect("a string takes all");
+            for (name, value) in &entry.parameters {
+                write!(text, ", {name} = {value}").expect("a string takes all");
+            }
+            text.push_str(" },\n");
+        }
+        text.push_str("]\n");
+        text
+    }
+
+    /// Every entry as an operation's choice, or why the device cannot use the table.
+    pub(super) fn check(&self, device: &DeviceInfo) -> Checked<Vec<(Op, &Entry, Choice)>> {
+        let mut checked = Vec::with_capacity(self.choices.len());
+        for entry in &self.choices {
+            let (op, choice) = entry.choice().map_err(|why| format!("the tuning table for {}: {why}", self.device))?;
+            let operation = op.describe();
+            if !operation.fits(device, entry.precision, &choice) {
+                return Err(format!(
+                    "the tuning table for {} asks for {} in {}, which {} cannot do",
+                    self.device,
+                    operation.words(&choice),
+                    operation.name,
+                    device.name
+                ));
+            }
+            checked.push((op, entry, choice));
+        }
+        Ok(checked)
+    }
+
+    /// Puts `found` in the place of what the table has for the same operations and precisions.
+    pub fn replace(&mut self, found: Vec<Entry>) {
+        let same = |a: &Entry, b: &Entry| a.operation == b.operation && a.precision == b.precision;
+        self.choices.retain(|old| !found.iter().any(|new| same(old, new)));
+        self.choices.extend(found);
+        self.choices.sort_by(|a, b| (&a.operation, a.precision, a.sizes).cmp(&(&b.operation, b.precision, b.sizes)));
+    }
+
+    /// The user's table of a device, empty where there is none that can be used.
+    pub fn of_user(device: &DeviceInfo) -> Table {
+        user(device).and_then(|table| table.ok()).unwrap_or_else(|| Table::new(device))
+    }
+
+    /// Writes the table as the user's table of `device`, for contexts made from then on. Returns the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the file cannot be written, or [`Error::Value`] when `CLINALG_TUNE_DIR` is empty: no folder.
+    pub fn save(&self, device: &DeviceInfo) -> Result<PathBuf> {
+        let Some(folder) = folder() else {
+            return Err(Error::value("CLINALG_TUNE_DIR", "a folder for tuning tables", "none"));
+        };
+        let path = folder.join(file_name(device));
+        let write = || -> std::io::Result<()> {
+            std::fs::create_dir_all(&folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            file.write_all(self.text().as_bytes())?;
+            file.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|source| Error::Io { path: path.clone(), source })?;
+        Ok(path)
+    }
+}
+
+/// The folder of the user's tables: `CLINALG_TUNE_DIR`, where an empty value means none, else `tuning` in the folder
+/// that the system has for a user's data of `clinalg`.
+pub fn folder() -> Option<PathBuf> {
+    match std::env::var_os("CLINALG_TUNE_DIR") {
+        Some(dir) if dir.is_empty() => None,
+        Some(dir) => Some(PathBuf::from(dir)),
+        None => directories::ProjectDirs::from("", "", "clinalg").map(|d| d.data_local_dir().join("tuning")),
+    }
+}
+
+/// The device's name in letters and digits, and a hash that tells apart what these do not.
+fn file_name(device: &DeviceInfo) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = device.name.chars().map(plain).take(48).collect();
+    let hash = Sha256::digest(format!("{}\n{}", device.platform, device.name));
+    format!("{name}-{:02x}{:02x}{:02x}{:02x}.toml", hash[0], hash[1], hash[2], hash[3])
+}
+
+/// The user's table for `device`, if there is one.
+pub(super) fn user(device: &DeviceInfo) -> Option<Checked<Table>> {
+    read(&folder()?.join(file_name(device)), device)
+}
+
+/// The table in a file, if there is one; it must be for this device with this driver.
+pub(super) fn read(path: &Path, device: &DeviceInfo) -> Option<Checked<Table>> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) => return Some(Err(format!("the tuning table {} cannot be read ({error})", path.display()))),
+    };
+    let ours = |table: Table| {
+        let made_for = (table.platform.as_str(), table.device.as_str(), table.driver.as_deref());
+        if made_for == (device.platform.as_str(), device.name.as_str(), Some(device.driver.as_str())) {
+            return Ok(table);
+        }
+        Err(format!(
+            "it was made for {} ({}, driver {}), this is {} ({}, driver {}); `clinalg tune` makes a new one",
+            table.device,
+            table.platform,
+            table.driver.as_deref().unwrap_or("not named"),
+            device.name,
+            device.platform,
+            device.driver
+        ))
+    };
+    let table = Table::parse(&text).and_then(ours);
+    Some(table.map_err(|why| format!("the tuning table {} is ignored: {why}", path.display())))
+}
+
+/// The tables that come with the library and are for `device`.
+pub(super) fn shipped(device: &DeviceInfo) -> impl Iterator<Item = Checked<Table>> {
+    let ours =
+        |&&(platform, name, _): &&(&str, &str, &str)| device.platform.contains(platform) && device.name.contains(name);
+    SHIPPED.iter().filter(ours).map(|(_, _, text)| Table::parse(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{device, h200};
+    use super::*;
+
+    fn written(text: &str, device: &DeviceInfo) -> Option<Checked<Table>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.toml");
+        std::fs::write(&path, text).unwrap();
+        read(&path, device)
+    }
+
+    fn sample(device: &DeviceInfo) -> Table {
+        let mut table = Table::new(device);
+        table.choices.push(Entry::new(Op::Elementwise, Precision::F32, [0, 35], &[256, 4, 2, 0, 0, 0]));
+        table.choices.push(Entry::new(Op::Reduce, Precision::F64, [12, 20], &[128, 2, 1, 8, 0, 0]));
+        table
+    }
+
+    #[test]
+    fn a_table_comes_back_from_its_file() {
+        // A name that needs quoting.
+        let odd = device("A \"platform\"", "back\\slash \u{3b1}", 256, 1 << 15);
+        for device in [h200(), odd] {
+            let table = sample(&device);
+            assert_eq!(written(&table.text(), &device), Some(Ok(table.clone())));
+            assert_eq!(table.text().lines().filter(|line| line.starts_with("  {")).count(), 2);
+        }
+    }
+
+    #[test]
+    fn damage_is_told() {
+        let device = h200();
+        let text = sample(&device).text();
+        let half = &text[..text.len() / 2];
+        for damaged in [half, "", "choices", &text.replace("f64", "f16"), &text.replace("local = 256", "local = -1")] {
+            let why = written(damaged, &device).unwrap().unwrap_err();
+            assert!(why.contains("table.toml is ignored"), "{why}");
+        }
+        let why = written(&text.replace("format = 1", "format = 2"), &device).unwrap().unwrap_err();
+        assert!(why.contains("its format is 2"), "{why}");
+        let why = {
+            let folder = tempfile::tempdir().unwrap();
+            read(folder.path(), &device).unwrap().unwrap_err()
+        };
+        assert!(why.contains("cannot be read"), "{why}");
+        assert_eq!(read(Path::new("no such file"), &device), None);
+    }
+
+    #[test]
+    fn a_table_of_another_driver_device_or_platform_is_refused() {
+        let here = h200();
+        let changed: [fn(&mut DeviceInfo); 3] =
+            [|d| d.driver = "2.0".into(), |d| d.name += " NVL", |d| d.platform += " 2"];
+        for change in changed {
+            let mut other = here.clone();
+            change(&mut other);
+            let why = written(&sample(&other).text(), &here).unwrap().unwrap_err();
+            assert!(why.contains("it was made for") && why.contains("clinalg tune"), "{why}");
+        }
+        let any = Table { driver: None, ..sample(&here) };
+        assert!(written(&any.text(), &here).unwrap().unwrap_err().contains("not named"));
+    }
+
+    #[test]
+    fn new_results_take_the_place_of_old_ones() {
+        let mut table = sample(&h200());
+        let new = Entry::new(Op::Reduce, Precision::F64, [0, 35], &[64, 1, 1, 1, 0, 0]);
+        table.replace(vec![new.clone()]);
+        assert_eq!(table.choices.len(), 2);
+        assert_eq!(table.choices[1], new);
+    }
+
+    #[test]
+    fn devices_have_files_of_their_own() {
+        let [a, b] = [device("P", "GPU (TM) 1", 1, 1), device("Q", "GPU (TM) 1", 1, 1)].map(|d| file_name(&d));
+        assert!(a.starts_with("gpu--tm--1-") && a.ends_with(".toml") && a != b, "{a} {b}");
+    }
+}
