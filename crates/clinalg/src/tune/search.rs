@@ -333,7 +333,7 @@ mod tests {
             let context = context.clone();
             let run = move || {
                 let [local, ..] = context.choice(Op::Elementwise, precision, n);
-                std::thread::sleep(Duration::from_micros(local.into()));
+                std::thread::sleep(Duration::from_micros(50 * u64::from(local)));
                 Ok(())
             };
             Ok(Trial { bytes: 8, run: Box::new(run) })
