@@ -1,0 +1,167 @@
+//! The heat equation in space-time by Galerkin boundary elements.
+//!
+//! du/dt - alpha Laplace u = 0 in a bounded domain for 0 < t < T with u = 0 at t = 0. Boundary values are
+//! u and the flux w = alpha du/dn, n outward. Flat triangles, equal time steps; u is continuous and
+//! linear on the triangles, w constant, both constant on each time step. Vectors hold the steps one
+//! after the other: the coefficient of node or triangle i in step k (0-based) is at `k * n + i`.
+//!
+//! The four operators are block lower triangular Toeplitz matrices in time:
+//! (A x)_k = sum over d <= k of A_d x_(k-d).
+//!
+//! | operator | test x trial | kernel |
+//! |---|---|---|
+//! | [`Kind::V`] | triangles x triangles | G |
+//! | [`Kind::K`] | triangles x nodes | alpha dG/dn_y |
+//! | [`Kind::Ks`] | nodes x triangles | alpha dG/dn_x |
+//! | [`Kind::D`] | nodes x nodes | -alpha^2 d^2 G / dn_x dn_y |
+//!
+//! Sources: Costabel 1990; Arnold and Noon 1987; Dohr, Zank and Steinbach 2019 (operators, boundary integral
+//! equations); Sauter and Schwab 2011 (quadrature where triangles touch).
+
+pub mod functions;
+pub mod reference;
+
+use clinalg::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::Mesh;
+use crate::quadrature::{Contact, PairPoint};
+
+/// One of the four boundary integral operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// Single layer.
+    V,
+    /// Double layer.
+    K,
+    /// Adjoint double layer.
+    Ks,
+    /// Hypersingular.
+    D,
+}
+
+impl Kind {
+    /// All four.
+    pub const ALL: [Kind; 4] = [Kind::V, Kind::K, Kind::Ks, Kind::D];
+
+    /// Whether test functions belong to nodes (hats), else to triangles.
+    pub fn tests_nodes(self) -> bool {
+        matches!(self, Kind::Ks | Kind::D)
+    }
+
+    /// Whether trial functions belong to nodes (hats), else to triangles.
+    pub fn tries_nodes(self) -> bool {
+        matches!(self, Kind::K | Kind::D)
+    }
+
+    /// Rows of a block.
+    pub fn rows(self, mesh: &Mesh) -> usize {
+        if self.tests_nodes() { mesh.nodes().len() } else { mesh.triangles().len() }
+    }
+
+    /// Columns of a block.
+    pub fn cols(self, mesh: &Mesh) -> usize {
+        if self.tries_nodes() { mesh.nodes().len() } else { mesh.triangles().len() }
+    }
+
+    /// Whether the blocks are symmetric.
+    pub fn is_symmetric(self) -> bool {
+        matches!(self, Kind::V | Kind::D)
+    }
+
+    /// How the rule for triangles that touch lies on `i` (test) and `j` (trial); `None` for triangles
+    /// apart.
+    ///
+    /// The rule for a common edge is not symmetric: exchanged triangles give numbers that differ by
+    /// its error. So that V and D are symmetric and Ks is the transpose of K all the same, the rule's
+    /// first triangle is that of the larger index for V and D, the test triangle for K and the trial
+    /// triangle for Ks.
+    pub(crate) fn singular_pair(self, mesh: &Mesh, i: usize, j: usize) -> Option<SingularPair> {
+        let exchanged = self == Kind::Ks || self.is_symmetric() && i < j;
+        let (contact, first, second) = if exchanged { mesh.contact(j, i)? } else { mesh.contact(i, j)? };
+        Some(SingularPair { contact, exchanged, first, second })
+    }
+
+    /// Numbers that a pair of triangles contributes to each block: 1, 3, 3 or 9.
+    pub fn slots(self) -> usize {
+        (if self.tests_nodes() { 3 } else { 1 }) * (if self.tries_nodes() { 3 } else { 1 })
+    }
+}
+
+/// A rule on two triangles that touch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SingularPair {
+    pub(crate) contact: Contact,
+    /// The rule's first triangle is the trial triangle.
+    pub(crate) exchanged: bool,
+    /// The corners of the rule's first and second triangle in the rule's order.
+    pub(crate) first: [usize; 3],
+    pub(crate) second: [usize; 3],
+}
+
+impl SingularPair {
+    /// Barycentric coordinates of `point` on the test and on the trial triangle.
+    pub(crate) fn coordinates(&self, point: &PairPoint) -> ([f64; 3], [f64; 3]) {
+        let (mut x, mut y) = ([0.0; 3], [0.0; 3]);
+        for c in 0..3 {
+            x[self.first[c]] = point.x[c];
+            y[self.second[c]] = point.y[c];
+        }
+        if self.exchanged { (y, x) } else { (x, y) }
+    }
+}
+
+/// What the discretisation is made with.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeatParams {
+    /// Diffusivity, positive.
+    pub alpha: f64,
+    /// End of the time interval, positive.
+    pub end_time: f64,
+    /// Number of time steps, at least 1.
+    pub steps: usize,
+    /// Order of the rule on triangles apart, one of
+    /// [`TRIANGLE_ORDERS`](crate::quadrature::TRIANGLE_ORDERS). Default 4.
+    #[serde(default = "default_order")]
+    pub order: usize,
+    /// Points in each of the four directions of the rules for triangles that touch, 1 to 10. Default 4.
+    #[serde(default = "default_order")]
+    pub singular_order: usize,
+}
+
+fn default_order() -> usize {
+    4
+}
+
+impl HeatParams {
+    /// Parameters with the default quadrature.
+    pub fn new(alpha: f64, end_time: f64, steps: usize) -> HeatParams {
+        HeatParams { alpha, end_time, steps, order: default_order(), singular_order: default_order() }
+    }
+
+    /// Length of a time step.
+    pub fn step(&self) -> f64 {
+        self.end_time / self.steps as f64
+    }
+
+    /// An error unless every field is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names the field.
+    pub fn check(&self) -> Result<()> {
+        for (argument, value) in [("alpha", self.alpha), ("end_time", self.end_time)] {
+            if !(value > 0.0 && value.is_finite()) {
+                let (expected, got) = ("a positive finite number".into(), value.to_string());
+                return Err(Error::Value { argument, expected, got });
+            }
+        }
+        for (argument, value, most) in [("steps", self.steps, 1 << 20), ("singular_order", self.singular_order, 10)] {
+            if !(1..=most).contains(&value) {
+                let (expected, got) = (format!("1 to {most}"), value.to_string());
+                return Err(Error::Value { argument, expected, got });
+            }
+        }
+        crate::quadrature::TriangleRule::of_order(self.order).map(|_| ())
+    }
+}

@@ -1,0 +1,288 @@
+//! Surfaces from files: OBJ, OFF, STL, Gmsh 4 ASCII.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read};
+use std::path::Path;
+use std::str::FromStr;
+
+use clinalg::{Error, Result};
+
+use super::{Mesh, Point};
+
+/// A surface not yet checked.
+type Surface = (Vec<Point>, Vec<[u32; 3]>);
+
+fn io(path: &Path, source: std::io::Error) -> Error {
+    Error::Io { path: path.to_owned(), source }
+}
+
+impl Mesh {
+    /// Reads the surface in `path`; the extension tells the format: `.obj`, `.off`, `.stl` (both
+    /// kinds) or `.msh` (Gmsh 4 ASCII). Polygons are cut into triangles. Corners in STL files are
+    /// joined where their coordinates are equal. Triangles of Gmsh files are those of the first order
+    /// elements of type 2; others are left out.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Format`] with the line; [`Error::Value`] for another extension; those
+    /// of [`Mesh::new`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
+        let path = path.as_ref();
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+        let (nodes, triangles) = match extension.as_str() {
+            "obj" => read_obj(path)?,
+            "off" => Lines::of(path)?.off()?,
+            "stl" => read_stl(path)?,
+            "msh" => Lines::of(path)?.gmsh()?,
+            _ => {
+                let (expected, got) = ("a file .obj, .off, .stl or .msh".into(), path.display().to_string());
+                return Err(Error::Value { argument: "mesh", expected, got });
+            }
+        };
+        Mesh::new(nodes, triangles)
+    }
+}
+
+fn read_obj(path: &Path) -> Result<Surface> {
+    let file = File::open(path).map_err(|source| io(path, source))?;
+    let options =
+        tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
+    // Materials do not matter here.
+    let loaded = tobj::load_obj_buf(&mut BufReader::new(file), &options, |_| Ok(Default::default()));
+    let (models, _) =
+        loaded.map_err(|error| Error::Format { path: path.to_owned(), line: 1, reason: error.to_string() })?;
+    let (mut nodes, mut triangles) = (Vec::new(), Vec::new());
+    // Objects of one file have their own copies of common vertices.
+    let mut known = Joined::default();
+    for model in models {
+        let points: Vec<u32> =
+            model.mesh.positions.chunks_exact(3).map(|p| known.index([p[0], p[1], p[2]], &mut nodes)).collect();
+        for t in model.mesh.indices.chunks_exact(3) {
+            triangles.push([0, 1, 2].map(|c| points[t[c] as usize]));
+        }
+    }
+    Ok((nodes, triangles))
+}
+
+fn read_stl(path: &Path) -> Result<Surface> {
+    let mut file = File::open(path).map_err(|source| io(path, source))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(|source| io(path, source))?;
+    let soup = stl_io::create_stl_reader(&mut std::io::Cursor::new(&bytes))
+        .and_then(|facets| facets.collect::<std::io::Result<Vec<_>>>())
+        .map_err(|error| Error::Format { path: path.to_owned(), line: 1, reason: error.to_string() })?;
+    let (mut nodes, mut known) = (Vec::new(), Joined::default());
+    let triangles = soup
+        .iter()
+        .map(|facet| facet.vertices.map(|v| known.index([v[0], v[1], v[2]].map(f64::from), &mut nodes)))
+        .collect();
+    Ok((nodes, triangles))
+}
+
+/// Points by their coordinates.
+#[derive(Default)]
+struct Joined(HashMap<[u64; 3], u32>);
+
+impl Joined {
+    fn index(&mut self, point: Point, nodes: &mut Vec<Point>) -> u32 {
+        // Adding zero turns -0 into 0.
+        *self.0.entry(point.map(|v| (v + 0.0).to_bits())).or_insert_with(|| {
+            nodes.push(point);
+            nodes.len() as u32 - 1
+        })
+    }
+}
+
+/// The words of a text file with their lines.
+struct Lines<'p> {
+    path: &'p Path,
+    text: String,
+}
+
+/// One line of words.
+struct Words<'p, 't> {
+    path: &'p Path,
+    line: usize,
+    words: std::str::SplitWhitespace<'t>,
+}
+
+impl Words<'_, '_> {
+    fn fault(&self, reason: impl Into<String>) -> Error {
+        Error::Format { path: self.path.to_owned(), line: self.line, reason: reason.into() }
+    }
+
+    fn next<T: FromStr>(&mut self, what: &str) -> Result<T> {
+        let word = self.words.next().ok_or_else(|| self.fault(format!("{what} is missing")))?;
+        word.parse().map_err(|_| self.fault(format!("`{word}` is no {what}")))
+    }
+
+    fn point(&mut self) -> Result<Point> {
+        let mut coordinate = || self.next::<f64>("coordinate");
+        Ok([coordinate()?, coordinate()?, coordinate()?])
+    }
+}
+
+impl<'p> Lines<'p> {
+    fn of(path: &'p Path) -> Result<Lines<'p>> {
+        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            ErrorKind::InvalidData => Error::Format {
+                path: path.to_owned(),
+                line: 1,
+                reason: "no text; only ASCII files of this format are read".into(),
+            },
+            _ => io(path, source),
+        })?;
+        Ok(Lines { path, text })
+    }
+
+    /// The lines that say something.
+    fn words(&self) -> impl Iterator<Item = Words<'p, '_>> {
+        let path = self.path;
+        self.text.lines().enumerate().filter_map(move |(k, line)| {
+            let line = line.split('#').next().unwrap_or_default();
+            let some = !line.trim().is_empty();
+            some.then(|| Words { path, line: k + 1, words: line.split_whitespace() })
+        })
+    }
+
+    fn cut(&self) -> Error {
+        Error::Format {
+            path: self.path.to_owned(),
+            line: self.text.lines().count(),
+            reason: "the file ends too early".into(),
+        }
+    }
+
+    /// Object File Format: `OFF`, the numbers of nodes, faces and edges, nodes, faces.
+    fn off(&self) -> Result<Surface> {
+        let mut lines = self.words();
+        let mut head = lines.next().ok_or_else(|| self.cut())?;
+        if head.next::<String>("keyword OFF")? != "OFF" {
+            return Err(head.fault("the first word is not OFF"));
+        }
+        // The numbers may stand on the line of the keyword.
+        if head.words.clone().next().is_none() {
+            head = lines.next().ok_or_else(|| self.cut())?;
+        }
+        let (count, faces): (usize, usize) = (head.next("number of nodes")?, head.next("number of faces")?);
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            nodes.push(lines.next().ok_or_else(|| self.cut())?.point()?);
+        }
+        let mut triangles = Vec::new();
+        for _ in 0..faces {
+            let mut line = lines.next().ok_or_else(|| self.cut())?;
+            let corners: usize = line.next("number of corners")?;
+            if corners < 3 {
+                return Err(line.fault(format!("a face of {corners} corners")));
+            }
+            let (first, mut last): (u32, u32) = (line.next("node index")?, line.next("node index")?);
+            for _ in 2..corners {
+                let next = line.next("node index")?;
+                triangles.push([first, last, next]);
+                last = next;
+            }
+        }
+        Ok((nodes, triangles))
+    }
+
+    /// Gmsh's format 4 and 4.1 in ASCII: the sections `$Nodes` and `$Elements`.
+    fn gmsh(&self) -> Result<Surface> {
+        let mut lines = self.words();
+        let mut nodes = Vec::new();
+        let mut triangles: Vec<[u64; 3]> = Vec::new();
+        let mut index: HashMap<u64, u32> = HashMap::new();
+        let mut place = 1;
+        let mut newer = true;
+        while let Some(mut line) = lines.next() {
+            place = line.line;
+            let mut need = || lines.next().ok_or_else(|| self.cut());
+            match line.next::<String>("section")?.as_str() {
+                "$MeshFormat" => {
+                    let mut format = need()?;
+                    let (version, kind): (f64, u32) = (format.next("version")?, format.next("kind of file")?);
+                    if !(4.0..5.0).contains(&version) || kind != 0 {
+                        return Err(format.fault("only ASCII files of version 4 are read"));
+                    }
+                    newer = version > 4.05;
+                }
+                "$Nodes" => {
+                    let blocks: usize = need()?.next("number of blocks")?;
+                    for _ in 0..blocks {
+                        let mut head = need()?;
+                        for _ in 0..3 {
+                            head.next::<i64>("number")?;
+                        }
+                        let count: usize = head.next("number of nodes")?;
+                        let mut tags: Vec<u64> = Vec::new();
+                        if newer {
+                            for _ in 0..count {
+                                tags.push(need()?.next("node tag")?);
+                            }
+                        }
+                        let mut tags = tags.into_iter();
+                        for _ in 0..count {
+                            let mut line = need()?;
+                            let tag = match tags.next() {
+                                Some(tag) => tag,
+                                None => line.next("node tag")?,
+                            };
+                            index.insert(tag, nodes.len() as u32);
+                            nodes.push(line.point()?);
+                        }
+                    }
+                }
+                "$Elements" => {
+                    let blocks: usize = need()?.next("number of blocks")?;
+                    for _ in 0..blocks {
+                        let mut head = need()?;
+                        head.next::<i64>("number")?;
+                        head.next::<i64>("number")?;
+                        let (kind, count): (u32, usize) =
+                            (head.next("element type")?, head.next("number of elements")?);
+                        for _ in 0..count {
+                            let mut line = need()?;
+                            if kind == 2 {
+                                line.next::<u64>("element tag")?;
+                                let mut tag = || line.next("node tag");
+                                triangles.push([tag()?, tag()?, tag()?]);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.number(nodes, &triangles, &index, place)
+    }
+
+    /// Replaces tags by indices and drops the nodes of no triangle, such as those inside a volume.
+    fn number(
+        &self,
+        nodes: Vec<Point>,
+        triangles: &[[u64; 3]],
+        index: &HashMap<u64, u32>,
+        line: usize,
+    ) -> Result<Surface> {
+        let mut kept = Vec::new();
+        let mut place = vec![u32::MAX; nodes.len()];
+        let mut result = Vec::with_capacity(triangles.len());
+        for tags in triangles {
+            let mut triangle = [0; 3];
+            for (c, tag) in tags.iter().enumerate() {
+                let Some(&node) = index.get(tag) else {
+                    let reason = format!("a triangle names node {tag}, which is not there");
+                    return Err(Error::Format { path: self.path.to_owned(), line, reason });
+                };
+                let slot = &mut place[node as usize];
+                if *slot == u32::MAX {
+                    *slot = kept.len() as u32;
+                    kept.push(nodes[node as usize]);
+                }
+                triangle[c] = *slot;
+            }
+            result.push(triangle);
+        }
+        Ok((kept, result))
+    }
+}

@@ -1,0 +1,234 @@
+//! Surfaces: generators, checks, files.
+
+use std::f64::consts::PI;
+use std::fs;
+
+use clinalg::Error;
+use clinalg_bem::mesh::Field;
+use clinalg_bem::quadrature::Contact;
+use clinalg_bem::{Mesh, Point};
+
+#[test]
+fn cubes_have_their_sizes_on_every_level() {
+    for (mesh, triangles, nodes) in [(Mesh::cube12(), 12, 8), (Mesh::cube24(), 24, 14)] {
+        let mut mesh = mesh;
+        assert_eq!(mesh.nodes()[0], [1.0, -1.0, -1.0]);
+        assert_eq!((mesh.triangles().len(), mesh.nodes().len()), (triangles, nodes));
+        for level in 0..4 {
+            let quality = mesh.quality();
+            assert_eq!(quality.triangles, triangles << (2 * level));
+            // Euler: V - E + F = 2 with E = 3 F / 2.
+            assert_eq!(2 * quality.nodes, quality.triangles + 4);
+            assert!((quality.area - 24.0).abs() < 1e-12 && (quality.volume - 8.0).abs() < 1e-12);
+            assert!((quality.smallest_angle - 45.0).abs() < 1e-9 && (quality.largest_angle - 90.0).abs() < 1e-9);
+            // 1 / (2 (sqrt 2 - 1)) for a right isosceles triangle.
+            assert!((quality.worst_aspect - 0.5 * (1.0 + 2.0_f64.sqrt())).abs() < 1e-12);
+            mesh = mesh.refined().unwrap();
+        }
+    }
+}
+
+#[test]
+fn diagonals_of_the_coarse_cube_are_the_published_ones() {
+    let mesh = Mesh::cube12();
+    let diagonals: [[Point; 2]; 6] = [
+        [[1.0, -1.0, -1.0], [1.0, 1.0, 1.0]],
+        [[1.0, 1.0, -1.0], [-1.0, 1.0, 1.0]],
+        [[-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]],
+        [[-1.0, -1.0, -1.0], [1.0, -1.0, 1.0]],
+        [[1.0, 1.0, -1.0], [-1.0, -1.0, -1.0]],
+        [[1.0, -1.0, 1.0], [-1.0, 1.0, 1.0]],
+    ];
+    for ends in diagonals {
+        let both = mesh.triangles().iter().filter(|t| {
+            let corners = t.map(|v| mesh.nodes()[v as usize]);
+            ends.iter().all(|end| corners.contains(end))
+        });
+        assert_eq!(both.count(), 2, "{ends:?}");
+    }
+}
+
+#[test]
+fn spheres_converge_with_the_second_order() {
+    let defects: Vec<f64> = (0..5).map(|k| 4.0 * PI / 3.0 - Mesh::icosphere(k).unwrap().volume()).collect();
+    assert_eq!(Mesh::icosphere(2).unwrap().triangles().len(), 320);
+    for pair in defects.windows(2).skip(1) {
+        let ratio = pair[0] / pair[1];
+        assert!((3.7..4.1).contains(&ratio), "{ratio}");
+    }
+    let sphere = Mesh::icosphere(3).unwrap();
+    for (k, normal) in sphere.normals().iter().enumerate() {
+        let centre = sphere.point(k, [1.0 / 3.0; 3]);
+        assert!(centre.iter().zip(normal).map(|(a, b)| a * b).sum::<f64>() > 0.98);
+    }
+}
+
+#[test]
+fn contacts_are_counted_and_ordered() {
+    let mesh = Mesh::cube24().refined().unwrap();
+    let around = mesh.triangles_around();
+    let mut counts = [0; 3];
+    for i in 0..mesh.triangles().len() {
+        let touching = mesh.touching(i, &around);
+        for j in 0..mesh.triangles().len() {
+            let contact = mesh.contact(i, j);
+            assert_eq!(contact.is_some(), touching.contains(&(j as u32)));
+            let Some((contact, a, b)) = contact else { continue };
+            counts[contact as usize] += 1;
+            let common = match contact {
+                Contact::Vertex => 1,
+                Contact::Edge => 2,
+                Contact::Identical => 3,
+            };
+            for k in 0..3 {
+                assert_eq!(mesh.triangles()[i][a[k]] == mesh.triangles()[j][b[k]], k < common);
+            }
+        }
+    }
+    // Three edges a triangle; the number of vertex contacts follows from the degrees d of the nodes.
+    let pairs: usize = (0..mesh.nodes().len()).map(|v| around.of(v).len().pow(2)).sum();
+    assert_eq!(counts, [pairs - 3 * 96 - 2 * 288, 288, 96]);
+}
+
+#[test]
+fn curls_sum_to_zero_and_are_tangential() {
+    let mesh = Mesh::icosphere(1).unwrap();
+    for k in 0..mesh.triangles().len() {
+        let curls = mesh.curls(k);
+        for d in 0..3 {
+            assert!(curls.iter().map(|c| c[d]).sum::<f64>().abs() < 1e-13);
+        }
+        for curl in curls {
+            let along = (0..3).map(|d| curl[d] * mesh.normals()[k][d]).sum::<f64>();
+            assert!(along.abs() < 1e-13);
+        }
+    }
+}
+
+fn refused(nodes: Vec<Point>, triangles: Vec<[u32; 3]>, words: &str) {
+    let error = Mesh::new(nodes, triangles).unwrap_err();
+    assert!(error.to_string().contains(words), "`{error}` does not say `{words}`");
+}
+
+#[test]
+fn bad_surfaces_are_refused_in_words() {
+    let cube = Mesh::cube12();
+    let (nodes, triangles) = (cube.nodes().to_vec(), cube.triangles().to_vec());
+    refused(nodes.clone(), Vec::new(), "at least four");
+    refused(nodes.clone(), triangles[1..].to_vec(), "open edge");
+    let with = |extra: [u32; 3]| triangles.iter().copied().chain([extra]).collect::<Vec<_>>();
+    refused(nodes.clone(), with(triangles[3]), "each triangle once");
+    refused(nodes.clone(), with([0, 1, 99]), "below 8");
+    refused(nodes.clone(), with([0, 5, 6]), "3 triangles at the edge");
+    let mut turned = triangles.clone();
+    turned[2].swap(0, 1);
+    refused(nodes.clone(), turned, "same orientation");
+    let inverted = triangles.iter().map(|&[a, b, c]| [a, c, b]).collect();
+    refused(nodes.clone(), inverted, "inward");
+    let mut broken = nodes.clone();
+    broken[3][1] = f64::NAN;
+    refused(broken, triangles.clone(), "finite coordinates");
+    let mut flat = nodes.clone();
+    flat[1] = flat[0];
+    refused(flat, triangles.clone(), "with an area");
+    let mut spare = nodes.clone();
+    spare.push([5.0; 3]);
+    refused(spare, triangles.clone(), "every node");
+    // Two cubes that share the corner 5 = (1, 1, 1) alone.
+    let mut two = nodes.clone();
+    two.extend(nodes.iter().map(|p| p.map(|v| v + 2.0)));
+    let mut both = triangles.clone();
+    both.extend(triangles.iter().map(|t| t.map(|v| if v == 3 { 5 } else { v + 8 })));
+    let mut used: Vec<u32> = both.iter().flatten().copied().collect();
+    used.sort_unstable();
+    used.dedup();
+    let place = |v: u32| used.binary_search(&v).unwrap() as u32;
+    let both: Vec<[u32; 3]> = both.iter().map(|t| t.map(place)).collect();
+    let two: Vec<Point> = used.iter().map(|&v| two[v as usize]).collect();
+    refused(two, both, "several parts");
+}
+
+#[test]
+fn files_of_each_format_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let cube = Mesh::cube12();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let numbers = |p: &[f64]| p.iter().map(f64::to_string).collect::<Vec<_>>().join(" ");
+    let mut obj = String::from("# a cube\n");
+    cube.nodes().iter().for_each(|p| obj += &format!("v {}\n", numbers(p)));
+    cube.triangles().iter().for_each(|t| obj += &format!("f {} {} {}\n", t[0] + 1, t[1] + 1, t[2] + 1));
+    // Quadrilaterals here, to be cut.
+    let mut off = String::from("OFF\n8 6 0 # counts\n");
+    cube.nodes().iter().for_each(|p| off += &format!("{}\n", numbers(p)));
+    for pair in cube.triangles().chunks(2) {
+        off += &format!("4 {} {} {} {}\n", pair[0][0], pair[0][1], pair[0][2], pair[1][2]);
+    }
+    let mut stl = String::from("solid cube\n");
+    for t in cube.triangles() {
+        stl += "facet normal 0 0 0\nouter loop\n";
+        t.iter().for_each(|&v| stl += &format!("vertex {}\n", numbers(&cube.nodes()[v as usize])));
+        stl += "endloop\nendfacet\n";
+    }
+    stl += "endsolid cube\n";
+    let mut msh = String::from("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 9 1 9\n2 1 0 9\n");
+    (0..9).for_each(|k| msh += &format!("{}\n", 10 * k + 1));
+    // A node of no triangle comes first.
+    msh += "7 7 7\n";
+    cube.nodes().iter().for_each(|p| msh += &format!("{}\n", numbers(p)));
+    msh += "$EndNodes\n$Elements\n2 13 1 13\n1 1 1 1\n1 11 21\n2 1 2 12\n";
+    for (k, t) in cube.triangles().iter().enumerate() {
+        let tag = |v: u32| 10 * (v + 1) + 1;
+        msh += &format!("{} {} {} {}\n", k + 2, tag(t[0]), tag(t[1]), tag(t[2]));
+    }
+    msh += "$EndElements\n";
+    let paths = [write("c.obj", obj), write("c.off", off), write("c.stl", stl), write("c.msh", msh.clone())];
+    for path in &paths {
+        let mesh = Mesh::read(path).unwrap();
+        let sorted = |mesh: &Mesh| {
+            let mut all: Vec<[Point; 3]> = (0..mesh.triangles().len())
+                .map(|k| {
+                    let mut corners = mesh.corners(k);
+                    corners.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                    corners
+                })
+                .collect();
+            all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            all
+        };
+        assert_eq!(sorted(&mesh), sorted(&cube), "{}", path.display());
+    }
+    let bad = [
+        write("head.off", "OF\n".into()),
+        write("cut.off", "OFF\n8 6 0\n1 1 1\n".into()),
+        write("word.off", "OFF\n1 1 0\n1 one 1\n".into()),
+        write("binary.msh", "$MeshFormat\n4.1 1 8\n".into()),
+        write("tag.msh", msh.replace("\n3 11 ", "\n3 12 ")),
+    ];
+    for path in &bad {
+        let error = Mesh::read(path).unwrap_err();
+        let known = matches!(&error, Error::Format { .. } | Error::Value { .. });
+        assert!(known, "{}: {error}", path.display());
+    }
+    assert!(Mesh::read(&bad[2]).unwrap_err().to_string().contains(":3: `one`"));
+    assert!(matches!(Mesh::read(folder.path().join("none.obj")), Err(Error::Io { .. })));
+    assert!(Mesh::read("mesh.xyz").unwrap_err().to_string().contains(".obj"));
+}
+
+#[test]
+fn vtk_files_hold_mesh_and_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cube.vtu");
+    let mesh = Mesh::cube12();
+    let (flux, heat) = (vec![0.5; 12], vec![-1.25; 8]);
+    mesh.write_vtk(&path, &[Field::Triangles("w", &flux), Field::Nodes("u", &heat)]).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    for words in ["NumberOfPoints=\"8\" NumberOfCells=\"12\"", "Name=\"w\"", "Name=\"u\"", "-1.25e0"] {
+        assert!(text.contains(words), "{words}");
+    }
+    let error = mesh.write_vtk(&path, &[Field::Nodes("u", &flux)]).unwrap_err();
+    assert_eq!(error.id(), "clinalg:argument:length");
+}
