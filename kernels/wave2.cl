@@ -107,8 +107,8 @@ __kernel void leap_gpu(ulong n, ulong pitch, REAL a, REAL r2, __global const REA
 #ifndef COLUMNS
 #define COLUMNS 1
 #endif
-// Rows per turn of the loop: after three, every row is back in the registers where it started.
-#define TURN 3
+// Rows per turn of the loop: after two, local memory is back on the side where it started.
+#define TURN 2
 
 #define FETCH(row_u, row_p)                                                                              \
     {                                                                                                    \
