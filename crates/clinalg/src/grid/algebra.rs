@@ -47,7 +47,7 @@ pub(super) struct Algebra<T: Real> {
 }
 
 /// A matrix whose row `k` is filled by `row`, columns in ascending order.
-fn matrix<T: Real>(
+pub(super) fn matrix<T: Real>(
     context: &Context,
     rows: usize,
     cols: usize,
@@ -66,7 +66,7 @@ fn matrix<T: Real>(
 }
 
 /// Whether point `k` of an n by n grid is inside.
-fn inside(n: usize, k: usize) -> bool {
+pub(super) fn inside(n: usize, k: usize) -> bool {
     (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
 }
 

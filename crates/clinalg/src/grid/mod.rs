@@ -33,12 +33,14 @@ mod params;
 mod pieces;
 mod poisson;
 mod processor;
+mod wave;
 mod wide;
 
 pub use operator::{MultigridParams, MultigridPreconditioner, PoissonOperator};
 pub use params::{Cycle, Form, PoissonParams, PoissonReport, Smoother};
 pub use pieces::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
 pub use poisson::Poisson;
+pub use wave::{ImplicitReport, Scheme, Wave, WaveEnergy, WaveParams, WaveReport};
 
 use crate::{Error, Result};
 

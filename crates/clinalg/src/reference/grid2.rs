@@ -249,17 +249,17 @@ pub fn poisson5_interior<T: Real>(n: usize) -> Result<CsrParts<T>> {
     CsrParts::from_triplets(m * m, m * m, &entries)
 }
 
-fn check<T>(n: usize, grids: &[&[T]]) {
+pub(super) fn check<T>(n: usize, grids: &[&[T]]) {
     assert!(n >= 2, "a grid needs at least 2 points a side");
     assert!(grids.iter().all(|grid| grid.len() == n * n), "a grid is not n * n = {n} * {n} long");
 }
 
 /// Positions of the interior points, row by row.
-fn interior(n: usize) -> impl Iterator<Item = usize> {
+pub(super) fn interior(n: usize) -> impl Iterator<Item = usize> {
     (1..n - 1).flat_map(move |j| (1..n - 1).map(move |i| j * n + i))
 }
 
-fn neighbours<T: Real>(n: usize, u: &[T], k: usize) -> T {
+pub(super) fn neighbours<T: Real>(n: usize, u: &[T], k: usize) -> T {
     u[k - n] + u[k - 1] + u[k + 1] + u[k + n]
 }
 

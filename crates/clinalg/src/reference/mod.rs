@@ -8,6 +8,7 @@ pub mod csr;
 pub mod dense;
 pub mod grid2;
 pub mod vector;
+pub mod wave2;
 
 pub use band::BandParts;
 pub use csr::CsrParts;

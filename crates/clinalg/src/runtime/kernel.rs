@@ -31,6 +31,7 @@ pub(crate) mod files {
     pub(crate) static DENSE: File = file!("dense");
     pub(crate) static CONVERT: File = file!("convert");
     pub(crate) static GRID2: File = file!("grid2");
+    pub(crate) static WAVE2: File = file!("wave2");
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
@@ -85,7 +86,7 @@ pub(super) struct ProgramKey {
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
         use files::*;
-        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2];
+        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2];
         all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
     }
 
