@@ -22,17 +22,37 @@ use std::ffi::{CStr, c_char};
 
 use status::Fault;
 
+/// Refuses what no array of `len` values can be: null, not aligned, or larger than the address space.
+fn check_array<T>(argument: &'static str, pointer: *const T, len: usize) -> Result<(), Fault> {
+    if pointer.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    if !pointer.is_aligned() {
+        let expected = format!("an address that {} divides", align_of::<T>());
+        return Err(Fault::Library(clinalg::Error::Value { argument, expected, got: format!("{pointer:p}") }));
+    }
+    if len > isize::MAX as usize / size_of::<T>() {
+        return Err(too_many(argument));
+    }
+    Ok(())
+}
+
+fn too_many(argument: &'static str) -> Fault {
+    let expected = "a length that fits the address space".into();
+    Fault::Library(clinalg::Error::Value { argument, expected, got: "more".into() })
+}
+
 /// The slice behind a pointer; an empty one may be null.
 ///
 /// # Safety
 /// `pointer` is null or names `len` values that nobody writes while the slice lives.
 unsafe fn slice<'a, T>(argument: &'static str, pointer: *const T, len: usize) -> Result<&'a [T], Fault> {
-    match (pointer.is_null(), len) {
-        (_, 0) => Ok(&[]),
-        (true, _) => Err(Fault::Null(argument)),
-        // SAFETY: by the contract above.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts(pointer, len) }),
+    if len == 0 {
+        return Ok(&[]);
     }
+    check_array(argument, pointer, len)?;
+    // SAFETY: by the contract above and the check.
+    Ok(unsafe { std::slice::from_raw_parts(pointer, len) })
 }
 
 /// The writable slice behind a pointer; an empty one may be null.
@@ -40,12 +60,12 @@ unsafe fn slice<'a, T>(argument: &'static str, pointer: *const T, len: usize) ->
 /// # Safety
 /// `pointer` is null or names `len` values that nobody else uses while the slice lives.
 unsafe fn slice_mut<'a, T>(argument: &'static str, pointer: *mut T, len: usize) -> Result<&'a mut [T], Fault> {
-    match (pointer.is_null(), len) {
-        (_, 0) => Ok(&mut []),
-        (true, _) => Err(Fault::Null(argument)),
-        // SAFETY: by the contract above.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) }),
+    if len == 0 {
+        return Ok(&mut []);
     }
+    check_array(argument, pointer, len)?;
+    // SAFETY: by the contract above and the check.
+    Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
 }
 
 /// Writes a result.

@@ -8,7 +8,7 @@ use clinalg::registry::{Download, Host, Kind, Registry, Scalar};
 use clinalg::{Context, Csr, Dense, Error, HandleFault, Precision};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{choice, put, slice, slice_mut, text};
+use crate::{choice, put, slice, slice_mut, text, too_many};
 
 /// A device object; 0 is never one.
 pub type ClinalgHandle = u64;
@@ -79,14 +79,6 @@ unsafe fn compressed<'a, T>(
     let entries = offsets[count];
     // SAFETY: the caller's arrays have as many entries as the last offset says.
     unsafe { Ok((offsets, slice("indices", indices, entries)?, slice("values", values, entries)?)) }
-}
-
-fn too_many(argument: &'static str) -> Fault {
-    Fault::Library(Error::Value {
-        argument,
-        expected: "a length that fits the address space".into(),
-        got: "more".into(),
-    })
 }
 
 fn area(rows: usize, cols: usize) -> Result<usize, Fault> {

@@ -100,7 +100,8 @@ thread_local! {
 
 fn remember(id: &str, message: String) {
     let text = |s: String| CString::new(s.replace('\0', " ")).unwrap_or_default();
-    LAST.with(|last| *last.borrow_mut() = (text(id.to_owned()), text(message)));
+    // While a thread ends, its error text may be gone before its last call; the status is left.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = (text(id.to_owned()), text(message)));
 }
 
 /// Runs one entry point: nothing unwinds into C, and the words of a failure are kept for the thread.
@@ -130,14 +131,14 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
 /// Valid until the next failing call on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_last_error_message() -> *const c_char {
-    LAST.with(|last| last.borrow().1.as_ptr())
+    LAST.try_with(|last| last.borrow().1.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The identifier `clinalg:<topic>:<what>` of the last failure on this thread; empty before the
 /// first. Valid until the next failing call on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_last_error_id() -> *const c_char {
-    LAST.with(|last| last.borrow().0.as_ptr())
+    LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The library's version, "major.minor.patch"; valid for ever.
