@@ -472,7 +472,10 @@ impl Context {
             }
         }
         let program = self.build_source(file.name, &source, &options)?;
-        if let Some(binary) = binary_of(program) {
+        // Asked for the binary, drivers compile every kernel of the program at once.
+        if cache::folder().is_some()
+            && let Some(binary) = binary_of(program)
+        {
             cache::store(&cached, &binary);
         }
         Ok(program)
