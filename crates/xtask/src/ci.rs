@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::checks::{amd, bare, barriers, cargo, drivers, kernels, licences, nvidia, oclgrind};
+use crate::checks::{amd, bare, barriers, capi, cargo, drivers, kernels, licences, nvidia, oclgrind};
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
 use crate::system::Workspace;
@@ -41,7 +41,7 @@ struct Check {
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
-const CHECKS: [Check; 14] = [
+const CHECKS: [Check; 17] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], run: cargo::fmt },
     Check { name: "clippy", group: None, about: "clippy, warnings denied", needs: &[], run: cargo::clippy },
     Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], run: cargo::docs },
@@ -110,6 +110,27 @@ const CHECKS: [Check; 14] = [
         run: matlab::check,
     },
     Check {
+        name: "capi",
+        group: Some("c"),
+        about: "the C library, installed and moved, with CMake and pkg-config",
+        needs: &[Need::Cxx, Need::Loader, Need::Pocl, Need::Cmake, Need::PkgConfig],
+        run: capi::run,
+    },
+    Check {
+        name: "fuzz",
+        group: Some("c"),
+        about: "a million random calls and eight threads through the C interface",
+        needs: &[Need::Cxx, Need::Loader, Need::Pocl, Need::PkgConfig],
+        run: capi::fuzz,
+    },
+    Check {
+        name: "valgrind",
+        group: Some("c"),
+        about: "the host part of the C interface under valgrind",
+        needs: &[Need::Loader, Need::Pocl, Need::PkgConfig, Need::Valgrind],
+        run: capi::valgrind,
+    },
+    Check {
         name: "bare",
         group: None,
         about: "the program says in words what a machine without OpenCL lacks",
@@ -131,7 +152,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static Check>> {
     let is_meant = |check: &Check, name: &str| check.name == name || check.group == Some(name);
     if let Some(unknown) = names.iter().find(|name| !CHECKS.iter().any(|check| is_meant(check, name))) {
         let known: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
-        bail!("no check is called `{unknown}`; there are {} and the group drivers", known.join(", "));
+        bail!("no check is called `{unknown}`; there are {} and the groups c and drivers", known.join(", "));
     }
     Ok(CHECKS.iter().filter(|check| names.is_empty() || names.iter().any(|name| is_meant(check, name))).collect())
 }
@@ -203,6 +224,7 @@ mod tests {
         assert_eq!(chosen(&[]).len(), CHECKS.len());
         assert_eq!(chosen(&["amd", "fmt"]), ["fmt", "amd"]);
         assert_eq!(chosen(&["drivers"]), ["pocl", "intel"]);
+        assert_eq!(chosen(&["c"]), ["capi", "fuzz", "valgrind"]);
         let error = choose(&["fnt".to_owned()]).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("`fnt`") && error.contains("fmt"), "{error}");
     }

@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use crate::system::{self, Workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What the static library needs beside itself (`rustc --print native-static-libs`).
+const STATIC: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
 
 /// The number in the shared library's name that programs depend on.
 fn interface() -> String {
@@ -17,7 +19,8 @@ fn interface() -> String {
 /// moved.
 pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
     system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-capi"]))?;
-    let built = workspace.path("target/release");
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
+    let built = workspace.path(target).join("release");
     let headers = workspace.path("crates/clinalg-capi/include");
     let shared = format!("libclinalg.so.{VERSION}");
     let soname = format!("libclinalg.so.{}", interface());
@@ -28,6 +31,9 @@ pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
     link(&prefix.join("lib/libclinalg.so"), &soname)?;
     for header in ["clinalg.h", "clinalg.hpp"] {
         copy(&headers.join(header), &prefix.join("include").join(header))?;
+    }
+    for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&workspace.path(licence), &prefix.join("share/doc/clinalg").join(licence))?;
     }
     system::write_file(&prefix.join("lib/pkgconfig/clinalg.pc"), &pkg_config())?;
     let cmake = prefix.join("lib/cmake/clinalg");
@@ -67,11 +73,12 @@ fn pkg_config() -> String {
     format!(
         "prefix=${{pcfiledir}}/../..\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n\
          Name: clinalg\nDescription: Linear algebra on any OpenCL device\nVersion: {VERSION}\n\
-         Libs: -L${{libdir}} -lclinalg\nLibs.private: -lpthread -ldl -lm\nCflags: -I${{includedir}}\n"
+         Libs: -L${{libdir}} -lclinalg\nLibs.private: {STATIC}\nCflags: -I${{includedir}}\n"
     )
 }
 
 fn cmake_config(shared: &str, soname: &str) -> String {
+    let libraries = STATIC.replace(' ', ";");
     format!(
         "get_filename_component(_clinalg_prefix \"${{CMAKE_CURRENT_LIST_DIR}}/../../..\" ABSOLUTE)\n\
          if(NOT TARGET clinalg::clinalg)\n\
@@ -84,7 +91,7 @@ fn cmake_config(shared: &str, soname: &str) -> String {
          \x20 set_target_properties(clinalg::static PROPERTIES\n\
          \x20   IMPORTED_LOCATION \"${{_clinalg_prefix}}/lib/libclinalg.a\"\n\
          \x20   INTERFACE_INCLUDE_DIRECTORIES \"${{_clinalg_prefix}}/include\"\n\
-         \x20   INTERFACE_LINK_LIBRARIES \"pthread;dl;m\")\n\
+         \x20   INTERFACE_LINK_LIBRARIES \"{libraries}\")\n\
          endif()\n\
          unset(_clinalg_prefix)\n"
     )
@@ -93,6 +100,7 @@ fn cmake_config(shared: &str, soname: &str) -> String {
 /// While the major number is 0, a minor number is a new interface.
 fn cmake_version() -> String {
     let interface = interface();
+    let bytes = size_of::<usize>();
     format!(
         "set(PACKAGE_VERSION \"{VERSION}\")\n\
          if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)\n\
@@ -104,6 +112,9 @@ fn cmake_version() -> String {
          \x20 endif()\n\
          else()\n\
          \x20 set(PACKAGE_VERSION_COMPATIBLE FALSE)\n\
+         endif()\n\
+         if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL {bytes})\n\
+         \x20 set(PACKAGE_VERSION_UNSUITABLE TRUE)\n\
          endif()\n"
     )
 }

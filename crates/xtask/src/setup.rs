@@ -37,6 +37,12 @@ pub(crate) enum Need {
     Ptxas,
     /// GNU Octave.
     Octave,
+    /// CMake, by which programs find the C library.
+    Cmake,
+    /// pkg-config, by which programs find the C library.
+    PkgConfig,
+    /// valgrind.
+    Valgrind,
 }
 
 /// The exit code of the program `clinalg` where there is no OpenCL device.
@@ -50,7 +56,7 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 11] = [
+    pub(crate) const ALL: [Need; 14] = [
         Need::Cxx,
         Need::Loader,
         Need::Pocl,
@@ -62,6 +68,9 @@ impl Need {
         Need::Libclc,
         Need::Ptxas,
         Need::Octave,
+        Need::Cmake,
+        Need::PkgConfig,
+        Need::Valgrind,
     ];
 
     /// What it is called.
@@ -78,6 +87,9 @@ impl Need {
             Need::Libclc => "libclc",
             Need::Ptxas => "ptxas",
             Need::Octave => "GNU Octave",
+            Need::Cmake => "CMake",
+            Need::PkgConfig => "pkg-config",
+            Need::Valgrind => "valgrind",
         }
     }
 
@@ -99,6 +111,12 @@ impl Need {
             (Need::DeviceLibs, Apt) => &["rocm-device-libs"],
             (Need::Libclc, Apt) => &["libclc-15"],
             (Need::Octave, Apt | Dnf | Pacman | Zypper | Brew) => &["octave"],
+            (Need::Cmake, Apt | Dnf | Pacman | Zypper | Brew) => &["cmake"],
+            (Need::PkgConfig, Apt | Zypper) => &["pkg-config"],
+            (Need::PkgConfig, Dnf | Pacman | Brew) => &["pkgconf"],
+            // Without the symbols of the C library it knows no function of the dynamic linker.
+            (Need::Valgrind, Apt) => &["valgrind", "libc6-dbg"],
+            (Need::Valgrind, Dnf | Pacman | Zypper) => &["valgrind"],
             _ => &[],
         }
     }
@@ -129,6 +147,9 @@ impl Need {
             Need::Libclc => libclc().is_some(),
             Need::Ptxas => ptxas(workspace).is_some(),
             Need::Octave => program("octave-cli"),
+            Need::Cmake => program("cmake"),
+            Need::PkgConfig => program("pkg-config"),
+            Need::Valgrind => program("valgrind"),
         }
     }
 }

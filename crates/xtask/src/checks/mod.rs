@@ -3,6 +3,7 @@
 pub(crate) mod amd;
 pub(crate) mod bare;
 pub(crate) mod barriers;
+pub(crate) mod capi;
 pub(crate) mod cargo;
 pub(crate) mod drivers;
 pub(crate) mod kernels;
