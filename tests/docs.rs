@@ -176,6 +176,45 @@ fn rust_examples_are_compiled() {
     }
 }
 
+/// C, C++ and CMake blocks of the book are the examples, which the tests of the C interface compile and run.
+#[test]
+fn c_examples_are_those_of_the_repository() {
+    let mut examples = Vec::new();
+    for extension in ["c", "cpp", "txt"] {
+        files(&root().join("examples"), extension, &mut examples);
+    }
+    let examples: Vec<_> = examples.iter().map(|path| text(path)).collect();
+    let mut seen = 0;
+    for page in book().iter().map(|path| parse(path)) {
+        let meant = |language: &str| matches!(language, "c" | "cpp" | "cmake");
+        // Pages about kernels show OpenCL C.
+        if page.path.parent().is_some_and(|folder| !folder.ends_with("guide")) {
+            continue;
+        }
+        for (language, lines) in page.blocks.iter().filter(|(language, _)| meant(language)) {
+            seen += 1;
+            let block = lines.join("\n") + "\n";
+            assert!(examples.contains(&block), "{}: a {language} block is no example", page.path.display());
+        }
+    }
+    assert!(seen >= 3, "only {seen} blocks found");
+}
+
+/// The functions and codes that the page on C names are in the header.
+#[test]
+fn names_of_the_c_interface_exist() {
+    let header = text(&root().join("crates/clinalg-capi/include/clinalg.h"));
+    let page = text(&root().join("docs/guide/c.md"));
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    for prefix in ["clinalg_", "CLINALG_"] {
+        for name in names(&page, prefix, part) {
+            let known = header.split(|c| !part(c)).any(|word| word == name);
+            let elsewhere = ["clinalg_examples"]; // the name of the CMake project
+            assert!(known || elsewhere.contains(&name.as_str()), "{name} is not in clinalg.h");
+        }
+    }
+}
+
 #[test]
 fn error_identifiers_are_those_of_the_source() {
     let identifiers = |text: &str, quote: char| -> BTreeSet<String> {
@@ -201,9 +240,11 @@ fn error_identifiers_are_those_of_the_source() {
 fn environment_variables_are_those_of_the_source() {
     let part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let known = names(&sources(), "\"CLINALG_", part);
+    let constants = names(&text(&root().join("crates/clinalg-capi/include/clinalg.h")), "CLINALG_", part);
     for path in pages() {
         for variable in names(&text(&path), "CLINALG_", part) {
-            assert!(known.contains(&format!("\"{variable}")), "{}: {variable} is unknown", path.display());
+            let found = known.contains(&format!("\"{variable}")) || constants.contains(&variable);
+            assert!(found, "{}: {variable} is unknown", path.display());
         }
     }
 }

@@ -1,10 +1,9 @@
-/* The C interface from C99: results, errors, released and forged handles, random sequences. */
+/* The C interface from C99: results, errors, released and forged handles. */
 
 #include <clinalg.h>
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int failures = 0;
@@ -129,37 +128,7 @@ static void solvers(void)
     OK(clinalg_release(u));
 }
 
-/* Random calls with live, released, forged and zero handles: each ends with a status. */
-static void random_sequences(unsigned long steps)
-{
-    enum { SLOTS = 16 };
-    clinalg_handle slots[SLOTS] = {0};
-    unsigned long long state = 88172645463325252ULL;
-    unsigned long step;
-    int k;
-    for (step = 0; step < steps; ++step) {
-        clinalg_handle out = 0, *target;
-        clinalg_handle a, b;
-        double values[8] = {1, 2, 3, 4, 5, 6, 7, 8}, number;
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        target = &slots[state % SLOTS];
-        a = state % 11 == 0 ? (clinalg_handle)state : slots[state / 16 % SLOTS];
-        b = slots[state / 256 % SLOTS];
-        switch (state / 65536 % 8) {
-        case 0: clinalg_release(*target); clinalg_vector((uint32_t)(state >> 60), values, state % 8, target); break;
-        case 1: clinalg_release(*target); clinalg_dense(CLINALG_PRECISION_F64, 2, 4, values, target); break;
-        case 2: clinalg_release(a); break;
-        case 3: clinalg_plus(a, b, target); break;
-        case 4: if (clinalg_mv(1.0, a, b, 0.0, &out) == CLINALG_STATUS_OK) clinalg_release(out); break;
-        case 5: clinalg_read(a, CLINALG_PRECISION_F64, 0, state % 8, values); break;
-        case 6: clinalg_dot(a, b, &number); break;
-        default: clinalg_times_constant(a, 0.5, target); break;
-        }
-    }
-    for (k = 0; k < SLOTS; ++k) clinalg_release(slots[k]);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
     clinalg_memory_report before, after;
     OK(clinalg_memory(&before));
@@ -167,7 +136,6 @@ int main(int argc, char **argv)
     solvers();
     OK(clinalg_memory(&after));
     CHECK(after.live_bytes == before.live_bytes && after.live_buffers == before.live_buffers);
-    random_sequences(argc > 1 ? strtoul(argv[1], NULL, 10) : 1000);
     OK(clinalg_shutdown());
     OK(clinalg_memory(&after));
     CHECK(after.live_bytes == 0);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /**
- * The outcome of a call. Numbers are never reused or changed; new ones may be added.
+ * The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
  */
 typedef enum {
   /**

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clinalg::Error;
 
-/// The outcome of a call. Numbers are never reused or changed; new ones may be added.
+/// The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgStatus {

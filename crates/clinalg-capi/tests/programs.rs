@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Random steps; `CLINALG_FUZZ` sets another number.
-const STEPS: &str = "20000";
+/// Random calls; `CLINALG_FUZZ` sets another number.
+const CALLS: &str = "20000";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -57,10 +57,31 @@ fn compile(compiler: [&str; 2], source: &str, options: &[&str]) -> Command {
 fn objects_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/objects.c", &sanitizers);
-    program.arg(std::env::var("CLINALG_FUZZ").unwrap_or_else(|_| STEPS.into()));
     // Drivers keep what they allocate until the process ends.
     let text = run(program.env("ASAN_OPTIONS", "detect_leaks=0"));
     assert_eq!(text, "passed\n");
+}
+
+#[test]
+fn random_calls_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/fuzz.c", &sanitizers);
+    program.arg(std::env::var("CLINALG_FUZZ").unwrap_or_else(|_| CALLS.into()));
+    let text = run(program.env("ASAN_OPTIONS", "detect_leaks=0"));
+    assert!(text.ends_with(" calls, 0 failures, 0 bytes left\n"), "{text}");
+}
+
+#[test]
+fn threads_from_cpp() {
+    let mut program = compile(["CXX", "c++"], "tests/capi/threads.cpp", &["-std=c++11", "-pthread"]);
+    let text = run(program.args(["8", "200"]));
+    assert!(text.ends_with(" 0 failures, 0 bytes left\n"), "{text}");
+}
+
+#[test]
+fn first_program_from_c99() {
+    let mut program = compile(["CC", "cc"], "examples/c/first.c", &["-std=c99"]);
+    assert!(run(&mut program).starts_with("x = 1 2 3 after "));
 }
 
 #[test]
