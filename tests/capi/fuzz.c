@@ -458,7 +458,11 @@ static void solve(void)
     clinalg_poisson_params grid;
     clinalg_report report;
     double history[4];
+    size_t k;
     clinalg_status status;
+    for (k = 0; a != NULL && k < count; ++k)
+        if (pool[k].kind == CLINALG_KIND_VECTOR && pool[k].precision == a->precision && pool[k].rows == a->rows)
+            bh = pool[k].handle;
     clinalg_solve_params_default(&params);
     params.method = (uint32_t)below(4);
     params.preconditioner = (uint32_t)below(3);
@@ -472,7 +476,7 @@ static void solve(void)
     clinalg_poisson_params_default(&grid);
     grid.cycle = (uint32_t)below(4);
     grid.max_cycles = 2;
-    status = clinalg_poisson(&grid, bh, &x, &report, NULL, 0);
+    status = clinalg_poisson(&grid, ah, &x, &report, NULL, 0);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "poisson", status);
     if (x != 0) clinalg_release(x);
     calls += 6;
