@@ -35,6 +35,22 @@ pub(crate) fn side(text: &str) -> Result<usize, String> {
     ))
 }
 
+/// Points a side of a grid that need not be halved.
+pub(crate) fn points(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<usize>() {
+        Ok(n) if (3..=1 << 30).contains(&n) => Ok(n),
+        _ => Err("expected a whole number of points a side, at least 3".into()),
+    }
+}
+
+/// A finite number above 0.
+pub(crate) fn above_zero(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("expected a number above 0".into()),
+    }
+}
+
 /// A relative residual to reach.
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {

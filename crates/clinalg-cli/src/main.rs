@@ -1,4 +1,4 @@
-//! The program `clinalg`: devices, self-test, Poisson by multigrid, sparse solves, benchmarks.
+//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, sparse solves, benchmarks.
 
 mod args;
 mod bench;
@@ -10,6 +10,7 @@ mod plot;
 mod poisson;
 mod progress;
 mod solve;
+mod wave;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,7 @@ Examples:
   clinalg devices                   what OpenCL devices there are
   clinalg doctor                    is every operation right on each of them?
   clinalg poisson --plot u.png      solve -Laplace u = f by multigrid, draw u
+  clinalg wave --plot frames        follow the wave equation, draw frames
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     operations against the memory bandwidth
 
@@ -87,6 +89,7 @@ enum Command {
     Devices(devices::Args),
     Doctor(doctor::Args),
     Poisson(poisson::Args),
+    Wave(wave::Args),
     Solve(solve::Args),
     Bench(bench::Args),
 }
@@ -101,6 +104,7 @@ fn main() -> ExitCode {
         Command::Devices(args) => devices::run(args, &cli.global, &mut out),
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
         Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
+        Command::Wave(args) => wave::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
     };

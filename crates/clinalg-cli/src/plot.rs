@@ -173,6 +173,8 @@ pub(crate) struct Field<'a> {
     pub(crate) label: &'a str,
     pub(crate) n: usize,
     pub(crate) values: &'a [f64],
+    /// What the colours reach over, where it is not the values' own range.
+    pub(crate) range: Option<(f64, f64)>,
 }
 
 impl Field<'_> {
@@ -224,8 +226,11 @@ impl Field<'_> {
         pixels
     }
 
-    /// Smallest and largest finite value.
+    /// What the colours reach over: the range given, else from the smallest to the largest finite value.
     fn extent(&self) -> (f64, f64) {
+        if let Some(range) = self.range {
+            return range;
+        }
         let finite = self.values.iter().copied().filter(|v| v.is_finite());
         finite
             .fold(None, |range, v| range.map_or(Some((v, v)), |(a, b): (f64, f64)| Some((a.min(v), b.max(v)))))
@@ -436,7 +441,8 @@ mod tests {
         let linear = |n: usize| (0..n * n).map(|k| (k % n) as f64 / (n - 1) as f64).collect::<Vec<_>>();
         for n in [3, 5, 65, 257] {
             let values = linear(n);
-            let field = Field { title: String::new(), subtitle: String::new(), label: "", n, values: &values };
+            let field =
+                Field { title: String::new(), subtitle: String::new(), label: "", n, values: &values, range: None };
             for column in 0..100 {
                 let got = field.sample((column, 100), (37, 100));
                 let want = f64::from(column) / 99.0;

@@ -279,7 +279,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 /// A grid of n by n zeros, or words where this machine cannot hold it.
-fn grid<T: Real>(n: usize) -> Result<Vec<T>, Failure> {
+pub(crate) fn grid<T: Real>(n: usize) -> Result<Vec<T>, Failure> {
     let mut values = Vec::new();
     let points = n.checked_mul(n).filter(|&points| values.try_reserve_exact(points).is_ok());
     values.resize(
@@ -379,6 +379,7 @@ impl Document {
             label: "u",
             n,
             values: u,
+            range: None,
         })?;
         let beside = picture.beside("-convergence");
         beside.convergence(&Convergence {

@@ -46,6 +46,40 @@ impl Drop for Progress {
     }
 }
 
+/// Shows how many of a known number of steps are made; nothing unless stderr is a terminal and no JSON is wanted.
+pub(crate) struct Steps {
+    bar: ProgressBar,
+}
+
+impl Steps {
+    pub(crate) fn new(out: &Output, count: u64) -> Steps {
+        let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(count), target);
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        Steps { bar }
+    }
+
+    /// Says what goes on before the steps.
+    pub(crate) fn stage(&self, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+        self.bar.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    /// So many steps are made.
+    pub(crate) fn reached(&self, steps: u64) {
+        self.bar.set_message(format!("step {steps} of {}", self.bar.length().unwrap_or(steps)));
+        self.bar.set_position(steps);
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// The part of the way in powers of ten; towards the smallest tolerance where that is 0.
 fn position(residual: f64, tolerance: f64) -> u64 {
     let part = residual.log10() / tolerance.max(1e-16).log10();
