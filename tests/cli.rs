@@ -122,15 +122,23 @@ const SPD: &str = "%%MatrixMarket matrix coordinate real symmetric
 #[test]
 fn help_teaches() {
     let top = words("--help").fine();
-    for needle in
-        ["devices", "doctor", "poisson", "solve", "bench", "CLINALG_DEVICE", "CLINALG_SHAPE", "CLINALG_CACHE_DIR"]
-    {
+    for needle in [
+        "devices",
+        "doctor",
+        "poisson",
+        "wave",
+        "solve",
+        "bench",
+        "CLINALG_DEVICE",
+        "CLINALG_SHAPE",
+        "CLINALG_CACHE_DIR",
+    ] {
         assert!(top.contains(needle), "{needle}");
     }
     for code in 0..=5 {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
-    for command in ["devices", "doctor", "poisson", "solve", "bench"] {
+    for command in ["devices", "doctor", "poisson", "wave", "solve", "bench"] {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
             assert!(help.contains(needle), "{command}: {needle}");
@@ -147,7 +155,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device("wrong_usage_is_told_with_exit_code_2");
-    let cases: [(Vec<&str>, &[&str]); 24] = [
+    let cases: [(Vec<&str>, &[&str]); 32] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
@@ -164,6 +172,14 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["poisson", "--form", "reference", "--n", "9", "--omega", "nan"], &["omega"]),
         (vec!["poisson", "--form", "reference", "--n", "9", "--pre", "0", "--post", "0"], &["sweep"]),
         (vec!["poisson", "--form", "reference", "--n", "1073741825"], &["memory"]),
+        (vec!["wave", "--n", "2"], &["at least 3"]),
+        (vec!["wave", "--steps", "0"], &["at least 1"]),
+        (vec!["wave", "--courant", "0.5", "--dt", "0.1"], &["--dt"]),
+        (vec!["wave", "--steps", "5", "--end-time", "1"], &["--end-time"]),
+        (vec!["wave", "--c", "nan"], &["above 0"]),
+        (vec!["wave", "--mode", "0,1"], &["0,1", "whole numbers"]),
+        (vec!["wave", "--frames", "1"], &["2 to 10000"]),
+        (vec!["wave", "--form", "reference", "--scheme", "implicit", "--n", "100"], &["65 and 129"]),
         (vec!["solve"], &["A.mtx"]),
         (vec!["solve", &matrix, "--tol", "nan"], &["between 0 and 1"]),
         (vec!["solve", &matrix, "--restart", "0"], &["at least 1"]),
@@ -340,8 +356,15 @@ fn doctor_is_content() {
             {
                 assert!(has(name), "{name}");
             }
-            for name in ["grid_red_black", "poisson_v_red_black", "poisson_matrix_fmg_red_black", "cg", "gmres", "fma"]
-            {
+            for name in [
+                "grid_red_black",
+                "poisson_v_red_black",
+                "poisson_matrix_fmg_red_black",
+                "wave_fused",
+                "cg",
+                "gmres",
+                "fma",
+            ] {
                 assert!(has(name), "{name}");
             }
             for check in checks {
@@ -492,6 +515,107 @@ fn pictures_are_drawn_without_fonts_of_the_system() {
     for needle in ["cycle", "relative residual", "tolerance 10⁻¹⁰", "rounding floor", "10⁻⁸"] {
         assert!(text.contains(needle), "{needle}");
     }
+}
+
+const WAVE_KEYS: [&str; 23] = [
+    "n",
+    "scheme",
+    "form",
+    "precision",
+    "device",
+    "shape",
+    "initial",
+    "mode",
+    "c",
+    "steps",
+    "dt",
+    "end_time",
+    "courant",
+    "courant_limit",
+    "steps_per_pass",
+    "energy",
+    "energy_drift",
+    "error_max",
+    "implicit",
+    "points_per_second",
+    "seconds_setup",
+    "seconds_solve",
+    "pictures",
+];
+
+#[test]
+fn waves_keep_their_energy_and_their_period() {
+    let has_device = device("waves_keep_their_energy_and_their_period");
+    let wave = |args: &str, shape: &str| {
+        let mut command = program();
+        command.args("wave --n 65 --end-time 0.9 --json".split_whitespace()).args(args.split_whitespace());
+        let done = finish(command.env("CLINALG_SHAPE", shape));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        done.json()
+    };
+    for scheme in ["explicit", "implicit"] {
+        let reference = wave(&format!("--scheme {scheme} --form reference"), "");
+        keys(&reference, &WAVE_KEYS);
+        assert!(number(&reference, "energy_drift") < 1e-8, "{reference:#}");
+        // The phase is off by the error of the dispersion relation, at most 4 (pi h)^2 of it here.
+        let (steps, dt) = (number(&reference, "steps"), number(&reference, "dt"));
+        assert!((0.9..0.9 + dt).contains(&(steps * dt)));
+        let h = 1.0 / 64.0;
+        let bound = 5.0_f64.sqrt() * std::f64::consts::PI * 0.9 * (2.0 * std::f64::consts::PI * h).powi(2);
+        assert!(number(&reference, "error_max") < bound, "{reference:#}");
+        assert_eq!(reference["implicit"].is_null(), scheme == "explicit");
+        assert_eq!(reference["courant_limit"].is_null(), scheme == "implicit");
+        if !has_device {
+            continue;
+        }
+        for (form, shape) in [("kernels", "cpu"), ("kernels", "gpu"), ("matrix", "cpu"), ("matrix", "gpu")] {
+            let report = wave(&format!("--scheme {scheme} --form {form}"), shape);
+            assert_eq!(report["shape"], shape);
+            for key in ["energy", "error_max"] {
+                let (got, want) = (number(&report, key), number(&reference, key));
+                assert!((got / want - 1.0).abs() < 1e-6, "{scheme} {form} {shape}: {key} {got:e} and {want:e}");
+            }
+            assert!(number(&report, "energy_drift") < 1e-8 && number(&report, "points_per_second") > 0.0);
+        }
+    }
+}
+
+#[test]
+fn a_time_step_past_the_limit_is_told_with_the_limit() {
+    for args in ["--courant 0.75", "--dt 0.02", "--dt 0.01 --c 2"] {
+        let done = words(&format!("wave --form reference --n 65 {args} --json"));
+        assert_eq!(done.code, 2);
+        let error = &done.json()["error"];
+        assert_eq!(error["id"], "clinalg:argument:value");
+        let message = error["message"].as_str().expect("words");
+        let c = if args.contains("--c 2") { 2.0 } else { 1.0 };
+        let limit = 1.0 / (64.0 * c * 2.0_f64.sqrt());
+        assert!(message.contains(&format!("{limit:.6e}")) && message.contains("Courant"), "{message}");
+        let done = words(&format!("wave --form reference --n 65 {args} --scheme implicit --steps 3 --json"));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+    }
+}
+
+#[test]
+fn frames_are_drawn_into_a_folder_or_beside_a_name() {
+    let folder = folder();
+    let draw = |plot: &Path, args: &str| {
+        let mut command = program();
+        command.args(["wave", "--form", "reference", "--n", "33", "--json", "--plot"]).arg(plot);
+        finish(command.args(args.split_whitespace())).json()
+    };
+    let into = folder.path().join("frames");
+    let report = draw(&into, "--frames 3 --initial gauss");
+    let names: Vec<PathBuf> = (0..3).map(|k| into.join(format!("wave-000{k}.png"))).collect();
+    assert_eq!(report["pictures"], serde_json::json!(names));
+    assert!(names.iter().all(|name| png_size(name) == png_size(&names[0])));
+    assert!(report["error_max"].is_null() && report["mode"].is_null());
+    let report = draw(&folder.path().join("u.svg"), "--frames 2 --initial pluck --steps 7");
+    let names = [0, 1].map(|k| folder.path().join(format!("u-000{k}.svg")));
+    assert_eq!(report["pictures"], serde_json::json!(names));
+    assert!(svg(&names[0]).contains("t = 0.0000") && svg(&names[1]).contains("33 × 33 points"));
+    let done = words("wave --form reference --n 33 --plot u.gif");
+    assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
 
 const SOLVE_KEYS: [&str; 9] = [

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use clinalg::grid::{self, Poisson, PoissonParams};
+use clinalg::grid::{self, Poisson, PoissonParams, Wave, WaveParams};
 use clinalg::reference::{BandParts, CsrParts};
 use clinalg::runtime::KernelTiming;
 use clinalg::solve::{Cg, Params, Stop};
@@ -28,7 +28,8 @@ How: after a warm-up, a sample is the wall time of as many calls in a row as
 take 2 ms, with a wait for the device at their end, over their number. Times are
 medians of the samples. Bytes are those that must be read and written once: in
 f64 24 N^2 for axpby, 12 an entry and 20 a row for the CSR product; red_black
-counts one pass (24 N^2), poisson_vcycle 18 values a point, cg_poisson per
+counts one pass (24 N^2), poisson_vcycle 18 values a point, wave_leapfrog 24 N^2,
+wave_fused 32 N^2 for its eight steps together, cg_poisson per
 iteration a product and nine passes over vectors. copy_bandwidth is that of
 `copy`, read_bandwidth that of `sum` or `dot`, the faster, medians over both
 ends of the run. Operations that mostly read are held against the larger one.
@@ -107,6 +108,10 @@ enum Operation {
     Interpolate,
     /// A V(2,1) cycle with its residual norm: a quarter of four cycles from zero
     PoissonVcycle,
+    /// A leapfrog step of the wave equation
+    WaveLeapfrog,
+    /// Eight leapfrog steps in one pass
+    WaveFused,
     /// Conjugate gradients to 1e-10 (f32: 1e-5) on the interior 5-point matrix; long
     CgPoisson,
 }
@@ -273,6 +278,12 @@ fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
     (0..len).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
 }
 
+/// Leapfrog at the Courant number 0.7.
+fn wave_params(n: usize) -> WaveParams {
+    let params = WaveParams { n, ..WaveParams::default() };
+    WaveParams { dt: params.dt_of(0.7), ..params }
+}
+
 impl<T: Real> Case<T> {
     fn new(context: &Context, n: usize, operation: Operation) -> Result<Case<T>, Failure> {
         let points = n * n;
@@ -370,6 +381,14 @@ impl<T: Real> Case<T> {
                     parts: CYCLES,
                     ..Case::of(bytes / CYCLES as u64, points, Limit::Copy, Box::new(call))
                 });
+            }
+            Operation::WaveLeapfrog | Operation::WaveFused => {
+                let steps = if operation == Operation::WaveFused { 8 } else { 1 };
+                let mut wave = Wave::<T>::new(context, &wave_params(n))?;
+                wave.start_device(&vector(points, 1)?, None)?;
+                // One step reads two grids and writes one, a pass of several reads and writes two.
+                let values = if steps == 1 { 3 } else { 4 };
+                (values * points, Limit::Copy, Box::new(move || wave.step(steps).map(drop)))
             }
             Operation::CgPoisson => return Case::cg(context, n),
         };

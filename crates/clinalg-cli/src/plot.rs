@@ -217,7 +217,8 @@ impl Field<'_> {
                 let distance = (value - level).abs() / slope;
                 // A line at the very end of the range would be a dot on a summit.
                 let inside = level > low + 0.01 * step && level < high - 0.01 * step;
-                let line = if inside { 0.5 * (1.2 - distance).clamp(0.0, 1.0) } else { 0.0 };
+                // Nor has a plain that rounding has made uneven a line.
+                let line = if inside && slope > 1e-3 * step { 0.5 * (1.2 - distance).clamp(0.0, 1.0) } else { 0.0 };
                 let blend = |c: u8| (f64::from(c) + (255.0 - f64::from(c)) * line) as u8;
                 pixels.extend([blend(colour.0), blend(colour.1), blend(colour.2)]);
             }

@@ -295,7 +295,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         peak_device_bytes: 0,
         pictures: Vec::new(),
     };
-    let range = Range::of(&u);
+    let range = Range::new(args.initial, &u);
     if let Some(frames) = &pictures {
         document.draw(frames, 0, 0.0, &u, range)?;
     }
@@ -345,14 +345,16 @@ fn error_max<T: Real>(u: &[T], shape: &[f64], factor: f64) -> f64 {
     })
 }
 
-/// The range of colours: that of the first frame, on both sides of 0.
+/// What the colours of all frames reach to on both sides of 0.
 #[derive(Debug, Clone, Copy)]
 struct Range(f64);
 
 impl Range {
-    fn of<T: Real>(u: &[T]) -> Range {
+    /// From the first frame; a bump that runs out is soon lower.
+    fn new<T: Real>(initial: Initial, u: &[T]) -> Range {
         let most = u.iter().map(|v| v.wide().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        Range(if most > 0.0 { most } else { 1.0 })
+        let part = if initial == Initial::Gauss { 0.3 } else { 1.0 };
+        Range(if most > 0.0 { part * most } else { 1.0 })
     }
 }
 

@@ -19,6 +19,7 @@ mod grids;
 mod products;
 mod solvers;
 mod vectors;
+mod waves;
 
 use std::time::Instant;
 
@@ -87,6 +88,7 @@ impl Suite<'_> {
         conversions::run::<T>(self);
         products::run::<T>(self);
         grids::run::<T>(self);
+        waves::run::<T>(self);
         solvers::run::<T>(self);
     }
 
