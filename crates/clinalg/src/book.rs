@@ -15,6 +15,7 @@ pages! {
     Operations "docs/guide/operations.md"
     Solvers "docs/guide/solvers.md"
     Poisson "docs/guide/poisson.md"
+    Wave "docs/guide/wave.md"
     Files "docs/guide/files.md"
     Errors "docs/guide/errors.md"
 }
