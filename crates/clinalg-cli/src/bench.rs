@@ -30,7 +30,9 @@ medians of the samples. Bytes are those that must be read and written once: in
 f64 24 N^2 for axpby, 12 an entry and 20 a row for the CSR product; red_black
 counts one pass (24 N^2), poisson_vcycle 18 values a point, wave_leapfrog 24 N^2,
 wave_fused 32 N^2 for its eight steps together, cg_poisson per
-iteration a product and nine passes over vectors. copy_bandwidth is that of
+iteration a product and nine passes over vectors, cg_iteration a product and
+eight. enqueue moves none: it is what the host needs for a launch.
+copy_bandwidth is that of
 `copy`, read_bandwidth that of `sum` or `dot`, the faster, medians over both
 ends of the run. Operations that mostly read are held against the larger one.
 
@@ -112,6 +114,10 @@ enum Operation {
     WaveLeapfrog,
     /// Eight leapfrog steps in one pass
     WaveFused,
+    /// An iteration of conjugate gradients on the interior 5-point matrix: a hundredth of 100 from zero
+    CgIteration,
+    /// Host time to enqueue one kernel, without its run: out = alpha x on 1024 values
+    Enqueue,
     /// Conjugate gradients to 1e-10 (f32: 1e-5) on the interior 5-point matrix; long
     CgPoisson,
 }
@@ -257,6 +263,8 @@ struct Case<T: Real> {
     parts: usize,
     /// Whether a single call is a sample, and at most three are taken.
     long: bool,
+    /// Whether the wait for the device is left out of the time.
+    host: bool,
     call: Box<dyn FnMut() -> clinalg::Result<()>>,
     data: std::marker::PhantomData<T>,
 }
@@ -271,6 +279,10 @@ struct Timed {
 const SAMPLE: Duration = Duration::from_millis(2);
 /// V-cycles from one start.
 const CYCLES: usize = 4;
+/// Most iterations of conjugate gradients from one start.
+const ITERATIONS: usize = 100;
+/// Launches in a row of which the host's part is timed; drivers take so many without waiting.
+const LAUNCHES: usize = 200;
 
 /// Uniform in (-1, 1).
 fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
@@ -390,13 +402,19 @@ impl<T: Real> Case<T> {
                 let values = if steps == 1 { 3 } else { 4 };
                 (values * points, Limit::Copy, Box::new(move || wave.step(steps).map(drop)))
             }
+            Operation::CgIteration => return Case::cg_iteration(context, n),
+            Operation::Enqueue => {
+                let (x, mut out) = (vector(1024, 1)?, vector(1024, 2)?);
+                let case = Case::of(0, 1024, Limit::Copy, Box::new(move || ops::scale(two, &x, &mut out)));
+                return Ok(Case { host: true, ..case });
+            }
             Operation::CgPoisson => return Case::cg(context, n),
         };
         Ok(Case::of((values * size_of::<T>()) as u64, points, limit, call))
     }
 
     fn of(bytes: u64, size: usize, limit: Limit, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
-        Case { bytes, size, limit, parts: 1, long: false, call, data: std::marker::PhantomData }
+        Case { bytes, size, limit, parts: 1, long: false, host: false, call, data: std::marker::PhantomData }
     }
 
     /// Conjugate gradients; its bytes are those of the iterations that a first solve takes: a product and nine passes over
@@ -421,17 +439,39 @@ impl<T: Real> Case<T> {
         Ok(Case { long: true, ..case })
     }
 
+    /// Its bytes are those of a product and eight passes over vectors.
+    fn cg_iteration(context: &Context, n: usize) -> Result<Case<T>, Failure> {
+        let size = (n - 2).pow(2);
+        let a = Csr::from_parts(context, &poisson5::<T>(n - 2))?;
+        let b = Vector::from_slice(context, &random::<T>(size, 1))?;
+        let mut x = Vector::zeros(context, size)?;
+        let mut cg = Cg::new(context, size)?;
+        let params = Params { tolerance: f64::MIN_POSITIVE, max_iterations: ITERATIONS, ..Params::default() };
+        let bytes = csr_bytes::<T>(size, a.nnz()) + (8 * size * size_of::<T>()) as u64;
+        let mut call = move || {
+            x.fill(T::zero())?;
+            cg.solve(&a, None, &b, &mut x, &params)
+        };
+        // On few unknowns it ends sooner.
+        let parts = call()?.iterations.max(1);
+        let case = Case::of(bytes, size, Limit::Copy, Box::new(move || call().map(drop)));
+        Ok(Case { parts, ..case })
+    }
+
     fn measure(&mut self, context: &Context, samples: usize) -> Result<Timed, Failure> {
         let mut sample = |calls: usize| -> Result<Duration, Failure> {
             let start = Instant::now();
             for _ in 0..calls {
                 (self.call)()?;
             }
+            let enqueued = start.elapsed();
             context.finish()?;
-            Ok(start.elapsed())
+            Ok(if self.host { enqueued } else { start.elapsed() })
         };
-        let mut calls = 1;
-        if !self.long {
+        let mut calls = if self.host { LAUNCHES } else { 1 };
+        if self.host {
+            sample(calls)?;
+        } else if !self.long {
             // The first call builds the kernels.
             sample(1)?;
             while sample(calls)? < SAMPLE {

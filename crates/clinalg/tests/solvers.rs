@@ -1,6 +1,7 @@
 //! Solvers on every device, in both precisions and both kernel shapes, against closed forms, a direct solve and
 //! bounds of the theory.
 
+use clinalg::ops::DotParts;
 use clinalg::reference::{BandParts, CsrParts};
 use clinalg::runtime::devices;
 use clinalg::solve::{
@@ -54,6 +55,8 @@ on_every_device!(
     cg_ends_after_as_many_steps_as_eigenvalues,
     cg_error_obeys_the_chebyshev_bound,
     cg_may_raise_the_residual_until_the_end,
+    cg_stops_at_the_iteration_it_reports,
+    products_with_dot,
     gmres_residuals_never_grow,
     gmres_with_full_basis_is_direct,
     gmres_restarts,
@@ -435,6 +438,66 @@ fn cg_may_raise_the_residual_until_the_end<T: Real>(context: &Context) {
         let expected = (2.0 * m * (m + 1.0) / n as f64).sqrt();
         assert!((r - expected).abs() <= 100.0 * eps::<T>() * report.history[1], "step {k}: {r}, expected {expected}");
     }
+}
+
+/// Iterations are enqueued several at a time; those past the end must change nothing.
+fn cg_stops_at_the_iteration_it_reports<T: Real>(context: &Context) {
+    let a = stencil(20, 0.0);
+    let b = random(a.rows, 7);
+    let (a, b): (Csr<T>, Vector<T>) = (upload(context, &a), vector(context, &b));
+    let mut m = Jacobi::new(&a.diagonal().unwrap()).unwrap();
+    let n = b.len();
+    let mut solve = |preconditioned: bool, params: &Params| {
+        let mut x = Vector::zeros(context, n).unwrap();
+        let m = preconditioned.then_some(&mut m as &mut dyn Preconditioner<T>);
+        let report = Cg::new(context, n).unwrap().solve(&a, m, &b, &mut x, params).unwrap();
+        (report, x.to_vec().unwrap())
+    };
+    for preconditioned in [false, true] {
+        for tolerance in [1e-1, 1e-2, 1e-3, 1e-4] {
+            let (report, x) = solve(preconditioned, &Params { tolerance, ..Params::default() });
+            assert_eq!(report.stop, Stop::Converged);
+            let k = report.iterations;
+            assert!(k > 2 && report.history.len() == k + 1);
+            assert!(report.history[k - 1] > tolerance && report.history[k] <= tolerance);
+            // The same iterates in blocks of other lengths.
+            for fewer in [0, 1, 2] {
+                let limited = Params { tolerance: 1e-30, max_iterations: k - fewer, ..Params::default() };
+                let (limited, y) = solve(preconditioned, &limited);
+                assert_eq!((limited.stop, limited.iterations), (Stop::IterationLimit, k - fewer));
+                assert_eq!(limited.history[..k - fewer], report.history[..k - fewer]);
+                assert_eq!(y == x, fewer == 0, "tolerance {tolerance}, {fewer} fewer");
+            }
+        }
+    }
+}
+
+/// y = A x and x'y of every storage, with rows for several turns of a work-group.
+fn products_with_dot<T: Real>(context: &Context) {
+    for side in [1, 2, 17, 65, 300] {
+        let parts = stencil(side, 3.0);
+        let n = parts.rows;
+        let (x, eps) = (random(n, 8), eps::<T>());
+        let (a, dx): (Csr<T>, Vector<T>) = (upload(context, &parts), vector(context, &x));
+        let x = download(&dx);
+        let want: Vec<f64> = (0..n).map(|i| parts.row(i).map(|(j, v)| v * x[j]).sum()).collect();
+        let scale: f64 = x.iter().zip(&want).map(|(x, y)| (x * y).abs()).sum();
+        let want_dot: f64 = x.iter().zip(&want).map(|(x, y)| x * y).sum();
+        let (mut y, mut dot) = (Vector::filled(context, n, T::nan()).unwrap(), DotParts::new(context).unwrap());
+        let mut seen = None;
+        for _ in 0..2 {
+            a.apply_dot(&dx, &mut y, &mut dot).unwrap();
+            let close = distance(&download(&y), &want) <= 8.0 * eps * norm(&want);
+            assert!(close, "side {side}: {}", distance(&download(&y), &want));
+            let got = dot.value().unwrap();
+            assert!((got - want_dot).abs() <= 200.0 * eps * scale, "side {side}: {got}, expected {want_dot}");
+            assert_eq!(*seen.get_or_insert(got), got, "two calls differ");
+        }
+    }
+    let wide = Csr::<T>::from_triplets(context, 2, 3, &[(0, 0, T::one())]).unwrap();
+    let (x, mut y) = (Vector::zeros(context, 3).unwrap(), Vector::zeros(context, 2).unwrap());
+    let error = wide.apply_dot(&x, &mut y, &mut DotParts::new(context).unwrap()).unwrap_err();
+    assert_eq!(error.id(), "clinalg:argument:length", "{error}");
 }
 
 fn gmres_residuals_never_grow<T: Real>(context: &Context) {

@@ -15,12 +15,25 @@ pub(crate) static TUNING: Operation = Operation {
         ("width", "elements that an item reads at once: 1, 2 or 4"),
         ("items", "such reads per item"),
     ],
+    per_item: |&[_, width, items, ..]| width * items,
     needs,
     // Reads of 16 bytes (NVIDIA H200: 100 % of the copy bandwidth, single elements 90 %, in f32 63 %).
     default: |device, precision, _| [tune::local_size(device, 256, 0), 16 / precision.bytes() as u32, 1, 0, 0, 0],
     candidates,
     check: both_precisions!(check),
     trial: both_precisions!(trial),
+};
+
+/// The parameters of the kernels for processors, tried on `axpby`.
+pub(crate) static TUNING_CPU: Operation = Operation {
+    name: "elementwise_cpu",
+    shape: Shape::Cpu,
+    parameters: tune::CHUNKS,
+    per_item: |_| 8,
+    needs: tune::chunks_needs,
+    default: tune::chunks_default,
+    candidates: tune::chunks_candidates,
+    ..TUNING
 };
 
 fn needs(&[local, width, items, ..]: &Choice, _: Precision) -> Option<Needs> {
@@ -76,7 +89,8 @@ fn run<T: Real>(names: [&'static str; 2], out: &Buffer<T>, args: &[Arg]) -> Resu
             let stream = !in_place && out.len() * size_of::<T>() >= STREAM_BYTES;
             let kernel = kernel(names[1]);
             let kernel = if stream { kernel.with(&[("STREAM", 1)]) } else { kernel };
-            (kernel, Range::d1(context.chunks().min(out.len()), 1))
+            let [chunks, ..] = context.choice(Op::ElementwiseCpu, T::PRECISION, out.len());
+            (kernel, Range::d1((context.units() * chunks as usize).min(out.len()), 1))
         }
     };
     context.run(&kernel, range, args)

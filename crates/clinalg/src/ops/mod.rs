@@ -18,5 +18,5 @@ pub(crate) mod reduce;
 pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
 pub(crate) use elementwise::{axpby_raw, axpbypcz, multiply_raw, scale_raw, scatter_signs, settle};
 pub use product::{Operator, Transposed, mv, mv_transposed};
-pub use reduce::{dot, norm_inf, norm1, norm2, sum};
+pub use reduce::{DotParts, dot, norm_inf, norm1, norm2, sum};
 pub(crate) use reduce::{dot_pair, dot_triple, dot_wide, step_residual, update_dot};

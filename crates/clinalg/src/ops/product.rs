@@ -1,5 +1,6 @@
 //! Matrix-vector products and what a solver takes for a matrix.
 
+use super::DotParts;
 use crate::matrix::{Band, Csr, Dense, Values, Vector};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{AHEAD, RowProduct};
@@ -19,6 +20,14 @@ pub trait Operator<T: Real> {
     /// # Errors
     /// [`Error::Length`] or [`Error::Context`] that names `x` or `y`.
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+    /// y = A x for a square A, and x'y in the same pass where the operator can; enqueued.
+    ///
+    /// # Errors
+    /// As [`Operator::apply`]; [`Error::Length`] where A is not square.
+    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+        self.apply(T::one(), x, T::zero(), y)?;
+        dot.set(x, y)
+    }
 }
 
 /// An operator whose transpose can be applied as well.
@@ -127,6 +136,42 @@ impl<T: Real> Operator<T> for Csr<T> {
                 context.run(&kernel, range, &[Arg::size(s.rows), a, o, c, v, x, b, y])
             }
         }
+    }
+
+    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+        let s = self.structure();
+        let context = Csr::context(self);
+        if context.shape() == Shape::Gpu && s.product == RowProduct::Row && s.rows == s.cols {
+            check_operands(context, s.rows, s.cols, x, y)?;
+            return self.apply_dot_by_rows(x, y, dot);
+        }
+        self.apply(T::one(), x, T::zero(), y)?;
+        dot.set(x, y)
+    }
+}
+
+/// Rows that an item of the fused product takes in turn; `ITEMS` in `krylov.cl`.
+const DOT_ROWS: usize = 4;
+
+impl<T: Real> Csr<T> {
+    /// y = A x for a square A with short rows on a GPU, and x'y in the same pass.
+    fn apply_dot_by_rows(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+        let s = self.structure();
+        let context = Csr::context(self);
+        let local = context.local();
+        let (groups, turns) = DotParts::<T>::groups(s.rows, DOT_ROWS * local);
+        let args = [
+            Arg::size(s.rows),
+            Arg::U32(turns as u32),
+            s.offset.arg(),
+            s.column.arg(),
+            self.values().arg(),
+            x.buffer().arg(),
+            y.buffer().arg(),
+            dot.parts(groups),
+        ];
+        let kernel = Kernel::new(&files::KRYLOV, "mv_csr_row_dot_gpu", T::PRECISION);
+        context.run(&kernel, Range::d1(groups * local, local), &args)
     }
 }
 

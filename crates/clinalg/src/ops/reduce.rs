@@ -20,6 +20,7 @@ pub(crate) static TUNING: Operation = Operation {
         ("unroll", "sums that an item has under way"),
         ("groups", "work-groups per compute unit"),
     ],
+    per_item: |&[_, width, unroll, ..]| width * unroll,
     needs,
     // Many bytes under way per item (NVIDIA H200: 106 % of the copy bandwidth, with single elements 93 %).
     default: |device, precision, _| {
@@ -29,6 +30,18 @@ pub(crate) static TUNING: Operation = Operation {
     candidates,
     check: both_precisions!(check),
     trial: both_precisions!(trial),
+};
+
+/// The parameters of the kernels for processors, tried on `sum`.
+pub(crate) static TUNING_CPU: Operation = Operation {
+    name: "reduce_cpu",
+    shape: Shape::Cpu,
+    parameters: tune::CHUNKS,
+    per_item: |_| 32,
+    needs: tune::chunks_needs,
+    default: tune::chunks_default,
+    candidates: tune::chunks_candidates,
+    ..TUNING
 };
 
 /// The most sums that one of the kernels makes at once, each with a place per item.
@@ -67,9 +80,28 @@ fn trial<T: Real>(context: &Context, n: usize) -> Result<Trial> {
     Ok(Trial { bytes: (n * size_of::<T>()) as u64, run: Box::new(move || sum(&x).map(drop)) })
 }
 
-/// The partial results of a kernel over `n` elements that leaves `sums` of them per work-group or
-/// chunk, all of the first sum before those of the next; `launch` appends the place for them to
-/// the kernel's arguments.
+/// The kernel over `n` elements that leaves `sums` partial results per work-group or chunk, all of the first sum before
+/// those of the next; how many of each there are; the range.
+fn plan<T: Real>(names: [&'static str; 2], context: &Context, n: usize, sums: usize) -> (Kernel, usize, Range) {
+    let kernel = |name| Kernel::new(&files::REDUCE, name, T::PRECISION);
+    match context.shape() {
+        Shape::Gpu => {
+            let [local, width, unroll, groups, ..] = context.choice(Op::Reduce, T::PRECISION, n);
+            let kernel =
+                kernel(names[0]).with(&[("LOCAL", local.into()), ("WIDTH", width.into()), ("UNROLL", unroll.into())]);
+            let most = (context.units() * groups as usize).clamp(1, REDUCE_PARTIALS / sums);
+            let groups = n.div_ceil((local * width * unroll) as usize).min(most);
+            (kernel, groups, Range::d1(groups * local as usize, local as usize))
+        }
+        Shape::Cpu => {
+            let [chunks, ..] = context.choice(Op::ReduceCpu, T::PRECISION, n);
+            let chunks = (context.units() * chunks as usize).min(n).min(REDUCE_PARTIALS / sums);
+            (kernel(names[1]), chunks, Range::d1(chunks, 1))
+        }
+    }
+}
+
+/// The partial results of such a kernel; `launch` appends the place for them to its arguments.
 fn reduce<T: Real>(
     names: [&'static str; 2],
     context: &Context,
@@ -80,22 +112,78 @@ fn reduce<T: Real>(
     if n == 0 {
         return Ok(vec![T::zero(); sums]);
     }
-    let kernel = |name| Kernel::new(&files::REDUCE, name, T::PRECISION);
-    let (kernel, count, range) = match context.shape() {
-        Shape::Gpu => {
-            let [local, width, unroll, groups, ..] = context.choice(Op::Reduce, T::PRECISION, n);
-            let kernel =
-                kernel(names[0]).with(&[("LOCAL", local.into()), ("WIDTH", width.into()), ("UNROLL", unroll.into())]);
-            let most = (context.device().compute_units as usize * groups as usize).clamp(1, REDUCE_PARTIALS / sums);
-            let groups = n.div_ceil((local * width * unroll) as usize).min(most);
-            (kernel, groups, Range::d1(groups * local as usize, local as usize))
-        }
-        Shape::Cpu => {
-            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS / sums);
-            (kernel(names[1]), chunks, Range::d1(chunks, 1))
-        }
-    };
+    let (kernel, count, range) = plan::<T>(names, context, n, sums);
     context.partials(sums * count, |partial| launch(&kernel, range, partial))
+}
+
+/// Most parts of a [`DotParts`]: a kernel of few items then still joins them in no time.
+const DOT_PARTS: usize = 8192;
+
+/// A dot product that stays on the device, in parts that the kernels of a solver join themselves.
+///
+/// [`Operator::apply_dot`](crate::ops::Operator::apply_dot) fills it.
+#[derive(Debug)]
+pub struct DotParts<T: Real> {
+    parts: Buffer<T>,
+    count: usize,
+}
+
+impl<T: Real> DotParts<T> {
+    /// Room for the parts of one product; the product is 0.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`](crate::Error::Allocation), [`Error::NoFp64`](crate::Error::NoFp64).
+    pub fn new(context: &Context) -> Result<DotParts<T>> {
+        context.require::<T>()?;
+        Ok(DotParts { parts: Buffer::uninit(context, DOT_PARTS)?, count: 0 })
+    }
+
+    /// The dot product of x and y, enqueued.
+    ///
+    /// # Errors
+    /// As [`dot`].
+    pub fn set(&mut self, x: &Vector<T>, y: &Vector<T>) -> Result<()> {
+        x.check_same(y, "y")?;
+        let (context, n) = (x.context(), x.len());
+        if n == 0 {
+            self.count = 0;
+            return Ok(());
+        }
+        let (kernel, count, range) = plan::<T>(["dot_gpu", "dot_cpu"], context, n, 1);
+        let partial = self.parts(count);
+        let args = [Arg::size(n), T::one().arg().0, x.buffer().arg(), y.buffer().arg(), partial];
+        context.run(&kernel, range, &args)
+    }
+
+    /// The product; waits for the device. The parts are joined in their order and in double precision.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn value(&self) -> Result<f64> {
+        let mut parts = vec![T::zero(); self.count];
+        self.parts.read_range(0, &mut parts)?;
+        Ok(total(&parts))
+    }
+
+    /// How many work-groups may leave a part where each takes at least `per_group` of `n` elements, and how many times
+    /// `per_group` each takes then.
+    pub(crate) fn groups(n: usize, per_group: usize) -> (usize, usize) {
+        let blocks = n.div_ceil(per_group);
+        let turns = blocks.div_ceil(DOT_PARTS).max(1);
+        (blocks.div_ceil(turns), turns)
+    }
+
+    /// The place for `count` parts, which a kernel is about to write.
+    pub(crate) fn parts(&mut self, count: usize) -> Arg {
+        assert!(count <= DOT_PARTS, "a dot product has at most {DOT_PARTS} parts");
+        self.count = count;
+        self.parts.arg()
+    }
+
+    /// Number and place of the parts, for a kernel that joins them.
+    pub(crate) fn args(&self) -> [Arg; 2] {
+        [Arg::U32(self.count as u32), self.parts.arg()]
+    }
 }
 
 /// The partial results of `name` over x, y and the scale `s`.

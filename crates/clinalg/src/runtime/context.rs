@@ -299,9 +299,14 @@ impl Context {
         &self.inner.choices
     }
 
+    /// Compute units, at least one.
+    pub(crate) fn units(&self) -> usize {
+        self.device().compute_units.max(1) as usize
+    }
+
     /// Work-items that keep a processor busy and balanced, for kernels of [`Shape::Cpu`].
     pub(crate) fn chunks(&self) -> usize {
-        (self.device().compute_units as usize).max(1) * 8
+        self.units() * 8
     }
 
     /// Whether kernels for processors may carry the hint of [`AHEAD_PLATFORMS`].

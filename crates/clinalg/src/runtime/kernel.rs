@@ -32,6 +32,7 @@ pub(crate) mod files {
     pub(crate) static CONVERT: File = file!("convert");
     pub(crate) static GRID2: File = file!("grid2");
     pub(crate) static WAVE2: File = file!("wave2");
+    pub(crate) static KRYLOV: File = file!("krylov");
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
@@ -86,7 +87,7 @@ pub(super) struct ProgramKey {
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
         use files::*;
-        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2];
+        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2, &KRYLOV];
         all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
     }
 

@@ -28,7 +28,7 @@
 //! entries between about 1e-15 and 1e15).
 
 mod bicgstab;
-mod cg;
+pub(crate) mod cg;
 mod gmres;
 mod precondition;
 mod report;

@@ -162,6 +162,35 @@ impl<'a, T: Real> Run<'a, T> {
         Ok(unit)
     }
 
+    /// The square of the norm that meets the tolerance, in units of `unit`.
+    pub(super) fn squares_to_reach(&self, unit: f64) -> f64 {
+        (self.params.tolerance * self.norm_b / unit).powi(2)
+    }
+
+    /// The square of the norm at which the iteration has diverged, in units of `unit`.
+    pub(super) fn squares_to_diverge(&self, unit: f64) -> f64 {
+        (self.first / T::epsilon().wide() / unit).powi(2)
+    }
+
+    /// How many iterations to make before the next look at their residuals, at most `most` and twice as many as in the
+    /// `last` round, as [`Run::record`] may end them: half of those that the residual's fall in the last round foretells,
+    /// and not past a limit on their number.
+    pub(super) fn block(&self, last: usize, most: usize) -> usize {
+        let done = self.history.len() - 1;
+        let room = self.params.max_iterations.min(self.mark.saturating_add(self.window)).saturating_sub(done);
+        let wanted = match self.history.len().checked_sub(last + 1) {
+            Some(before) if done > 0 => {
+                let now = self.history[done];
+                let fall = (self.history[before] / now).ln() / last as f64;
+                let left = (now / self.params.tolerance).ln() / fall;
+                // A residual that does not fall foretells nothing.
+                if left > 0.0 { (left / 2.0) as usize } else { most }
+            }
+            _ => 1,
+        };
+        wanted.min(2 * last).min(most).min(room).max(1)
+    }
+
     /// Whether a residual of this norm meets the tolerance.
     pub(super) fn reaches(&self, norm: f64) -> bool {
         self.relative_to_b(norm) <= self.params.tolerance

@@ -48,19 +48,28 @@ pub fn class(n: usize) -> usize {
 pub enum Op {
     /// Vector operations that read and write each element once, on a GPU.
     Elementwise,
+    /// The same on a processor.
+    ElementwiseCpu,
     /// Sums, norms and dot products on a GPU.
     Reduce,
+    /// The same on a processor.
+    ReduceCpu,
+    /// The vector updates of conjugate gradients on a GPU.
+    Cg,
 }
 
 impl Op {
     /// Every operation.
-    pub const ALL: &'static [Op] = &[Op::Elementwise, Op::Reduce];
+    pub const ALL: &'static [Op] = &[Op::Elementwise, Op::ElementwiseCpu, Op::Reduce, Op::ReduceCpu, Op::Cg];
 
     /// What the operation's parameters are.
     pub fn describe(self) -> &'static Operation {
         match self {
             Op::Elementwise => &crate::ops::elementwise::TUNING,
+            Op::ElementwiseCpu => &crate::ops::elementwise::TUNING_CPU,
             Op::Reduce => &crate::ops::reduce::TUNING,
+            Op::ReduceCpu => &crate::ops::reduce::TUNING_CPU,
+            Op::Cg => &crate::solve::cg::TUNING,
         }
     }
 
@@ -80,6 +89,8 @@ pub struct Operation {
     pub shape: Shape,
     /// Name and meaning of each parameter.
     pub parameters: &'static [(&'static str, &'static str)],
+    /// Elements or rows that an item has under way at once: one axis of the pictures, beside the first parameter.
+    pub per_item: fn(&Choice) -> u32,
     /// What a choice asks of a device; `None` for numbers that mean nothing.
     pub(crate) needs: fn(&Choice, Precision) -> Option<Needs>,
     /// A sound choice for a device never seen, in a size class.
@@ -123,6 +134,22 @@ pub(crate) struct Trial {
     pub(crate) bytes: u64,
     /// Enqueues the operation once.
     pub(crate) run: Box<dyn FnMut() -> Result<()>>,
+}
+
+/// Parameters of operations on processors that cut the work into chunks.
+pub(crate) const CHUNKS: &[(&str, &str)] = &[("chunks", "parts of the work per compute unit")];
+
+pub(crate) fn chunks_needs(&[chunks, ..]: &Choice, _: Precision) -> Option<Needs> {
+    (1..=1024).contains(&chunks).then_some(Needs { group: 1, local_bytes: 0 })
+}
+
+/// As many as [`Context::chunks`] has.
+pub(crate) fn chunks_default(_: &DeviceInfo, _: Precision, _: usize) -> Choice {
+    [8, 0, 0, 0, 0, 0]
+}
+
+pub(crate) fn chunks_candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
+    [1, 2, 4, 8, 16, 32, 64, 128].map(|chunks| [chunks, 0, 0, 0, 0, 0]).into()
 }
 
 /// A field of [`Operation`] for both precisions from a function that is generic over them.

@@ -320,6 +320,7 @@ mod tests {
         about: "",
         shape: Shape::Gpu,
         parameters: &[("local", ""), ("width", ""), ("items", "")],
+        per_item: |_| 1,
         needs: |_, _| Some(Needs { group: 1, local_bytes: 0 }),
         default: |_, _, _| [64, 1, 1, 0, 0, 0],
         candidates: |_, _| [64, 1, 2, 3, 32].map(|local| [local, 1, 1, 0, 0, 0]).into(),
