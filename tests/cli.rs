@@ -31,6 +31,7 @@ fn program() -> Command {
     // The defaults, whatever the environment of the tests says.
     command
         .env_remove("CLINALG_SHAPE")
+        .env("CLINALG_TUNE_DIR", "")
         .env("CLINALG_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels"));
     command
 }
@@ -129,16 +130,18 @@ fn help_teaches() {
         "wave",
         "solve",
         "bench",
+        "tune",
         "CLINALG_DEVICE",
         "CLINALG_SHAPE",
         "CLINALG_CACHE_DIR",
+        "CLINALG_TUNE_DIR",
     ] {
         assert!(top.contains(needle), "{needle}");
     }
     for code in 0..=5 {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
-    for command in ["devices", "doctor", "poisson", "wave", "solve", "bench"] {
+    for command in ["devices", "doctor", "poisson", "wave", "solve", "bench", "tune"] {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
             assert!(help.contains(needle), "{command}: {needle}");
@@ -155,7 +158,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device("wrong_usage_is_told_with_exit_code_2");
-    let cases: [(Vec<&str>, &[&str]); 32] = [
+    let cases: [(Vec<&str>, &[&str]); 33] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
@@ -188,6 +191,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["solve", &matrix, "--rhs", &two_columns], &["4 x 2", "4 x 1"]),
         (vec!["solve", &matrix, "--rhs", &short], &["3 x 1", "4 x 1"]),
         (vec!["bench", "--only", "copy,fly"], &["fly"]),
+        (vec!["tune", "--op", "reduce,fly"], &["fly", "elementwise"]),
     ];
     for (args, needles) in cases {
         let done = run(&args);
@@ -259,7 +263,7 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
 fn no_opencl_is_told_in_words_within_a_second() {
     let folder = folder();
     let matrix = file(&folder, "a.mtx", SPD);
-    for line in ["devices", "doctor", "poisson", "bench", &format!("solve {matrix}")] {
+    for line in ["devices", "doctor", "poisson", "bench", "tune", &format!("solve {matrix}")] {
         // The best of three: other tests may keep the processors busy.
         let mut shortest = Duration::MAX;
         for _ in 0..3 {
@@ -773,6 +777,59 @@ fn bench_measures_what_it_is_asked_for() {
     assert_eq!(number(&results[2], "bytes"), 12.0 * (5.0 * points - 4.0 * 65.0) + 4.0 * (points + 1.0) + 16.0 * points);
     let text = words("bench --n 33 --samples 2 --only dot --kernels").fine();
     assert!(text.contains("GB/s") && text.contains("dot_"), "{text}");
+}
+
+#[test]
+fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
+    if !device("tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told") {
+        return;
+    }
+    let folder = folder();
+    let tune = |line: &str, shape: &str| {
+        let mut program = program();
+        program.args(line.split_whitespace()).env("CLINALG_TUNE_DIR", folder.path()).env("CLINALG_SHAPE", shape);
+        finish(&mut program)
+    };
+    let plots = folder.path().join("plots");
+    std::fs::create_dir(&plots).unwrap();
+    let line = format!("tune --quick --op reduce_cpu --precision f32 --json --plot {}", plots.display());
+    let report = tune(&line, "cpu").json();
+    keys(&report, &["device", "copy_bandwidth", "table", "tuned", "discarded", "pictures"]);
+    assert!(report["discarded"].as_array().unwrap().is_empty());
+    let tuned = report["tuned"].as_array().unwrap();
+    assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 2));
+    for result in tuned {
+        assert!(number(result, "seconds_tuned") <= number(result, "seconds_default"), "{result:#}");
+        assert!(number(&result["best"], "chunks") >= 1.0 && result["candidates"].as_array().unwrap().len() == 8);
+    }
+    for picture in report["pictures"].as_array().unwrap() {
+        let bytes = std::fs::read(picture.as_str().unwrap()).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5000);
+    }
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
+
+    // The table is read without a word, and a worse one with a warning.
+    let table = report["table"].as_str().unwrap();
+    let text = std::fs::read_to_string(table).unwrap();
+    assert!(text.contains("operation = \"reduce_cpu\", precision = \"f32\""), "{text}");
+    let line = "poisson --n 9";
+    assert!(tune(line, "cpu").stderr.is_empty());
+    let damaged = text.replace("chunks = ", "chunks = 99");
+    for (text, why) in [
+        (&text[..text.len() / 2], "ignored"),
+        (&text.replace("driver = \"", "driver = \"0."), "made for"),
+        (&damaged, "cannot do"),
+    ] {
+        std::fs::write(table, text).unwrap();
+        let done = tune(line, "cpu");
+        assert!(done.code == 0 && done.stderr.contains("warning") && done.stderr.contains(why), "{}", done.stderr);
+        assert!(done.stderr.contains("defaults"), "{}", done.stderr);
+    }
+
+    let other = tune("tune --op reduce_cpu", "gpu");
+    assert!(other.code == 2 && other.stderr.contains("elementwise, reduce"), "{}", other.stderr);
+    let nowhere = finish(program().args(["tune", "--op", "reduce_cpu"]).env("CLINALG_SHAPE", "cpu"));
+    assert!(nowhere.code == 2 && nowhere.stderr.contains("CLINALG_TUNE_DIR"), "{}", nowhere.stderr);
 }
 
 #[test]

@@ -327,12 +327,13 @@ fn json_keys_are_documented() {
     let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
     std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
     let matrix = matrix.path().to_str().expect("a plain name");
-    let calls: [&[&str]; 5] = [
+    let calls: [&[&str]; 6] = [
         &["devices"],
         &["doctor", "--quick", "--device", "0"],
         &["poisson", "--n", "9"],
         &["solve", matrix],
         &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
+        &["tune", "--quick", "--dry-run", "--op", "reduce_cpu", "--precision", "f32"],
     ];
     for arguments in calls {
         let output =

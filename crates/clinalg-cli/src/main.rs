@@ -1,4 +1,4 @@
-//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, sparse solves, benchmarks.
+//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, sparse solves, benchmarks, tuning.
 
 mod args;
 mod bench;
@@ -10,8 +10,10 @@ mod plot;
 mod poisson;
 mod progress;
 mod solve;
+mod tune;
 mod wave;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -28,6 +30,7 @@ Examples:
   clinalg wave --plot frames        follow the wave equation, draw frames
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     operations against the memory bandwidth
+  clinalg tune                      search this device's launch parameters
 
 Environment:
   CLINALG_DEVICE     the device where --device is not given: an index or a part
@@ -36,6 +39,8 @@ Environment:
                      the device shall not decide
   CLINALG_CACHE_DIR  folder for built kernels, empty for none
                      [default: the user's cache folder]
+  CLINALG_TUNE_DIR   folder for the tables of `clinalg tune`, empty for none
+                     [default: the user's data folder]
 
 Exit codes:
   0  done; a solver met its tolerance or the floor of rounding
@@ -92,9 +97,32 @@ enum Command {
     Wave(wave::Args),
     Solve(solve::Args),
     Bench(bench::Args),
+    Tune(tune::Args),
+}
+
+/// Warnings of the library, on stderr.
+struct Warnings;
+
+impl log::Log for Warnings {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn && metadata.target().starts_with("clinalg")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            // Nothing is left to do where stderr cannot be written.
+            let _ = writeln!(std::io::stderr(), "clinalg: warning: {}", record.args());
+        }
+    }
+
+    fn flush(&self) {}
 }
 
 fn main() -> ExitCode {
+    // The first and only logger of the process.
+    if log::set_logger(&Warnings).is_ok() {
+        log::set_max_level(log::LevelFilter::Warn);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
@@ -107,6 +135,7 @@ fn main() -> ExitCode {
         Command::Wave(args) => wave::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
+        Command::Tune(args) => tune::run(args, &cli.global, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),

@@ -109,8 +109,9 @@ const TIMED_QUICK: [usize; 2] = [14, 22];
 const GAIN: f64 = 0.98;
 /// The fastest candidates of the first round, timed again beside the default.
 const FINALISTS: usize = 5;
-/// The shortest sample.
+/// The shortest sample of the last round, and of the first, which only finds the candidates for it.
 const SAMPLE: Duration = Duration::from_millis(2);
+const GLANCE: Duration = Duration::from_micros(400);
 
 /// Tries the candidates of each operation on the device of `context`; leaves the context's own parameters as they were.
 /// Nobody else may use the context meanwhile.
@@ -187,7 +188,7 @@ impl Search<'_> {
             let mut candidates = Vec::with_capacity(sound.len());
             for choice in &sound {
                 self.step(&format!("{what}, 2^{log} elements"));
-                let seconds = self.time(op, precision, choice, &mut trial, if self.quick { 3 } else { 5 })?;
+                let seconds = self.time(op, precision, choice, &mut trial, (3, GLANCE))?;
                 candidates.push(Candidate { choice: *choice, seconds });
             }
             let default = (operation.default)(self.context.device(), precision, log);
@@ -244,7 +245,7 @@ impl Search<'_> {
         let mut times = vec![Vec::new(); finalists.len()];
         for _ in 0..rounds {
             for (choice, times) in finalists.iter().zip(&mut times) {
-                times.push(self.time(op, precision, choice, trial, 7)?);
+                times.push(self.time(op, precision, choice, trial, (7, SAMPLE))?);
             }
         }
         let mut all =
@@ -256,7 +257,14 @@ impl Search<'_> {
     }
 
     /// Median seconds of a call with `choice`.
-    fn time(&self, op: Op, precision: Precision, choice: &Choice, trial: &mut Trial, samples: usize) -> Result<f64> {
+    fn time(
+        &self,
+        op: Op,
+        precision: Precision,
+        choice: &Choice,
+        trial: &mut Trial,
+        samples: (usize, Duration),
+    ) -> Result<f64> {
         self.context.choices().set(op, precision, 0..CLASSES, choice);
         time(self.context, samples, &mut trial.run)
     }
@@ -267,8 +275,8 @@ impl Search<'_> {
     }
 }
 
-/// Median seconds of a call: samples of as many calls as take [`SAMPLE`], with a wait at their end.
-fn time(context: &Context, samples: usize, call: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+/// Median seconds of a call: some samples of as many calls as take so long, with a wait at their end.
+fn time(context: &Context, (samples, length): (usize, Duration), call: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     let mut sample = |calls: usize| -> Result<Duration> {
         let start = Instant::now();
         for _ in 0..calls {
@@ -282,11 +290,11 @@ fn time(context: &Context, samples: usize, call: &mut dyn FnMut() -> Result<()>)
     let mut calls = 1;
     loop {
         let taken = sample(calls)?;
-        if taken >= SAMPLE / 2 || calls >= 1 << 16 {
+        if taken >= length / 2 || calls >= 1 << 16 {
             break;
         }
         // Towards one sample, in few steps.
-        let factor = SAMPLE.as_secs_f64() / taken.as_secs_f64().max(1e-9);
+        let factor = length.as_secs_f64() / taken.as_secs_f64().max(1e-9);
         calls = (calls as f64 * factor.clamp(2.0, 16.0)) as usize;
     }
     let times = (0..samples).map(|_| Ok(sample(calls)?.as_secs_f64() / calls as f64));
@@ -303,7 +311,7 @@ fn copy_bandwidth(context: &Context, quick: bool) -> Result<f64> {
     let log = sizes(context, quick).last().copied().unwrap_or(14);
     let x = Vector::<f32>::filled(context, 2 << log, 1.0)?;
     let mut y = Vector::<f32>::zeros(context, 2 << log)?;
-    let seconds = time(context, 15, &mut || ops::copy(&x, &mut y))?;
+    let seconds = time(context, (15, SAMPLE), &mut || ops::copy(&x, &mut y))?;
     Ok((2 * (8 << log)) as f64 / seconds * 1e-9)
 }
 

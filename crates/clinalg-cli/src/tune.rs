@@ -1,0 +1,305 @@
+//! `clinalg tune`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::builder::PossibleValuesParser;
+use clinalg::tune::{self, Choice, Discarded, Found, Op, Table, Tuned};
+use clinalg::{Context, Precision};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+
+use crate::Global;
+use crate::args::{DeviceName, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Align, Output, seconds, table};
+use crate::plot::{Picture, Surface};
+
+/// Search the fastest launch parameters of this device and keep them
+///
+/// For each operation, precision and size: tries work-group sizes, widths of loads, elements per item and numbers of
+/// work-groups, and keeps the fastest in a table that every later program on this device reads.
+#[derive(clap::Args)]
+#[command(after_help = "\
+How: each candidate is first compared with plain sequential code at awkward
+sizes, and discarded if it differs. Those left are timed at several sizes
+(medians of samples of 2 ms), and the fastest once more beside the default. A
+choice replaces the default if it needs less than 98 % of its time.
+The limit is the time that a copy of as many bytes takes in the same run; in
+the caches an operation may be faster than that.
+
+The table is one file per device in the folder CLINALG_TUNE_DIR, else `tuning`
+in the user's data folder of clinalg. It holds for this driver version only;
+delete it to return to the defaults.
+
+JSON: {\"device\", \"copy_bandwidth\", \"table\", \"tuned\": [{\"operation\", \"precision\",
+\"elements\", \"sizes\", \"bytes\", \"seconds_default\", \"seconds_tuned\",
+\"seconds_limit\", \"default\", \"best\", \"candidates\"}], \"discarded\": [{\"operation\",
+\"precision\", \"parameters\", \"why\"}], \"pictures\"}. Times in seconds, bandwidth in
+10^9 bytes per second; table is null with --dry-run.
+
+Examples:
+  clinalg tune                              everything, some minutes
+  clinalg tune --quick --dry-run            a first look, nothing kept
+  clinalg tune --op reduce --precision f64 --plot pictures")]
+pub(crate) struct Args {
+    /// Only these operations, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = names())]
+    op: Vec<String>,
+    /// Only this precision [default: both]
+    #[arg(long, value_enum)]
+    precision: Option<PrecisionArg>,
+    /// Two sizes instead of six, fewer samples
+    #[arg(long)]
+    quick: bool,
+    /// Report only, keep nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Draw the time over work-group size and elements per item into the folder DIR, a picture per operation, precision
+    /// and size
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
+}
+
+/// The operations, as clap lists them.
+fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(Op::ALL.iter().map(|op| op.describe().name))
+}
+
+type Parameters = BTreeMap<&'static str, u32>;
+
+#[derive(Serialize)]
+struct Document {
+    device: DeviceName,
+    copy_bandwidth: f64,
+    table: Option<PathBuf>,
+    tuned: Vec<Row>,
+    discarded: Vec<Bad>,
+    pictures: Vec<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    operation: &'static str,
+    precision: Precision,
+    elements: usize,
+    sizes: [usize; 2],
+    bytes: u64,
+    seconds_default: f64,
+    seconds_tuned: f64,
+    seconds_limit: f64,
+    default: Parameters,
+    best: Parameters,
+    candidates: Vec<Timed>,
+}
+
+#[derive(Serialize)]
+struct Timed {
+    parameters: Parameters,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Bad {
+    operation: &'static str,
+    precision: Precision,
+    parameters: Parameters,
+    why: String,
+}
+
+fn named(operation: &str, choice: &Choice) -> Parameters {
+    let op = Op::named(operation).expect("results name operations");
+    op.describe().parameters.iter().map(|(name, _)| *name).zip(*choice).collect()
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let context = global.context(false)?;
+    if !args.dry_run && tune::folder().is_none() {
+        return Err(Failure::usage(
+            "CLINALG_TUNE_DIR is empty: there is no folder for the table; --dry-run needs none",
+        ));
+    }
+    if let Some(folder) = args.plot.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::File { path: folder.clone(), reason: "no such folder".into() });
+    }
+    let options = options(args, &context)?;
+    let found = search(&context, &options, out)?;
+    let table = match args.dry_run {
+        true => None,
+        false => {
+            let mut table = Table::of_user(context.device());
+            table.replace(found.entries());
+            Some(table.save(context.device())?)
+        }
+    };
+    let pictures = match &args.plot {
+        Some(folder) => plot(folder, &found, &context)?,
+        None => Vec::new(),
+    };
+    let document = Document::new(&context, found, table, pictures);
+    document.print(out)?;
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+/// What to search: the operations asked for, or all that the kernels of this context have.
+fn options(args: &Args, context: &Context) -> Result<tune::Options, Failure> {
+    let here = |op: &Op| op.describe().shape == context.shape();
+    let ops: Vec<Op> = match args.op.is_empty() {
+        true => Op::ALL.iter().copied().filter(here).collect(),
+        false => args.op.iter().filter_map(|name| Op::named(name)).collect(),
+    };
+    if let Some(op) = ops.iter().find(|op| !here(op)) {
+        let family = if context.shape() == clinalg::Shape::Cpu { "processors" } else { "GPUs" };
+        let possible: Vec<&str> = Op::ALL.iter().filter(|op| here(op)).map(|op| op.describe().name).collect();
+        return Err(Failure::usage(format!(
+            "--op {}: the kernels for {family} run on {}; their operations are {}",
+            op.describe().name,
+            context.device().name,
+            possible.join(", ")
+        )));
+    }
+    let precisions = match args.precision {
+        Some(precision) => vec![precision.into()],
+        None => vec![Precision::F32, Precision::F64],
+    };
+    if precisions == [Precision::F64] {
+        context.require::<f64>()?;
+    }
+    Ok(tune::Options { ops, precisions, quick: args.quick })
+}
+
+fn search(context: &Context, options: &tune::Options, out: &Output) -> Result<Found, Failure> {
+    let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(0), target);
+    if let Ok(style) = ProgressStyle::with_template("[{bar:40}] {pos}/{len} {msg} ({elapsed}, {eta} left)") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    let found = tune::search(context, options, &mut |step| {
+        bar.set_length(step.all as u64);
+        bar.set_position(step.done as u64);
+        bar.set_message(step.what.to_owned());
+    });
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
+fn short(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
+    }
+}
+
+/// A picture for each outcome; the names say which.
+fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
+    let mut pictures = Vec::new();
+    for tuned in &found.tuned {
+        let op = Op::named(tuned.operation).expect("results name operations").describe();
+        // The best of all candidates that agree in what the axes show.
+        let mut cells: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for candidate in &tuned.candidates {
+            let cell = (candidate.choice[0], (op.per_item)(&candidate.choice));
+            let best = cells.entry(cell).or_insert(f64::INFINITY);
+            *best = best.min(candidate.seconds);
+        }
+        let log = tuned.elements.ilog2();
+        let path = folder.join(format!("{}-{}-2e{log}.png", tuned.operation, short(tuned.precision)));
+        let picture = Picture::new(&path)?;
+        picture.surface(&Surface {
+            title: format!("{}, {}, 2^{log} elements", tuned.operation, short(tuned.precision)),
+            subtitle: format!("{}; time, the best of the other parameters", context.device().name),
+            x_name: op.parameters[0].0,
+            y_name: "elements per item",
+            cells: cells.into_iter().collect(),
+        })?;
+        pictures.push(path);
+    }
+    Ok(pictures)
+}
+
+impl Document {
+    fn new(context: &Context, found: Found, table: Option<PathBuf>, pictures: Vec<PathBuf>) -> Document {
+        let Found { copy_bandwidth, tuned, discarded } = found;
+        let row = |t: Tuned| Row {
+            operation: t.operation,
+            precision: t.precision,
+            elements: t.elements,
+            sizes: t.sizes,
+            bytes: t.bytes,
+            seconds_default: t.default.seconds,
+            seconds_tuned: t.best.seconds,
+            seconds_limit: t.bytes as f64 / copy_bandwidth * 1e-9,
+            default: named(t.operation, &t.default.choice),
+            best: named(t.operation, &t.best.choice),
+            candidates: t
+                .candidates
+                .iter()
+                .map(|c| Timed { parameters: named(t.operation, &c.choice), seconds: c.seconds })
+                .collect(),
+        };
+        let bad = |d: Discarded| Bad {
+            operation: d.operation,
+            precision: d.precision,
+            parameters: named(d.operation, &d.choice),
+            why: d.why,
+        };
+        Document {
+            device: context.device().into(),
+            copy_bandwidth,
+            table,
+            tuned: tuned.into_iter().map(row).collect(),
+            discarded: discarded.into_iter().map(bad).collect(),
+            pictures,
+        }
+    }
+
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        out.field("device", self.device.to_string())?;
+        out.field("bandwidth", format!("copy {:.1} GB/s", self.copy_bandwidth))?;
+        out.line("")?;
+        let columns = [
+            ("operation", Align::Left),
+            ("precision", Align::Left),
+            ("elements", Align::Right),
+            ("default", Align::Right),
+            ("tuned", Align::Right),
+            ("limit", Align::Right),
+            ("of limit", Align::Right),
+            ("parameters", Align::Left),
+        ];
+        let words = |parameters: &Parameters| {
+            let words: Vec<String> = parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            words.join(", ")
+        };
+        let row = |r: &Row| {
+            let same = r.default == r.best;
+            vec![
+                r.operation.into(),
+                short(r.precision).into(),
+                format!("2^{}", r.elements.ilog2()),
+                seconds(r.seconds_default),
+                if same { "default".into() } else { seconds(r.seconds_tuned) },
+                seconds(r.seconds_limit),
+                format!("{:.0} %", 100.0 * r.seconds_limit / r.seconds_tuned),
+                words(&r.best),
+            ]
+        };
+        for line in table(&columns, &self.tuned.iter().map(row).collect::<Vec<_>>()) {
+            out.line(line)?;
+        }
+        for bad in &self.discarded {
+            let (operation, precision, parameters) = (bad.operation, short(bad.precision), words(&bad.parameters));
+            out.line(format!("discarded: {operation} {precision}, {parameters}: {}", bad.why))?;
+        }
+        out.line("")?;
+        match &self.table {
+            Some(path) => out.field("kept in", path.display().to_string())?,
+            None => out.field("kept in", "nothing (--dry-run)")?,
+        }
+        for picture in &self.pictures {
+            out.field("picture", picture.display().to_string())?;
+        }
+        Ok(())
+    }
+}
