@@ -16,7 +16,6 @@ pages! {
     Solvers "docs/guide/solvers.md"
     Poisson "docs/guide/poisson.md"
     Wave "docs/guide/wave.md"
-    Tuning "docs/guide/tuning.md"
     Files "docs/guide/files.md"
     Errors "docs/guide/errors.md"
 }
