@@ -51,6 +51,23 @@ pub(crate) fn above_zero(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Dimensions of a grid.
+pub(crate) fn dimension(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "2" => Ok(2),
+        "3" => Ok(3),
+        _ => Err("expected 2 for the unit square or 3 for the unit cube".into()),
+    }
+}
+
+/// A number that is added to an operator.
+pub(crate) fn shift(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("expected a finite number, at least 0: with less the matrix is not positive definite".into()),
+    }
+}
+
 /// A relative residual to reach.
 pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {

@@ -21,8 +21,8 @@ use crate::progress::Progress;
 
 /// Solve the Poisson problem by multigrid
 ///
-/// -Laplace u = f on the unit square, u = 0 on its boundary, N x N points, mesh width h = 1 / (N - 1), 5-point stencil. The
-/// report gives the relative residual |b - A u| / |b| after each cycle, and with the sine problem the error against the
+/// -Laplace u = f on the unit square or cube, u = 0 on its boundary, N points a side, mesh width h = 1 / (N - 1), 5-point or
+/// 7-point stencil; with --shift S, -Laplace u + S u = f. The report gives the relative residual |b - A u| / |b| after each cycle, and with the sine problem the error against the
 /// exact solution beside the error that the stencil itself makes.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -31,10 +31,11 @@ Problems:
           stencil errs by ((pi h / 2) / sin(pi h / 2))^2 - 1, which is about
           pi^2 h^2 / 12. Rounding leaves a relative residual of about
           1e-16 * 8 / h^2 * |u| / |f|; the solver stops there and says so.
+          On the cube, 3 pi^2, a third sine and 12 / h^2.
   random  f uniform in (-1, 1), whose residual can fall much further.
 
-JSON keys: n, rhs, seed, form, cycle, pre, post, smoother, omega, precision,
-tolerance, device, shape, levels, cycles, stop, converged, residual_history,
+JSON keys: n, dim, shift, rhs, seed, form, cycle, pre, post, smoother, omega,
+precision, tolerance, device, shape, levels, cycles, stop, converged, residual_history,
 relative_residual, convergence_factor, rounding_floor, error_max,
 discretisation_error, seconds_setup, seconds_solve, peak_device_bytes, pictures.
 seconds_setup holds data, upload and kernels, seconds_solve the cycles alone.
@@ -44,15 +45,22 @@ for --form reference.
 Examples:
   clinalg poisson                            1025 x 1025 points in f64
   clinalg poisson --n 4097 --rhs random --cycle fmg
+  clinalg poisson --dim 3 --n 129            129 x 129 x 129 points
   clinalg poisson --n 257 --plot u.png       u.png and u-convergence.png
   clinalg poisson --n 129 --form reference   in plain Rust, without OpenCL
 
 The exit code is 0 when the tolerance or the floor of rounding is reached,
 else 1.")]
 pub(crate) struct Args {
-    /// Points a side, boundary included: 3, 5, 9, ... 2^k + 1
-    #[arg(long, default_value_t = 1025, value_parser = args::side, allow_hyphen_values = true)]
-    n: usize,
+    /// Points a side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, of a cube 129]
+    #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
+    n: Option<usize>,
+    /// Dimensions: 2 for the square, 3 for the cube
+    #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
+    dim: usize,
+    /// What is added to -Laplace, at least 0
+    #[arg(long, default_value_t = 0.0, value_name = "S", value_parser = args::shift, allow_hyphen_values = true)]
+    shift: f64,
     /// Right-hand side
     #[arg(long, value_enum, default_value_t = RightSide::Sine)]
     rhs: RightSide,
@@ -86,7 +94,7 @@ pub(crate) struct Args {
     /// Most cycles
     #[arg(long, default_value_t = 100, value_name = "COUNT")]
     max_cycles: usize,
-    /// Draw the solution into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
+    /// Draw the solution, of a cube that on its middle plane, into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
@@ -94,7 +102,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum RightSide {
-    /// f = 2 pi^2 sin(pi x) sin(pi y)
+    /// f = 2 pi^2 sin(pi x) sin(pi y); on the cube 3 pi^2 sin(pi x) sin(pi y) sin(pi z)
     Sine,
     /// Uniform in (-1, 1), by --seed
     Random,
@@ -131,6 +139,8 @@ enum SmootherArg {
 #[derive(Serialize)]
 struct Document {
     n: usize,
+    dim: usize,
+    shift: f64,
     rhs: RightSide,
     seed: Option<u64>,
     form: Form,
@@ -167,13 +177,20 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 impl Args {
+    /// Points a side.
+    fn side(&self) -> usize {
+        self.n.unwrap_or(if self.dim == 3 { 129 } else { 1025 })
+    }
+
     fn params(&self) -> PoissonParams {
         let default = match self.precision {
             PrecisionArg::F32 => 1e-5,
             PrecisionArg::F64 => 1e-10,
         };
         PoissonParams {
-            n: self.n,
+            n: self.side(),
+            dim: self.dim,
+            shift: self.shift,
             form: match self.form {
                 FormArg::Kernels => Form::Kernels,
                 FormArg::Matrix => Form::Matrix,
@@ -193,7 +210,6 @@ impl Args {
             omega: self.omega,
             tolerance: self.tol.unwrap_or(default),
             max_cycles: self.max_cycles,
-            ..PoissonParams::default()
         }
     }
 }
@@ -213,7 +229,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         None => Poisson::<T>::reference(&params)?,
     };
     let f = right_side::<T>(args)?;
-    let mut u = grid::<T>(args.n)?;
+    let mut u = grid::<T>(args.side(), args.dim)?;
     let mut step = |cycle: usize, residual: f64| progress.step(cycle, residual);
     let (report, setup, solve) = match &context {
         None => {
@@ -238,7 +254,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     drop(progress);
     let sine = args.rhs == RightSide::Sine;
     let mut document = Document {
-        n: args.n,
+        n: args.side(),
+        dim: args.dim,
+        shift: args.shift,
         rhs: args.rhs,
         seed: (!sine).then_some(args.seed),
         form: params.form,
@@ -259,15 +277,17 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         relative_residual: report.relative_residual,
         convergence_factor: report.convergence_factor,
         rounding_floor: report.rounding_floor,
-        error_max: sine.then(|| error_max(args.n, &u)),
-        discretisation_error: sine.then(|| discretisation_error(args.n)),
+        error_max: sine.then(|| error_max(args, &u)),
+        discretisation_error: sine.then(|| discretisation_error(args.side(), args.dim, args.shift)),
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solve.as_secs_f64(),
         peak_device_bytes: context.as_ref().map_or(0, |c| c.memory().peak_bytes),
         pictures: Vec::new(),
     };
     if let Some(picture) = picture {
-        let values: Vec<f64> = u.iter().map(|v| v.wide()).collect();
+        let plane = args.side() * args.side();
+        let middle = if args.dim == 3 { args.side() / 2 * plane } else { 0 };
+        let values: Vec<f64> = u[middle..middle + plane].iter().map(|v| v.wide()).collect();
         document.draw(&picture, &values)?;
     }
     document.print(out)?;
@@ -278,15 +298,23 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     })
 }
 
-/// A grid of n by n zeros, or words where this machine cannot hold it.
-pub(crate) fn grid<T: Real>(n: usize) -> Result<Vec<T>, Failure> {
+/// A grid of zeros in `dim` dimensions, or words where this machine cannot hold it.
+pub(crate) fn grid<T: Real>(n: usize, dim: usize) -> Result<Vec<T>, Failure> {
     let mut values = Vec::new();
-    let points = n.checked_mul(n).filter(|&points| values.try_reserve_exact(points).is_ok());
-    values.resize(
-        points.ok_or_else(|| Failure::usage(format!("{n} x {n} points do not fit this machine's memory")))?,
-        T::zero(),
-    );
+    let points = n.checked_pow(dim as u32).filter(|&points| values.try_reserve_exact(points).is_ok());
+    let words = || Failure::usage(format!("{} points do not fit this machine's memory", size(n, dim)));
+    values.resize(points.ok_or_else(words)?, T::zero());
     Ok(values)
+}
+
+/// n x n or n x n x n.
+fn size(n: usize, dim: usize) -> String {
+    vec![n.to_string(); dim].join(" x ")
+}
+
+/// The exact solution of the sine problem.
+fn product(dim: usize) -> &'static str {
+    if dim == 3 { "sin(pi x) sin(pi y) sin(pi z)" } else { "sin(pi x) sin(pi y)" }
 }
 
 /// sin(pi i h) for each point of a side, 0 at both ends.
@@ -296,14 +324,22 @@ fn sines(n: usize) -> Vec<f64> {
     (0..n).map(|i| (PI * i.min(last - i) as f64 / last as f64).sin()).collect()
 }
 
+/// Each row of a grid with what its points' sines along it are multiplied by: the sines of y, and of z.
+fn rows(args: &Args, sines: &[f64]) -> impl Iterator<Item = f64> {
+    let above = if args.dim == 3 { sines.to_vec() } else { vec![1.0] };
+    let row = sines.to_vec();
+    above.into_iter().flat_map(move |sz| row.clone().into_iter().map(move |sy| sy * sz))
+}
+
 fn right_side<T: Real>(args: &Args) -> Result<Vec<T>, Failure> {
-    let mut f = grid(args.n)?;
+    let mut f = grid(args.side(), args.dim)?;
     match args.rhs {
         RightSide::Sine => {
-            let sines = sines(args.n);
-            for (row, sy) in f.chunks_mut(args.n).zip(&sines) {
+            let sines = sines(args.side());
+            let scale = args.dim as f64 * PI * PI + args.shift;
+            for (row, across) in f.chunks_mut(args.side()).zip(rows(args, &sines)) {
                 for (value, sx) in row.iter_mut().zip(&sines) {
-                    *value = T::of(2.0 * PI * PI * sx * sy);
+                    *value = T::of(scale * sx * across);
                 }
             }
         }
@@ -315,13 +351,13 @@ fn right_side<T: Real>(args: &Args) -> Result<Vec<T>, Failure> {
     Ok(f)
 }
 
-/// The largest difference from sin(pi x) sin(pi y) at a point; NaN if a value is NaN.
-fn error_max<T: Real>(n: usize, u: &[T]) -> f64 {
-    let sines = sines(n);
+/// The largest difference from the product of the sines at a point; NaN if a value is NaN.
+fn error_max<T: Real>(args: &Args, u: &[T]) -> f64 {
+    let sines = sines(args.side());
     let mut largest = 0.0;
-    for (row, sy) in u.chunks(n).zip(&sines) {
+    for (row, across) in u.chunks(args.side()).zip(rows(args, &sines)) {
         for (value, sx) in row.iter().zip(&sines) {
-            let error = (value.wide() - sx * sy).abs();
+            let error = (value.wide() - sx * across).abs();
             if error > largest || error.is_nan() {
                 largest = error;
             }
@@ -335,13 +371,15 @@ fn error_max<T: Real>(n: usize, u: &[T]) -> f64 {
 /// u = sin(pi x) sin(pi y) is an eigenvector of the 5-point stencil: sin(pi (x + h)) + sin(pi (x - h)) = 2 cos(pi h) sin(pi x),
 /// so -Laplace_h u = l_h u with l_h = (4 - 4 cos(pi h)) / h^2 = 8 / h^2 sin^2(pi h / 2), while f = l u with l = 2 pi^2. The
 /// stencil's solution is l / l_h u, and its error is largest where u = 1, in the middle, which is a point as N is odd:
-/// l / l_h - 1 = ((pi h / 2) / sin(pi h / 2))^2 - 1 = pi^2 h^2 / 12 + O(h^4).
-fn discretisation_error(n: usize) -> f64 {
+/// l / l_h - 1 = ((pi h / 2) / sin(pi h / 2))^2 - 1 = pi^2 h^2 / 12 + O(h^4). A third dimension gives half as much to both
+/// eigenvalues; a shift s adds to both, which leaves (l - l_h) / (l_h + s).
+fn discretisation_error(n: usize, dim: usize, shift: f64) -> f64 {
     let t = PI / (2.0 * (n - 1) as f64);
     let s = t.sin();
     // (t - s)(t + s) / s^2; t - s by its series where the difference would cancel.
     let difference = if t > 0.1 { t - s } else { t.powi(3) / 6.0 * (1.0 - t * t / 20.0 * (1.0 - t * t / 42.0)) };
-    difference * (t + s) / (s * s)
+    let eigenvalue = dim as f64 * PI * PI * (s / t).powi(2);
+    difference * (t + s) / (s * s) * (eigenvalue / (eigenvalue + shift))
 }
 
 impl Document {
@@ -370,11 +408,14 @@ impl Document {
         let n = self.n;
         let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
         let problem = match self.rhs {
+            RightSide::Sine if self.dim == 3 => "f = 3π² sin πx sin πy sin πz, plane z = 1/2",
             RightSide::Sine => "f = 2π² sin πx sin πy",
+            RightSide::Random if self.dim == 3 => "f random, plane z = 1/2",
             RightSide::Random => "f random",
         };
+        let points = vec![n.to_string(); self.dim].join(" × ");
         picture.field(&Field {
-            title: format!("Poisson problem −Δu = f, {n} × {n} points"),
+            title: format!("Poisson problem −Δu = f, {points} points"),
             subtitle: format!("{problem} · {} · {device}", self.precision()),
             label: "u",
             n,
@@ -383,7 +424,7 @@ impl Document {
         })?;
         let beside = picture.beside("-convergence");
         beside.convergence(&Convergence {
-            title: format!("Poisson problem, {n} × {n} points: residual after each cycle"),
+            title: format!("Poisson problem, {points} points: residual after each cycle"),
             subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
             steps: "cycle",
             history: &self.residual_history,
@@ -396,7 +437,9 @@ impl Document {
 
     fn print(&self, out: &mut Output) -> Result<(), Failure> {
         let n = self.n;
-        out.line(format!("Poisson problem -Laplace u = f, {n} x {n} points, {}", self.precision()))?;
+        let shift = if self.shift == 0.0 { String::new() } else { format!(" + {} u", self.shift) };
+        let points = size(n, self.dim);
+        out.line(format!("Poisson problem -Laplace u{shift} = f, {points} points, {}", self.precision()))?;
         out.line("")?;
         let shape = match self.shape {
             Some(Shape::Cpu) => ", kernels for cpu",
@@ -410,7 +453,14 @@ impl Document {
             Form::Reference => "plain Rust",
         };
         let rhs = match self.rhs {
-            RightSide::Sine => "f = 2 pi^2 sin(pi x) sin(pi y)".to_owned(),
+            RightSide::Sine => {
+                let scale = if self.shift == 0.0 {
+                    format!("{} pi^2", self.dim)
+                } else {
+                    format!("({} pi^2 + {})", self.dim, self.shift)
+                };
+                format!("f = {scale} {}", product(self.dim))
+            }
             RightSide::Random => format!("f uniform in (-1, 1), seed {}", self.seed.unwrap_or_default()),
         };
         out.field("device", device)?;
@@ -439,8 +489,9 @@ impl Document {
             format!("{relative_residual:.2e}, asked {tolerance:e}, rounding leaves about {rounding_floor:.0e}"),
         )?;
         if let (Some(error), Some(stencil)) = (self.error_max, self.discretisation_error) {
-            out.field("error", format!("{error:.4e} at most, against sin(pi x) sin(pi y)"))?;
-            out.field("", format!("{stencil:.4e} is the stencil's own, about pi^2 h^2 / 12"))?;
+            out.field("error", format!("{error:.4e} at most, against {}", product(self.dim)))?;
+            let about = if self.shift == 0.0 { ", about pi^2 h^2 / 12" } else { "" };
+            out.field("", format!("{stencil:.4e} is the stencil's own{about}"))?;
         }
         let per_cycle = self.seconds_solve / (*cycles).max(1) as f64;
         out.field(
@@ -469,11 +520,15 @@ mod tests {
     #[test]
     fn the_stencils_error_is_exact_and_tends_to_its_leading_term() {
         // N = 3: the one inner equation is 4 / h^2 u = f with h = 1/2 and f = 2 pi^2.
-        assert!((discretisation_error(3) - (2.0 * PI * PI / 16.0 - 1.0)).abs() < 1e-15);
+        assert!((discretisation_error(3, 2, 0.0) - (2.0 * PI * PI / 16.0 - 1.0)).abs() < 1e-15);
+        // N = 3 in three dimensions with shift 6: (6 / h^2 + 6) u = f with f = 3 pi^2 + 6.
+        assert!((discretisation_error(3, 3, 6.0) - ((3.0 * PI * PI + 6.0) / 30.0 - 1.0)).abs() < 1e-15);
         for n in [17, 33, 1025, 8193] {
             let h = 1.0 / (n - 1) as f64;
             let leading = PI * PI * h * h / 12.0;
-            assert!((discretisation_error(n) / leading - 1.0).abs() < h * h, "n {n}");
+            for dim in [2, 3] {
+                assert!((discretisation_error(n, dim, 0.0) / leading - 1.0).abs() < h * h, "n {n}");
+            }
         }
     }
 

@@ -227,7 +227,7 @@ impl Args {
 
     fn displacement<T: Real>(&self) -> Result<Vec<T>, Failure> {
         let n = self.n;
-        let mut u = crate::poisson::grid::<T>(n)?;
+        let mut u = crate::poisson::grid::<T>(n, 2)?;
         let last = (n - 1) as f64;
         let profile: Box<dyn Fn(f64, f64) -> f64> = match self.initial {
             Initial::Mode => {

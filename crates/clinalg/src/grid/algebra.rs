@@ -1,21 +1,22 @@
 //! The components made of sparse matrices and vectors only.
 
 use super::components::{Components, Sweeps};
+use super::equation::Equation;
 use super::params::Smoother;
 use crate::reference::CsrParts;
+use crate::reference::faces2::Faces;
 use crate::reference::grid2::{Order, cubic_weights};
 use crate::{Context, Csr, Real, Result, Vector, ops};
 
-/// The matrices of one level, on the n^2 points of its grid or to the m^2 points of the next
-/// coarser one. Rows of boundary points are empty, so that the boundary stays.
+/// The matrices of one level, on the points of its grid, n a side, or to those of the next coarser
+/// one, m a side. Rows of boundary points are empty, so that the boundary stays.
 struct Level<T: Real> {
-    /// -Laplace_h + shift.
+    /// -div_h(a grad_h) + shift.
     a: Csr<T>,
-    /// omega / (4 / h^2 + shift) on the diagonal: of all interior points (Jacobi), or of each colour with
-    /// omega = 1.
+    /// omega / diagonal of `a`: of all interior points (Jacobi), or of each colour with omega = 1.
     relax: Vec<Csr<T>>,
-    /// omega / (4 / h^2 + shift).
-    weight: f64,
+    /// 1 on the diagonal of interior points.
+    interior: Csr<T>,
     /// 1 on the diagonal of boundary points.
     boundary: Csr<T>,
     transfer: Option<Transfer<T>>,
@@ -27,12 +28,12 @@ struct Level<T: Real> {
 
 /// The matrices between a level and the next coarser one.
 struct Transfer<T: Real> {
-    /// Full weighting, m^2 by n^2.
+    /// Full weighting, coarse by fine: the transpose of the interpolation over 2^dim.
     restrict: Csr<T>,
-    /// Bilinear interpolation, n^2 by m^2.
+    /// Linear interpolation in each direction, or that along the coefficient; fine by coarse.
     interpolate: Csr<T>,
-    /// Of full multigrid: injection of boundary values, m^2 by n^2, and bicubic interpolation,
-    /// n^2 by m^2.
+    /// Of full multigrid: injection of boundary values, coarse by fine, and cubic interpolation in
+    /// each direction, fine by coarse.
     full: Option<(Csr<T>, Csr<T>)>,
 }
 
@@ -70,6 +71,40 @@ pub(super) fn inside(n: usize, k: usize) -> bool {
     (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
 }
 
+/// Points of a square or a cube, `n` a side.
+#[derive(Clone, Copy)]
+struct Lattice {
+    n: usize,
+    dim: u32,
+}
+
+impl Lattice {
+    fn points(self) -> usize {
+        self.n.pow(self.dim)
+    }
+
+    /// Coordinates of point `p`, that along the rows last.
+    fn coordinates(self, p: usize) -> impl Iterator<Item = usize> {
+        (0..self.dim).rev().map(move |d| p / self.n.pow(d) % self.n)
+    }
+
+    fn inside(self, p: usize) -> bool {
+        self.coordinates(p).all(|i| (1..self.n - 1).contains(&i))
+    }
+}
+
+/// Puts the products of the weights on `lines`, one a direction, of points of a lattice with `side` points a side;
+/// positions in ascending order.
+fn product(side: usize, lines: &[Vec<(usize, f64)>], put: &mut dyn FnMut(usize, f64)) {
+    fn next(side: usize, at: usize, weight: f64, lines: &[Vec<(usize, f64)>], put: &mut dyn FnMut(usize, f64)) {
+        match lines.split_first() {
+            Some((line, rest)) => line.iter().for_each(|(i, w)| next(side, at * side + i, weight * w, rest, put)),
+            None => put(at, weight),
+        }
+    }
+    next(side, 0, 1.0, lines, put);
+}
+
 /// Weights of the coarse points on a line that give fine point `i` by linear interpolation.
 fn linear(i: usize) -> Vec<(usize, f64)> {
     if i.is_multiple_of(2) { vec![(i / 2, 1.0)] } else { vec![(i / 2, 0.5), (i / 2 + 1, 0.5)] }
@@ -84,79 +119,120 @@ fn cubic(m: usize, i: usize) -> Vec<(usize, f64)> {
     weights.iter().enumerate().filter(|(_, w)| **w != 0.0).map(|(p, w)| (first + p, *w)).collect()
 }
 
-/// Interpolation at interior points as the product of the weights on the two lines.
-fn interpolation<T: Real>(context: &Context, n: usize, line: impl Fn(usize) -> Vec<(usize, f64)>) -> Result<Csr<T>> {
-    let m = n.div_ceil(2);
-    matrix(context, n * n, m * m, |k, put| {
-        if inside(n, k) {
-            for (j, across) in line(k / n) {
-                line(k % n).iter().for_each(|(i, along)| put(j * m + i, across * along));
-            }
+/// Interpolation at interior points as the product of the weights on the lines.
+fn interpolation<T: Real>(
+    context: &Context,
+    fine: Lattice,
+    line: impl Fn(usize) -> Vec<(usize, f64)>,
+) -> Result<Csr<T>> {
+    let coarse = Lattice { n: fine.n.div_ceil(2), ..fine };
+    matrix(context, fine.points(), coarse.points(), |p, put| {
+        if fine.inside(p) {
+            let lines: Vec<_> = fine.coordinates(p).map(&line).collect();
+            product(coarse.n, &lines, put);
         }
     })
 }
 
 impl<T: Real> Transfer<T> {
-    fn new(context: &Context, n: usize, full: bool) -> Result<Transfer<T>> {
-        let m = n.div_ceil(2);
-        let restrict = matrix(context, m * m, n * n, |c, put| {
-            if inside(m, c) {
-                let centre = 2 * (c / m) * n + 2 * (c % m);
-                for (row, scale) in [(centre - n, 0.0625), (centre, 0.125), (centre + n, 0.0625)] {
-                    [(row - 1, 1.0), (row, 2.0), (row + 1, 1.0)].into_iter().for_each(|(k, w)| put(k, scale * w));
-                }
+    fn new(context: &Context, fine: Lattice, faces: Option<&Faces<T>>, full: bool) -> Result<Transfer<T>> {
+        let coarse = Lattice { n: fine.n.div_ceil(2), ..fine };
+        let along = |p: usize| {
+            let lines: Vec<_> = fine.coordinates(p).map(linear).collect();
+            let mut weights = Vec::new();
+            match faces {
+                Some(faces) => weights.extend(faces.weights(p).iter().map(|(c, w)| (*c, w.wide()))),
+                None => product(coarse.n, &lines, &mut |c, w| weights.push((c, w))),
+            }
+            weights
+        };
+        let interpolate = matrix(context, fine.points(), coarse.points(), |p, put| {
+            if fine.inside(p) {
+                along(p).into_iter().for_each(|(c, w)| put(c, w));
+            }
+        })?;
+        let scale = 0.5_f64.powi(fine.dim as i32);
+        let restrict = matrix(context, coarse.points(), fine.points(), |c, put| {
+            if coarse.inside(c) {
+                // The fine points around, and what they take of this coarse one.
+                let around = |i: usize| vec![(2 * i - 1, 1.0), (2 * i, 1.0), (2 * i + 1, 1.0)];
+                let lines: Vec<_> = coarse.coordinates(c).map(around).collect();
+                product(fine.n, &lines, &mut |p, _| {
+                    let weight = along(p).into_iter().find(|(to, _)| *to == c).map_or(0.0, |(_, w)| w);
+                    put(p, scale * weight);
+                });
             }
         })?;
         let inject = |c: usize, put: &mut dyn FnMut(usize, f64)| {
-            if !inside(m, c) {
-                put(2 * (c / m) * n + 2 * (c % m), 1.0);
+            if !coarse.inside(c) {
+                let lines: Vec<_> = coarse.coordinates(c).map(|i| vec![(2 * i, 1.0)]).collect();
+                product(fine.n, &lines, put);
             }
         };
         let full = match full {
-            true => Some((matrix(context, m * m, n * n, inject)?, interpolation(context, n, |i| cubic(m, i))?)),
+            true => Some((
+                matrix(context, coarse.points(), fine.points(), inject)?,
+                interpolation(context, fine, |i| cubic(coarse.n, i))?,
+            )),
             false => None,
         };
-        Ok(Transfer { restrict, interpolate: interpolation(context, n, linear)?, full })
+        Ok(Transfer { restrict, interpolate, full })
     }
 }
 
 impl<T: Real> Level<T> {
-    fn new(context: &Context, n: usize, shift: f64, smoother: Smoother, omega: f64, full: bool) -> Result<Level<T>> {
+    fn new(
+        context: &Context,
+        equation: &Equation<T>,
+        level: usize,
+        smoother: Smoother,
+        omega: f64,
+        full: bool,
+    ) -> Result<Level<T>> {
+        let lattice = Lattice { n: equation.sides[level], dim: equation.dim };
+        let (n, points) = (lattice.n, lattice.points());
         let inverse_h2 = ((n - 1) * (n - 1)) as f64;
         // The coarsest grid is solved exactly: one sweep with omega = 1 on its one point.
         let omega = if n == 3 || smoother == Smoother::RedBlack { 1.0 } else { omega };
-        let centre = 4.0 * inverse_h2 + shift;
-        let weight = omega / centre;
-        let diagonal = |chosen: &dyn Fn(usize) -> bool, value: f64| {
-            matrix(context, n * n, n * n, |k, put| {
-                if chosen(k) {
-                    put(k, value);
+        let centre =
+            |p| equation.neighbours(level, p).iter().map(|(_, w)| w).sum::<f64>() * inverse_h2 + equation.shift;
+        let diagonal = |chosen: &dyn Fn(usize) -> bool, value: &dyn Fn(usize) -> f64| {
+            matrix(context, points, points, |p, put| {
+                if chosen(p) {
+                    put(p, value(p));
                 }
             })
         };
+        let weight = |p| omega / centre(p);
         let relax = match smoother {
-            Smoother::Jacobi => vec![diagonal(&|k| inside(n, k), weight)?],
+            Smoother::Jacobi => vec![diagonal(&|p| lattice.inside(p), &weight)?],
             Smoother::RedBlack => {
-                let colour = |c| diagonal(&move |k| inside(n, k) && (k / n + k % n) % 2 == c, weight);
-                vec![colour(0)?, colour(1)?]
+                let red = |p| lattice.coordinates(p).sum::<usize>().is_multiple_of(2);
+                let colour = |wanted| diagonal(&|p| lattice.inside(p) && red(p) == wanted, &weight);
+                vec![colour(true)?, colour(false)?]
             }
         };
-        let a = matrix(context, n * n, n * n, |k, put| {
-            if inside(n, k) {
-                let side = -inverse_h2;
-                [(k - n, side), (k - 1, side), (k, centre), (k + 1, side), (k + n, side)]
-                    .into_iter()
-                    .for_each(|(column, value)| put(column, value));
+        let a = matrix(context, points, points, |p, put| {
+            if lattice.inside(p) {
+                let around = equation.neighbours(level, p);
+                let (before, after) = around.split_at(around.len() / 2);
+                before.iter().for_each(|(q, w)| put(*q, -inverse_h2 * w));
+                put(p, centre(p));
+                after.iter().for_each(|(q, w)| put(*q, -inverse_h2 * w));
             }
         })?;
         Ok(Level {
             a,
             relax,
-            weight,
-            boundary: diagonal(&|k| !inside(n, k), 1.0)?,
-            transfer: if n > 3 { Some(Transfer::new(context, n, full)?) } else { None },
-            r: Vector::zeros(context, n * n)?,
-            z: Vector::zeros(context, n * n)?,
+            interior: diagonal(&|p| lattice.inside(p), &|_| 1.0)?,
+            boundary: diagonal(&|p| !lattice.inside(p), &|_| 1.0)?,
+            transfer: if n > 3 {
+                Some(Transfer::new(context, lattice, equation.faces.get(level), full)?)
+            } else {
+                None
+            },
+            r: Vector::zeros(context, points)?,
+            z: Vector::zeros(context, points)?,
         })
     }
 
@@ -180,28 +256,23 @@ impl<T: Real> Level<T> {
         Ok(())
     }
 
-    /// Norm of r over the interior: what the smoother would add, without its weight.
+    /// Norm of r over the interior.
     fn interior_norm(&mut self) -> Result<f64> {
-        let mut beta = T::zero();
-        for relax in &self.relax {
-            ops::mv(T::one(), relax, &self.r, beta, &mut self.z)?;
-            beta = T::one();
-        }
-        Ok(ops::norm2(&self.z)?.wide() / self.weight)
+        ops::mv(T::one(), &self.interior, &self.r, T::zero(), &mut self.z)?;
+        Ok(ops::norm2(&self.z)?.wide())
     }
 }
 
 impl<T: Real> Algebra<T> {
     pub(super) fn new(
         context: &Context,
-        sides: &[usize],
-        shift: f64,
+        equation: &Equation<T>,
         smoother: Smoother,
         omega: f64,
         full: bool,
     ) -> Result<Algebra<T>> {
-        let level = |&n: &usize| Level::new(context, n, shift, smoother, omega, full);
-        Ok(Algebra { levels: sides.iter().map(level).collect::<Result<_>>()? })
+        let level = |level| Level::new(context, equation, level, smoother, omega, full);
+        Ok(Algebra { levels: (0..equation.sides.len()).map(level).collect::<Result<_>>()? })
     }
 }
 

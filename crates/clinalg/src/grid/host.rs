@@ -1,15 +1,14 @@
 //! The components in plain Rust.
 
 use super::components::{Components, Sweeps};
+use super::equation::Equation;
 use super::params::Smoother;
-use crate::reference::grid2;
-use crate::reference::{vector, zeros};
+use crate::reference::{faces2, grid2, grid3, vector, zeros};
 use crate::{Real, Result};
 
-/// The functions of [`reference::grid2`](crate::reference::grid2) on vectors of the host.
+/// The functions of [`reference`](crate::reference) on vectors of the host.
 pub(super) struct Host<T> {
-    sides: Vec<usize>,
-    shift: T,
+    equation: Equation<T>,
     smoother: Smoother,
     omega: T,
     /// Defects, and what a Jacobi sweep writes, on each level.
@@ -17,26 +16,56 @@ pub(super) struct Host<T> {
 }
 
 impl<T: Real> Host<T> {
-    pub(super) fn new(sides: &[usize], shift: f64, smoother: Smoother, omega: f64) -> Result<Host<T>> {
-        let work = sides.iter().map(|&side| grid(side)).collect::<Result<_>>()?;
-        Ok(Host { sides: sides.to_vec(), shift: T::of(shift), smoother, omega: T::of(omega), work })
+    pub(super) fn new(equation: Equation<T>, smoother: Smoother, omega: f64) -> Result<Host<T>> {
+        let work = (0..equation.sides.len()).map(|level| equation.grid(level)).collect::<Result<_>>()?;
+        Ok(Host { equation, smoother, omega: T::of(omega), work })
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vec<T>, f: &[T], sweeps: Sweeps) {
-        let n = self.sides[level];
+        let Equation { sides, dim, shift, faces } = &self.equation;
+        let (n, shift, omega) = (sides[level], T::of(*shift), self.omega);
         for _ in 0..sweeps.count {
             match self.smoother {
-                Smoother::RedBlack => grid2::red_black_shifted(n, self.shift, u, f, sweeps.order),
+                Smoother::RedBlack => match (faces.get(level), dim) {
+                    (Some(faces), _) => faces2::red_black(faces, shift, u, f, sweeps.order),
+                    (None, 2) => grid2::red_black_shifted(n, shift, u, f, sweeps.order),
+                    (None, _) => grid3::red_black(n, shift, u, f, sweeps.order),
+                },
                 Smoother::Jacobi => {
-                    grid2::jacobi_shifted(n, self.shift, self.omega, u, f, &mut self.work[level]);
-                    std::mem::swap(u, &mut self.work[level]);
+                    let out = &mut self.work[level];
+                    match (faces.get(level), dim) {
+                        (Some(faces), _) => faces2::jacobi(faces, shift, omega, u, f, out),
+                        (None, 2) => grid2::jacobi_shifted(n, shift, omega, u, f, out),
+                        (None, _) => grid3::jacobi(n, shift, omega, u, f, out),
+                    }
+                    std::mem::swap(u, out);
                 }
             }
         }
     }
+
+    fn defect(&mut self, level: usize, u: &[T], f: &[T]) -> &[T] {
+        let Equation { sides, dim, shift, faces } = &self.equation;
+        let (n, shift, d) = (sides[level], T::of(*shift), &mut self.work[level]);
+        match (faces.get(level), dim) {
+            (Some(faces), _) => faces2::defect(faces, shift, u, f, d),
+            (None, 2) => grid2::defect_shifted(n, shift, u, f, d),
+            (None, _) => grid3::defect(n, shift, u, f, d),
+        }
+        d
+    }
+
+    fn restrict(&self, level: usize, fine: &[T], coarse: &mut [T]) {
+        let n = self.equation.sides[level];
+        match (self.equation.faces.get(level), self.equation.dim) {
+            (Some(faces), _) => faces2::restrict(faces, fine, coarse),
+            (None, 2) => grid2::restrict(n, fine, coarse),
+            (None, _) => grid3::restrict(n, fine, coarse),
+        }
+    }
 }
 
-/// A grid of zeros, `side` points a side.
+/// A square grid of zeros, `side` points a side.
 pub(super) fn grid<T: Real>(side: usize) -> Result<Vec<T>> {
     zeros("n", side.checked_mul(side))
 }
@@ -45,7 +74,7 @@ impl<T: Real> Components for Host<T> {
     type Grid = Vec<T>;
 
     fn zeros(&self, level: usize) -> Result<Vec<T>> {
-        grid(self.sides[level])
+        self.equation.grid(level)
     }
 
     fn descend(
@@ -61,14 +90,18 @@ impl<T: Real> Components for Host<T> {
             u.fill(T::zero());
         }
         self.smooth(level, u, f, sweeps);
-        let n = self.sides[level];
-        grid2::defect_shifted(n, self.shift, u, f, &mut self.work[level]);
-        grid2::restrict(n, &self.work[level], coarse);
+        self.defect(level, u, f);
+        self.restrict(level, &self.work[level], coarse);
         Ok(())
     }
 
     fn ascend(&mut self, level: usize, coarse: &Vec<T>, u: &mut Vec<T>, f: &Vec<T>, sweeps: Sweeps) -> Result<()> {
-        grid2::interpolate_add(self.sides[level], coarse, u);
+        let n = self.equation.sides[level];
+        match (self.equation.faces.get(level), self.equation.dim) {
+            (Some(faces), _) => faces2::interpolate_add(faces, coarse, u),
+            (None, 2) => grid2::interpolate_add(n, coarse, u),
+            (None, _) => grid3::interpolate_add(n, coarse, u),
+        }
         self.smooth(level, u, f, sweeps);
         Ok(())
     }
@@ -77,20 +110,30 @@ impl<T: Real> Components for Host<T> {
         if zero {
             u.fill(T::zero());
         }
-        grid2::half_sweep_shifted(3, self.shift, u, f, 0);
+        let Equation { dim, shift, faces, .. } = &self.equation;
+        let shift = T::of(*shift);
+        match (faces.last(), dim) {
+            (Some(faces), _) => faces2::half_sweep(faces, shift, u, f, 0),
+            (None, 2) => grid2::half_sweep_shifted(3, shift, u, f, 0),
+            // The one interior point, (1, 1, 1), is black.
+            (None, _) => grid3::half_sweep(3, shift, u, f, 1),
+        }
         Ok(())
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vec<T>, f: &Vec<T>) -> Result<f64> {
-        let work = &mut self.work[level];
-        grid2::defect_shifted(self.sides[level], self.shift, u, f, work);
-        Ok(vector::norm2(work).wide())
+        Ok(vector::norm2(self.defect(level, u, f)).wide())
     }
 
     fn source_norm(&mut self, level: usize, u: &Vec<T>, f: &Vec<T>) -> Result<f64> {
-        let n = self.sides[level];
+        let n = self.equation.sides[level];
         let mut boundary = u.clone();
-        boundary.chunks_mut(n).skip(1).take(n - 2).for_each(|row| row[1..n - 1].fill(T::zero()));
+        for (row, values) in boundary.chunks_mut(n).enumerate() {
+            let inside = |i: usize| (1..n - 1).contains(&i);
+            if inside(row % n) && (self.equation.dim == 2 || inside(row / n)) {
+                values[1..n - 1].fill(T::zero());
+            }
+        }
         self.defect_norm(level, &boundary, f)
     }
 
@@ -106,14 +149,21 @@ impl<T: Real> Components for Host<T> {
         coarse_u: &mut Vec<T>,
         coarse_f: &mut Vec<T>,
     ) -> Result<()> {
-        let n = self.sides[level];
-        grid2::inject_boundary(n, u, coarse_u);
-        grid2::restrict(n, f, coarse_f);
+        let n = self.equation.sides[level];
+        match self.equation.dim {
+            2 => grid2::inject_boundary(n, u, coarse_u),
+            _ => grid3::inject_boundary(n, u, coarse_u),
+        }
+        self.restrict(level, f, coarse_f);
         Ok(())
     }
 
     fn refine(&mut self, level: usize, coarse: &Vec<T>, u: &mut Vec<T>) -> Result<()> {
-        grid2::interpolate_cubic(self.sides[level], coarse, u);
+        let n = self.equation.sides[level];
+        match self.equation.dim {
+            2 => grid2::interpolate_cubic(n, coarse, u),
+            _ => grid3::interpolate_cubic(n, coarse, u),
+        }
         Ok(())
     }
 }

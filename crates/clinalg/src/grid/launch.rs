@@ -205,7 +205,7 @@ pub(super) fn in_range<T: Real>(squares: f64) -> bool {
 
 /// The root of a sum of squares, which is taken again of scaled terms when it left the range of
 /// `T`. NaN or infinity where the terms themselves are.
-fn root_of_squares<T: Real>(mut squares: impl FnMut(T) -> Result<f64>) -> Result<f64> {
+pub(super) fn root_of_squares<T: Real>(mut squares: impl FnMut(T) -> Result<f64>) -> Result<f64> {
     let plain = squares(T::one())?;
     if in_range::<T>(plain) {
         return Ok(plain.sqrt());

@@ -25,7 +25,9 @@
 //! ```
 
 mod algebra;
+mod coefficient;
 mod components;
+mod equation;
 mod host;
 mod launch;
 mod operator;
@@ -33,9 +35,11 @@ mod params;
 mod pieces;
 mod poisson;
 mod processor;
+mod space;
 mod wave;
 mod wide;
 
+pub use coefficient::Coefficient;
 pub use operator::{MultigridParams, MultigridPreconditioner, PoissonOperator};
 pub use params::{Cycle, Form, PoissonParams, PoissonReport, Smoother};
 pub use pieces::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
@@ -44,13 +48,13 @@ pub use wave::{ImplicitReport, Scheme, Wave, WaveEnergy, WaveParams, WaveReport}
 
 use crate::{Error, Result};
 
-/// Points a side of each level, from `n` down to 3.
+/// Points a side of each level of a grid of `dim` dimensions, from `n` down to 3.
 ///
 /// # Errors
 /// [`Error::Value`] that names the nearest sizes unless n = 2^k + 1, k >= 1.
-fn sides(n: usize) -> Result<Vec<usize>> {
-    if n < 3 || !(n - 1).is_power_of_two() || n.checked_mul(n).is_none() {
-        let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2().min(usize::BITS / 2 - 1)) + 1 };
+fn sides(n: usize, dim: u32) -> Result<Vec<usize>> {
+    if n < 3 || !(n - 1).is_power_of_two() || n.checked_pow(dim).is_none() {
+        let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2().min(usize::BITS / dim - 1)) + 1 };
         let expected = format!("2^k + 1 points a side; the nearest sizes are {below} and {}", 2 * below - 1);
         return Err(Error::value("n", expected, n));
     }
@@ -79,8 +83,8 @@ mod tests {
 
     #[test]
     fn levels_end_at_three_points_a_side() {
-        assert_eq!(sides(3).unwrap(), [3]);
-        assert_eq!(sides(17).unwrap(), [17, 9, 5, 3]);
+        assert_eq!(sides(3, 2).unwrap(), [3]);
+        assert_eq!(sides(17, 3).unwrap(), [17, 9, 5, 3]);
     }
 
     #[test]
@@ -94,10 +98,13 @@ mod tests {
             (1024, "513 and 1025"),
             (1026, "1025 and 2049"),
         ] {
-            let words = sides(n).unwrap_err().to_string();
-            assert!(words.contains(near) && words.contains(&n.to_string()), "{words}");
+            for dim in [2, 3] {
+                let words = sides(n, dim).unwrap_err().to_string();
+                assert!(words.contains(near) && words.contains(&n.to_string()), "{words}");
+            }
         }
-        assert!(sides(usize::MAX).is_err());
+        assert!(sides(usize::MAX, 2).is_err() && sides(usize::MAX, 3).is_err());
+        assert!(sides((1 << 30) + 1, 2).is_ok() && sides((1 << 30) + 1, 3).is_err());
     }
 
     #[test]

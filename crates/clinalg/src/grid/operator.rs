@@ -155,7 +155,7 @@ impl<T: Real> MultigridPreconditioner<T> {
         if !(1..=2).contains(&visits) {
             return Err(Error::value("visits", "1 (V-cycle) or 2 (W-cycle)", visits));
         }
-        let sides = sides(n)?;
+        let sides = sides(n, 2)?;
         let ordered = |order| Sweeps { count: sweeps, order };
         let plan = Plan { visits, pre: ordered(Order::RedFirst), post: ordered(Order::BlackFirst) };
         let cycle = match context.shape() {

@@ -28,8 +28,8 @@ pub enum Cycle {
     /// Each coarser level twice per visit of the finer one.
     W,
     /// Full multigrid: one pass from the coarsest grid up, which ignores the interior of the start
-    /// value, then V-cycles. Its start values also depend on the corners of the boundary, which the
-    /// 5-point stencil never reads.
+    /// value, then V-cycles. Its start values also depend on the corners of the boundary (and the
+    /// edges of a cube), which the stencil never reads.
     #[serde(rename = "fmg")]
     Full,
 }
@@ -38,7 +38,7 @@ pub enum Cycle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Smoother {
-    /// Gauss-Seidel, first the points with even i + j, then the others.
+    /// Gauss-Seidel, first the points with even i + j (+ k), then the others.
     #[default]
     #[serde(rename = "rbgs")]
     RedBlack,
@@ -52,6 +52,8 @@ pub enum Smoother {
 pub struct PoissonParams {
     /// Points a side, boundary included: 2^k + 1, at least 3.
     pub n: usize,
+    /// 2 for the unit square, 3 for the unit cube.
+    pub dim: usize,
     /// The sigma of -Laplace u + sigma u = f: finite, at least 0.
     pub shift: f64,
     /// What the components are made of.
@@ -73,10 +75,11 @@ pub struct PoissonParams {
 }
 
 impl Default for PoissonParams {
-    /// V(2,1) with red-black Gauss-Seidel at N = 1025 to a relative residual of 1e-10.
+    /// V(2,1) with red-black Gauss-Seidel on the unit square at N = 1025 to a relative residual of 1e-10.
     fn default() -> PoissonParams {
         PoissonParams {
             n: 1025,
+            dim: 2,
             shift: 0.0,
             form: Form::default(),
             cycle: Cycle::default(),
@@ -152,6 +155,7 @@ pub struct PoissonReport {
     /// Geometric mean of the factors by which the cycles reduced the residual, without the pass of
     /// full multigrid; `None` where there was no such cycle.
     pub convergence_factor: Option<f64>,
-    /// Estimate of the relative residual that rounding leaves, eps / 2 * (8 / h^2 + shift) * |u| / |b|.
+    /// Estimate of the relative residual that rounding leaves, eps / 2 * (4 dim / h^2 + shift) * |u| / |b|;
+    /// the largest value of a coefficient multiplies 4 dim / h^2.
     pub rounding_floor: f64,
 }

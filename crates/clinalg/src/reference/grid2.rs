@@ -298,7 +298,7 @@ fn interpolated<T: Real>(n: usize, coarse: &[T], k: usize) -> T {
 }
 
 /// The value at fine point `i` of a line of `m` coarse values.
-fn cubic<T: Real>(m: usize, i: usize, coarse: impl Fn(usize) -> T) -> T {
+pub(super) fn cubic<T: Real>(m: usize, i: usize, coarse: impl Fn(usize) -> T) -> T {
     let k = i / 2;
     if i.is_multiple_of(2) {
         return coarse(k);

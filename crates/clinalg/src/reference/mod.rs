@@ -6,7 +6,9 @@
 pub mod band;
 pub mod csr;
 pub mod dense;
+pub mod faces2;
 pub mod grid2;
+pub mod grid3;
 pub mod vector;
 pub mod wave2;
 

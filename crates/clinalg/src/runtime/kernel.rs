@@ -33,6 +33,8 @@ pub(crate) mod files {
     pub(crate) static GRID2: File = file!("grid2");
     pub(crate) static WAVE2: File = file!("wave2");
     pub(crate) static KRYLOV: File = file!("krylov");
+    pub(crate) static GRID3: File = file!("grid3");
+    pub(crate) static FACES2: File = file!("faces2");
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
@@ -87,7 +89,7 @@ pub(super) struct ProgramKey {
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
         use files::*;
-        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2, &KRYLOV];
+        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2, &KRYLOV, &GRID3, &FACES2];
         all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
     }
 

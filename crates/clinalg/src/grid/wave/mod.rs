@@ -220,7 +220,7 @@ fn poisson(params: &WaveParams) -> Result<Option<PoissonParams>> {
     if params.scheme == Scheme::Explicit {
         return Ok(None);
     }
-    super::sides(params.n)?;
+    super::sides(params.n, 2)?;
     let shift = 4.0 / (params.c * params.dt).powi(2);
     let WaveParams { n, form, tolerance, max_cycles, .. } = *params;
     Ok(Some(PoissonParams { n, form, shift, tolerance, max_cycles, ..PoissonParams::default() }))

@@ -1,0 +1,61 @@
+//! What is solved: dimension, sizes, shift and coefficient on every level.
+
+use crate::reference::faces2::Faces;
+use crate::reference::zeros;
+use crate::{Error, Real, Result};
+
+/// `-div(a grad u) + shift u = f` on the levels of a grid; a = 1 unless `faces` are given.
+#[derive(Debug, Clone)]
+pub(super) struct Equation<T> {
+    /// Points a side of each level, the finest first.
+    pub(super) sides: Vec<usize>,
+    /// 2 or 3.
+    pub(super) dim: u32,
+    pub(super) shift: f64,
+    /// The coefficient on each level of a two-dimensional grid; empty where a = 1.
+    pub(super) faces: Vec<Faces<T>>,
+}
+
+impl<T: Real> Equation<T> {
+    /// With a = 1.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a dimension other than 2 and 3 and for sides other than 2^k + 1.
+    pub(super) fn new(n: usize, dim: usize, shift: f64) -> Result<Equation<T>> {
+        if !(2..=3).contains(&dim) {
+            return Err(Error::value("dim", "2 or 3", dim));
+        }
+        Ok(Equation { sides: super::sides(n, dim as u32)?, dim: dim as u32, shift, faces: Vec::new() })
+    }
+
+    /// With the coefficient `faces` on the finest level, averaged for the coarser ones.
+    pub(super) fn with_faces(mut self, faces: Faces<T>) -> Equation<T> {
+        let coarser = |faces: &Faces<T>| (faces.side() > 3).then(|| faces.coarser());
+        self.faces = std::iter::successors(Some(faces), coarser).collect();
+        self
+    }
+
+    /// Bound of the sum of the moduli of a row of the matrix: 4 dim / h^2 + shift where a = 1.
+    pub(super) fn row_sum(&self) -> f64 {
+        let intervals = (self.sides[0] - 1) as f64;
+        let most = |faces: &Faces<T>| faces.x.iter().chain(&faces.y).fold(0.0, |most: f64, a| most.max(a.wide()));
+        let largest = self.faces.first().map_or(1.0, most);
+        4.0 * f64::from(self.dim) * largest * intervals * intervals + self.shift
+    }
+
+    /// A grid of zeros for `level` on the host.
+    pub(super) fn grid(&self, level: usize) -> Result<Vec<T>> {
+        zeros("n", self.sides[level].checked_pow(self.dim))
+    }
+
+    /// Positions of the neighbours of interior point `p` on `level` with the negative entries of the matrix, in ascending
+    /// order of the positions, all times h^2.
+    pub(super) fn neighbours(&self, level: usize, p: usize) -> Vec<(usize, f64)> {
+        let n = self.sides[level];
+        match (self.faces.get(level), self.dim) {
+            (Some(faces), _) => [p - n, p - 1, p + 1, p + n].into_iter().zip(faces.around(p).map(Real::wide)).collect(),
+            (None, 2) => [p - n, p - 1, p + 1, p + n].map(|q| (q, 1.0)).to_vec(),
+            (None, _) => [p - n * n, p - n, p - 1, p + 1, p + n, p + n * n].map(|q| (q, 1.0)).to_vec(),
+        }
+    }
+}

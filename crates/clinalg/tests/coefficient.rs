@@ -1,0 +1,269 @@
+//! `-div(a grad u) + shift u = f` by multigrid against closed forms and the reference, on every device and in both kernel
+//! shapes.
+
+mod common;
+
+use std::f64::consts::PI;
+
+use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, PoissonReport, Smoother};
+use clinalg::reference::faces2::{self, Faces};
+use clinalg::solve::Stop;
+use clinalg::{Context, Error, Real, Vector};
+
+use common::{contexts, eps, has, noise};
+
+fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| has::<T>(context))
+}
+
+fn inside(n: usize, p: usize) -> bool {
+    (1..n - 1).contains(&(p % n)) && (1..n - 1).contains(&(p / n))
+}
+
+fn sample(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let h = 1.0 / (n - 1) as f64;
+    (0..n * n).map(|p| f((p % n) as f64 * h, (p / n) as f64 * h)).collect()
+}
+
+/// At the middles of the cells.
+fn cells(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
+    let (m, h) = (n - 1, 1.0 / (n - 1) as f64);
+    (0..m * m).map(|c| f(((c % m) as f64 + 0.5) * h, ((c / m) as f64 + 0.5) * h)).collect()
+}
+
+fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
+    (0..n * n).map(|p| if inside(n, p) { T::zero() } else { u[p] }).collect()
+}
+
+fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
+    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
+}
+
+fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
+    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
+}
+
+fn run<T: Real>(
+    context: Option<&Context>,
+    params: &PoissonParams,
+    a: Coefficient<'_, T>,
+    f: &[T],
+    u: &[T],
+) -> (Vec<T>, PoissonReport) {
+    let mut poisson = Poisson::with_coefficient(context, params, a).unwrap();
+    let mut u = u.to_vec();
+    let report = poisson.solve(f, &mut u).unwrap();
+    (u, report)
+}
+
+fn smooth(x: f64, y: f64) -> f64 {
+    1.0 + 0.5 * (2.0 * PI * x).sin() * y + x * y * y
+}
+
+fn forms_agree<T: Real>(bound: f64) {
+    for n in [3, 5, 17, 65] {
+        let (f, u) = (noise::<T>(n * n, 5), noise::<T>(n * n, 6));
+        let points: Vec<T> = noise::<T>(n * n, 7).iter().map(|a| T::of(1.1) + *a).collect();
+        let cells: Vec<T> = noise::<T>((n - 1) * (n - 1), 8).iter().map(|a| T::of(1.1) + *a).collect();
+        for (a, smoother, cycle, shift) in [
+            (Coefficient::Points(&points), Smoother::RedBlack, Cycle::V, 0.0),
+            (Coefficient::Cells(&cells), Smoother::RedBlack, Cycle::Full, 50.0),
+            (Coefficient::Cells(&cells), Smoother::Jacobi, Cycle::W, 0.0),
+            (Coefficient::Points(&points), Smoother::Jacobi, Cycle::Full, 3.0),
+        ] {
+            let params =
+                PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
+            let (expected, report) = run(None, &params, a, &f, &u);
+            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
+            for context in capable::<T>() {
+                for form in [Form::Kernels, Form::Matrix] {
+                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, a, &f, &u);
+                    let what = format!("{smoother:?} {cycle:?} {form:?}, n = {n} on {context:?}");
+                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
+                    assert!(difference(&got, &expected) <= bound * largest(expected.iter().copied()), "{what}");
+                    for (a, b) in its.history.iter().zip(&report.history) {
+                        let scale = eps::<T>() + its.rounding_floor;
+                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_three_forms_agree_f64() {
+    forms_agree::<f64>(1e-11);
+}
+
+#[test]
+fn the_three_forms_agree_f32() {
+    forms_agree::<f32>(1e-5);
+}
+
+#[test]
+fn both_shapes_give_the_bits_of_the_reference() {
+    let n = 129;
+    let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
+    let a = sample(n, smooth);
+    let params =
+        PoissonParams { n, shift: 7.7, cycle: Cycle::Full, tolerance: 0.0, max_cycles: 3, ..Default::default() };
+    let (expected, _) = run(None, &params, Coefficient::Points(&a), &f, &u);
+    for context in capable::<f64>() {
+        let (got, _) = run(Some(context), &params, Coefficient::Points(&a), &f, &u);
+        assert!(got == expected, "{:e} on {context:?}", difference(&got, &expected));
+    }
+}
+
+/// u = sin(pi x) cos(2 y) with a smooth coefficient: f by hand, boundary values, a shift.
+#[test]
+fn a_manufactured_solution_is_met_with_second_order() {
+    let solution = |x: f64, y: f64| (PI * x).sin() * (2.0 * y).cos();
+    let shift = 5.0;
+    let source = |x: f64, y: f64| {
+        let (u_x, u_y) = (PI * (PI * x).cos() * (2.0 * y).cos(), -2.0 * (PI * x).sin() * (2.0 * y).sin());
+        let laplacian = -(PI * PI + 4.0) * solution(x, y);
+        let a_x = PI * (2.0 * PI * x).cos() * y + y * y;
+        let a_y = 0.5 * (2.0 * PI * x).sin() + 2.0 * x * y;
+        -(a_x * u_x + a_y * u_y + smooth(x, y) * laplacian) + shift * solution(x, y)
+    };
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for in_cells in [false, true] {
+                let error = |n: usize| {
+                    let exact = sample(n, solution);
+                    let (points, cells) = (sample(n, smooth), cells(n, smooth));
+                    let a = if in_cells { Coefficient::Cells(&cells) } else { Coefficient::Points(&points) };
+                    let params = PoissonParams { n, form, shift, ..Default::default() };
+                    let (u, report) = run(Some(context), &params, a, &sample(n, source), &boundary_of(n, &exact));
+                    assert_eq!(report.stop, Stop::Converged);
+                    assert!(report.convergence_factor.unwrap() < 0.12, "{report:?}");
+                    let full = PoissonParams { cycle: Cycle::Full, max_cycles: 1, tolerance: 0.0, ..params };
+                    let (one, _) = run(Some(context), &full, a, &sample(n, source), &boundary_of(n, &exact));
+                    let (one, error) = (difference(&one, &exact), difference(&u, &exact));
+                    assert!(
+                        one < 1.5 * error,
+                        "n = {n}: {one:e} after one pass of full multigrid, {error:e} at the end"
+                    );
+                    error
+                };
+                let errors = [17, 33, 65, 129].map(error);
+                for pair in errors.windows(2) {
+                    assert!((3.7..4.3).contains(&(pair[0] / pair[1])), "{form:?}: {errors:?}");
+                }
+            }
+        }
+    }
+}
+
+/// a = 1 left of x = s and 1000 right of it: u is linear on either side, with one flux. Jumps at a line of the grid, of
+/// cells, and in the middle between two lines, of points, are met exactly.
+#[test]
+fn a_jump_has_the_exact_solution_of_two_slabs() {
+    for context in capable::<f64>() {
+        let n = 65;
+        let h = 1.0 / 64.0;
+        for (in_cells, s) in [(true, 0.5), (true, 27.0 * h), (false, 20.5 * h), (false, 33.5 * h)] {
+            let a = |x: f64, _: f64| if x < s { 1.0 } else { 1000.0 };
+            let (points, cells) = (sample(n, a), cells(n, a));
+            let a = if in_cells { Coefficient::Cells(&cells) } else { Coefficient::Points(&points) };
+            let flux = 1.0 / (s + (1.0 - s) / 1000.0);
+            let exact = sample(n, |x, _| if x < s { flux * x } else { 1.0 - flux * (1.0 - x) / 1000.0 });
+            let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
+            let (u, report) = run(Some(context), &params, a, &vec![0.0; n * n], &boundary_of(n, &exact));
+            assert!(report.stop.is_success(), "{report:?}");
+            // No eigenvalue is below that of a = 1, about 2 pi^2: so much error is left to the residual.
+            let faces = if in_cells { Faces::from_cells(n, &cells) } else { Faces::from_points(n, &points) };
+            let mut b = vec![0.0; n * n];
+            faces2::defect(&faces, 0.0, &boundary_of(n, &exact), &vec![0.0; n * n], &mut b);
+            let left = report.relative_residual * b.iter().map(|b| b * b).sum::<f64>().sqrt() / 19.0;
+            let error = difference(&u, &exact);
+            assert!(error < left + 1e-12 && error < 1e-6, "s = {s}: {error:e} of {left:e}, {report:?}");
+        }
+    }
+}
+
+/// 1 : 1000 in an inclusion along lines of the grid, in a disc, and on a chess board of 4 by 4 fields, whose crossings are
+/// the hardest that an averaged coefficient can meet: the cycles go on converging, at every N.
+#[test]
+fn jumping_coefficients_converge_at_every_size() {
+    let inclusion = |x: f64, y: f64| if (0.25..0.75).contains(&x) && (0.25..0.5).contains(&y) { 1000.0 } else { 1.0 };
+    let disc = |x: f64, y: f64| if (x - 0.52).powi(2) + (y - 0.47).powi(2) < 0.09 { 1000.0 } else { 1.0 };
+    let board = |x: f64, y: f64| if ((4.0 * x) as usize + (4.0 * y) as usize).is_multiple_of(2) { 1.0 } else { 1000.0 };
+    for context in capable::<f64>() {
+        for (name, a, cycle, bound) in [
+            ("inclusion", &inclusion as &dyn Fn(f64, f64) -> f64, Cycle::V, 0.2),
+            ("disc", &disc, Cycle::V, 0.5),
+            ("disc", &disc, Cycle::W, 0.35),
+            ("board", &board, Cycle::W, 0.4),
+        ] {
+            for n in [65, 129, 257] {
+                let a = cells(n, a);
+                let f = noise::<f64>(n * n, 9);
+                let params = PoissonParams { n, cycle, tolerance: 1e-9, ..Default::default() };
+                let (_, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &vec![0.0; n * n]);
+                assert_eq!(report.stop, Stop::Converged, "{name}, n = {n}: {:?}", report.history);
+                let factor = report.convergence_factor.unwrap();
+                assert!(factor < bound, "{name}, n = {n}: {factor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn smooth_coefficients_converge_as_the_constant_one() {
+    for context in capable::<f64>() {
+        let counts = [65, 129, 257, 513].map(|n| {
+            let a = sample(n, |x, y| (3.0 * x * y).exp() * smooth(x, y));
+            let f = noise::<f64>(n * n, 10);
+            let params = PoissonParams { n, ..Default::default() };
+            let (_, report) = run(Some(context), &params, Coefficient::Points(&a), &f, &vec![0.0; n * n]);
+            assert_eq!(report.stop, Stop::Converged);
+            assert!(report.convergence_factor.unwrap() < 0.12, "{report:?}");
+            report.cycles
+        });
+        assert!(counts.iter().max().unwrap() - counts.iter().min().unwrap() <= 1, "{counts:?}");
+    }
+}
+
+#[test]
+fn the_report_tells_the_true_residual_on_the_device_too() {
+    for context in capable::<f64>() {
+        let n = 33;
+        let a = sample(n, smooth);
+        let (f, u) = (noise::<f64>(n * n, 17), noise::<f64>(n * n, 18));
+        let params = PoissonParams { n, shift: 2.0, ..Default::default() };
+        let mut poisson = Poisson::with_coefficient(Some(context), &params, Coefficient::Points(&a)).unwrap();
+        let mut host = u.clone();
+        let report = poisson.solve(&f, &mut host).unwrap();
+        let df = Vector::from_slice(context, &f).unwrap();
+        let mut du = Vector::from_slice(context, &u).unwrap();
+        assert_eq!(poisson.solve_device(&df, &mut du).unwrap(), report);
+        assert_eq!(du.to_vec().unwrap(), host);
+        let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+        let faces = Faces::from_points(n, &a);
+        let (mut d, mut b) = (vec![0.0; n * n], vec![0.0; n * n]);
+        faces2::defect(&faces, 2.0, &host, &f, &mut d);
+        faces2::defect(&faces, 2.0, &boundary_of(n, &u), &f, &mut b);
+        let slack = 1e-3 * norm(&d) / norm(&b) + report.rounding_floor;
+        assert!((report.relative_residual - norm(&d) / norm(&b)).abs() <= slack, "{report:?}");
+    }
+}
+
+#[test]
+fn coefficients_that_make_no_sense_are_refused() {
+    let Some(context) = contexts().first() else { return };
+    let params = PoissonParams { n: 9, ..Default::default() };
+    let id = |a: Coefficient<'_, f32>| {
+        let error = Poisson::with_coefficient(Some(context), &params, a).unwrap_err();
+        assert!(matches!(error, Error::Value { argument: "a", .. } | Error::Length { argument: "a", .. }), "{error}");
+        error.id()
+    };
+    assert_eq!(id(Coefficient::Points(&[1.0; 64])), "clinalg:argument:length");
+    assert_eq!(id(Coefficient::Cells(&[1.0; 81])), "clinalg:argument:length");
+    for bad in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let mut a = [1.0; 81];
+        a[40] = bad;
+        assert_eq!(id(Coefficient::Points(&a)), "clinalg:argument:value");
+    }
+}

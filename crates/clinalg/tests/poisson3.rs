@@ -1,0 +1,373 @@
+//! The 3-D Poisson problem against closed forms and the reference, on every device and in both kernel shapes.
+
+mod common;
+
+use std::f64::consts::PI;
+
+use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, PoissonReport, Smoother};
+use clinalg::reference::grid3;
+use clinalg::solve::Stop;
+use clinalg::{Context, Error, Real, Vector};
+
+use common::{contexts, eps, has, noise, own_context};
+
+fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| has::<T>(context))
+}
+
+fn at(n: usize, p: usize) -> [usize; 3] {
+    [p % n, p / n % n, p / (n * n)]
+}
+
+fn inside(n: usize, p: usize) -> bool {
+    at(n, p).iter().all(|i| (1..n - 1).contains(i))
+}
+
+fn sample(n: usize, f: impl Fn(f64, f64, f64) -> f64) -> Vec<f64> {
+    let h = 1.0 / (n - 1) as f64;
+    (0..n * n * n).map(|p| at(n, p).map(|i| i as f64 * h)).map(|[x, y, z]| f(x, y, z)).collect()
+}
+
+fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
+    (0..u.len()).map(|p| if inside(n, p) { T::zero() } else { u[p] }).collect()
+}
+
+fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
+    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
+}
+
+fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
+}
+
+fn base(n: usize) -> PoissonParams {
+    PoissonParams { n, dim: 3, ..Default::default() }
+}
+
+fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
+    let mut poisson = match context {
+        Some(context) => Poisson::<T>::new(context, params).unwrap(),
+        None => Poisson::<T>::reference(params).unwrap(),
+    };
+    let mut u = u.to_vec();
+    let report = poisson.solve(f, &mut u).unwrap();
+    assert_eq!(report.history.len(), report.cycles + 1);
+    (u, report)
+}
+
+fn forms_agree<T: Real>(bound: f64) {
+    for n in [3, 5, 9, 17, 33] {
+        let (f, u) = (noise::<T>(n * n * n, 5), noise::<T>(n * n * n, 6));
+        let kinds = [
+            (Smoother::RedBlack, Cycle::V, (2, 1), 0.0),
+            (Smoother::RedBlack, Cycle::W, (1, 2), 40.0),
+            (Smoother::RedBlack, Cycle::Full, (2, 1), 0.0),
+            (Smoother::RedBlack, Cycle::V, (0, 1), 0.0),
+            (Smoother::RedBlack, Cycle::V, (1, 0), 3.0),
+            (Smoother::Jacobi, Cycle::V, (2, 1), 40.0),
+            (Smoother::Jacobi, Cycle::Full, (1, 0), 0.0),
+            (Smoother::Jacobi, Cycle::W, (0, 3), 0.0),
+        ];
+        for (smoother, cycle, (pre, post), shift) in kinds {
+            let params = PoissonParams { cycle, smoother, pre, post, shift, tolerance: 0.0, max_cycles: 2, ..base(n) };
+            let (expected, report) = run(None, &params, &f, &u);
+            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
+            for context in capable::<T>() {
+                for form in [Form::Kernels, Form::Matrix] {
+                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
+                    let what = format!("{smoother:?} {cycle:?}({pre},{post}) {form:?}, n = {n} on {context:?}");
+                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
+                    assert!(
+                        difference(&got, &expected) <= bound * largest(expected.iter().copied()),
+                        "{what}: {:e}",
+                        difference(&got, &expected)
+                    );
+                    assert_eq!(its.levels, report.levels);
+                    for (a, b) in its.history.iter().zip(&report.history) {
+                        // Of the solution's rounding errors the residual sees up to 12 / h^2.
+                        let scale = eps::<T>() + its.rounding_floor;
+                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_three_forms_agree_f64() {
+    forms_agree::<f64>(1e-11);
+}
+
+#[test]
+fn the_three_forms_agree_f32() {
+    forms_agree::<f32>(1e-5);
+}
+
+/// Tiles, parts, slabs and rows change the order of the work, not its bits: those of the reference.
+#[test]
+fn both_shapes_give_the_bits_of_the_reference() {
+    for (n, cycle, smoother) in
+        [(17, Cycle::W, Smoother::RedBlack), (33, Cycle::V, Smoother::Jacobi), (65, Cycle::Full, Smoother::RedBlack)]
+    {
+        let (f, u) = (noise::<f64>(n * n * n, 7), noise::<f64>(n * n * n, 8));
+        let params = PoissonParams { cycle, smoother, shift: 7.7, tolerance: 0.0, max_cycles: 3, ..base(n) };
+        let (expected, _) = run(None, &params, &f, &u);
+        for context in capable::<f64>() {
+            let got = run(Some(context), &params, &f, &u).0;
+            assert!(got == expected, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&got, &expected));
+        }
+    }
+}
+
+#[test]
+fn the_error_falls_by_four_per_refinement() {
+    for context in capable::<f64>() {
+        for (form, sides) in
+            [(Form::Kernels, [9, 17, 33, 65]), (Form::Matrix, [5, 9, 17, 33]), (Form::Reference, [5, 9, 17, 33])]
+        {
+            let modes = [1.0, 2.0, 1.0];
+            let exact = |x: f64, y: f64, z: f64| (PI * x).sin() * (2.0 * PI * y).sin() * (PI * z).sin();
+            let eigenvalue: f64 = modes.iter().map(|m| m * m * PI * PI).sum();
+            let error = |n: usize| {
+                let f: Vec<f64> = sample(n, exact).iter().map(|u| eigenvalue * u).collect();
+                let (u, report) = run(Some(context), &PoissonParams { form, ..base(n) }, &f, &vec![0.0; n * n * n]);
+                assert_eq!(report.stop, Stop::Converged);
+                // The discrete solution is the same sine, by the eigenvalue of the stencil.
+                let h = 1.0 / (n - 1) as f64;
+                let discrete: f64 = modes.iter().map(|m| 4.0 / (h * h) * (m * PI * h / 2.0).sin().powi(2)).sum();
+                let expected: Vec<f64> = f.iter().map(|f| f / discrete).collect();
+                assert!(difference(&u, &expected) < 1e-9, "n = {n}: {:e}", difference(&u, &expected));
+                difference(&u, &sample(n, exact))
+            };
+            let errors = sides.map(error);
+            for pair in errors[1..].windows(2) {
+                assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{form:?}: {errors:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_cycle_count_does_not_depend_on_n() {
+    for context in capable::<f64>() {
+        let counts = [17, 33, 65, 129].map(|n| {
+            let f = noise::<f64>(n * n * n, 9);
+            let (_, report) = run(Some(context), &base(n), &f, &vec![0.0; n * n * n]);
+            assert_eq!(report.stop, Stop::Converged, "n = {n}: {:?}", report.history);
+            // Of three dimensions; in two it is 0.1.
+            assert!(report.convergence_factor.unwrap() <= 0.2, "n = {n}: {:?}", report.history);
+            report.cycles
+        });
+        let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
+        assert!(most - least <= 1, "{counts:?}");
+    }
+}
+
+#[test]
+fn full_multigrid_reaches_the_discretisation_error() {
+    let solution = |x: f64, y: f64, z: f64| (PI * x).sin() * (PI * y).sin() * (PI * z).cos() + (x + 2.0 * y - z).exp();
+    let source = |x: f64, y: f64, z: f64| {
+        3.0 * PI * PI * (PI * x).sin() * (PI * y).sin() * (PI * z).cos() - 6.0 * (x + 2.0 * y - z).exp()
+    };
+    for context in capable::<f64>() {
+        for n in [17, 33, 65, 129] {
+            let (f, exact) = (sample(n, source), sample(n, solution));
+            let start = boundary_of(n, &exact);
+            let error = |max_cycles, tolerance| {
+                let params = PoissonParams { cycle: Cycle::Full, max_cycles, tolerance, ..base(n) };
+                let (u, report) = run(Some(context), &params, &f, &start);
+                (difference(&u, &exact), report)
+            };
+            let (discretisation, report) = error(50, 1e-10);
+            assert_eq!(report.stop, Stop::Converged);
+            let (one, report) = error(1, 0.0);
+            assert_eq!((report.stop, report.cycles), (Stop::IterationLimit, 1));
+            assert!(one <= 1.5 * discretisation, "n = {n}: {one:e} after one pass, {discretisation:e} at the end");
+            let (two, _) = error(2, 0.0);
+            assert!(two <= 1.05 * discretisation, "n = {n}: {two:e} after a cycle more, {discretisation:e}");
+        }
+    }
+}
+
+#[test]
+fn every_cycle_and_smoother_converges() {
+    let n = 65;
+    let (f, u) = (noise::<f64>(n * n * n, 10), noise::<f64>(n * n * n, 11));
+    for context in capable::<f64>() {
+        for cycle in [Cycle::V, Cycle::W, Cycle::Full] {
+            for (smoother, bound) in [(Smoother::RedBlack, 0.2), (Smoother::Jacobi, 0.4)] {
+                let params = PoissonParams { cycle, smoother, ..base(n) };
+                let (_, report) = run(Some(context), &params, &f, &u);
+                assert_eq!(report.stop, Stop::Converged, "{cycle:?} {smoother:?}: {:?}", report.history);
+                let factor = report.convergence_factor.unwrap();
+                assert!(factor < bound, "{cycle:?} {smoother:?}: {factor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn boundary_values_are_taken() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for cycle in [Cycle::V, Cycle::Full] {
+                // The stencil is exact for this harmonic function.
+                let n = 17;
+                let exact = sample(n, |x, y, z| x * x + y * y - 2.0 * z * z + x * y * z);
+                let params = PoissonParams { form, cycle, tolerance: 1e-15, ..base(n) };
+                let (u, report) = run(Some(context), &params, &vec![0.0; n * n * n], &boundary_of(n, &exact));
+                assert!(difference(&u, &exact) < 1e-13, "{form:?}: {:e}, {report:?}", difference(&u, &exact));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_rounding_floor_is_recognised() {
+    for context in capable::<f64>() {
+        let n = 65;
+        let sine = sample(n, |x, y, z| (PI * x).sin() * (PI * y).sin() * (PI * z).sin());
+        let f: Vec<f64> = sine.iter().map(|s| 3.0 * PI * PI * s).collect();
+        let params = PoissonParams { tolerance: 1e-15, ..base(n) };
+        let (u, report) = run(Some(context), &params, &f, &vec![0.0; n * n * n]);
+        assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
+        let floor = 1.1e-16 * 12.0 * 64.0 * 64.0 / (3.0 * PI * PI);
+        assert!((report.rounding_floor / floor - 1.0).abs() < 0.1, "{report:?}");
+        assert!(difference(&u, &sine) < 1e-3);
+    }
+}
+
+#[test]
+fn one_interior_point_takes_one_cycle() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
+                let params = PoissonParams { form, cycle, smoother, ..base(3) };
+                // h = 1/2: (f / 4 + 1 + 2 + 3 + 4 + 5 + 6) / 6.
+                let mut u = [0.0; 27];
+                for (p, value) in [(4, 1.0), (10, 2.0), (12, 3.0), (14, 4.0), (16, 5.0), (22, 6.0), (13, 9.0)] {
+                    u[p] = value;
+                }
+                let mut f = [77.0; 27];
+                f[13] = 12.0;
+                let want = boundary_of(3, &u);
+                let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
+                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{form:?}");
+                assert!((u[13] - 4.0_f64).abs() < 1e-15);
+                assert_eq!(boundary_of(3, &u), want);
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_not_finite_are_reported() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            let n = 9;
+            let mut poisson = Poisson::<f64>::new(context, &PoissonParams { form, ..base(n) }).unwrap();
+            let (f, u) = (noise::<f64>(n * n * n, 13), noise::<f64>(n * n * n, 14));
+            let middle = (4 * n + 4) * n + 4;
+            for bad in [f64::NAN, f64::INFINITY] {
+                for (in_f, p) in [(true, middle), (false, middle), (false, 3), (false, n * n * n - 1)] {
+                    let (mut f, mut u) = (f.clone(), u.clone());
+                    if in_f {
+                        f[p] = bad
+                    } else {
+                        u[p] = bad
+                    }
+                    let report = poisson.solve(&f, &mut u).unwrap();
+                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{form:?}, {bad} at {p}");
+                }
+                // Boundary values of f are not part of the problem, and the solver is as good as new.
+                let (mut f, mut u) = (f.clone(), u.clone());
+                f[3] = bad;
+                let report = poisson.solve(&f, &mut u).unwrap();
+                assert_eq!(report.stop, Stop::Converged, "{form:?}");
+                assert!(u.iter().all(|u| u.is_finite()));
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_sizes_and_dimensions_are_refused() {
+    let Some(context) = contexts().first() else { return };
+    let fails = |params: PoissonParams| Poisson::<f32>::new(context, &params).unwrap_err();
+    let words = fails(base(100)).to_string();
+    assert!(words.contains("65") && words.contains("129"), "{words}");
+    for dim in [0, 1, 4, usize::MAX] {
+        assert!(matches!(fails(PoissonParams { dim, ..base(9) }), Error::Value { argument: "dim", .. }));
+    }
+    assert!(matches!(fails(base((1 << 30) + 1)), Error::Value { argument: "n", .. }));
+    assert!(matches!(fails(PoissonParams { shift: -1.0, ..base(9) }), Error::Value { argument: "shift", .. }));
+    let a = vec![1.0_f32; 81];
+    let cube = Poisson::with_coefficient(Some(context), &base(9), Coefficient::Points(&a)).unwrap_err();
+    assert!(matches!(cube, Error::Value { argument: "dim", .. }));
+    let mut poisson = Poisson::<f32>::new(context, &base(9)).unwrap();
+    let mut u = vec![0.0; 81];
+    assert!(matches!(poisson.solve(&u.clone(), &mut u), Err(Error::Length { argument: "f", .. })));
+}
+
+#[test]
+fn device_vectors_and_host_arrays_give_the_same() {
+    for context in capable::<f64>() {
+        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+            let n = 33;
+            let params = PoissonParams { form, ..base(n) };
+            let (f, u) = (noise::<f64>(n * n * n, 17), noise::<f64>(n * n * n, 18));
+            let mut poisson = Poisson::new(context, &params).unwrap();
+            let mut host = u.clone();
+            let report = poisson.solve(&f, &mut host).unwrap();
+            let df = Vector::from_slice(context, &f).unwrap();
+            let mut du = Vector::from_slice(context, &u).unwrap();
+            assert_eq!(poisson.solve_device(&df, &mut du).unwrap(), report);
+            assert_eq!(du.to_vec().unwrap(), host);
+            assert_eq!(df.to_vec().unwrap(), f);
+            // What the report says is true.
+            let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+            let (mut d, mut b) = (vec![0.0; f.len()], vec![0.0; f.len()]);
+            grid3::defect(n, 0.0, &host, &f, &mut d);
+            grid3::defect(n, 0.0, &boundary_of(n, &u), &f, &mut b);
+            let slack = 1e-3 * norm(&d) / norm(&b) + report.rounding_floor;
+            assert!((report.relative_residual - norm(&d) / norm(&b)).abs() <= slack, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn very_large_and_very_small_data_are_solved() {
+    for context in capable::<f64>() {
+        let n = 17;
+        let f = noise::<f64>(n * n * n, 15);
+        let (u, _) = run(Some(context), &base(n), &f, &vec![0.0; n * n * n]);
+        for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
+            let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
+            let (got, report) = run(Some(context), &base(n), &scaled, &vec![0.0; n * n * n]);
+            assert_eq!(report.stop, Stop::Converged, "{scale:e}: {report:?}");
+            let got: Vec<f64> = got.iter().map(|u| u / scale).collect();
+            assert!(difference(&got, &u) <= 8.0 * eps::<f64>() * largest(u.iter().copied()));
+        }
+    }
+}
+
+#[test]
+fn memory_does_not_grow() {
+    let Some(context) = own_context().filter(has::<f32>) else { return };
+    let n = 33;
+    let mut poisson = Poisson::<f32>::new(&context, &PoissonParams { tolerance: 1e-4, ..base(n) }).unwrap();
+    let (f, mut u) = (noise::<f32>(n * n * n, 19), vec![0.0; n * n * n]);
+    poisson.solve(&f, &mut u).unwrap();
+    let live = context.memory();
+    context.reset_peak();
+    for _ in 0..3 {
+        u.fill(0.0);
+        poisson.solve(&f, &mut u).unwrap();
+    }
+    assert_eq!(context.memory().live_bytes, live.live_bytes);
+    assert_eq!(context.memory().peak_bytes, live.live_bytes);
+    drop(poisson);
+    assert_eq!(context.memory().live_buffers, 0);
+}
