@@ -260,6 +260,41 @@ __kernel void interpolate_cubic_gpu(ulong n, uint planes, __global const REAL *c
         }                                                                                                \
     }
 
+// partial[3 group ...] = sums of the squares of u, at every point, of the defect and of the source, inside.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void sum_squares_gpu(
+    ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *partial)
+{
+    __local REAL shared[3][LOCAL];
+    const uint lane = (uint)get_local_id(0), side = (uint)n;
+    REAL values = ZERO, defects = ZERO, sources = ZERO;
+    for (uint row = (uint)get_group_id(0); row < side * side; row += (uint)get_num_groups(0)) {
+        const uint j = row % side, k = row / side;
+        const bool inside = j > 0 && j < side - 1 && k > 0 && k < side - 1;
+        for (uint i = lane; i < side; i += LOCAL) {
+            const size_t p = (size_t)row * n + i;
+            values += u[p] * u[p];
+            if (inside && i > 0 && i < side - 1) {
+                const REAL defect = defect_at(n, inverse_h2, shift, u + p, f + p);
+                const REAL source = source_at(n, inverse_h2, u, f, i, j, k);
+                defects += defect * defect;
+                sources += source * source;
+            }
+        }
+    }
+    shared[0][lane] = values;
+    shared[1][lane] = defects;
+    shared[2][lane] = sources;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int term = 0; lane < half_size && term < 3; ++term) {
+            shared[term][lane] += shared[term][lane + half_size];
+        }
+    }
+    for (int term = 0; lane == 0 && term < 3; ++term) {
+        partial[3 * get_group_id(0) + (size_t)term] = shared[term][0];
+    }
+}
+
 #define POINT(n, i, j, k) (((k) * (n) + (j)) * (n) + (i))
 #define DEFECT_TERM(n, inverse_h2, shift, u, f, i, j, k)                                                 \
     defect_at(n, inverse_h2, shift, (u) + POINT(n, i, j, k), (f) + POINT(n, i, j, k))
@@ -273,16 +308,16 @@ SUM_SQUARE_GPU(sum_square_source_gpu, SOURCE_TERM)
 // ---------------------------------------------------------------------------------------------
 // A tile of columns per work-group, which walks up the planes
 //
-// The tile is WIDTH by HEIGHT columns, ROWS neighbouring ones per item. Neighbours in a plane come from
+// The tile is COLUMNS by HEIGHT columns, ROWS neighbouring ones per item. Neighbours in a plane come from
 // local memory or the item's own rows, those above and below from its registers. What lies on the rim of
 // the tile, RIM columns wide, belongs to the tiles beside it; this group reads it and works on it with the
 // same bits as they.
 
-#define WIDTH 32
+#define COLUMNS 32
 #define ROWS (LOCAL >= 256 ? 2 : 512 / LOCAL)
-#define HEIGHT (ROWS * (LOCAL / WIDTH))
+#define HEIGHT (ROWS * (LOCAL / COLUMNS))
 #define RIM 2
-#define TILE_X (WIDTH - 2 * RIM)
+#define TILE_X (COLUMNS - 2 * RIM)
 #define TILE_Y (HEIGHT - 2 * RIM)
 
 // Columns of an item: whether they are points of the grid; whether their equations are worked on here;
@@ -298,9 +333,9 @@ inline columns columns_at(int n, int x, int y, int lx, int ly)
     for (int r = 0; r < ROWS; ++r) {
         const int row = y + r, lrow = ly + r;
         c.there[r] = x >= 0 && x < n && row >= 0 && row < n;
-        c.inner[r] = x > 0 && x < n - 1 && row > 0 && row < n - 1 && lx > 0 && lx < WIDTH - 1 && lrow > 0 &&
+        c.inner[r] = x > 0 && x < n - 1 && row > 0 && row < n - 1 && lx > 0 && lx < COLUMNS - 1 && lrow > 0 &&
                      lrow < HEIGHT - 1;
-        c.own[r] = c.there[r] && lx >= RIM && lx < WIDTH - RIM && lrow >= RIM && lrow < HEIGHT - RIM;
+        c.own[r] = c.there[r] && lx >= RIM && lx < COLUMNS - RIM && lrow >= RIM && lrow < HEIGHT - RIM;
         c.at[r] = c.there[r] ? (size_t)row * (size_t)n + (size_t)x : 0;
     }
     return c;
@@ -314,12 +349,12 @@ inline columns columns_at(int n, int x, int y, int lx, int ly)
 #ifndef START
 // coarse = full weighting of f + Laplace_h u - shift u, inside. When plane k of u is read, the defect is
 // taken on plane k - 1 and plane k - 2 of defects weighted.
-__kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void restrict_defect_gpu(
+__kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void restrict_defect_gpu(
     ulong points, uint tiles, uint planes, REAL inverse_h2, REAL shift, __global const REAL *f,
     __global const REAL *u, __global REAL *coarse)
 {
-    __local REAL levels[2][HEIGHT][WIDTH];
-    __local REAL defects[2][HEIGHT][WIDTH];
+    __local REAL levels[2][HEIGHT][COLUMNS];
+    __local REAL defects[2][HEIGHT][COLUMNS];
     const int n = (int)points;
     const int lx = (int)get_local_id(0), ly = (int)get_local_id(1) * ROWS;
     const int x = (int)get_group_id(0) * TILE_X - RIM + lx;
@@ -330,7 +365,7 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void res
     REAL next[ROWS], a[ROWS], b[ROWS], c[ROWS], fa[ROWS], fb[ROWS];
     const int first = max(begin - RIM, 0), m = (n + 1) / 2;
     // The item's coarse column in the tile; there are fewer of them than items.
-    const int item = (int)get_local_id(1) * WIDTH + (int)get_local_id(0);
+    const int item = (int)get_local_id(1) * COLUMNS + (int)get_local_id(0);
     const int i = RIM + 2 * (item % (TILE_X / 2)), j = RIM + 2 * min(item / (TILE_X / 2), TILE_Y / 2 - 1);
     const int coarse_x = (x - lx + i) / 2, coarse_y = (y - ly + j) / 2;
     const bool chosen = item < TILE_X / 2 * (TILE_Y / 2) && coarse_x > 0 && coarse_x < m - 1 && coarse_y > 0 &&
@@ -353,7 +388,7 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void res
             levels[k & 1][ly + r][lx] = a[r];
         }
         if (k > max(first, 1) && k < n) {
-            __local REAL(*level)[WIDTH] = levels[(k - 1) & 1];
+            __local REAL(*level)[COLUMNS] = levels[(k - 1) & 1];
             for (int r = 0; r < ROWS; ++r) {
                 defects[k & 1][ly + r][lx] =
                     mine.inner[r] ? DEFECT(inverse_h2, shift, fb[r], SUM(c, b, a, level), b[r]) : ZERO;
@@ -361,7 +396,7 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void res
         }
         if (k > max(first, 1) + 1 && k < n + 1) {
             __local const REAL *d = &defects[(k - 1) & 1][j][i];
-            const REAL weighted = WEIGHTED(*d, SIDES(d, WIDTH), CORNERS(d, WIDTH));
+            const REAL weighted = WEIGHTED(*d, SIDES(d, COLUMNS), CORNERS(d, COLUMNS));
             if (k % 2 != 0) {
                 if (chosen && k - 3 >= begin) {
                     coarse[((size_t)(k / 2 - 1) * (size_t)m + (size_t)coarse_y) * (size_t)m + (size_t)coarse_x] =
@@ -386,11 +421,11 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void res
 //
 // When plane k is read, the first colour is relaxed on plane k - 1 and the second on plane k - 2. A colour
 // reads only the other one, so that one barrier a plane is enough.
-__kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void sweep_gpu(
+__kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void sweep_gpu(
     ulong points, uint tiles, uint planes, uint colour, REAL weight, REAL h2, __global const REAL *f,
     __global const REAL *u, __global const REAL *coarse, __global REAL *out)
 {
-    __local REAL levels[3][HEIGHT][WIDTH];
+    __local REAL levels[3][HEIGHT][COLUMNS];
     const int n = (int)points;
     const int lx = (int)get_local_id(0), ly = (int)get_local_id(1) * ROWS;
     const int x = (int)get_group_id(0) * TILE_X - RIM + lx;
@@ -442,7 +477,7 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void swe
         }
         const uint parity = (uint)(x + y + k - 1) + colour;
         if (k > max(first, 1) && k < n) {
-            __local REAL(*level)[WIDTH] = levels[(k - 1) % 3];
+            __local REAL(*level)[COLUMNS] = levels[(k - 1) % 3];
             for (int r = 0; r < ROWS; ++r) {
                 if (mine.inner[r] && ((parity + r) & 1) == 0) {
                     b[r] = RELAXED(weight, h2, fb[r], SUM(c, b, a, level));
@@ -451,7 +486,7 @@ __kernel __attribute__((reqd_work_group_size(WIDTH, LOCAL / WIDTH, 1))) void swe
             }
         }
         if (k > max(first, 1) + 1 && k < n + 1) {
-            __local REAL(*level)[WIDTH] = levels[(k - 2) % 3];
+            __local REAL(*level)[COLUMNS] = levels[(k - 2) % 3];
             for (int r = 0; r < ROWS; ++r) {
                 if (mine.inner[r] && ((parity + r) & 1) == 0) {
                     c[r] = RELAXED(weight, h2, fc[r], SUM(d, c, b, level));

@@ -172,6 +172,17 @@ end
 function poisson_ends()
 gpu = MexInitOpenCL();
 f = MexMatrix(gpu, rand(33));
+% The cube: sines are eigenvectors of the 7-point stencil.
+N = 17; s = sin(pi * linspace(0, 1, N)');
+s([1 N]) = 0;
+cube = kron(s, kron(s, s));
+c = MexMatrix(gpu, cube);
+[u, flag] = MexPoisson(gpu, c, 1e-11, 50, [], 'fmg', 'rbgs', 'kernels', 3);
+check(flag == 0);
+lambda = 3 * 4 * (N - 1)^2 * sin(pi / (2 * (N - 1)))^2;
+check_close(MexHandleMatrix(gpu, u), cube / lambda, 1e-12);
+check_error('clinalg:argument:shape', 'cubic', @() MexPoisson(gpu, MexMatrix(gpu, rand(10, 1)), [], [], [], 'v', 'rbgs', 'kernels', 3));
+check_error('clinalg:argument:value', '`dim`', @() MexPoisson(gpu, c, [], [], [], 'v', 'rbgs', 'kernels', 5));
 [~, flag, ~, iter] = MexPoisson(gpu, f, 1e-12, 2);
 check(flag == 1 && iter == 2);
 f = MexMatrix(gpu, NaN(33));

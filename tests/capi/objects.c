@@ -89,11 +89,11 @@ static void solvers(void)
     const size_t offsets[4] = {0, 2, 5, 7}, columns[7] = {0, 1, 0, 1, 2, 1, 2};
     const double entries[7] = {4, -1, -1, 4, -1, -1, 4}, right[3] = {2, 4, 10};
     double x[3], history[16];
-    clinalg_handle a = 0, b = 0, solution = 0, f = 0, u = 0;
+    clinalg_handle a = 0, b = 0, solution = 0, f = 0, u = 0, c = 0, v = 0;
     clinalg_solve_params params;
     clinalg_poisson_params grid;
     clinalg_report report;
-    double source[25], middle;
+    double source[25], cube[27], middle;
     uint32_t method;
 
     OK(clinalg_csc(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a));
@@ -121,6 +121,21 @@ static void solvers(void)
     OK(clinalg_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 16) < 1e-15);
     FAILS(clinalg_poisson(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    /* With a shift of 16, (4 / h^2 + 16) u = 1; on the cube 6 / h^2 u = 1. */
+    grid.shift = 16;
+    OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
+    OK(clinalg_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
+    CHECK(fabs(middle - 1.0 / 32) < 1e-15);
+    grid.shift = 0;
+    grid.dim = 3;
+    FAILS(clinalg_poisson(&grid, f, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    for (middle = 0; middle < 27; ++middle) cube[(int)middle] = 1;
+    OK(clinalg_vector(CLINALG_PRECISION_F64, cube, 27, &c));
+    OK(clinalg_poisson(&grid, c, &v, &report, NULL, 0));
+    OK(clinalg_read(v, CLINALG_PRECISION_F64, 13, 1, &middle));
+    CHECK(fabs(middle - 1.0 / 24) < 1e-15);
+    OK(clinalg_release(c));
+    OK(clinalg_release(v));
 
     OK(clinalg_release(a));
     OK(clinalg_release(b));

@@ -445,6 +445,14 @@ typedef struct {
    * Most cycles.
    */
   size_t max_cycles;
+  /**
+   * 2 for the unit square, 3 for the unit cube.
+   */
+  size_t dim;
+  /**
+   * What is added to -Laplace, at least 0.
+   */
+  double shift;
 } clinalg_poisson_params;
 
 #ifdef __cplusplus
@@ -825,8 +833,8 @@ clinalg_status clinalg_solve(const clinalg_solve_params *params,
 clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
 
 /**
- * Solves -Laplace u = f on the unit square by multigrid. f and u are N x N grids with their boundary
- * points, of N^2 values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+ * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
+ * boundary points, N a side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
  * solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
  *
  * # Safety

@@ -110,6 +110,10 @@ pub struct ClinalgPoissonParams {
     pub tolerance: f64,
     /// Most cycles.
     pub max_cycles: usize,
+    /// 2 for the unit square, 3 for the unit cube.
+    pub dim: usize,
+    /// What is added to -Laplace, at least 0.
+    pub shift: f64,
 }
 
 /// The outcome of a solve. Not to converge is no failed call: look at `stop`.
@@ -223,13 +227,15 @@ pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPois
         omega: defaults.omega,
         tolerance: defaults.tolerance,
         max_cycles: defaults.max_cycles,
+        dim: defaults.dim,
+        shift: defaults.shift,
     };
     // SAFETY: by the contract above.
     guard(|| unsafe { crate::put("params", params, value) })
 }
 
-/// Solves -Laplace u = f on the unit square by multigrid. f and u are N x N grids with their boundary
-/// points, of N^2 values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+/// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
+/// boundary points, N a side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
 /// solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
 ///
 /// # Safety
@@ -269,6 +275,8 @@ pub unsafe extern "C" fn clinalg_poisson(
             omega: asked.omega,
             tolerance: asked.tolerance,
             max_cycles: asked.max_cycles,
+            dim: asked.dim,
+            shift: asked.shift,
             ..PoissonParams::default()
         };
         let (handle, done) = Registry::global().poisson(f, given, &params)?;

@@ -59,6 +59,12 @@ pub(super) trait Components {
     /// Euclidean norm of all values.
     fn norm(&self, u: &Self::Grid) -> Result<f64>;
 
+    /// The norms of a start value on the finest level: [`norm`](Components::norm),
+    /// [`defect_norm`](Components::defect_norm) and [`source_norm`](Components::source_norm).
+    fn start_norms(&mut self, u: &Self::Grid, f: &Self::Grid) -> Result<[f64; 3]> {
+        Ok([self.norm(u)?, self.defect_norm(0, u, f)?, self.source_norm(0, u, f)?])
+    }
+
     /// For full multigrid: `coarse_f` = restricted `f`, boundary of `coarse_u` = that of `u`.
     fn coarsen(
         &mut self,

@@ -1,4 +1,6 @@
-//! The Poisson problem `-Laplace u = f` on the unit square by multigrid.
+//! The Poisson problem `-Laplace u = f` on the unit square by multigrid; with a
+//! [shift](PoissonParams::shift), a [coefficient](Poisson::with_coefficient) or a
+//! [third dimension](PoissonParams::dim) too.
 //!
 //! Grids have N by N points, boundary included, N = 2^k + 1, mesh width h = 1 / (N - 1); point
 //! (i, j) at x = i h, y = j h is `u[j * N + i]`. The boundary values of `u` are the boundary
@@ -77,6 +79,27 @@ pub(crate) fn side(argument: &'static str, len: usize) -> Result<usize> {
     Ok(side)
 }
 
+/// Points a side of a grid of `len` values in `dim` dimensions, 2 or 3; at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] that names `argument`; [`Error::Value`] for another `dim`.
+pub(crate) fn side_in(argument: &'static str, len: usize, dim: usize) -> Result<usize> {
+    match dim {
+        2 => return side(argument, len),
+        3 => {}
+        _ => return Err(Error::value("dim", "2 or 3", dim)),
+    }
+    let side = (len as f64).cbrt().round() as usize;
+    if side < 3 || side.checked_pow(3) != Some(len) {
+        return Err(Error::Shape {
+            argument,
+            expected: "a cubic grid of at least 3 by 3 by 3 points".into(),
+            got: format!("{len} values"),
+        });
+    }
+    Ok(side)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +128,16 @@ mod tests {
         }
         assert!(sides(usize::MAX, 2).is_err() && sides(usize::MAX, 3).is_err());
         assert!(sides((1 << 30) + 1, 2).is_ok() && sides((1 << 30) + 1, 3).is_err());
+    }
+
+    #[test]
+    fn grids_are_cubic() {
+        for n in [3, 17, 129, 513, 2049] {
+            assert_eq!(side_in("u", n * n * n, 3).unwrap(), n);
+            assert_eq!(side_in("u", n * n, 2).unwrap(), n);
+            assert!(side_in("u", n * n * n + 1, 3).is_err());
+        }
+        assert_eq!(side_in("u", 8, 3).unwrap_err().id(), "clinalg:argument:shape");
     }
 
     #[test]

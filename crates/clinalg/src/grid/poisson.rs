@@ -280,9 +280,7 @@ fn iterate<T: Real, C: Components>(
     u: &mut C::Grid,
     progress: Progress<'_>,
 ) -> Result<PoissonReport> {
-    let size = multigrid.components.norm(u)?;
-    let source = multigrid.components.source_norm(0, u, f)?;
-    let start = multigrid.components.defect_norm(0, u, f)?;
+    let [size, start, source] = multigrid.components.start_norms(u, f)?;
     let scale = [source, start].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
     let rounding = 0.5 * T::epsilon().wide() * row_sum / scale;
     let full = params.cycle == Cycle::Full;

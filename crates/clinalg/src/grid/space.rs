@@ -348,6 +348,25 @@ impl<T: Real> Components for Planes<T> {
         Ok(ops::norm2(u)?.wide())
     }
 
+    fn start_norms(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
+        let levels = &self.levels;
+        let (context, n) = (&levels.context, levels.sides[0]);
+        let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
+        let groups = (n * n).min(most.clamp(1, REDUCE_PARTIALS / 3));
+        let partials: Vec<T> = context.partials(3 * groups, |partial| {
+            let args =
+                [Arg::size(n), levels.inverse_h2(0), levels.shift.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
+            levels.enqueue("sum_squares_gpu", &[], Range::d1(groups * context.local(), context.local()), &args)
+        })?;
+        let squares = [0, 1, 2].map(|term| partials.iter().skip(term).step_by(3).map(|p| p.wide()).sum::<f64>());
+        // Of u it only counts whether it is finite.
+        if squares[0].is_finite() && squares[1..].iter().all(|&sum| launch::in_range::<T>(sum)) {
+            return Ok(squares.map(f64::sqrt));
+        }
+        // Squares out of range are rare enough to be summed one after the other.
+        Ok([self.norm(u)?, self.defect_norm(0, u, f)?, self.source_norm(0, u, f)?])
+    }
+
     fn coarsen(
         &mut self,
         level: usize,

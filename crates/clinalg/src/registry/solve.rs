@@ -93,8 +93,8 @@ impl Registry {
         })
     }
 
-    /// Solves -Laplace u = f on the unit square by multigrid; f and u are N x N grids with their
-    /// boundary points, of N^2 values. u holds the boundary values and the start on entry; `None`
+    /// Solves -Laplace u + shift u = f on the unit square or the unit cube by multigrid; f and u are
+    /// grids with their boundary points, N a side, of N^dim values. u holds the boundary values and the start on entry; `None`
     /// takes zeros in a new vector. `params.n` is taken from f. Gives the handle of u.
     ///
     /// # Errors
@@ -106,7 +106,7 @@ impl Registry {
                 typed!(inputs[0], T => {
                     let f = inputs[0].stored::<T>("f")?.full("f")?;
                     let u = output.stored_mut::<T>("u")?.full_mut("u")?;
-                    let params = PoissonParams { n: grid::side("f", f.len())?, ..*params };
+                    let params = PoissonParams { n: grid::side_in("f", f.len(), params.dim)?, ..*params };
                     Poisson::<T>::new(f.context(), &params)?.solve_device(f, u)
                 })
             })

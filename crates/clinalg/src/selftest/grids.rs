@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{Data, Suite, seeded};
-use crate::grid::{self, Cycle, Form, Poisson, PoissonOperator, PoissonParams, Smoother};
+use crate::grid::{self, Coefficient, Cycle, Form, Poisson, PoissonOperator, PoissonParams, Smoother};
 use crate::reference::grid2::{self as plain, Order};
 use crate::solve::Stop;
 use crate::{Real, Result, Vector, ops};
@@ -35,6 +35,7 @@ pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
     components::<T>(suite);
     operator::<T>(suite);
     forms::<T>(suite);
+    problems::<T>(suite);
     sine::<T>(suite);
 }
 
@@ -157,6 +158,72 @@ fn forms<T: Real>(suite: &mut Suite<'_>) {
                 Ok(())
             });
         }
+    }
+}
+
+/// The other problems that multigrid solves, on random data, against the reference form.
+fn problems<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    let cycles = [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::RedBlack), (Cycle::W, Smoother::Jacobi)];
+    let tolerance = |dim: usize, n: usize| {
+        let intervals = (n - 1) as f64;
+        // As in `forms`, with 4 dim / h^2; a coefficient up to 2 doubles that.
+        T::epsilon().wide() * (8.0 * dim as f64 / (2.0 * PI * PI) * intervals * intervals + 16.0)
+    };
+    let sides: &[usize] = if suite.quick { &[3, 5, 9] } else { &[3, 5, 9, 17, 33] };
+    for (name, form) in [("poisson_cube", Form::Kernels), ("poisson_matrix_cube", Form::Matrix)] {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.map(|c| (n, c))) {
+                let params = PoissonParams {
+                    n,
+                    dim: 3,
+                    shift: 2.0,
+                    form,
+                    cycle,
+                    smoother,
+                    tolerance: 0.0,
+                    max_cycles: 2,
+                    ..Default::default()
+                };
+                let mut rng = seeded(n as u64);
+                let f: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
+                let mut got: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
+                let mut want = got.clone();
+                Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
+                Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                worst.compare(n, tolerance(3, n), &got, &want, |_| 1.0);
+            }
+            Ok(())
+        });
+    }
+    let sides: &[usize] = if suite.quick { &[3, 5, 17] } else { &[3, 5, 17, 65] };
+    for (name, form) in [("poisson_coefficient", Form::Kernels), ("poisson_matrix_coefficient", Form::Matrix)] {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.map(|c| (n, c))) {
+                let params = PoissonParams {
+                    n,
+                    shift: 2.0,
+                    form,
+                    cycle,
+                    smoother,
+                    tolerance: 0.0,
+                    max_cycles: 2,
+                    ..Default::default()
+                };
+                let mut rng = seeded(n as u64);
+                // Between 1/2 and 2, so that the solution stays about 1.
+                let random: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let a: Vec<T> = random.iter().map(|r| T::of(2.0_f64.powf(r.wide()))).collect();
+                let f: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let mut want = got.clone();
+                let a = Coefficient::Points(&a);
+                Poisson::with_coefficient(Some(context), &params, a)?.solve(&f, &mut got)?;
+                Poisson::with_coefficient(None, &params, a)?.solve(&f, &mut want)?;
+                worst.compare(n, 4.0 * tolerance(2, n), &got, &want, |_| 1.0);
+            }
+            Ok(())
+        });
     }
 }
 
