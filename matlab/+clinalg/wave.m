@@ -19,7 +19,8 @@ classdef wave < handle
 %     [x, y] = meshgrid(linspace(0, 1, 65));
 %     w = clinalg.wave(exp(-200 * ((x - 0.3) .^ 2 + (y - 0.4) .^ 2)), 0.01);
 %     step(w, 50);
-%     imagesc(displacement(w))
+%     u = displacement(w);
+%     u(33, 33)
 %
 %   See also MexWave, MexWaveStep, clinalg.poisson.
 

@@ -66,7 +66,7 @@ calls = {
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
   'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels'}
-  'MexWave', {gpu, 5, 0.1, 1, 'explicit', 0, 'kernels', 1e-8}
+  'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}
   'MexWaveDisplacement', {gpu, wave(), grid_()}
