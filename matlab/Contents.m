@@ -69,4 +69,12 @@
 %   MexFineToCoarse                - Restrict a grid to the next coarser one.
 %   MexPoisson                     - Solve the Poisson problem by multigrid.
 %
+% The wave equation
+%   MexWave                        - Make a membrane for the wave equation.
+%   MexWaveStart                   - Set displacement and velocity of a membrane at time 0.
+%   MexWaveStep                    - Make time steps.
+%   MexWaveDisplacement            - Displacement of a membrane.
+%   MexWaveVelocity                - Velocity of a membrane.
+%   MexWaveEnergy                  - Energy of a membrane.
+%
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

@@ -13,6 +13,7 @@
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
 %   poisson   - solve the Poisson problem by multigrid on the device
+%   wave      - a membrane in motion on the device
 %
 % Devices
 %   devices   - list the OpenCL devices

@@ -12,6 +12,7 @@ band_ = @() MexBandMatrix(gpu, [1 2; 3 4], 1, 1);
 x = @() MexMatrix(gpu, [1; 1]);
 grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
+wave = @() MexWave(gpu, 5, 0.1);
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -65,6 +66,12 @@ calls = {
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
   'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2}
+  'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
+  'MexWaveStart', {gpu, wave(), grid_(), grid_()}
+  'MexWaveStep', {gpu, wave(), 2}
+  'MexWaveDisplacement', {gpu, wave(), grid_()}
+  'MexWaveVelocity', {gpu, wave(), grid_()}
+  'MexWaveEnergy', {gpu, wave()}
   };
 end
 

@@ -1,5 +1,5 @@
 function tests = test_examples()
-tests = {@the_first_example, @the_smoothers, @multigrid_by_linear_algebra, @the_wave, @the_objects};
+tests = {@the_first_example, @the_smoothers, @multigrid_by_linear_algebra, @the_wave, @the_membrane, @the_objects};
 end
 
 function the_first_example()
@@ -22,6 +22,17 @@ function the_wave()
 folder = tempname();
 evalc('files = wave_animation(folder, 65, 3);');
 check(numel(files) == 3);
+first = imread(files{1});
+last = imread(files{3});
+check(isequal(size(first), [65 65 3]) && any(first(:) ~= last(:)));
+cellfun(@delete, files);
+rmdir(folder);
+end
+
+function the_membrane()
+folder = tempname();
+evalc('[files, drift] = wave_pictures(folder, 65, 3);');
+check(numel(files) == 3 && abs(drift) < 1e-12, 'the energy drifted by %g', drift);
 first = imread(files{1});
 last = imread(files{3});
 check(isequal(size(first), [65 65 3]) && any(first(:) ~= last(:)));

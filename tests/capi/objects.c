@@ -143,12 +143,60 @@ static void solvers(void)
     OK(clinalg_release(u));
 }
 
+static void waves(void)
+{
+    /* One interior point, h = 1/2: u'' = -16 u by the stencil, and with c dt / h = 1/2 each step is u_next = u - u_before,
+     * so from rest at 2 the values are 1, -1, -2, -1, 1, 2. */
+    const double start[9] = {0, 0, 0, 0, 2, 0, 0, 0, 0}, expected[7] = {2, 1, -1, -2, -1, 1, 2};
+    clinalg_handle wave = 0, u = 0, now = 0, v = 0;
+    clinalg_wave_params params;
+    clinalg_wave_report report;
+    clinalg_object_info info;
+    double value, kinetic, potential, energy;
+    int step;
+
+    OK(clinalg_wave_params_default(&params));
+    params.n = 3;
+    params.dt = 0.25;
+    OK(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave));
+    OK(clinalg_info(wave, &info));
+    CHECK(info.kind == CLINALG_KIND_WAVE && info.rows == 3 && info.cols == 3 && info.entries == 0);
+    OK(clinalg_vector(CLINALG_PRECISION_F64, start, 9, &u));
+    OK(clinalg_wave_start(wave, u, 0, &report));
+    CHECK(report.steps == 0 && report.time == 0 && report.stop == CLINALG_STOP_CONVERGED);
+    OK(clinalg_wave_energy(wave, &kinetic, &potential));
+    energy = kinetic + potential;
+    for (step = 0; step < 7; ++step) {
+        OK(clinalg_wave_displacement(wave, &now));
+        OK(clinalg_read(now, CLINALG_PRECISION_F64, 4, 1, &value));
+        CHECK(value == expected[step]);
+        OK(clinalg_wave_energy(wave, &kinetic, &potential));
+        CHECK(kinetic + potential == energy);
+        OK(clinalg_wave_step(wave, 1, &report));
+        CHECK(report.steps == 1 && report.time == 0.25 * (step + 1));
+    }
+    OK(clinalg_wave_velocity(wave, &v));
+    OK(clinalg_wave_start(wave, now, v, NULL));
+    FAILS(clinalg_wave_step(u, 1, NULL), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_wave_start(wave, wave, 0, NULL), CLINALG_STATUS_HANDLE_KIND);
+    OK(clinalg_release(wave));
+    FAILS(clinalg_wave_step(wave, 1, NULL), CLINALG_STATUS_HANDLE_STALE);
+    wave = 0;
+    params.dt = 0.36;
+    FAILS(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave), CLINALG_STATUS_VALUE);
+    CHECK(wave == 0 && strstr(clinalg_last_error_message(), "stability limit") != NULL);
+    OK(clinalg_release(u));
+    OK(clinalg_release(now));
+    OK(clinalg_release(v));
+}
+
 int main(void)
 {
     clinalg_memory_report before, after;
     OK(clinalg_memory(&before));
     operations();
     solvers();
+    waves();
     OK(clinalg_memory(&after));
     CHECK(after.live_bytes == before.live_bytes && after.live_buffers == before.live_buffers);
     OK(clinalg_shutdown());

@@ -130,6 +130,10 @@ typedef enum {
    */
   CLINALG_KIND_BAND = 4,
   /**
+   * A wave.
+   */
+  CLINALG_KIND_WAVE = 5,
+  /**
    * An object of a kind younger than this interface.
    */
   CLINALG_KIND_OTHER = 255,
@@ -254,6 +258,38 @@ typedef enum {
    */
   CLINALG_CYCLE_FULL = 2,
 } clinalg_cycle;
+
+/**
+ * How a wave steps through time.
+ */
+typedef enum {
+  /**
+   * Leapfrog, stable while c dt / h is at most 1 / sqrt(2).
+   */
+  CLINALG_SCHEME_EXPLICIT = 0,
+  /**
+   * Newmark with beta = 1/4, by multigrid, stable for every time step.
+   */
+  CLINALG_SCHEME_IMPLICIT = 1,
+} clinalg_scheme;
+
+/**
+ * What steps are made of.
+ */
+typedef enum {
+  /**
+   * Kernels for this very stencil.
+   */
+  CLINALG_FORM_KERNELS = 0,
+  /**
+   * Sparse matrices and vectors only.
+   */
+  CLINALG_FORM_MATRIX = 1,
+  /**
+   * Plain sequential code on the host.
+   */
+  CLINALG_FORM_REFERENCE = 2,
+} clinalg_form;
 
 /**
  * What a text of [`clinalg_device_text`] is about.
@@ -454,6 +490,70 @@ typedef struct {
    */
   double shift;
 } clinalg_poisson_params;
+
+/**
+ * What a wave is made with; fill it with `clinalg_wave_params_default` first.
+ */
+typedef struct {
+  /**
+   * Points a side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+   */
+  size_t n;
+  /**
+   * How it steps through time, a `clinalg_scheme`.
+   */
+  uint32_t scheme;
+  /**
+   * What the steps are made of, a `clinalg_form`.
+   */
+  uint32_t form;
+  /**
+   * Speed of the waves, sides of the square per unit of time.
+   */
+  double c;
+  /**
+   * Time step.
+   */
+  double dt;
+  /**
+   * Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+   */
+  size_t steps_per_pass;
+  /**
+   * Of the implicit scheme: relative residual of the accelerations to reach in each step.
+   */
+  double tolerance;
+  /**
+   * Of the implicit scheme: most multigrid cycles a step.
+   */
+  size_t max_cycles;
+} clinalg_wave_params;
+
+/**
+ * What a start or some steps took.
+ */
+typedef struct {
+  /**
+   * Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
+   */
+  clinalg_stop stop;
+  /**
+   * Steps made by this call.
+   */
+  size_t steps;
+  /**
+   * Time since the start.
+   */
+  double time;
+  /**
+   * Multigrid cycles of all these steps together.
+   */
+  size_t cycles;
+  /**
+   * Largest relative residual that a step was left with.
+   */
+  double relative_residual;
+} clinalg_wave_report;
 
 #ifdef __cplusplus
 extern "C" {
@@ -864,6 +964,73 @@ const char *clinalg_last_error_id(void);
  * The library's version, "major.minor.patch"; valid for ever.
  */
 const char *clinalg_version(void);
+
+/**
+ * The defaults: leapfrog by kernels at 1025 points a side, c = 1, c dt / h = 1/2, up to 8 steps a pass.
+ *
+ * # Safety
+ * `params` is null or valid for a write.
+ */
+clinalg_status clinalg_wave_params_default(clinalg_wave_params *params);
+
+/**
+ * Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
+ * the boundary fixed. `precision` is a `clinalg_precision`. A time step past the stability limit of
+ * the explicit scheme is an error that names the limit. `clinalg_release` frees it.
+ *
+ * # Safety
+ * `params` is valid for reading, `wave` for a write.
+ */
+clinalg_status clinalg_wave_create(const clinalg_wave_params *params,
+                                   uint32_t precision,
+                                   clinalg_handle *wave);
+
+/**
+ * Sets displacement and velocity at time 0, vectors or matrices of n^2 values; a `v` of 0 stands for
+ * rest. The boundary values of u stay, those of v are not read. `report` may be null.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_wave_start(clinalg_handle wave,
+                                  clinalg_handle u,
+                                  clinalg_handle v,
+                                  clinalg_wave_report *report);
+
+/**
+ * Makes `steps` steps. The explicit scheme only enqueues them. The implicit one stops where an
+ * equation is not solved, which is no failed call: look at `report`, which may be null.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_wave_step(clinalg_handle wave, size_t steps, clinalg_wave_report *report);
+
+/**
+ * The displacement into `*u`; 0 there makes a new n by n matrix, column j the points at y = j h.
+ *
+ * # Safety
+ * `u` is valid for reading and writing.
+ */
+clinalg_status clinalg_wave_displacement(clinalg_handle wave, clinalg_handle *u);
+
+/**
+ * The velocity into `*v`, as `clinalg_wave_displacement`.
+ *
+ * # Safety
+ * `v` is valid for reading and writing.
+ */
+clinalg_status clinalg_wave_velocity(clinalg_handle wave, clinalg_handle *v);
+
+/**
+ * The discrete energy, kinetic and potential; the sum is what the schemes keep. Each pointer may be null.
+ *
+ * # Safety
+ * The pointers are null or valid for a write.
+ */
+clinalg_status clinalg_wave_energy(clinalg_handle wave,
+                                   double *kinetic,
+                                   double *potential);
 
 #ifdef __cplusplus
 }  // extern "C"

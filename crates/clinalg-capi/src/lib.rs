@@ -11,12 +11,14 @@ mod object;
 mod operation;
 mod solver;
 mod status;
+mod wave;
 
 pub use device::*;
 pub use object::*;
 pub use operation::*;
 pub use solver::*;
 pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};
+pub use wave::*;
 
 use std::ffi::{CStr, c_char};
 

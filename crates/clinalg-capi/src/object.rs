@@ -35,6 +35,8 @@ pub enum ClinalgKind {
     Csr = 3,
     /// A band matrix.
     Band = 4,
+    /// A wave.
+    Wave = 5,
     /// An object of a kind younger than this interface.
     Other = 255,
 }
@@ -112,7 +114,7 @@ macro_rules! typed {
     };
 }
 
-fn precision_of(code: u32) -> Result<Precision, Fault> {
+pub(crate) fn precision_of(code: u32) -> Result<Precision, Fault> {
     choice(
         "precision",
         code,
@@ -387,6 +389,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Dense => ClinalgKind::Dense,
             Kind::Csr => ClinalgKind::Csr,
             Kind::Band => ClinalgKind::Band,
+            Kind::Wave => ClinalgKind::Wave,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {
@@ -409,5 +412,5 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
 /// Releases an object; a second release is an error that harms nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_release(handle: ClinalgHandle) -> ClinalgStatus {
-    guard(|| Ok(Registry::global().release(handle, Kind::ANY)?))
+    guard(|| Ok(Registry::global().release(handle, Kind::ALL)?))
 }

@@ -130,7 +130,7 @@ pub struct ClinalgReport {
     pub history: usize,
 }
 
-fn stop(stop: Stop) -> ClinalgStop {
+pub(crate) fn stop(stop: Stop) -> ClinalgStop {
     match stop {
         Stop::Converged => ClinalgStop::Converged,
         Stop::IterationLimit => ClinalgStop::IterationLimit,

@@ -27,8 +27,10 @@
 
 mod grid;
 mod solve;
+mod wave;
 
 pub use solve::{Method, Preconditioning};
+pub use wave::{AnyWave, Membrane, WaveState};
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -54,10 +56,16 @@ pub enum Kind {
     Csr = 3,
     /// A [`Band`] matrix.
     Band = 4,
+    /// A [`Wave`](crate::grid::Wave).
+    Wave = 5,
 }
 
 impl Kind {
     /// Every kind.
+    pub const ALL: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band, Kind::Wave];
+    /// A wave.
+    pub const WAVE: &'static [Kind] = &[Kind::Wave];
+    /// Every kind of vector and matrix.
     pub const ANY: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band];
     /// Full storage; a dense matrix of one row or column passes for a vector.
     pub const FULL: &'static [Kind] = &[Kind::Vector, Kind::Dense];
@@ -73,6 +81,7 @@ impl Kind {
             Kind::Dense => "dense matrix",
             Kind::Csr => "sparse matrix",
             Kind::Band => "band matrix",
+            Kind::Wave => "wave",
         }
     }
 }
@@ -98,6 +107,8 @@ pub enum Object {
     F32(Stored<f32>),
     /// In double precision.
     F64(Stored<f64>),
+    /// A wave, in either precision.
+    Wave(AnyWave),
 }
 
 /// A precision whose objects a registry holds.
@@ -108,6 +119,11 @@ pub trait Scalar: Real {
     fn of_object(object: &Object) -> Option<&Stored<Self>>;
     /// The object, if it has this precision.
     fn of_object_mut(object: &mut Object) -> Option<&mut Stored<Self>>;
+    /// The wave, if it is one of this precision.
+    ///
+    /// # Errors
+    /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
+    fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
     /// The values, as a download holds them.
     fn erase_host(host: Host<Self>) -> Download;
 }
@@ -123,6 +139,12 @@ macro_rules! scalars {
             }
             fn of_object_mut(object: &mut Object) -> Option<&mut Stored<$t>> {
                 if let Object::$variant(stored) = object { Some(stored) } else { None }
+            }
+            fn of_wave(object: &Object) -> Result<&Membrane<$t>> {
+                match object {
+                    Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
+                    _ => Err(Error::Precision { argument: "wave", expected: <$t>::PRECISION, got: object.precision() }),
+                }
             }
             fn erase_host(host: Host<$t>) -> Download {
                 Download::$variant(host)
@@ -302,6 +324,7 @@ impl Object {
         match self {
             Object::F32(stored) => stored.kind(),
             Object::F64(stored) => stored.kind(),
+            Object::Wave(_) => Kind::Wave,
         }
     }
 
@@ -310,6 +333,7 @@ impl Object {
         match self {
             Object::F32(_) => Precision::F32,
             Object::F64(_) => Precision::F64,
+            Object::Wave(wave) => wave.precision(),
         }
     }
 
@@ -341,6 +365,11 @@ impl Object {
         match self {
             Object::F32(stored) => of(stored),
             Object::F64(stored) => of(stored),
+            Object::Wave(wave) => {
+                let side = wave.side();
+                let (kind, precision) = (Kind::Wave, wave.precision());
+                Info { kind, precision, rows: side, cols: side, entries: 0, kl: 0, ku: 0 }
+            }
         }
     }
 
@@ -349,6 +378,7 @@ impl Object {
         match self {
             Object::F32(stored) => drop(stored.values_mut()),
             Object::F64(stored) => drop(stored.values_mut()),
+            Object::Wave(_) => {}
         }
     }
 }
@@ -467,7 +497,7 @@ impl Table {
         let generation = (handle >> 32) as u32 % GENERATIONS;
         let kind = (handle >> 56) as u8;
         let use_number = generation.wrapping_sub(slot.first) % GENERATIONS;
-        let known = Kind::ANY.iter().any(|&k| k as u8 == kind & !DOUBLE);
+        let known = Kind::ALL.iter().any(|&k| k as u8 == kind & !DOUBLE);
         if !known || use_number >= slot.uses {
             return fault(HandleFault::Foreign);
         }
@@ -625,7 +655,7 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`].
     pub fn with<R>(&self, handle: u64, f: impl FnOnce(&Object) -> R) -> Result<R> {
-        self.call(&[Operand::any("handle", handle)], None, |inputs, _| Ok(f(inputs[0])))
+        self.call(&[Operand::new("handle", handle, Kind::ALL)], None, |inputs, _| Ok(f(inputs[0])))
     }
 
     /// Calls `f` with the objects of `inputs`, in their order, and the one of `output` to be written. `f` must not use
@@ -987,7 +1017,7 @@ impl Registry {
         self.call(&[], Some(Operand::any("handle", handle)), |_, output| match output {
             Some(Object::F32(stored)) => ops::fill(f32::of(value), stored),
             Some(Object::F64(stored)) => ops::fill(value, stored),
-            None => Ok(()),
+            Some(Object::Wave(_)) | None => unreachable!("an output was named that has values"),
         })
     }
 
@@ -1065,6 +1095,7 @@ impl Registry {
         self.call(&[Operand::any("a", a)], None, |inputs, _| match inputs[0] {
             Object::F32(a) => single(a).map(f64::from),
             Object::F64(a) => double(a),
+            Object::Wave(_) => unreachable!("what has no values was refused"),
         })
     }
 

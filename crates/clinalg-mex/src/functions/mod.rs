@@ -15,6 +15,7 @@ mod grid;
 mod objects;
 mod runtime;
 mod solve;
+mod wave;
 
 /// The topics in the order in which `Contents.m` lists them.
 pub(crate) const GROUPS: &[(&str, &[Function])] = &[
@@ -23,6 +24,7 @@ pub(crate) const GROUPS: &[(&str, &[Function])] = &[
     ("Linear algebra", algebra::FUNCTIONS),
     ("Systems of equations", solve::FUNCTIONS),
     ("Grids and the Poisson problem", grid::FUNCTIONS),
+    ("The wave equation", wave::FUNCTIONS),
 ];
 
 type Outcome = Result<Answer, Fault>;

@@ -350,7 +350,7 @@ gpu = MexInitOpenCL();
         outputs: &["info"],
         text: "\
 info is a structure with the fields
-  kind        'full', 'sparse' or 'band'
+  kind        'full', 'sparse', 'band' or 'wave'
   class       'double' or 'single'
   rows, cols  the shape
   entries     number of values of a full matrix, of stored entries of a sparse one, 0 for a band
@@ -366,6 +366,7 @@ info.entries",
             let kind = match info.kind {
                 Object::Csr => "sparse",
                 Object::Band => "band",
+                Object::Wave => "wave",
                 _ => "full",
             };
             let record = vec![
@@ -534,7 +535,7 @@ h = MexMatrix(gpu, [1 2 3]);
 freed = MexRelease(gpu, h)
 freed = MexRelease(gpu, h)",
         see: &["MexReleaseMatrix", "MexReleaseOpenCL"],
-        run: |args| Ok(Out::Flag(registry().release(args.handle(1), Object::ANY).is_ok()).into()),
+        run: |args| Ok(Out::Flag(registry().release(args.handle(1), Object::ALL).is_ok()).into()),
         ..Function::DEFAULT
     },
 ];

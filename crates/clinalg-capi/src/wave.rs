@@ -1,0 +1,260 @@
+//! The wave equation on handles.
+
+use clinalg::Context;
+use clinalg::grid::{Form, Scheme, WaveParams, WaveReport};
+use clinalg::registry::Registry;
+
+use crate::object::{ClinalgHandle, precision_of};
+use crate::solver::{ClinalgStop, stop};
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, put};
+
+/// How a wave steps through time.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgScheme {
+    /// Leapfrog, stable while c dt / h is at most 1 / sqrt(2).
+    Explicit = 0,
+    /// Newmark with beta = 1/4, by multigrid, stable for every time step.
+    Implicit = 1,
+}
+
+/// What steps are made of.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgForm {
+    /// Kernels for this very stencil.
+    Kernels = 0,
+    /// Sparse matrices and vectors only.
+    Matrix = 1,
+    /// Plain sequential code on the host.
+    Reference = 2,
+}
+
+/// What a wave is made with; fill it with `clinalg_wave_params_default` first.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgWaveParams {
+    /// Points a side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+    pub n: usize,
+    /// How it steps through time, a `clinalg_scheme`.
+    pub scheme: u32,
+    /// What the steps are made of, a `clinalg_form`.
+    pub form: u32,
+    /// Speed of the waves, sides of the square per unit of time.
+    pub c: f64,
+    /// Time step.
+    pub dt: f64,
+    /// Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+    pub steps_per_pass: usize,
+    /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
+    pub tolerance: f64,
+    /// Of the implicit scheme: most multigrid cycles a step.
+    pub max_cycles: usize,
+}
+
+/// What a start or some steps took.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgWaveReport {
+    /// Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
+    pub stop: ClinalgStop,
+    /// Steps made by this call.
+    pub steps: usize,
+    /// Time since the start.
+    pub time: f64,
+    /// Multigrid cycles of all these steps together.
+    pub cycles: usize,
+    /// Largest relative residual that a step was left with.
+    pub relative_residual: f64,
+}
+
+/// The defaults: leapfrog by kernels at 1025 points a side, c = 1, c dt / h = 1/2, up to 8 steps a pass.
+///
+/// # Safety
+/// `params` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_params_default(params: *mut ClinalgWaveParams) -> ClinalgStatus {
+    let defaults = WaveParams::default();
+    let value = ClinalgWaveParams {
+        n: defaults.n,
+        scheme: ClinalgScheme::Explicit as u32,
+        form: ClinalgForm::Kernels as u32,
+        c: defaults.c,
+        dt: defaults.dt,
+        steps_per_pass: defaults.steps_per_pass,
+        tolerance: defaults.tolerance,
+        max_cycles: defaults.max_cycles,
+    };
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put("params", params, value) })
+}
+
+/// Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
+/// the boundary fixed. `precision` is a `clinalg_precision`. A time step past the stability limit of
+/// the explicit scheme is an error that names the limit. `clinalg_release` frees it.
+///
+/// # Safety
+/// `params` is valid for reading, `wave` for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_create(
+    params: *const ClinalgWaveParams,
+    precision: u32,
+    wave: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if params.is_null() {
+            return Err(Fault::Null("params"));
+        }
+        if wave.is_null() {
+            return Err(Fault::Null("wave"));
+        }
+        // SAFETY: by the contract above.
+        let asked = unsafe { *params };
+        let params = WaveParams {
+            n: asked.n,
+            scheme: choice(
+                "scheme",
+                asked.scheme,
+                &[
+                    (ClinalgScheme::Explicit as u32, Scheme::Explicit),
+                    (ClinalgScheme::Implicit as u32, Scheme::Implicit),
+                ],
+            )?,
+            form: choice(
+                "form",
+                asked.form,
+                &[
+                    (ClinalgForm::Kernels as u32, Form::Kernels),
+                    (ClinalgForm::Matrix as u32, Form::Matrix),
+                    (ClinalgForm::Reference as u32, Form::Reference),
+                ],
+            )?,
+            c: asked.c,
+            dt: asked.dt,
+            steps_per_pass: asked.steps_per_pass,
+            tolerance: asked.tolerance,
+            max_cycles: asked.max_cycles,
+        };
+        let made = Registry::global().wave(&Context::global()?, precision_of(precision)?, &params)?;
+        // SAFETY: by the contract above.
+        unsafe { put("wave", wave, made) }
+    })
+}
+
+/// Sets displacement and velocity at time 0, vectors or matrices of n^2 values; a `v` of 0 stands for
+/// rest. The boundary values of u stay, those of v are not read. `report` may be null.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_start(
+    wave: ClinalgHandle,
+    u: ClinalgHandle,
+    v: ClinalgHandle,
+    report: *mut ClinalgWaveReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let done = Registry::global().wave_start(wave, u, (v != 0).then_some(v))?;
+        // SAFETY: by the contract above.
+        unsafe { tell(wave, &done, report) }
+    })
+}
+
+/// Makes `steps` steps. The explicit scheme only enqueues them. The implicit one stops where an
+/// equation is not solved, which is no failed call: look at `report`, which may be null.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_step(
+    wave: ClinalgHandle,
+    steps: usize,
+    report: *mut ClinalgWaveReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let done = Registry::global().wave_step(wave, steps)?;
+        // SAFETY: by the contract above.
+        unsafe { tell(wave, &done, report) }
+    })
+}
+
+/// The displacement into `*u`; 0 there makes a new n by n matrix, column j the points at y = j h.
+///
+/// # Safety
+/// `u` is valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_displacement(wave: ClinalgHandle, u: *mut ClinalgHandle) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { read("u", u, |u| Registry::global().wave_displacement(wave, u)) })
+}
+
+/// The velocity into `*v`, as `clinalg_wave_displacement`.
+///
+/// # Safety
+/// `v` is valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_velocity(wave: ClinalgHandle, v: *mut ClinalgHandle) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { read("v", v, |v| Registry::global().wave_velocity(wave, v)) })
+}
+
+/// The discrete energy, kinetic and potential; the sum is what the schemes keep. Each pointer may be null.
+///
+/// # Safety
+/// The pointers are null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_energy(
+    wave: ClinalgHandle,
+    kinetic: *mut f64,
+    potential: *mut f64,
+) -> ClinalgStatus {
+    guard(|| {
+        let energy = Registry::global().wave_energy(wave)?;
+        for (pointer, value) in [(kinetic, energy.kinetic), (potential, energy.potential)] {
+            if !pointer.is_null() {
+                // SAFETY: by the contract above.
+                unsafe { pointer.write(value) };
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Writes a report where one is wanted.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+unsafe fn tell(wave: ClinalgHandle, done: &WaveReport, report: *mut ClinalgWaveReport) -> Result<(), Fault> {
+    if report.is_null() {
+        return Ok(());
+    }
+    let value = ClinalgWaveReport {
+        stop: done.implicit.map_or(ClinalgStop::Converged, |implicit| stop(implicit.stop)),
+        steps: done.steps,
+        time: Registry::global().wave_state(wave)?.time,
+        cycles: done.implicit.map_or(0, |implicit| implicit.cycles),
+        relative_residual: done.implicit.map_or(0.0, |implicit| implicit.relative_residual),
+    };
+    // SAFETY: by the contract above.
+    unsafe { put("report", report, value) }
+}
+
+/// Reads into the handle given, or into a new one.
+///
+/// # Safety
+/// `handle` is null or valid for reading and writing.
+unsafe fn read(
+    argument: &'static str,
+    handle: *mut ClinalgHandle,
+    from: impl FnOnce(Option<u64>) -> clinalg::Result<u64>,
+) -> Result<(), Fault> {
+    if handle.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    // SAFETY: by the contract above.
+    let given = unsafe { *handle };
+    let made = from((given != 0).then_some(given))?;
+    // SAFETY: by the contract above.
+    unsafe { put(argument, handle, made) }
+}

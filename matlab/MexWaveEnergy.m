@@ -1,0 +1,25 @@
+function [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
+%MexWaveEnergy  Energy of a membrane.
+%   [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
+%
+%   E = kinetic + potential is the discrete energy half a step before the time reached, of a membrane of unit
+%   density. Both schemes keep it: exactly but for rounding, and the implicit one for its tolerance.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     wave = MexWave(gpu, 33, 0.02);
+%     MexWaveStart(gpu, wave, MexMatrix(gpu, rand(33)));
+%     E = MexWaveEnergy(gpu, wave);
+%     MexWaveStep(gpu, wave, 1000);
+%     MexWaveEnergy(gpu, wave) / E - 1
+%
+%   See also MexWave, MexWaveStep.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+try
+  [E, kinetic, potential] = clinalg_mex('MexWaveEnergy', gpu, wave);
+catch problem
+  if nargin < 2, clinalg_mex('MexWaveEnergy'); end
+  rethrow(problem);
+end
+end

@@ -1,0 +1,26 @@
+function flag = MexWaveStart(gpu, wave, u, v)
+%MexWaveStart  Set displacement and velocity of a membrane at time 0.
+%   flag = MexWaveStart(gpu, wave, u [, v])
+%
+%   u and v are n x n grids of the membrane's precision, or vectors of n^2 values. The boundary values of u
+%   stay; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson where the
+%   implicit scheme found no solution.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     wave = MexWave(gpu, 33, 0.02);
+%     u = MexZeros(gpu, 33, 33);
+%     v = MexMatrix(gpu, ones(33));
+%     MexWaveStart(gpu, wave, u, v);
+%
+%   See also MexWave, MexWaveStep, MexWaveVelocity.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 4, v = []; end
+try
+  flag = clinalg_mex('MexWaveStart', gpu, wave, u, v);
+catch problem
+  if nargin < 3, clinalg_mex('MexWaveStart'); end
+  rethrow(problem);
+end
+end
