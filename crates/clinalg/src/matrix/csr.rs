@@ -6,7 +6,7 @@ use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
 use super::{Values, check_context, index32};
-use crate::reference::CsrParts;
+use crate::reference::{CsrParts, check_compressed};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{LONG_ROW, RUN_ROWS, RowProduct};
 use crate::{Buffer, Context, Error, Real, Result};
@@ -59,10 +59,11 @@ pub(crate) struct Runs {
 }
 
 impl Structure {
+    /// `starts` are the first rows of the runs; only processors look at them.
     fn new(
         cols: usize,
         offsets: &[u32],
-        columns: &[u32],
+        starts: &[u32],
         offset: Buffer<u32>,
         column: Buffer<u32>,
     ) -> Result<Structure> {
@@ -74,7 +75,7 @@ impl Structure {
         let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let product = RowProduct::choose(rows, nnz, longest);
         let runs = match context.shape() {
-            Shape::Cpu => Runs::new(context, offsets, columns, &split)?,
+            Shape::Cpu => Runs::new(context, starts, &split)?,
             Shape::Gpu => None,
         };
         let split = Buffer::from_slice(context, &split)?;
@@ -84,24 +85,28 @@ impl Structure {
 
 impl Runs {
     /// The runs of a matrix, if they are long enough to pay.
-    fn new(context: &Context, offsets: &[u32], columns: &[u32], split: &[u32]) -> Result<Option<Runs>> {
-        let starts = run_starts(offsets, columns);
-        if starts.len() > (offsets.len() - 1) / RUN_ROWS {
+    fn new(context: &Context, starts: &[u32], split: &[u32]) -> Result<Option<Runs>> {
+        let rows = split.last().map_or(0, |&rows| rows as usize);
+        if starts.len() > rows / RUN_ROWS {
             return Ok(None);
         }
         let first: Vec<u32> =
             split.iter().map(|&row| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32).collect();
-        Ok(Some(Runs { start: Buffer::from_slice(context, &starts)?, first: Buffer::from_slice(context, &first)? }))
+        Ok(Some(Runs { start: Buffer::from_slice(context, starts)?, first: Buffer::from_slice(context, &first)? }))
     }
 }
 
 /// The first row of each run of rows (see [`Runs`]), and the number of rows.
 fn run_starts(offsets: &[u32], columns: &[u32]) -> Vec<u32> {
-    let rows = offsets.len() - 1;
     let row = |i: usize| &columns[offsets[i] as usize..offsets[i + 1] as usize];
-    let continues =
-        |i: usize| row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b);
-    let mut starts: Vec<u32> = (0..rows).filter(|&i| i == 0 || !continues(i)).map(|i| i as u32).collect();
+    starts_of(offsets.len() - 1, |i| {
+        i > 0 && row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b)
+    })
+}
+
+/// The rows that do not continue a run, and the number of rows.
+fn starts_of(rows: usize, continues: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut starts: Vec<u32> = (0..rows).filter(|&i| !continues(i)).map(|i| i as u32).collect();
     starts.push(rows as u32);
     starts
 }
@@ -132,6 +137,32 @@ fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
         index32(argument, last)?;
     }
     Ok(values.iter().map(|&v| v as u32).collect())
+}
+
+/// The indices in 32 bits, or `None` where those of a row or column do not increase strictly. All are below 2^32.
+fn narrow_sorted(offsets: &[usize], indices: &[usize]) -> Option<Vec<u32>> {
+    // An index that does not pass the one before it must be the first of its row or column; counting both kinds
+    // keeps branches out of the long loop.
+    let mut falls = 0_usize;
+    let mut before = 0;
+    let narrow: Vec<u32> = indices
+        .iter()
+        .map(|&index| {
+            falls += usize::from(index <= before);
+            before = index;
+            index as u32
+        })
+        .collect();
+    let mut allowed = 0;
+    let mut start = usize::MAX;
+    for &offset in &offsets[..offsets.len() - 1] {
+        if offset != start && offset < indices.len() {
+            allowed += usize::from(offset == 0 && indices[0] == 0);
+            allowed += usize::from(offset > 0 && indices[offset] <= indices[offset - 1]);
+        }
+        start = offset;
+    }
+    (falls == allowed).then_some(narrow)
 }
 
 fn widen(values: Vec<u32>) -> Vec<usize> {
@@ -171,23 +202,18 @@ impl<T: Real> Csr<T> {
         values: &[T],
     ) -> Result<Csr<T>> {
         context.require::<T>()?;
-        let sorted = CsrParts {
-            rows: cols,
-            cols: rows,
-            offsets: offsets.to_vec(),
-            indices: indices.to_vec(),
-            values: values.to_vec(),
-        };
-        sorted.check()?;
-        if !sorted.is_canonical() {
-            return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);
-        }
+        check_compressed(cols, rows, offsets, indices, values.len())?;
         index32("rows", rows)?;
         index32("cols", cols)?;
-        let offset = Buffer::from_slice(context, &narrow("offsets", offsets)?)?;
-        let row = Buffer::from_slice(context, &narrow("indices", indices)?)?;
+        let narrow_offsets = narrow("offsets", offsets)?;
+        let Some(narrow_indices) = narrow_sorted(offsets, indices) else {
+            return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);
+        };
+        let offset = Buffer::from_slice(context, &narrow_offsets)?;
+        let row = Buffer::from_slice(context, &narrow_indices)?;
+        drop(narrow_indices);
         let values = Buffer::from_slice(context, values)?;
-        to_rows(rows, cols, &offset, &row, &values)
+        to_rows(rows, &narrow_offsets, &offset, &row, &values)
     }
 
     /// A matrix from `(row, column, value)` entries in any order; duplicates are summed.
@@ -219,7 +245,8 @@ impl<T: Real> Csr<T> {
         let offset = Buffer::from_slice(context, &offsets)?;
         let columns = narrow("indices", &parts.indices)?;
         let column = Buffer::from_slice(context, &columns)?;
-        let structure = Arc::new(Structure::new(parts.cols, &offsets, &columns, offset, column)?);
+        let starts = if context.shape() == Shape::Cpu { run_starts(&offsets, &columns) } else { Vec::new() };
+        let structure = Arc::new(Structure::new(parts.cols, &offsets, &starts, offset, column)?);
         Ok(Csr { structure, values: Buffer::from_slice(context, &parts.values)?, transposed: OnceCell::new() })
     }
 
@@ -286,7 +313,7 @@ impl<T: Real> Csr<T> {
     /// [`Error::Allocation`].
     pub fn transpose(&self) -> Result<Csr<T>> {
         let s = &*self.structure;
-        to_rows(s.cols, s.rows, &s.offset, &s.column, &self.values)
+        to_rows(s.cols, &s.offset.to_vec()?, &s.offset, &s.column, &self.values)
     }
 
     /// The transpose, kept for later calls until the values change.
@@ -311,15 +338,20 @@ impl<T: Real> Csr<T> {
     }
 }
 
-/// Compressed columns (`offset` by column, `row` per entry) to compressed rows, on the device.
+/// Compressed columns (`offset` by column, `row` per entry) to compressed rows, on the device. `offsets` holds what
+/// `offset` does.
 fn to_rows<T: Real>(
     rows: usize,
-    cols: usize,
+    offsets: &[u32],
     offset: &Buffer<u32>,
     row: &Buffer<u32>,
     values: &Buffer<T>,
 ) -> Result<Csr<T>> {
     let context = values.context();
+    let cols = offsets.len() - 1;
+    if context.shape() == Shape::Cpu {
+        return to_rows_cpu(rows, offsets, offset, row, values);
+    }
     let nnz = values.len();
     let local = context.local();
     let run = |name, items: usize, local: usize, args: &[Arg]| {
@@ -338,10 +370,9 @@ fn to_rows<T: Real>(
     let order = Buffer::<u32>::uninit(context, nnz)?;
     run("drop_entries", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg(), order.arg()])?;
     let offsets = offset_out.to_vec()?;
-    // On a GPU one item would take seconds for a row of a million entries.
-    let longest = if context.shape() == Shape::Gpu { LONG_ROW } else { u32::MAX };
-    let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > longest).map(|i| i as u32).collect();
-    run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(longest), offset_out.arg(), order.arg()])?;
+    // One item would take seconds for a row of a million entries.
+    let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > LONG_ROW).map(|i| i as u32).collect();
+    run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(LONG_ROW), offset_out.arg(), order.arg()])?;
     if !long.is_empty() {
         let list = Buffer::from_slice(context, &long)?;
         run("sort_long_rows_gpu", long.len() * local, local, &[list.arg(), offset_out.arg(), order.arg()])?;
@@ -354,10 +385,48 @@ fn to_rows<T: Real>(
         local,
         &[Arg::size(nnz), order.arg(), column_of.arg(), values.arg(), column.arg(), gathered.arg()],
     )?;
-    // Only the search for runs looks at them.
-    let columns = if context.shape() == Shape::Cpu { column.to_vec()? } else { Vec::new() };
-    let structure = Arc::new(Structure::new(cols, &offsets, &columns, offset_out, column)?);
+    let structure = Arc::new(Structure::new(cols, &offsets, &[], offset_out, column)?);
     Ok(Csr { structure, values: gathered, transposed: OnceCell::new() })
+}
+
+/// [`to_rows`] where each item takes a part of the columns.
+fn to_rows_cpu<T: Real>(
+    rows: usize,
+    offsets: &[u32],
+    offset: &Buffer<u32>,
+    row: &Buffer<u32>,
+    values: &Buffer<T>,
+) -> Result<Csr<T>> {
+    let context = values.context();
+    let (cols, nnz) = (offsets.len() - 1, values.len());
+    let run = |name, items: usize, args: &[Arg]| {
+        context.run(&Kernel::new(&files::CONVERT, name, T::PRECISION), Range::d1(items, 1), args)
+    };
+    // Each part has counts for all rows; together they take no more memory than the columns do.
+    let units = (context.device().compute_units as usize).max(1);
+    let copies = units.min(nnz / rows.max(1)).clamp(1, 64);
+    let split = Buffer::from_slice(context, &balanced(offsets, copies))?;
+    let place = Buffer::<u32>::zeroed(context, copies * rows)?;
+    run("count_parts_cpu", copies, &[Arg::size(rows), split.arg(), offset.arg(), row.arg(), place.arg()])?;
+    let chunks = context.chunks().min(rows.div_ceil(1024)).max(1);
+    let part = Buffer::<u32>::uninit(context, chunks)?;
+    let offset_out = Buffer::<u32>::zeroed(context, rows + 1)?;
+    let (n, k) = (Arg::size(rows), Arg::size(copies));
+    run("sum_copies_cpu", chunks, &[n, k, place.arg(), part.arg()])?;
+    run("scan_parts", 1, &[Arg::size(chunks), part.arg()])?;
+    run("scan_copies_cpu", chunks, &[n, k, part.arg(), place.arg(), offset_out.arg()])?;
+    let column = Buffer::<u32>::uninit(context, nnz)?;
+    let placed = Buffer::<T>::uninit(context, nnz)?;
+    let inputs = [n, split.arg(), offset.arg(), row.arg(), values.arg()];
+    let outputs = [place.arg(), column.arg(), placed.arg()];
+    run("place_entries_cpu", copies, &[inputs.as_slice(), &outputs].concat())?;
+    let continues = Buffer::<u32>::uninit(context, rows)?;
+    run("continue_runs_cpu", chunks, &[n, offset_out.arg(), column.arg(), continues.arg()])?;
+    let continues = continues.to_vec()?;
+    let starts = starts_of(rows, |i| continues[i] != 0);
+    let offsets = offset_out.to_vec()?;
+    let structure = Arc::new(Structure::new(cols, &offsets, &starts, offset_out, column)?);
+    Ok(Csr { structure, values: placed, transposed: OnceCell::new() })
 }
 
 impl<T: Real> Values<T> for Csr<T> {
@@ -405,5 +474,25 @@ mod tests {
         let columns = [0, 1, 1, 2, 2, 3, 2, 3, 3, 0];
         assert_eq!(run_starts(&offsets, &columns), [0, 3, 4, 5, 7, 8]);
         assert_eq!(run_starts(&[0], &[]), [0]);
+    }
+
+    #[test]
+    fn only_strictly_increasing_indices_are_sorted() {
+        let sorted = |offsets: &[usize], indices: &[usize]| {
+            let narrow = narrow_sorted(offsets, indices);
+            let expected = indices.iter().map(|&i| i as u32).collect::<Vec<_>>();
+            assert!(narrow.as_ref().is_none_or(|n| *n == expected));
+            narrow.is_some()
+        };
+        assert!(sorted(&[0], &[]));
+        assert!(sorted(&[0, 0, 0], &[]));
+        assert!(sorted(&[0, 2, 2, 2, 4, 5], &[0, 3, 1, 2, 0]));
+        assert!(sorted(&[0, 0, 3], &[0, 1, 2]));
+        assert!(sorted(&[0, 1, 2, 3, 3], &[5, 5, 5]));
+        assert!(!sorted(&[0, 2], &[1, 1]));
+        assert!(!sorted(&[0, 2], &[0, 0]));
+        assert!(!sorted(&[0, 3, 4], &[1, 2, 1, 0]));
+        assert!(!sorted(&[0, 1, 1, 4], &[7, 3, 4, 4]));
+        assert!(!sorted(&[0, 2, 4], &[2, 1, 2, 1]));
     }
 }

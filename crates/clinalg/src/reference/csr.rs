@@ -27,7 +27,7 @@ impl<T: Real> CsrParts<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn from_csr(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
-        check(rows, cols, offsets, indices, values)?;
+        check_compressed(rows, cols, offsets, indices, values.len())?;
         let mut out =
             CsrParts { rows, cols, offsets: offsets.to_vec(), indices: indices.to_vec(), values: values.to_vec() };
         out.canonicalise();
@@ -39,7 +39,7 @@ impl<T: Real> CsrParts<T> {
     /// # Errors
     /// As [`check`](Self::check), with rows and columns exchanged.
     pub fn from_csc(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
-        check(cols, rows, offsets, indices, values)?;
+        check_compressed(cols, rows, offsets, indices, values.len())?;
         let mut out = transposed(cols, rows, offsets, indices, values)?;
         out.canonicalise();
         Ok(out)
@@ -121,7 +121,7 @@ impl<T: Real> CsrParts<T> {
     /// naming the array and the position when the offsets do not start at 0, decrease, or do not end at the number of
     /// entries, or when a column is not below `cols`.
     pub fn check(&self) -> Result<()> {
-        check(self.rows, self.cols, &self.offsets, &self.indices, &self.values)
+        check_compressed(self.rows, self.cols, &self.offsets, &self.indices, self.values.len())
     }
 
     /// Whether the columns of each row increase strictly.
@@ -231,9 +231,16 @@ impl<T: Real> CsrParts<T> {
     }
 }
 
-fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<()> {
+/// An error unless the arrays are compressed rows of a `rows` x `cols` matrix with as many values as `values`.
+pub(crate) fn check_compressed(
+    rows: usize,
+    cols: usize,
+    offsets: &[usize],
+    indices: &[usize],
+    values: usize,
+) -> Result<()> {
     check_length("offsets", rows.saturating_add(1), offsets.len())?;
-    check_length("values", indices.len(), values.len())?;
+    check_length("values", indices.len(), values)?;
     let wrong = |argument, position, index: usize, expected| {
         Err(Error::Index { argument, position, index: index as u64, expected })
     };
@@ -246,10 +253,12 @@ fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], valu
     if offsets[rows] != indices.len() {
         return wrong("offsets", rows, offsets[rows], format!("{}, the number of entries", indices.len()));
     }
-    match indices.iter().position(|&j| j >= cols) {
-        Some(k) => wrong("indices", k, indices[k], format!("an index below {cols}")),
-        None => Ok(()),
+    // The largest is found without branches, its place only where it is needed.
+    if indices.iter().copied().max().is_none_or(|largest| largest < cols) {
+        return Ok(());
     }
+    let k = indices.iter().position(|&j| j >= cols).expect("the largest is one");
+    wrong("indices", k, indices[k], format!("an index below {cols}"))
 }
 
 pub(super) fn check_dense<T>(rows: usize, cols: usize, a: &[T]) -> Result<()> {
