@@ -4,6 +4,13 @@
 // its row, sort the positions within the row, gather. Positions grow with the column, so the sort
 // makes the result independent of the order in which the drops happened.
 
+// Rows as the host gives them, or as they are stored.
+#ifdef WIDE
+typedef ulong INDEX;
+#else
+typedef uint INDEX;
+#endif
+
 // order[k] = column of entry k, for the columns' entries.
 __kernel void expand_columns(ulong cols, __global const uint *offset, __global uint *column_of)
 {
@@ -12,6 +19,20 @@ __kernel void expand_columns(ulong cols, __global const uint *offset, __global u
         const uint end = offset[j + 1];
         for (uint k = offset[j]; k < end; ++k) {
             column_of[k] = (uint)j;
+        }
+    }
+}
+
+// The host's rows in 32 bits; wrong = 1 where one is not below `rows` or does not follow the one before in its column.
+__kernel void narrow_rows(ulong entries, ulong rows, __global const uint *column_of, __global const ulong *given,
+                          __global uint *row, __global uint *wrong)
+{
+    const size_t k = get_global_id(0);
+    if (k < entries) {
+        const ulong own = given[k];
+        row[k] = (uint)own;
+        if (own >= rows || (k > 0 && column_of[k - 1] == column_of[k] && given[k - 1] >= own)) {
+            atomic_or(wrong, 1u);
         }
     }
 }
@@ -162,14 +183,26 @@ __kernel void gather_entries(ulong entries, __global const uint *order, __global
 // On processors: a part of the columns per item, each with counts of its own. Entries are placed in the order of the
 // columns, so the rows come out sorted without atomics.
 
-// Entries of each row in the columns from split[p] to split[p + 1], for item p; the counts are 0 before.
+// Entries of each row in the columns from split[p] to split[p + 1], for item p; the counts are 0 before. wrong as in
+// narrow_rows; the counts are not complete then.
 __kernel void count_parts_cpu(ulong rows, __global const uint *split, __global const uint *offset,
-                              __global const uint *row, __global uint *count)
+                              __global const INDEX *row, __global uint *count, __global uint *wrong)
 {
     __global uint *own = count + get_global_id(0) * rows;
-    const uint end = offset[split[get_global_id(0) + 1]];
-    for (uint k = offset[split[get_global_id(0)]]; k < end; ++k) {
-        ++own[row[k]];
+    const uint last = split[get_global_id(0) + 1];
+    uint k = offset[split[get_global_id(0)]];
+    for (uint j = split[get_global_id(0)]; j < last; ++j) {
+        const uint end = offset[j + 1];
+        INDEX least = 0;
+        for (; k < end; ++k) {
+            const INDEX i = row[k];
+            if (i < least || i >= rows) {
+                atomic_or(wrong, 1u);
+                return;
+            }
+            ++own[i];
+            least = i + 1;
+        }
     }
 }
 
@@ -206,16 +239,27 @@ __kernel void scan_copies_cpu(ulong n, ulong copies, __global const uint *part, 
     }
 }
 
+// With ENTRIES_AHEAD, the places of the entry so many further are fetched: rows of a random pattern lie far apart.
 __kernel void place_entries_cpu(ulong rows, __global const uint *split, __global const uint *offset,
-                                __global const uint *row, __global const REAL *value, __global uint *place,
+                                __global const INDEX *row, __global const REAL *value, __global uint *place,
                                 __global uint *column, __global REAL *placed)
 {
     __global uint *own = place + get_global_id(0) * rows;
     const uint last = split[get_global_id(0) + 1];
     uint k = offset[split[get_global_id(0)]];
+#ifdef ENTRIES_AHEAD
+    const uint entries = offset[last];
+#endif
     for (uint j = split[get_global_id(0)]; j < last; ++j) {
         const uint end = offset[j + 1];
         for (; k < end; ++k) {
+#ifdef ENTRIES_AHEAD
+            if (k + ENTRIES_AHEAD < entries) {
+                const uint soon = own[row[k + ENTRIES_AHEAD]];
+                __builtin_prefetch((const __global void *)(column + soon), 1, 3);
+                __builtin_prefetch((const __global void *)(placed + soon), 1, 3);
+            }
+#endif
             const uint at = own[row[k]]++;
             column[at] = j;
             placed[at] = value[k];

@@ -27,7 +27,7 @@ impl<T: Real> CsrParts<T> {
     /// # Errors
     /// As [`check`](Self::check).
     pub fn from_csr(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
-        check_compressed(rows, cols, offsets, indices, values.len())?;
+        check(rows, cols, offsets, indices, values)?;
         let mut out =
             CsrParts { rows, cols, offsets: offsets.to_vec(), indices: indices.to_vec(), values: values.to_vec() };
         out.canonicalise();
@@ -39,7 +39,7 @@ impl<T: Real> CsrParts<T> {
     /// # Errors
     /// As [`check`](Self::check), with rows and columns exchanged.
     pub fn from_csc(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<Self> {
-        check_compressed(cols, rows, offsets, indices, values.len())?;
+        check(cols, rows, offsets, indices, values)?;
         let mut out = transposed(cols, rows, offsets, indices, values)?;
         out.canonicalise();
         Ok(out)
@@ -121,7 +121,7 @@ impl<T: Real> CsrParts<T> {
     /// naming the array and the position when the offsets do not start at 0, decrease, or do not end at the number of
     /// entries, or when a column is not below `cols`.
     pub fn check(&self) -> Result<()> {
-        check_compressed(self.rows, self.cols, &self.offsets, &self.indices, self.values.len())
+        check(self.rows, self.cols, &self.offsets, &self.indices, &self.values)
     }
 
     /// Whether the columns of each row increase strictly.
@@ -231,34 +231,33 @@ impl<T: Real> CsrParts<T> {
     }
 }
 
-/// An error unless the arrays are compressed rows of a `rows` x `cols` matrix with as many values as `values`.
-pub(crate) fn check_compressed(
-    rows: usize,
-    cols: usize,
-    offsets: &[usize],
-    indices: &[usize],
-    values: usize,
-) -> Result<()> {
+fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<()> {
+    check_offsets(rows, offsets, indices.len(), values.len())?;
+    match indices.iter().position(|&j| j >= cols) {
+        Some(k) => Err(wrong("indices", k, indices[k], format!("an index below {cols}"))),
+        None => Ok(()),
+    }
+}
+
+/// An error unless the offsets are those of `rows` compressed rows with so many indices and values.
+pub(crate) fn check_offsets(rows: usize, offsets: &[usize], indices: usize, values: usize) -> Result<()> {
     check_length("offsets", rows.saturating_add(1), offsets.len())?;
-    check_length("values", indices.len(), values)?;
-    let wrong = |argument, position, index: usize, expected| {
-        Err(Error::Index { argument, position, index: index as u64, expected })
-    };
+    check_length("values", indices, values)?;
     if offsets[0] != 0 {
-        return wrong("offsets", 0, offsets[0], "0".into());
+        return Err(wrong("offsets", 0, offsets[0], "0".into()));
     }
     if let Some(i) = (1..=rows).find(|&i| offsets[i] < offsets[i - 1]) {
-        return wrong("offsets", i, offsets[i], format!("at least {}, the entry before it", offsets[i - 1]));
+        let expected = format!("at least {}, the entry before it", offsets[i - 1]);
+        return Err(wrong("offsets", i, offsets[i], expected));
     }
-    if offsets[rows] != indices.len() {
-        return wrong("offsets", rows, offsets[rows], format!("{}, the number of entries", indices.len()));
+    if offsets[rows] != indices {
+        return Err(wrong("offsets", rows, offsets[rows], format!("{indices}, the number of entries")));
     }
-    // The largest is found without branches, its place only where it is needed.
-    if indices.iter().copied().max().is_none_or(|largest| largest < cols) {
-        return Ok(());
-    }
-    let k = indices.iter().position(|&j| j >= cols).expect("the largest is one");
-    wrong("indices", k, indices[k], format!("an index below {cols}"))
+    Ok(())
+}
+
+fn wrong(argument: &'static str, position: usize, index: usize, expected: String) -> Error {
+    Error::Index { argument, position, index: index as u64, expected }
 }
 
 pub(super) fn check_dense<T>(rows: usize, cols: usize, a: &[T]) -> Result<()> {

@@ -12,7 +12,7 @@ pub mod wave2;
 
 pub use band::BandParts;
 pub use csr::CsrParts;
-pub(crate) use csr::check_compressed;
+pub(crate) use csr::check_offsets;
 
 use crate::{Error, Real, Result};
 
