@@ -4,6 +4,13 @@
 // its row, sort the positions within the row, gather. Positions grow with the column, so the sort
 // makes the result independent of the order in which the drops happened.
 
+// Rows as the host gives them, or as they are stored.
+#ifdef WIDE
+typedef ulong INDEX;
+#else
+typedef uint INDEX;
+#endif
+
 // order[k] = column of entry k, for the columns' entries.
 __kernel void expand_columns(ulong cols, __global const uint *offset, __global uint *column_of)
 {
@@ -12,6 +19,20 @@ __kernel void expand_columns(ulong cols, __global const uint *offset, __global u
         const uint end = offset[j + 1];
         for (uint k = offset[j]; k < end; ++k) {
             column_of[k] = (uint)j;
+        }
+    }
+}
+
+// The host's rows in 32 bits; wrong = 1 where one is not below `rows` or does not follow the one before in its column.
+__kernel void narrow_rows(ulong entries, ulong rows, __global const uint *column_of, __global const ulong *given,
+                          __global uint *row, __global uint *wrong)
+{
+    const size_t k = get_global_id(0);
+    if (k < entries) {
+        const ulong own = given[k];
+        row[k] = (uint)own;
+        if (own >= rows || (k > 0 && column_of[k - 1] == column_of[k] && given[k - 1] >= own)) {
+            atomic_or(wrong, 1u);
         }
     }
 }
@@ -156,5 +177,108 @@ __kernel void gather_entries(ulong entries, __global const uint *order, __global
     if (k < entries) {
         column[k] = column_of[order[k]];
         gathered[k] = value[order[k]];
+    }
+}
+
+// On processors: a part of the columns per item, each with counts of its own. Entries are placed in the order of the
+// columns, so the rows come out sorted without atomics.
+
+// Entries of each row in the columns from split[p] to split[p + 1], for item p; the counts are 0 before. wrong as in
+// narrow_rows; the counts are not complete then.
+__kernel void count_parts_cpu(ulong rows, __global const uint *split, __global const uint *offset,
+                              __global const INDEX *row, __global uint *count, __global uint *wrong)
+{
+    __global uint *own = count + get_global_id(0) * rows;
+    const uint last = split[get_global_id(0) + 1];
+    uint k = offset[split[get_global_id(0)]];
+    for (uint j = split[get_global_id(0)]; j < last; ++j) {
+        const uint end = offset[j + 1];
+        INDEX least = 0;
+        for (; k < end; ++k) {
+            const INDEX i = row[k];
+            if (i < least || i >= rows) {
+                atomic_or(wrong, 1u);
+                return;
+            }
+            ++own[i];
+            least = i + 1;
+        }
+    }
+}
+
+// As sum_parts, over the counts of `copies` parts of the columns.
+__kernel void sum_copies_cpu(ulong n, ulong copies, __global const uint *count, __global uint *part)
+{
+    const size_t start = part_start(n, get_global_id(0), get_global_size(0));
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    uint sum = 0;
+    for (size_t c = 0; c < copies; ++c) {
+        for (size_t i = start; i < end; ++i) {
+            sum += count[c * n + i];
+        }
+    }
+    part[get_global_id(0)] = sum;
+}
+
+// As scan_rows; each count becomes the place of the first entry of its row and part of the columns.
+__kernel void scan_copies_cpu(ulong n, ulong copies, __global const uint *part, __global uint *count,
+                              __global uint *offset)
+{
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    uint sum = part[get_global_id(0)];
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        offset[i] = sum;
+        for (size_t c = 0; c < copies; ++c) {
+            const uint own = count[c * n + i];
+            count[c * n + i] = sum;
+            sum += own;
+        }
+    }
+    if (end == n) {
+        offset[n] = sum;
+    }
+}
+
+// With ENTRIES_AHEAD, the places of the entry so many further are fetched: rows of a random pattern lie far apart.
+__kernel void place_entries_cpu(ulong rows, __global const uint *split, __global const uint *offset,
+                                __global const INDEX *row, __global const REAL *value, __global uint *place,
+                                __global uint *column, __global REAL *placed)
+{
+    __global uint *own = place + get_global_id(0) * rows;
+    const uint last = split[get_global_id(0) + 1];
+    uint k = offset[split[get_global_id(0)]];
+#ifdef ENTRIES_AHEAD
+    const uint entries = offset[last];
+#endif
+    for (uint j = split[get_global_id(0)]; j < last; ++j) {
+        const uint end = offset[j + 1];
+        for (; k < end; ++k) {
+#ifdef ENTRIES_AHEAD
+            if (k + ENTRIES_AHEAD < entries) {
+                const uint soon = own[row[k + ENTRIES_AHEAD]];
+                __builtin_prefetch((const __global void *)(column + soon), 1, 3);
+                __builtin_prefetch((const __global void *)(placed + soon), 1, 3);
+            }
+#endif
+            const uint at = own[row[k]]++;
+            column[at] = j;
+            placed[at] = value[k];
+        }
+    }
+}
+
+// Whether row i has the columns of the row before, moved on by one.
+__kernel void continue_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column,
+                                __global uint *continues)
+{
+    const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
+    for (size_t i = part_start(rows, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        const uint size = offset[i + 1] - offset[i];
+        const uint start = i == 0 ? 0 : offset[i - 1];
+        uint same = i != 0 && offset[i] - start == size;
+        for (uint k = 0; same && k < size; ++k) {
+            same = column[start + k] + 1 == column[offset[i] + k];
+        }
+        continues[i] = same;
     }
 }

@@ -112,10 +112,31 @@ const char *class_name(const mxArray *a)
     return names[a->type];
 }
 
+bool is_char(const mxArray *a) { return a->type == CHAR; }
+bool is_double(const mxArray *a) { return a->type == DOUBLE; }
+bool is_uint64(const mxArray *a) { return a->type == UINT64; }
 bool is_complex(const mxArray *a) { return a->complex; }
 bool is_sparse(const mxArray *a) { return a->sparse; }
 size_t get_m(const mxArray *a) { return a->rows(); }
 size_t get_n(const mxArray *a) { return a->cols(); }
+size_t elements(const mxArray *a) { return a->count(); }
+
+double scalar(const mxArray *a)
+{
+    switch (a->type) {
+    case SINGLE: return *static_cast<const float *>(a->data);
+    case LOGICAL: case UINT8: return *static_cast<const uint8_t *>(a->data);
+    case INT8: return *static_cast<const int8_t *>(a->data);
+    case INT16: return *static_cast<const int16_t *>(a->data);
+    case UINT16: return *static_cast<const uint16_t *>(a->data);
+    case INT32: return *static_cast<const int32_t *>(a->data);
+    case UINT32: return *static_cast<const uint32_t *>(a->data);
+    case INT64: return static_cast<double>(*static_cast<const int64_t *>(a->data));
+    case UINT64: return static_cast<double>(*static_cast<const uint64_t *>(a->data));
+    default: return *static_cast<const double *>(a->data);
+    }
+}
+
 size_t dimensions(const mxArray *a) { return a->dims.size(); }
 void *data(const mxArray *a) { return a->data; }
 size_t *row_indices(const mxArray *a) { return a->ir; }
@@ -185,10 +206,15 @@ void *for_32_bits()
 
 PLAIN(mxGetClassID, class_id);
 PLAIN(mxGetClassName, class_name);
+PLAIN(mxIsChar, is_char);
+PLAIN(mxIsDouble, is_double);
+PLAIN(mxIsUint64, is_uint64);
 PLAIN(mxIsComplex, is_complex);
 PLAIN(mxIsSparse, is_sparse);
 PLAIN(mxGetM, get_m);
 PLAIN(mxGetN, get_n);
+PLAIN(mxGetNumberOfElements, elements);
+PLAIN(mxGetScalar, scalar);
 PLAIN(mxGetData, data);
 PLAIN(mxCreateLogicalScalar, create_logical);
 PLAIN(mxCreateString, create_string);

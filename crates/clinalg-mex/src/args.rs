@@ -136,9 +136,25 @@ impl<'a> Array<'a> {
         Array { host, raw, call: PhantomData }
     }
 
+    /// The class; Octave looks for it by name, so that the questions below are answered faster.
     fn class(self) -> i32 {
         // SAFETY: the array is live, as in the getters below.
         unsafe { (self.host.class_id)(self.raw) }
+    }
+
+    fn is_char(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.is_char)(self.raw) }
+    }
+
+    fn is_double(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.is_double)(self.raw) }
+    }
+
+    fn is_uint64(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.is_uint64)(self.raw) }
     }
 
     fn class_name(self) -> String {
@@ -178,16 +194,14 @@ impl<'a> Array<'a> {
 
     /// Whether this is `[]`, the host's way to leave an argument out.
     pub(crate) fn is_empty_matrix(self) -> bool {
-        self.class() == class::DOUBLE && self.rows() == 0 && self.cols() == 0 && !self.is_sparse()
+        self.is_double() && self.rows() == 0 && self.cols() == 0 && !self.is_sparse()
     }
 
     /// Reads what `kind` says.
     pub(crate) fn read(self, kind: Kind) -> Result<Value<'a>, Problem> {
         Ok(match kind {
             Kind::Runtime => Value::Handle(self.runtime()?),
-            Kind::Device if self.class() == class::CHAR => {
-                Value::Text(self.text().ok_or_else(|| self.wrong_shape(kind))?)
-            }
+            Kind::Device if self.is_char() => Value::Text(self.text().ok_or_else(|| self.wrong_shape(kind))?),
             Kind::Device => Value::Text(self.count(kind)?.to_string()),
             Kind::Handle => Value::Handle(self.handle(kind)?),
             Kind::Real => Value::Real(self.number(kind)?),
@@ -237,57 +251,44 @@ impl<'a> Array<'a> {
         (id::COMPLEX, format!("is complex, which is not supported: expected {}", kind.words()))
     }
 
-    /// The address of a scalar's value.
-    fn scalar(self, kind: Kind) -> Result<*const c_void, Problem> {
-        if self.rows() != 1 || self.cols() != 1 {
-            return Err(self.wrong_shape(kind));
-        }
-        let data = self.data();
-        if data.is_null() { Err(self.wrong_class(kind)) } else { Ok(data) }
+    /// An error unless there is one element.
+    fn single(self, kind: Kind) -> Result<(), Problem> {
+        // SAFETY: live.
+        if unsafe { (self.host.elements)(self.raw) } == 1 { Ok(()) } else { Err(self.wrong_shape(kind)) }
     }
 
     /// The session's handle; the number 0 gives 0.
     fn runtime(self) -> Result<u64, Problem> {
-        if self.class() == class::DOUBLE && self.number(Kind::Runtime)? == 0.0 {
+        if self.is_double() && self.number(Kind::Runtime)? == 0.0 {
             return Ok(0);
         }
         self.handle(Kind::Runtime)
     }
 
     fn handle(self, kind: Kind) -> Result<u64, Problem> {
-        if self.class() != class::UINT64 {
+        if !self.is_uint64() {
             return Err(self.wrong_class(kind));
         }
-        let data = self.scalar(kind)?;
+        self.single(kind)?;
+        let data = self.data();
+        if data.is_null() {
+            return Err(self.wrong_class(kind));
+        }
         // SAFETY: the scalar is a uint64.
         Ok(unsafe { data.cast::<u64>().read() })
     }
 
     fn number(self, kind: Kind) -> Result<f64, Problem> {
-        let class = self.class();
+        let class = if self.is_double() { class::DOUBLE } else { self.class() };
         if !matches!(class, class::LOGICAL | class::DOUBLE..=class::UINT64) || self.is_sparse() {
             return Err(self.wrong_class(kind));
         }
         if self.is_complex() {
             return Err(self.complex(kind));
         }
-        let data = self.scalar(kind)?;
-        // SAFETY: the scalar has the type that its class says.
-        Ok(unsafe {
-            match class {
-                class::LOGICAL => f64::from(data.cast::<u8>().read() != 0),
-                class::DOUBLE => data.cast::<f64>().read(),
-                class::SINGLE => data.cast::<f32>().read().into(),
-                class::INT8 => data.cast::<i8>().read().into(),
-                class::UINT8 => data.cast::<u8>().read().into(),
-                class::INT16 => data.cast::<i16>().read().into(),
-                class::UINT16 => data.cast::<u16>().read().into(),
-                class::INT32 => data.cast::<i32>().read().into(),
-                class::UINT32 => data.cast::<u32>().read().into(),
-                class::INT64 => data.cast::<i64>().read() as f64,
-                _ => data.cast::<u64>().read() as f64,
-            }
-        })
+        self.single(kind)?;
+        // SAFETY: live, and of a numeric class.
+        Ok(unsafe { (self.host.scalar)(self.raw) })
     }
 
     fn count(self, kind: Kind) -> Result<usize, Problem> {
@@ -352,7 +353,7 @@ impl<'a> Array<'a> {
 
     /// The characters of a row of them, or nothing.
     pub(crate) fn text(self) -> Option<String> {
-        if self.class() != class::CHAR || self.rows() > 1 || !self.is_matrix() {
+        if !self.is_char() || self.rows() > 1 || !self.is_matrix() {
             return None;
         }
         let mut bytes: [c_char; MAX_TEXT] = [0; MAX_TEXT];
@@ -362,15 +363,29 @@ impl<'a> Array<'a> {
         (status == 0).then(|| unsafe { CStr::from_ptr(bytes.as_ptr()) }.to_string_lossy().into_owned())
     }
 
-    /// A short text without an allocation, or nothing.
+    /// A short text of ASCII characters, or nothing. Octave makes a copy of the array for `mxGetString` and none for
+    /// `mxGetData`.
     pub(crate) fn name(self, buffer: &mut [u8; 64]) -> Option<&str> {
-        if self.class() != class::CHAR {
+        if !self.is_char() {
             return None;
         }
-        // SAFETY: as in `text`.
-        let status = unsafe { (self.host.string)(self.raw, buffer.as_mut_ptr().cast(), buffer.len()) };
-        let text = CStr::from_bytes_until_nul(buffer).ok()?;
-        (status == 0).then(|| text.to_str().ok()).flatten()
+        // SAFETY: live.
+        let count = unsafe { (self.host.elements)(self.raw) };
+        let data = self.data();
+        if count > buffer.len() || data.is_null() {
+            return None;
+        }
+        // SAFETY: the array holds `count` characters of `char_bytes` bytes.
+        unsafe {
+            if self.host.char_bytes == 1 {
+                buffer[..count].copy_from_slice(values::<u8>(data, count));
+            } else {
+                for (to, &from) in buffer.iter_mut().zip(values::<u16>(data, count)) {
+                    *to = u8::try_from(from).unwrap_or(b'?');
+                }
+            }
+        }
+        str::from_utf8(&buffer[..count]).ok()
     }
 
     /// A real scalar, or nothing.

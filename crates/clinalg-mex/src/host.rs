@@ -20,16 +20,9 @@ pub(crate) struct MxArray {
 /// `mxClassID`, equal in all hosts.
 pub(crate) mod class {
     pub(crate) const LOGICAL: i32 = 3;
-    pub(crate) const CHAR: i32 = 4;
     pub(crate) const DOUBLE: i32 = 6;
     pub(crate) const SINGLE: i32 = 7;
     pub(crate) const INT8: i32 = 8;
-    pub(crate) const UINT8: i32 = 9;
-    pub(crate) const INT16: i32 = 10;
-    pub(crate) const UINT16: i32 = 11;
-    pub(crate) const INT32: i32 = 12;
-    pub(crate) const UINT32: i32 = 13;
-    pub(crate) const INT64: i32 = 14;
     pub(crate) const UINT64: i32 = 15;
 }
 
@@ -94,12 +87,15 @@ macro_rules! host {
     ($($field:ident = $name:literal: $type:ty;)*) => {
         /// The functions of the host that this library calls.
         pub(crate) struct Host {
+            /// Bytes of a character.
+            pub(crate) char_bytes: usize,
             $(pub(crate) $field: $type,)*
         }
 
         impl Host {
             fn find(libraries: &Libraries, scheme: Scheme) -> Result<Host, &'static str> {
                 Ok(Host {
+                    char_bytes: if scheme == Scheme::Octave { 1 } else { 2 },
                     $($field: {
                         let address = libraries.address(scheme, $name).ok_or($name)?;
                         // SAFETY: the host documents the function of this name with this signature,
@@ -114,11 +110,16 @@ macro_rules! host {
 
 host! {
     class_id = "mxGetClassID": unsafe extern "C-unwind" fn(*const MxArray) -> c_int;
+    is_char = "mxIsChar": unsafe extern "C-unwind" fn(*const MxArray) -> bool;
+    is_double = "mxIsDouble": unsafe extern "C-unwind" fn(*const MxArray) -> bool;
+    is_uint64 = "mxIsUint64": unsafe extern "C-unwind" fn(*const MxArray) -> bool;
     class_name = "mxGetClassName": unsafe extern "C-unwind" fn(*const MxArray) -> *const c_char;
     is_complex = "mxIsComplex": unsafe extern "C-unwind" fn(*const MxArray) -> bool;
     is_sparse = "mxIsSparse": unsafe extern "C-unwind" fn(*const MxArray) -> bool;
     rows = "mxGetM": unsafe extern "C-unwind" fn(*const MxArray) -> usize;
     cols = "mxGetN": unsafe extern "C-unwind" fn(*const MxArray) -> usize;
+    elements = "mxGetNumberOfElements": unsafe extern "C-unwind" fn(*const MxArray) -> usize;
+    scalar = "mxGetScalar": unsafe extern "C-unwind" fn(*const MxArray) -> f64;
     dimensions = "mxGetNumberOfDimensions": unsafe extern "C-unwind" fn(*const MxArray) -> usize;
     data = "mxGetData": unsafe extern "C-unwind" fn(*const MxArray) -> *mut c_void;
     row_indices = "mxGetIr": unsafe extern "C-unwind" fn(*const MxArray) -> *mut usize;

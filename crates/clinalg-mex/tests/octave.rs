@@ -1,25 +1,88 @@
-//! The Octave test suite (`matlab/test`) against the library as cargo builds it.
+//! The Octave test suite (`matlab/test`) and the examples of the documentation against the library as cargo builds it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod common;
 
+fn octave_is_there() -> bool {
+    let there = Command::new("octave-cli").arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: octave-cli is not installed (Debian: apt-get install octave)");
+    }
+    there
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn octave(folder: &Path, statements: &str) -> String {
+    let mut octave = Command::new("octave-cli");
+    common::run(octave.current_dir(folder).args(["-qf", "--no-history", "--eval", statements])).unwrap()
+}
+
 #[test]
 fn the_octave_suite_passes() {
-    if Command::new("octave-cli").arg("--version").output().is_err() {
-        eprintln!("skipped: octave-cli is not installed (Debian: apt-get install octave)");
+    if !octave_is_there() {
         return;
     }
     let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("octave");
     std::fs::create_dir_all(&staged).unwrap();
     std::fs::copy(common::library(), staged.join("clinalg_mex.mex")).unwrap();
-    let matlab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../matlab").canonicalize().unwrap();
-    let folders = [matlab.join("examples"), matlab.join("test"), matlab, staged];
+    let matlab = root().join("matlab");
+    let folders = [matlab.join("examples"), matlab.join("test"), matlab, staged.clone()];
     let mut statements: String = folders.iter().map(|f| format!("addpath('{}'); ", f.display())).collect();
     statements += "run_tests();";
-    let mut octave = Command::new("octave-cli");
-    let text = common::run(octave.args(["-qf", "--no-history", "--eval", &statements])).unwrap();
+    let text = octave(&staged, &statements);
     print!("{text}");
     assert!(text.contains(" passed, 0 failed"), "{text}");
+}
+
+/// Copies the files of a folder and of those below it.
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The blocks of a page that are in MATLAB's language.
+fn blocks(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(root().join(page)).unwrap();
+    let mut rest = text.as_str();
+    let mut found = Vec::new();
+    while let Some((_, after)) = rest.split_once("```matlab\n") {
+        let (block, after) = after.split_once("```").unwrap();
+        found.push(block.to_owned());
+        rest = after;
+    }
+    found
+}
+
+#[test]
+fn the_examples_of_the_documentation_run() {
+    if !octave_is_there() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documentation");
+    let staged = folder.join("target/matlab");
+    copy_folder(&root().join("matlab"), &staged);
+    std::fs::copy(common::library(), staged.join("clinalg_mex.mex")).unwrap();
+
+    let [first] = &blocks("README.md")[..] else { panic!("README.md has one example") };
+    assert_eq!(first.lines().count(), 3);
+    let text = octave(&folder, &format!("{first}\nassert(ans < 1e-10 && ans >= 0); disp('same');"));
+    assert!(text.ends_with("same\n"), "{text}");
+
+    let page = blocks("docs/guide/matlab.md");
+    assert_eq!(&page[0], first, "the page begins as README.md does");
+    let text = octave(&folder, &(page.concat() + "assert(flag == 0); disp('done');"));
+    assert!(text.contains("clinalg:handle:foreign") && text.ends_with("done\n"), "{text}");
 }

@@ -17,6 +17,9 @@ const PACKAGES: &str = "target/octave";
 /// What `matlab/` holds for users; the tests stay behind.
 const PARTS: [&str; 2] = ["+clinalg", "examples"];
 
+/// Random steps of each of the five runs of the stand-in host; a step is a call or several.
+const FUZZ_STEPS: &str = "250000";
+
 /// What [`build`] leaves.
 pub(crate) struct Built {
     /// The folder that is added to the path of either host.
@@ -150,10 +153,13 @@ fn index(contents: &str) -> String {
     index + "Objects\n clinalg.array\n clinalg.matrix\n clinalg.vector\n"
 }
 
-/// Installs the package in a folder of its own, runs the examples from it and removes it; runs the tests against the
-/// folder for both hosts.
+/// Runs the stand-in host with many random calls and the tests against the folder for both hosts; installs the package
+/// in a folder of its own, uses it and removes it.
 pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
     let built = build(workspace)?;
+    let mut standin = workspace.cargo();
+    standin.args(["test", "--release", "--package", "clinalg-mex"]).env("CLINALG_FUZZ", FUZZ_STEPS);
+    system::run(standin.args(["--test", "standin"]))?;
     let matlab = workspace.path("matlab");
     let tests = format!(
         "addpath('{}'); addpath('{}'); addpath('{}'); run_tests();",

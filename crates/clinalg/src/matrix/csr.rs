@@ -6,9 +6,9 @@ use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
 use super::{Values, check_context, index32};
-use crate::reference::CsrParts;
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{LONG_ROW, RUN_ROWS, RowProduct};
+use crate::reference::{CsrParts, check_offsets};
+use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
+use crate::tune::{ENTRIES_AHEAD, LONG_ROW, RUN_ROWS, RowProduct};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
@@ -59,10 +59,11 @@ pub(crate) struct Runs {
 }
 
 impl Structure {
+    /// `starts` are the first rows of the runs; only processors look at them.
     fn new(
         cols: usize,
         offsets: &[u32],
-        columns: &[u32],
+        starts: &[u32],
         offset: Buffer<u32>,
         column: Buffer<u32>,
     ) -> Result<Structure> {
@@ -74,7 +75,7 @@ impl Structure {
         let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let product = RowProduct::choose(rows, nnz, longest);
         let runs = match context.shape() {
-            Shape::Cpu => Runs::new(context, offsets, columns, &split)?,
+            Shape::Cpu => Runs::new(context, starts, &split)?,
             Shape::Gpu => None,
         };
         let split = Buffer::from_slice(context, &split)?;
@@ -84,24 +85,28 @@ impl Structure {
 
 impl Runs {
     /// The runs of a matrix, if they are long enough to pay.
-    fn new(context: &Context, offsets: &[u32], columns: &[u32], split: &[u32]) -> Result<Option<Runs>> {
-        let starts = run_starts(offsets, columns);
-        if starts.len() > (offsets.len() - 1) / RUN_ROWS {
+    fn new(context: &Context, starts: &[u32], split: &[u32]) -> Result<Option<Runs>> {
+        let rows = split.last().map_or(0, |&rows| rows as usize);
+        if starts.len() > rows / RUN_ROWS {
             return Ok(None);
         }
         let first: Vec<u32> =
             split.iter().map(|&row| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32).collect();
-        Ok(Some(Runs { start: Buffer::from_slice(context, &starts)?, first: Buffer::from_slice(context, &first)? }))
+        Ok(Some(Runs { start: Buffer::from_slice(context, starts)?, first: Buffer::from_slice(context, &first)? }))
     }
 }
 
 /// The first row of each run of rows (see [`Runs`]), and the number of rows.
 fn run_starts(offsets: &[u32], columns: &[u32]) -> Vec<u32> {
-    let rows = offsets.len() - 1;
     let row = |i: usize| &columns[offsets[i] as usize..offsets[i + 1] as usize];
-    let continues =
-        |i: usize| row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b);
-    let mut starts: Vec<u32> = (0..rows).filter(|&i| i == 0 || !continues(i)).map(|i| i as u32).collect();
+    starts_of(offsets.len() - 1, |i| {
+        i > 0 && row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b)
+    })
+}
+
+/// The rows that do not continue a run, and the number of rows.
+fn starts_of(rows: usize, continues: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut starts: Vec<u32> = (0..rows).filter(|&i| !continues(i)).map(|i| i as u32).collect();
     starts.push(rows as u32);
     starts
 }
@@ -171,23 +176,26 @@ impl<T: Real> Csr<T> {
         values: &[T],
     ) -> Result<Csr<T>> {
         context.require::<T>()?;
-        let sorted = CsrParts {
-            rows: cols,
-            cols: rows,
-            offsets: offsets.to_vec(),
-            indices: indices.to_vec(),
-            values: values.to_vec(),
-        };
-        sorted.check()?;
-        if !sorted.is_canonical() {
-            return Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?);
-        }
+        check_offsets(cols, offsets, indices.len(), values.len())?;
         index32("rows", rows)?;
         index32("cols", cols)?;
-        let offset = Buffer::from_slice(context, &narrow("offsets", offsets)?)?;
-        let row = Buffer::from_slice(context, &narrow("indices", indices)?)?;
-        let values = Buffer::from_slice(context, values)?;
-        to_rows(rows, cols, &offset, &row, &values)
+        let narrow_offsets = narrow("offsets", offsets)?;
+        let offset = Buffer::from_slice(context, &narrow_offsets)?;
+        let (row, value) = (View::new(context, indices)?, View::new(context, values)?);
+        let columns = Columns {
+            context,
+            rows,
+            offsets: &narrow_offsets,
+            offset: &offset,
+            nnz: values.len(),
+            row: row.arg(),
+            wide: true,
+            value: value.arg(),
+        };
+        match columns.to_rows()? {
+            Some(matrix) => Ok(matrix),
+            None => Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?),
+        }
     }
 
     /// A matrix from `(row, column, value)` entries in any order; duplicates are summed.
@@ -219,7 +227,8 @@ impl<T: Real> Csr<T> {
         let offset = Buffer::from_slice(context, &offsets)?;
         let columns = narrow("indices", &parts.indices)?;
         let column = Buffer::from_slice(context, &columns)?;
-        let structure = Arc::new(Structure::new(parts.cols, &offsets, &columns, offset, column)?);
+        let starts = if context.shape() == Shape::Cpu { run_starts(&offsets, &columns) } else { Vec::new() };
+        let structure = Arc::new(Structure::new(parts.cols, &offsets, &starts, offset, column)?);
         Ok(Csr { structure, values: Buffer::from_slice(context, &parts.values)?, transposed: OnceCell::new() })
     }
 
@@ -286,7 +295,18 @@ impl<T: Real> Csr<T> {
     /// [`Error::Allocation`].
     pub fn transpose(&self) -> Result<Csr<T>> {
         let s = &*self.structure;
-        to_rows(s.cols, s.rows, &s.offset, &s.column, &self.values)
+        // The rows are the columns of the transpose.
+        let columns = Columns {
+            context: self.context(),
+            rows: s.cols,
+            offsets: &s.offset.to_vec()?,
+            offset: &s.offset,
+            nnz: s.nnz,
+            row: s.column.arg(),
+            wide: false,
+            value: self.values.arg(),
+        };
+        Ok(columns.to_rows()?.expect("the columns of each row increase"))
     }
 
     /// The transpose, kept for later calls until the values change.
@@ -311,53 +331,131 @@ impl<T: Real> Csr<T> {
     }
 }
 
-/// Compressed columns (`offset` by column, `row` per entry) to compressed rows, on the device.
-fn to_rows<T: Real>(
+/// For kernels that read indices as the host gives them, in 64 bits.
+const WIDE: (&str, u64) = ("WIDE", 1);
+
+/// Compressed columns on the device.
+struct Columns<'a> {
+    context: &'a Context,
     rows: usize,
-    cols: usize,
-    offset: &Buffer<u32>,
-    row: &Buffer<u32>,
-    values: &Buffer<T>,
-) -> Result<Csr<T>> {
-    let context = values.context();
-    let nnz = values.len();
-    let local = context.local();
-    let run = |name, items: usize, local: usize, args: &[Arg]| {
-        context.run(&Kernel::new(&files::CONVERT, name, T::PRECISION), Range::d1(items, local), args)
-    };
-    let column_of = Buffer::<u32>::uninit(context, nnz)?;
-    run("expand_columns", cols, local, &[Arg::size(cols), offset.arg(), column_of.arg()])?;
-    let cursor = Buffer::<u32>::zeroed(context, rows)?;
-    run("count_rows", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg()])?;
-    let parts = rows.div_ceil(1024).clamp(1, 4096);
-    let part = Buffer::<u32>::uninit(context, parts)?;
-    run("sum_parts", parts, 1, &[Arg::size(rows), cursor.arg(), part.arg()])?;
-    run("scan_parts", 1, 1, &[Arg::size(parts), part.arg()])?;
-    let offset_out = Buffer::<u32>::zeroed(context, rows + 1)?;
-    run("scan_rows", parts, 1, &[Arg::size(rows), part.arg(), cursor.arg(), offset_out.arg()])?;
-    let order = Buffer::<u32>::uninit(context, nnz)?;
-    run("drop_entries", nnz, local, &[Arg::size(nnz), row.arg(), cursor.arg(), order.arg()])?;
-    let offsets = offset_out.to_vec()?;
-    // On a GPU one item would take seconds for a row of a million entries.
-    let longest = if context.shape() == Shape::Gpu { LONG_ROW } else { u32::MAX };
-    let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > longest).map(|i| i as u32).collect();
-    run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(longest), offset_out.arg(), order.arg()])?;
-    if !long.is_empty() {
-        let list = Buffer::from_slice(context, &long)?;
-        run("sort_long_rows_gpu", long.len() * local, local, &[list.arg(), offset_out.arg(), order.arg()])?;
+    /// What `offset` holds.
+    offsets: &'a [u32],
+    offset: &'a Buffer<u32>,
+    nnz: usize,
+    /// The row of each entry.
+    row: Arg,
+    /// Whether `row` is in 64 bits, as the host gives it.
+    wide: bool,
+    value: Arg,
+}
+
+impl Columns<'_> {
+    /// The matrix in compressed rows, or `None` where the rows of a column do not increase strictly or one is not a
+    /// row of the matrix.
+    fn to_rows<T: Real>(&self) -> Result<Option<Csr<T>>> {
+        match self.context.shape() {
+            Shape::Cpu => self.to_rows_cpu(),
+            Shape::Gpu => self.to_rows_gpu(),
+        }
     }
-    let column = Buffer::<u32>::uninit(context, nnz)?;
-    let gathered = Buffer::<T>::uninit(context, nnz)?;
-    run(
-        "gather_entries",
-        nnz,
-        local,
-        &[Arg::size(nnz), order.arg(), column_of.arg(), values.arg(), column.arg(), gathered.arg()],
-    )?;
-    // Only the search for runs looks at them.
-    let columns = if context.shape() == Shape::Cpu { column.to_vec()? } else { Vec::new() };
-    let structure = Arc::new(Structure::new(cols, &offsets, &columns, offset_out, column)?);
-    Ok(Csr { structure, values: gathered, transposed: OnceCell::new() })
+
+    fn run<T: Real>(&self, name: &'static str, items: usize, local: usize, args: &[Arg]) -> Result<()> {
+        let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
+        self.context.run(&kernel, Range::d1(items, local), args)
+    }
+
+    fn to_rows_gpu<T: Real>(&self) -> Result<Option<Csr<T>>> {
+        let &Columns { context, rows, nnz, .. } = self;
+        let cols = self.offsets.len() - 1;
+        let local = context.local();
+        let run = |name, items, local, args: &[Arg]| self.run::<T>(name, items, local, args);
+        let column_of = Buffer::<u32>::uninit(context, nnz)?;
+        run("expand_columns", cols, local, &[Arg::size(cols), self.offset.arg(), column_of.arg()])?;
+        let narrow;
+        let row = if self.wide {
+            narrow = Buffer::<u32>::uninit(context, nnz)?;
+            let wrong = Buffer::<u32>::zeroed(context, 1)?;
+            let sizes = [Arg::size(nnz), Arg::size(rows)];
+            let arrays = [column_of.arg(), self.row, narrow.arg(), wrong.arg()];
+            run("narrow_rows", nnz, local, &[sizes.as_slice(), &arrays].concat())?;
+            if wrong.to_vec()? != [0] {
+                return Ok(None);
+            }
+            narrow.arg()
+        } else {
+            self.row
+        };
+        let cursor = Buffer::<u32>::zeroed(context, rows)?;
+        run("count_rows", nnz, local, &[Arg::size(nnz), row, cursor.arg()])?;
+        let parts = rows.div_ceil(1024).clamp(1, 4096);
+        let part = Buffer::<u32>::uninit(context, parts)?;
+        run("sum_parts", parts, 1, &[Arg::size(rows), cursor.arg(), part.arg()])?;
+        run("scan_parts", 1, 1, &[Arg::size(parts), part.arg()])?;
+        let offset = Buffer::<u32>::zeroed(context, rows + 1)?;
+        run("scan_rows", parts, 1, &[Arg::size(rows), part.arg(), cursor.arg(), offset.arg()])?;
+        let order = Buffer::<u32>::uninit(context, nnz)?;
+        run("drop_entries", nnz, local, &[Arg::size(nnz), row, cursor.arg(), order.arg()])?;
+        let offsets = offset.to_vec()?;
+        // One item would take seconds for a row of a million entries.
+        let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > LONG_ROW).map(|i| i as u32).collect();
+        run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(LONG_ROW), offset.arg(), order.arg()])?;
+        if !long.is_empty() {
+            let list = Buffer::from_slice(context, &long)?;
+            run("sort_long_rows_gpu", long.len() * local, local, &[list.arg(), offset.arg(), order.arg()])?;
+        }
+        let column = Buffer::<u32>::uninit(context, nnz)?;
+        let values = Buffer::<T>::uninit(context, nnz)?;
+        let arrays = [order.arg(), column_of.arg(), self.value, column.arg(), values.arg()];
+        run("gather_entries", nnz, local, &[[Arg::size(nnz)].as_slice(), &arrays].concat())?;
+        let structure = Arc::new(Structure::new(cols, &offsets, &[], offset, column)?);
+        Ok(Some(Csr { structure, values, transposed: OnceCell::new() }))
+    }
+
+    /// Each item takes a part of the columns.
+    fn to_rows_cpu<T: Real>(&self) -> Result<Option<Csr<T>>> {
+        let &Columns { context, rows, nnz, .. } = self;
+        let cols = self.offsets.len() - 1;
+        let run = |name, items, args: &[Arg]| self.run::<T>(name, items, 1, args);
+        let run_parts = |name, items, args: &[Arg]| {
+            let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
+            let kernel = match (self.wide, context.fetches_ahead()) {
+                (true, true) => kernel.with(&[WIDE, ENTRIES_AHEAD]),
+                (true, false) => kernel.with(&[WIDE]),
+                (false, true) => kernel.with(&[ENTRIES_AHEAD]),
+                (false, false) => kernel,
+            };
+            context.run(&kernel, Range::d1(items, 1), args)
+        };
+        // Each part has counts for all rows; together they take no more memory than the columns do.
+        let units = (context.device().compute_units as usize).max(1);
+        let copies = units.min(nnz / rows.max(1)).clamp(1, 64);
+        let split = Buffer::from_slice(context, &balanced(self.offsets, copies))?;
+        let place = Buffer::<u32>::zeroed(context, copies * rows)?;
+        let wrong = Buffer::<u32>::zeroed(context, 1)?;
+        let (n, k) = (Arg::size(rows), Arg::size(copies));
+        let input = [n, split.arg(), self.offset.arg(), self.row];
+        run_parts("count_parts_cpu", copies, &[input.as_slice(), &[place.arg(), wrong.arg()]].concat())?;
+        if wrong.to_vec()? != [0] {
+            return Ok(None);
+        }
+        let chunks = context.chunks().min(rows.div_ceil(1024)).max(1);
+        let part = Buffer::<u32>::uninit(context, chunks)?;
+        let offset = Buffer::<u32>::zeroed(context, rows + 1)?;
+        run("sum_copies_cpu", chunks, &[n, k, place.arg(), part.arg()])?;
+        run("scan_parts", 1, &[Arg::size(chunks), part.arg()])?;
+        run("scan_copies_cpu", chunks, &[n, k, part.arg(), place.arg(), offset.arg()])?;
+        let column = Buffer::<u32>::uninit(context, nnz)?;
+        let values = Buffer::<T>::uninit(context, nnz)?;
+        let output = [self.value, place.arg(), column.arg(), values.arg()];
+        run_parts("place_entries_cpu", copies, &[input.as_slice(), &output].concat())?;
+        let continues = Buffer::<u32>::uninit(context, rows)?;
+        run("continue_runs_cpu", chunks, &[n, offset.arg(), column.arg(), continues.arg()])?;
+        let continues = continues.to_vec()?;
+        let starts = starts_of(rows, |i| continues[i] != 0);
+        let offsets = offset.to_vec()?;
+        let structure = Arc::new(Structure::new(cols, &offsets, &starts, offset, column)?);
+        Ok(Some(Csr { structure, values, transposed: OnceCell::new() }))
+    }
 }
 
 impl<T: Real> Values<T> for Csr<T> {

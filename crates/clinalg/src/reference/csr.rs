@@ -232,24 +232,32 @@ impl<T: Real> CsrParts<T> {
 }
 
 fn check<T>(rows: usize, cols: usize, offsets: &[usize], indices: &[usize], values: &[T]) -> Result<()> {
-    check_length("offsets", rows.saturating_add(1), offsets.len())?;
-    check_length("values", indices.len(), values.len())?;
-    let wrong = |argument, position, index: usize, expected| {
-        Err(Error::Index { argument, position, index: index as u64, expected })
-    };
-    if offsets[0] != 0 {
-        return wrong("offsets", 0, offsets[0], "0".into());
-    }
-    if let Some(i) = (1..=rows).find(|&i| offsets[i] < offsets[i - 1]) {
-        return wrong("offsets", i, offsets[i], format!("at least {}, the entry before it", offsets[i - 1]));
-    }
-    if offsets[rows] != indices.len() {
-        return wrong("offsets", rows, offsets[rows], format!("{}, the number of entries", indices.len()));
-    }
+    check_offsets(rows, offsets, indices.len(), values.len())?;
     match indices.iter().position(|&j| j >= cols) {
-        Some(k) => wrong("indices", k, indices[k], format!("an index below {cols}")),
+        Some(k) => Err(wrong("indices", k, indices[k], format!("an index below {cols}"))),
         None => Ok(()),
     }
+}
+
+/// An error unless the offsets are those of `rows` compressed rows with so many indices and values.
+pub(crate) fn check_offsets(rows: usize, offsets: &[usize], indices: usize, values: usize) -> Result<()> {
+    check_length("offsets", rows.saturating_add(1), offsets.len())?;
+    check_length("values", indices, values)?;
+    if offsets[0] != 0 {
+        return Err(wrong("offsets", 0, offsets[0], "0".into()));
+    }
+    if let Some(i) = (1..=rows).find(|&i| offsets[i] < offsets[i - 1]) {
+        let expected = format!("at least {}, the entry before it", offsets[i - 1]);
+        return Err(wrong("offsets", i, offsets[i], expected));
+    }
+    if offsets[rows] != indices {
+        return Err(wrong("offsets", rows, offsets[rows], format!("{indices}, the number of entries")));
+    }
+    Ok(())
+}
+
+fn wrong(argument: &'static str, position: usize, index: usize, expected: String) -> Error {
+    Error::Index { argument, position, index: index as u64, expected }
 }
 
 pub(super) fn check_dense<T>(rows: usize, cols: usize, a: &[T]) -> Result<()> {

@@ -14,6 +14,7 @@ pub mod wave2;
 
 pub use band::BandParts;
 pub use csr::CsrParts;
+pub(crate) use csr::check_offsets;
 
 use crate::{Error, Real, Result};
 

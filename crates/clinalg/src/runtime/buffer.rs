@@ -49,9 +49,13 @@ macro_rules! elements {
 elements! {
     u32 => Arg::U32, |v| [v; 2];
     u64 => Arg::U64, |v| halves(v.to_ne_bytes());
+    usize => |v| Arg::U64(v as u64), |v| halves((v as u64).to_ne_bytes());
     f32 => Arg::F32, |v| [v.to_bits(); 2];
     f64 => Arg::F64, |v| halves(v.to_ne_bytes());
 }
+
+/// Kernels read `usize` as `ulong`.
+const _: () = assert!(size_of::<usize>() == 8);
 
 /// Eight bytes as two words, in the order of memory.
 fn halves(bytes: [u8; 8]) -> [u32; 2] {
@@ -278,10 +282,77 @@ impl<T: Element> Buffer<T> {
     }
 }
 
+/// Values of the host for kernels to read: where they lie, if the device shares the host's memory, or else a copy.
+pub(crate) enum View<'a, T: Element> {
+    Shared(Shared<'a, T>),
+    Copied(Buffer<T>),
+}
+
+impl<'a, T: Element> View<'a, T> {
+    /// # Errors
+    /// As [`Buffer::from_slice`].
+    pub(crate) fn new(context: &Context, values: &'a [T]) -> Result<View<'a, T>> {
+        if context.device().unified_memory && !values.is_empty() {
+            let mem = context.share_mem(values.as_ptr().cast(), size_of_val(values));
+            // A driver that refuses may still take a copy.
+            if let Ok(mem) = mem {
+                return Ok(View::Shared(Shared { context: context.clone(), mem, values: PhantomData }));
+            }
+        }
+        Ok(View::Copied(Buffer::from_slice(context, values)?))
+    }
+
+    pub(crate) fn arg(&self) -> Arg {
+        match self {
+            View::Shared(shared) => Arg::Mem(Mem(shared.mem)),
+            View::Copied(buffer) => buffer.arg(),
+        }
+    }
+}
+
+/// The host's memory as a memory object. Dropping it waits for the kernels that read it.
+pub(crate) struct Shared<'a, T> {
+    context: Context,
+    mem: *mut c_void,
+    values: PhantomData<&'a [T]>,
+}
+
+impl<T> Drop for Shared<'_, T> {
+    fn drop(&mut self) {
+        // A queue that fails runs nothing more.
+        let _ = self.context.finish();
+        self.context.release_mem(self.mem, 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::runtime::{ContextOptions, devices};
+
+    #[test]
+    fn kernels_read_views_of_the_host() {
+        for device in devices().unwrap_or_default() {
+            let context = Context::new(&device, &ContextOptions::default()).unwrap();
+            let before = context.memory();
+            for n in [0, 1, 7, 100_000] {
+                let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
+                // A part of an array starts anywhere.
+                for given in [&values[..], &values[n.min(1)..]] {
+                    let view = View::new(&context, given).unwrap();
+                    let twice = Buffer::<f32>::uninit(&context, given.len()).unwrap();
+                    let kernel = Kernel::new(&files::VECTOR, "scale_gpu", Precision::F32);
+                    let range = kernel::Range::d1(given.len(), context.local());
+                    let args = [Arg::size(given.len()), Arg::F32(2.0), view.arg(), twice.arg()];
+                    context.run(&kernel, range, &args).unwrap();
+                    drop(view);
+                    assert_eq!(twice.to_vec().unwrap(), given.iter().map(|v| 2.0 * v).collect::<Vec<_>>());
+                }
+            }
+            assert_eq!(context.memory().live_bytes, before.live_bytes);
+            assert_eq!(context.memory().live_buffers, before.live_buffers);
+        }
+    }
 
     #[test]
     fn long_fills_by_kernel_match_the_drivers() {

@@ -570,6 +570,18 @@ impl Context {
         }
     }
 
+    /// The host's memory as a memory object that kernels read. Its owner keeps the memory as it is until the queue is
+    /// through with it.
+    pub(super) fn share_mem(&self, from: *const c_void, bytes: usize) -> Result<*mut c_void> {
+        let mut code = SUCCESS;
+        let flags = ffi::CL_MEM_READ_ONLY | ffi::CL_MEM_USE_HOST_PTR;
+        // SAFETY: the caller's memory holds `bytes` and outlives the object, which kernels only read.
+        let mem = unsafe { ffi::clCreateBuffer(self.inner.context.0, flags, bytes, from.cast_mut(), &mut code) };
+        self.check("clCreateBuffer", code)?;
+        self.inner.live_buffers.fetch_add(1, Ordering::Relaxed);
+        Ok(mem)
+    }
+
     pub(super) fn release_mem(&self, mem: *mut c_void, bytes: u64) {
         // SAFETY: a buffer releases its memory object once; the queue keeps what it still needs.
         unsafe { ffi::clReleaseMemObject(mem) };

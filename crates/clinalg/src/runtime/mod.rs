@@ -22,6 +22,7 @@ pub mod faults;
 pub(crate) mod kernel;
 mod status;
 
+pub(crate) use buffer::View;
 pub use buffer::{Buffer, Element};
 pub use context::{Context, ContextOptions, KernelTiming, MemoryReport, Shape};
 pub use device::{Device, DeviceInfo, DeviceKind, devices};
