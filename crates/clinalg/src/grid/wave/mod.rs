@@ -30,8 +30,8 @@ use crate::{Context, Error, Real, Result, Vector};
 ///   gamma = 1/2), stable for every dt; tan in the place of sin. The accelerations are solved for by multigrid.
 ///
 /// Both err by O(h^2 + dt^2) and keep a discrete energy exactly but for rounding (and the tolerance of the implicit scheme), see
-/// [`energy`](Wave::energy). In single precision the rounding of each step adds up: after s steps the displacement is off by
-/// about 3e-8 s^1.5 of its size.
+/// [`energy`](Wave::energy). In single precision the rounding of each step adds up: after s steps the displacement can
+/// be off by up to about 3e-8 s^1.5 of its size.
 ///
 /// Traffic of an explicit step by kernels, f64: 24 bytes a point alone, 32 / s bytes with s steps in one pass.
 ///
