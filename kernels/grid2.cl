@@ -195,12 +195,29 @@ __kernel void restrict_defect_gpu(ulong m, REAL inverse_h2, REAL shift, __global
     }
 }
 
-// fine (n a side, an item per point) = bilinear interpolant of coarse, everywhere.
+// Rows of an item: enough that it reads each coarse value about once, and few enough for many items.
+#define INTERPOLATED_ROWS 4
+
+// fine (n a side, an item per column and INTERPOLATED_ROWS rows) = bilinear interpolant of coarse, everywhere.
 __kernel void interpolate_gpu(ulong n, __global const REAL *coarse, __global REAL *fine)
 {
-    const size_t i = get_global_id(0), j = get_global_id(1);
-    if (i < n && j < n) {
-        fine[j * n + i] = bilinear((n + 1) / 2, coarse, i, j);
+    const size_t i = get_global_id(0), first = get_global_id(1) * INTERPOLATED_ROWS;
+    if (i < n && first < n) {
+        const size_t m = (n + 1) / 2;
+        const bool between = i % 2 != 0;
+        __global const REAL *west = coarse + first / 2 * m + i / 2, *east = west + (between ? 1 : 0);
+        REAL a = *west, b = *east;
+        for (size_t j = first; j < min(first + INTERPOLATED_ROWS, (size_t)n); j += 2) {
+            fine[j * n + i] = between ? HALF * (a + b) : a;
+            if (j + 1 < n) {
+                west += m;
+                east += m;
+                const REAL c = *west, d = *east;
+                fine[(j + 1) * n + i] = between ? QUARTER * (a + b + c + d) : HALF * (a + c);
+                a = c;
+                b = d;
+            }
+        }
     }
 }
 
@@ -213,29 +230,40 @@ __kernel void interpolate_add_gpu(ulong n, __global const REAL *coarse, __global
     }
 }
 
-// fine = bicubic interpolant of coarse, inside; the boundary stays.
-__kernel void interpolate_cubic_gpu(ulong n, __global const REAL *coarse, __global REAL *fine)
+// fine = bicubic interpolant of coarse, inside; the boundary stays. A group has two rows of the fine grid, from row 2 y
+// on, and 2 LOCAL of their columns: it interpolates across the rows once per coarse column.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+interpolate_cubic_gpu(ulong n, __global const REAL *coarse, __global REAL *fine)
 {
-    const size_t i = get_global_id(0) + 1, j = get_global_id(1) + 1;
-    if (i < n - 1 && j < n - 1) {
-        const size_t m = (n + 1) / 2;
-        const size_t row = j % 2 == 0 ? j / 2 : cubic_first(m, j / 2);
-        const size_t column = i % 2 == 0 ? i / 2 : cubic_first(m, i / 2);
-        const REAL4 across = cubic_weights(m, j / 2), along = cubic_weights(m, i / 2);
-        const size_t last = m - 1;
-        REAL4 v = (REAL4)ZERO;
-        __global const REAL *c = coarse + row * m;
-        const size_t up1 = m, up2 = 2 * m, up3 = min(row + 3, last) * m - row * m;
-#define COLUMN(p) (j % 2 == 0 ? c[p] : CUBIC(across, c[p], c[(p) + up1], c[(p) + up2], c[(p) + up3]))
-        v.s0 = COLUMN(column);
-        if (i % 2 != 0) {
-            v.s1 = COLUMN(column + 1);
-            v.s2 = COLUMN(column + 2);
-            v.s3 = COLUMN(min(column + 3, last));
-            v.s0 = CUBIC(along, v.s0, v.s1, v.s2, v.s3);
+    // Of the lower row, which is a coarse one, and of the upper one: from a column before the group's first on.
+    __local REAL lower[LOCAL + 4], upper[LOCAL + 4];
+    const size_t m = (n + 1) / 2, last = m - 1, item = get_local_id(0);
+    const size_t k = get_group_id(1), left = get_group_id(0) * LOCAL;
+    const size_t row = cubic_first(m, min(k, m - 2));
+    const REAL4 across = cubic_weights(m, min(k, m - 2));
+    const size_t up1 = m, up2 = 2 * m, up3 = min(row + 3, last) * m - row * m;
+    for (size_t q = item; q < LOCAL + 4; q += LOCAL) {
+        // Place q holds column left + q - 2.
+        const size_t column = min(max(left + q, (size_t)2) - 2, last);
+        __global const REAL *c = coarse + row * m + column;
+        lower[q] = coarse[k * m + column];
+        upper[q] = CUBIC(across, c[0], c[up1], c[up2], c[up3]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t part = 0; part < 2; ++part) {
+        const size_t i = 2 * left + part * LOCAL + item;
+        if (i > 0 && i < n - 1) {
+            const size_t first = i % 2 == 0 ? i / 2 : cubic_first(m, i / 2), at = first + 2 - left;
+            const size_t to3 = at + min(first + 3, last) - first;
+            const REAL4 along = cubic_weights(m, i / 2);
+            const bool between = i % 2 != 0;
+            if (k > 0) {
+                fine[2 * k * n + i] =
+                    between ? CUBIC(along, lower[at], lower[at + 1], lower[at + 2], lower[to3]) : lower[at];
+            }
+            fine[(2 * k + 1) * n + i] =
+                between ? CUBIC(along, upper[at], upper[at + 1], upper[at + 2], upper[to3]) : upper[at];
         }
-#undef COLUMN
-        fine[j * n + i] = v.s0;
     }
 }
 
@@ -302,6 +330,47 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
 
 SUM_SQUARE_GPU(sum_square_defect_gpu, DEFECT_TERM)
 SUM_SQUARE_GPU(sum_square_source_gpu, SOURCE_TERM)
+
+// Three sums of squares per group, in `partial` one after the other: of u, everywhere; of source_at and of the defect,
+// inside. 16 B per point.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+sum_squares_start_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
+                      __global REAL *partial)
+{
+    __local REAL shared[3 * LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    REAL size = ZERO, source = ZERO, total = ZERO;
+    for (size_t j = get_group_id(0); j < n; j += get_num_groups(0)) {
+        for (size_t i = lane; i < n; i += LOCAL) {
+            const REAL value = u[j * n + i];
+            size += value * value;
+            if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
+                // Only points next to the boundary see it.
+                const bool beside = i == 1 || i == n - 2 || j == 1 || j == n - 2;
+                const REAL b = beside ? source_at(n, inverse_h2, u, f, i, j) : f[j * n + i];
+                const REAL d = defect_at(n, inverse_h2, shift, u + j * n + i, f + j * n + i);
+                source += b * b;
+                total += d * d;
+            }
+        }
+    }
+    shared[lane] = size;
+    shared[LOCAL + lane] = source;
+    shared[2 * LOCAL + lane] = total;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+            shared[LOCAL + lane] += shared[LOCAL + lane + half_size];
+            shared[2 * LOCAL + lane] += shared[2 * LOCAL + lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        for (uint k = 0; k < 3; ++k) {
+            partial[3 * get_group_id(0) + k] = shared[k * LOCAL];
+        }
+    }
+}
 
 #else
 // ---------------------------------------------------------------------------------------------

@@ -47,6 +47,54 @@ pub(super) trait Components {
         self.defect_norm(level, u, f)
     }
 
+    /// A whole cycle by the plan of [`Components::prepare`] on `level` and all below it, in one go. False, and nothing
+    /// done, where that is not how this form works or the level is too large.
+    fn cycle(&mut self, _level: usize, _u: &mut Self::Grid, _f: &Self::Grid, _zero: bool) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Told once how the cycles will go. `Some` where the form has [`Components::turn`] for them, with the most cycles
+    /// whose sums it keeps.
+    fn prepare(&mut self, _plan: &Plan) -> Result<Option<usize>> {
+        Ok(None)
+    }
+
+    /// The end of one cycle on the finest level and the beginning of the next: [`Components::ascend`], sums of squares
+    /// that are kept as those of cycle `cycle`, [`Components::descend`]. For forms that say so when prepared.
+    fn turn(
+        &mut self,
+        _plan: &Plan,
+        _coarse: &Self::Grid,
+        _u: &mut Self::Grid,
+        _f: &Self::Grid,
+        _coarse_f: &mut Self::Grid,
+        _cycle: usize,
+    ) -> Result<()> {
+        unreachable!("this form has no turn")
+    }
+
+    /// [`Components::ascend`] on the finest level, with sums as in [`Components::turn`].
+    fn ascend_summed(
+        &mut self,
+        _plan: &Plan,
+        _coarse: &Self::Grid,
+        _u: &mut Self::Grid,
+        _f: &Self::Grid,
+        _cycle: usize,
+    ) -> Result<()> {
+        unreachable!("this form has no turn")
+    }
+
+    /// The norms from the sums of cycles 0 to `cycles` - 1.
+    fn norms(&mut self, _cycles: usize) -> Result<Vec<Norms>> {
+        unreachable!("this form has no turn")
+    }
+
+    /// Whether sums of squares of terms from `size` down to what rounding leaves of it keep within the range.
+    fn sums_fit(&self, _size: f64) -> bool {
+        false
+    }
+
     /// The exact solution on the grid with one interior point; `zero` clears the boundary of `u`.
     fn solve_coarsest(&mut self, u: &mut Self::Grid, f: &Self::Grid, zero: bool) -> Result<()>;
 
@@ -79,6 +127,15 @@ pub(super) trait Components {
     fn refine(&mut self, level: usize, coarse: &Self::Grid, u: &mut Self::Grid) -> Result<()>;
 }
 
+/// What a cycle leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Norms {
+    /// Of the defect, over the interior.
+    pub(super) defect: f64,
+    /// Of all values of u, where known.
+    pub(super) size: Option<f64>,
+}
+
 /// Relaxations in a row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sweeps {
@@ -108,6 +165,10 @@ pub(super) struct Multigrid<C: Components> {
     pub(super) components: C,
     plan: Plan,
     coarse: Vec<Pair<C::Grid>>,
+    /// Most cycles between two looks at the norms, where cycles overlap.
+    batch: Option<usize>,
+    /// Whether the finest level has begun its next cycle and the coarse levels have done theirs.
+    begun: bool,
 }
 
 /// Largest side at which kernels are tried out on the finest level itself.
@@ -116,10 +177,11 @@ const SMALL: usize = 129;
 impl<C: Components> Multigrid<C> {
     /// Allocates the coarse levels and lets every component run once, so that nothing is left to
     /// be compiled in a cycle. `full` includes the components of full multigrid.
-    pub(super) fn new(components: C, sides: &[usize], plan: Plan, full: bool) -> Result<Multigrid<C>> {
+    pub(super) fn new(mut components: C, sides: &[usize], plan: Plan, full: bool) -> Result<Multigrid<C>> {
         let pair = |level| Ok(Pair { u: components.zeros(level)?, f: components.zeros(level)? });
         let coarse = (1..sides.len()).map(pair).collect::<Result<_>>()?;
-        let mut multigrid = Multigrid { components, plan, coarse };
+        let batch = components.prepare(&plan)?;
+        let mut multigrid = Multigrid { components, plan, coarse, batch, begun: false };
         if sides[0] <= SMALL {
             let (mut u, f) = (multigrid.components.zeros(0)?, multigrid.components.zeros(0)?);
             multigrid.warm_up(0, &mut u, &f, full)?;
@@ -134,7 +196,7 @@ impl<C: Components> Multigrid<C> {
 
     /// Everything once, with the finest grids those of `level`.
     fn warm_up(&mut self, level: usize, u: &mut C::Grid, f: &C::Grid, full: bool) -> Result<()> {
-        let Multigrid { components, plan, coarse } = self;
+        let Multigrid { components, plan, coarse, .. } = self;
         components.source_norm(level, u, f)?;
         components.defect_norm(level, u, f)?;
         components.norm(u)?;
@@ -155,9 +217,64 @@ impl<C: Components> Multigrid<C> {
         visit(&mut self.components, &self.plan, 0, u, f, &mut self.coarse, true)
     }
 
-    /// One cycle, and the norm of the defect after it.
-    pub(super) fn cycle_norm(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<f64> {
-        cycle_norm(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)
+    /// Most cycles for [`Multigrid::cycles`], where defects are about as large as `size` at first.
+    pub(super) fn batch(&self, size: f64) -> usize {
+        self.batch.filter(|_| self.components.sums_fit(size)).unwrap_or(1)
+    }
+
+    /// `count` cycles and what each leaves, the last one after the others. Unless it is `last`, the next cycle may have
+    /// begun: then u is not what the last cycle left until [`Multigrid::end`]. `size` is that of [`Multigrid::batch`].
+    pub(super) fn cycles(
+        &mut self,
+        u: &mut C::Grid,
+        f: &C::Grid,
+        count: usize,
+        last: bool,
+        size: f64,
+    ) -> Result<Vec<Norms>> {
+        if self.batch(size) < 2 {
+            let cycle = |_| {
+                let defect = cycle_norm(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)?;
+                Ok(Norms { defect, size: None })
+            };
+            return (0..count).map(cycle).collect();
+        }
+        self.begin(u, f)?;
+        let Multigrid { components, plan, coarse, begun, .. } = self;
+        for cycle in 0..count {
+            let (next, rest) = coarse.split_first_mut().expect("forms with a turn have coarse levels");
+            if last && cycle == count - 1 {
+                components.ascend_summed(plan, &next.u, u, f, cycle)?;
+                *begun = false;
+            } else {
+                components.turn(plan, &next.u, u, f, &mut next.f, cycle)?;
+                visits(components, plan, 0, next, rest)?;
+            }
+        }
+        components.norms(count)
+    }
+
+    /// Ends the cycle that [`Multigrid::cycles`] began, and what it leaves; `None` where there is none.
+    pub(super) fn end(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<Option<Norms>> {
+        if !std::mem::take(&mut self.begun) {
+            return Ok(None);
+        }
+        let Multigrid { components, plan, coarse, .. } = self;
+        components.ascend_summed(plan, &coarse[0].u, u, f, 0)?;
+        Ok(components.norms(1)?.pop())
+    }
+
+    /// Forgets what a solve left unfinished.
+    pub(super) fn reset(&mut self) {
+        self.begun = false;
+    }
+
+    fn begin(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<()> {
+        if !self.begun {
+            descend(&mut self.components, &self.plan, 0, u, f, &mut self.coarse, false)?;
+            self.begun = true;
+        }
+        Ok(())
     }
 
     /// One pass of full multigrid, and the norm of the defect after it.
@@ -178,9 +295,20 @@ fn descend<C: Components>(
 ) -> Result<()> {
     let Some((next, rest)) = coarse.split_first_mut() else { return Ok(()) };
     c.descend(level, u, f, zero, plan.pre, &mut next.f)?;
+    visits(c, plan, level, next, rest)
+}
+
+/// The correction for `level`, by cycles on the level below it, `next`.
+fn visits<C: Components>(
+    c: &mut C,
+    plan: &Plan,
+    level: usize,
+    next: &mut Pair<C::Grid>,
+    rest: &mut [Pair<C::Grid>],
+) -> Result<()> {
     // The coarsest grid is solved exactly the first time.
-    let visits = if rest.is_empty() { 1 } else { plan.visits };
-    (0..visits).try_for_each(|k| visit(c, plan, level + 1, &mut next.u, &next.f, rest, k == 0))
+    let count = if rest.is_empty() { 1 } else { plan.visits };
+    (0..count).try_for_each(|k| visit(c, plan, level + 1, &mut next.u, &next.f, rest, k == 0))
 }
 
 /// One cycle on `level`; `coarse` are the levels below it.
@@ -193,6 +321,9 @@ fn visit<C: Components>(
     coarse: &mut [Pair<C::Grid>],
     zero: bool,
 ) -> Result<()> {
+    if c.cycle(level, u, f, zero)? {
+        return Ok(());
+    }
     descend(c, plan, level, u, f, coarse, zero)?;
     match coarse.first() {
         Some(next) => c.ascend(level, &next.u, u, f, plan.post),
@@ -209,6 +340,9 @@ fn cycle_norm<C: Components>(
     f: &C::Grid,
     coarse: &mut [Pair<C::Grid>],
 ) -> Result<f64> {
+    if c.cycle(level, u, f, false)? {
+        return c.defect_norm(level, u, f);
+    }
     descend(c, plan, level, u, f, coarse, false)?;
     match coarse.first() {
         Some(next) => c.ascend_norm(level, &next.u, u, f, plan.post),

@@ -1,12 +1,14 @@
 //! Launches of the grid kernels.
 
-use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS, ROWS_AHEAD};
 use crate::{Context, Real, Result, Vector};
 
 /// Items of a two-dimensional work-group along a row, where the group has as many.
 const LOCAL_WIDTH: usize = 32;
+
+/// Rows of an item that interpolates, as in the kernel (NVIDIA H200: 4 rows at 84 % of the copy rate, one row at 58 %).
+const INTERPOLATED_ROWS: usize = 4;
 
 /// What chooses the kernels for processors.
 const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
@@ -93,15 +95,6 @@ pub(super) fn half_sweep<T: Real>(n: usize, shift: T, colour: u32, f: &Vector<T>
     run::<T>(u.context(), ["red_black_gpu", "red_black_cpu"], [(n - 1) / 2, n - 2], n, &args)
 }
 
-/// A red-black sweep on `u`.
-pub(super) fn sweep<T: Real>(n: usize, shift: T, order: Order, f: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
-    let colours = match order {
-        Order::RedFirst => [0, 1],
-        Order::BlackFirst => [1, 0],
-    };
-    colours.into_iter().try_for_each(|colour| half_sweep(n, shift, colour, f, u))
-}
-
 /// `d` = f + Laplace_h u - shift u.
 pub(super) fn defect<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
     let args =
@@ -118,7 +111,8 @@ pub(super) fn restrict<T: Real>(m: usize, fine: &Vector<T>, coarse: &mut Vector<
 /// `fine`, n a side, = interpolated `coarse`.
 pub(super) fn interpolate<T: Real>(n: usize, coarse: &Vector<T>, fine: &mut Vector<T>) -> Result<()> {
     let args = [Arg::size(n), coarse.buffer().arg(), fine.buffer().arg()];
-    run::<T>(coarse.context(), ["interpolate_gpu", "interpolate_cpu"], [n, n], n, &args)
+    let names = ["interpolate_gpu", "interpolate_cpu"];
+    run::<T>(coarse.context(), names, [n, n.div_ceil(INTERPOLATED_ROWS)], n, &args)
 }
 
 /// Boundary of `to`, m a side, = boundary of `from` at every `stride`-th point.
@@ -192,6 +186,20 @@ pub(super) fn norm<T: Real>(term: Term, n: usize, shift: T, u: &Vector<T>, f: &V
         })?;
         Ok(total(&partials))
     })
+}
+
+/// Sums of squares on a GPU, in one pass: of u, of the defect with u = 0 inside, and of the defect.
+pub(super) fn start_squares<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
+    let context = u.context();
+    let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
+    let groups = n.min(most.clamp(1, REDUCE_PARTIALS / 3));
+    let range = Range::d1(groups * context.local(), context.local());
+    let partials: Vec<T> = context.partials(3 * groups, |partial| {
+        let args =
+            [Arg::size(n), inverse_h2::<T>(n).arg().0, shift.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
+        enqueue::<T>(context, "sum_squares_start_gpu", range, &args)
+    })?;
+    Ok([0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.wide()).sum()))
 }
 
 pub(super) fn total<T: Real>(partials: &[T]) -> f64 {

@@ -30,6 +30,7 @@ mod algebra;
 mod coefficient;
 mod components;
 mod equation;
+mod fused;
 mod host;
 mod launch;
 mod operator;

@@ -1,6 +1,7 @@
 //! The components of multigrid, one by one, on device vectors that hold square grids.
 
 use super::components::Sweeps;
+use super::fused::{self, Grids, Pass};
 use super::params::Smoother;
 use super::processor::Processor;
 use super::{launch, side};
@@ -34,15 +35,33 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
     if !omega.is_finite() {
         return Err(Error::value("omega", "a finite number", omega));
     }
-    match sweeps {
+    let together = match u.context().shape() {
+        Shape::Gpu => fused::JACOBI_TOGETHER,
+        Shape::Cpu => 1,
+    };
+    in_passes(sweeps.div_ceil(together), u, out, |pass, from, to| match together.min(sweeps - pass * together) {
+        1 => launch::jacobi(n, T::zero(), omega, from, f, to),
+        count => fused::jacobi(n, count, T::zero(), omega, from, f, to),
+    })
+}
+
+/// Runs `pass` so many times, the first from `u`, each further one from what the one before made, the last one to `out`.
+fn in_passes<T: Real>(
+    count: usize,
+    u: &Vector<T>,
+    out: &mut Vector<T>,
+    mut pass: impl FnMut(usize, &Vector<T>, &mut Vector<T>) -> Result<()>,
+) -> Result<()> {
+    match count {
         0 => out.copy_from(u),
-        1 => launch::jacobi(n, T::zero(), omega, u, f, out),
+        1 => pass(0, u, out),
         _ => {
             let mut other = u.like()?;
-            launch::jacobi(n, T::zero(), omega, u, f, out)?;
-            for _ in 1..sweeps {
-                launch::jacobi(n, T::zero(), omega, out, f, &mut other)?;
-                std::mem::swap(out, &mut other);
+            let (mut from, mut to) = if count.is_multiple_of(2) { (out, &mut other) } else { (&mut other, out) };
+            pass(0, u, to)?;
+            for k in 1..count {
+                std::mem::swap(&mut from, &mut to);
+                pass(k, from, to)?;
             }
             Ok(())
         }
@@ -58,12 +77,26 @@ pub fn jacobi<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps
 /// [`Error::Shape`] when the length of `u` is no square of at least 3; [`Error::Length`] or
 /// [`Error::Context`] that names `f` or `out`; [`Error::Allocation`].
 pub fn red_black<T: Real>(u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
-    same_side("u", u, &[("f", f), ("out", out)])?;
-    out.copy_from(u)?;
-    relax_red_black(out, f, sweeps)
+    let n = same_side("u", u, &[("f", f), ("out", out)])?;
+    match u.context().shape() {
+        Shape::Gpu => passes(n, u, f, out, sweeps),
+        Shape::Cpu => {
+            out.copy_from(u)?;
+            relax_red_black(out, f, sweeps)
+        }
+    }
 }
 
-/// [`red_black`] in place: u is the start and the result.
+/// [`red_black`] on a GPU, which goes from one grid to another.
+fn passes<T: Real>(n: usize, u: &Vector<T>, f: &Vector<T>, out: &mut Vector<T>, sweeps: usize) -> Result<()> {
+    in_passes(sweeps.div_ceil(fused::TOGETHER), u, out, |pass, from, to| {
+        let count = fused::TOGETHER.min(sweeps - pass * fused::TOGETHER);
+        let pass = Pass::smoothing(Sweeps { count, order: Order::RedFirst });
+        pass.run(n, T::zero(), &Grids { f, u: from, out: to, correction: from, coarse: from, sums: None })
+    })
+}
+
+/// [`red_black`] in place: u is the start and the result. A GPU takes a temporary grid.
 ///
 /// # Errors
 /// As [`red_black`].
@@ -71,7 +104,13 @@ pub fn relax_red_black<T: Real>(u: &mut Vector<T>, f: &Vector<T>, sweeps: usize)
     let n = same_side("u", u, &[("f", f)])?;
     let context = u.context().clone();
     match context.shape() {
-        Shape::Gpu => (0..sweeps).try_for_each(|_| launch::sweep(n, T::zero(), Order::RedFirst, f, u)),
+        Shape::Gpu if sweeps == 0 => Ok(()),
+        Shape::Gpu => {
+            let mut out = u.like()?;
+            passes(n, u, f, &mut out, sweeps)?;
+            std::mem::swap(u, &mut out);
+            Ok(())
+        }
         Shape::Cpu => {
             let most = sweeps.min(TOGETHER);
             let processor = Processor::<T>::new(&context, &[n], 0.0, Smoother::RedBlack, 1.0, most)?;

@@ -2,7 +2,7 @@
 
 use super::algebra::Algebra;
 use super::coefficient::{Coefficient, Varying};
-use super::components::{Components, Multigrid, Plan, Sweeps};
+use super::components::{Components, Multigrid, Norms, Plan, Sweeps};
 use super::equation::Equation;
 use super::host::Host;
 use super::params::{Cycle, Form, PoissonParams, PoissonReport};
@@ -266,6 +266,10 @@ fn plan(params: &PoissonParams) -> Plan {
 const SUSPECT: f64 = 0.5;
 /// Residuals up to this multiple of the estimated rounding floor are taken for it.
 const FLOOR: f64 = 4.0;
+/// Cycles before the residuals are first looked at, where cycles overlap.
+const FIRST_LOOK: usize = 2;
+/// Cycles that are foreseen well enough to be the last ones.
+const LAST_LOOK: usize = 2;
 /// Cycles in a row without a new smallest residual after which the iteration has stagnated.
 const PATIENCE: usize = 5;
 /// A residual is new when it is below this multiple of the smallest one.
@@ -285,20 +289,32 @@ fn iterate<T: Real, C: Components>(
     let rounding = 0.5 * T::epsilon().wide() * row_sum / scale;
     let full = params.cycle == Cycle::Full;
 
-    let mut history = vec![start / scale];
-    progress(0, history[0]);
-    let mut smallest = history[0];
+    multigrid.reset();
+    let largest = source.max(start);
+    let most = multigrid.batch(largest);
+    // The residual that rounding leaves, unless the tolerance is above it anyway: of a solution |u| <= |b| / 16, as the
+    // least eigenvalue of the stencil is at least 16.
+    let mut floor = (params.tolerance >= rounding * scale / 16.0).then_some(0.0);
+
+    let mut run = Run { history: vec![start / scale], told: 0, size: None };
+    run.tell(progress);
+    let mut smallest = run.history[0];
     let mut idle = 0;
     let stop = loop {
-        let cycles = history.len() - 1;
-        let residual = history[cycles];
+        let cycles = run.told - 1;
+        let residual = run.history[cycles];
         if !residual.is_finite() || (cycles == 0 && !size.is_finite()) {
             break Stop::NotFinite;
         }
         if residual <= params.tolerance {
-            break Stop::Converged;
+            // What has been begun is ended, and is the solution.
+            run.finish(multigrid, f, u, scale, progress)?;
+            if run.history[run.told - 1] <= params.tolerance {
+                break Stop::Converged;
+            }
+            continue;
         }
-        if cycles > 0 && residual > history[cycles - 1] * suspect(&history[..cycles]) {
+        if cycles > 0 && residual > run.history[cycles - 1] * suspect(&run.history[..cycles]) {
             let floor = rounding * multigrid.components.norm(u)?;
             if residual <= FLOOR * floor {
                 break Stop::RoundingFloor;
@@ -313,26 +329,101 @@ fn iterate<T: Real, C: Components>(
         if idle >= PATIENCE {
             break Stop::Stagnated;
         }
-        if residual * T::epsilon().wide() > history[0] {
+        if residual * T::epsilon().wide() > run.history[0] {
             break Stop::Diverged;
         }
         if cycles >= params.max_cycles {
             break Stop::IterationLimit;
         }
-        let norm = if full && cycles == 0 { multigrid.full_norm(u, f)? } else { multigrid.cycle_norm(u, f)? };
-        history.push(norm / scale);
-        progress(cycles + 1, norm / scale);
+        if run.told == run.history.len() {
+            let left = params.max_cycles - cycles;
+            if full && cycles == 0 {
+                let defect = multigrid.full_norm(u, f)?;
+                run.add(&[Norms { defect, size: None }], scale);
+            } else {
+                if most > 1 && cycles >= FIRST_LOOK && floor.is_none() {
+                    floor = Some(rounding * multigrid.components.norm(u)?);
+                }
+                let (count, last) = ahead(&run.history, params.tolerance.max(floor.unwrap_or(0.0)), most);
+                let (count, last) = if count < left { (count, last) } else { (left, true) };
+                run.add(&multigrid.cycles(u, f, count, last, largest)?, scale);
+            }
+        }
+        run.tell(progress);
     };
+    run.finish(multigrid, f, u, scale, progress)?;
+    let Run { history, size, .. } = run;
     let cycles = history.len() - 1;
+    let size = size.map_or_else(|| multigrid.components.norm(u), Ok)?;
     Ok(PoissonReport {
         stop,
         cycles,
         levels: multigrid.levels(),
         relative_residual: history[cycles],
         convergence_factor: mean_factor(&history[usize::from(full).min(cycles)..]),
-        rounding_floor: rounding * multigrid.components.norm(u)?,
+        rounding_floor: rounding * size,
         history,
     })
+}
+
+/// The course of a solution.
+struct Run {
+    /// The relative residuals, of which the first `told` have been looked at.
+    history: Vec<f64>,
+    told: usize,
+    /// The norm of u after the last cycle, where it is known.
+    size: Option<f64>,
+}
+
+impl Run {
+    fn add(&mut self, norms: &[Norms], scale: f64) {
+        self.history.extend(norms.iter().map(|norms| norms.defect / scale));
+        self.size = norms.last().and_then(|norms| norms.size);
+    }
+
+    fn tell(&mut self, progress: Progress<'_>) {
+        progress(self.told, self.history[self.told]);
+        self.told += 1;
+    }
+
+    /// Ends the cycle that has begun, and tells of all cycles.
+    fn finish<C: Components>(
+        &mut self,
+        multigrid: &mut Multigrid<C>,
+        f: &C::Grid,
+        u: &mut C::Grid,
+        scale: f64,
+        progress: Progress<'_>,
+    ) -> Result<()> {
+        if let Some(norms) = multigrid.end(u, f)? {
+            self.add(&[norms], scale);
+        }
+        while self.told < self.history.len() {
+            self.tell(progress);
+        }
+        Ok(())
+    }
+}
+
+/// How many cycles to make before the residuals are looked at again, and whether the last of them will be the last of
+/// all, by the progress so far towards `target`: where cycles overlap, each look costs the wait for it, and each end a
+/// pass over the finest level.
+fn ahead(history: &[f64], target: f64, most: usize) -> (usize, bool) {
+    let cycles = history.len() - 1;
+    if most == 1 {
+        return (1, true);
+    }
+    if cycles < FIRST_LOOK {
+        return (FIRST_LOOK - cycles, false);
+    }
+    let factor = history[cycles] / history[cycles - 1];
+    let left = (target / history[cycles]).ln() / factor.ln();
+    if !(factor < SUSPECT && left > 1.0) {
+        return (1, true);
+    }
+    // The factor of the last cycles is not quite that of those to come.
+    let left = left.ceil() as usize;
+    if left <= LAST_LOOK { (left, true) } else { ((left - LAST_LOOK).min(most), false) }
 }
 
 /// The geometric mean of the factors between successive residuals.

@@ -1,19 +1,31 @@
-//! The components as kernels for GPUs: an item per point, one launch per step.
+//! The components as kernels for GPUs: all of a visit in one pass over memory, the coarse levels in one launch.
 
-use super::components::{Components, Sweeps};
+use super::components::{Components, Norms, Plan, Sweeps};
+use super::fused::{self, Coarse, Grids, Pass, Start};
 use super::launch::{self, Term};
 use super::params::Smoother;
-use crate::runtime::Arg;
-use crate::{Context, Real, Result, Vector, ops};
+use crate::reference::grid2::Order;
+use crate::runtime::{Arg, Range};
+use crate::{Buffer, Context, Real, Result, Vector, ops};
 
-/// Kernels with an item per point.
+/// Most cycles whose sums are kept.
+const BATCH: usize = 16;
+
+/// Kernels for GPUs.
 pub(super) struct Wide<T: Real> {
     context: Context,
     sides: Vec<usize>,
     shift: T,
+    smoother: Smoother,
     omega: T,
-    /// What a Jacobi sweep writes, on each level; none for red-black.
+    /// What a pass writes on each level before it takes the place of u.
     spare: Vec<Vector<T>>,
+    coarse: Option<Coarse<T>>,
+    /// The sums of some cycles, `stride` values for each.
+    sums: Buffer<T>,
+    stride: usize,
+    /// How many of these each cycle has.
+    summed: Vec<usize>,
 }
 
 impl<T: Real> Wide<T> {
@@ -24,26 +36,98 @@ impl<T: Real> Wide<T> {
         smoother: Smoother,
         omega: f64,
     ) -> Result<Wide<T>> {
-        let spare = match smoother {
-            Smoother::RedBlack => Vec::new(),
-            Smoother::Jacobi => sides.iter().map(|n| Vector::zeros(context, n * n)).collect::<Result<_>>()?,
-        };
-        Ok(Wide { context: context.clone(), sides: sides.to_vec(), shift: T::of(shift), omega: T::of(omega), spare })
+        let spare = sides.iter().map(|n| Vector::zeros(context, n * n)).collect::<Result<_>>()?;
+        Ok(Wide {
+            context: context.clone(),
+            sides: sides.to_vec(),
+            shift: T::of(shift),
+            smoother,
+            omega: T::of(omega),
+            spare,
+            coarse: None,
+            sums: Buffer::uninit(context, 0)?,
+            stride: 0,
+            summed: vec![0; BATCH],
+        })
     }
 
-    fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+    /// A pass over a level from `u`, which is the result as well; `correction` and `coarse` where the pass has them.
+    fn pass(
+        &mut self,
+        level: usize,
+        pass: Pass,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        (correction, coarse): (Option<&Vector<T>>, Option<&Vector<T>>),
+        cycle: usize,
+    ) -> Result<()> {
         let n = self.sides[level];
-        for _ in 0..sweeps.count {
-            match self.spare.get_mut(level) {
-                Some(spare) => {
-                    launch::jacobi(n, self.shift, self.omega, u, f, spare)?;
-                    std::mem::swap(u, spare);
-                }
-                None => launch::sweep(n, self.shift, sweeps.order, f, u)?,
-            }
+        if pass.summed.is_some() {
+            self.summed[cycle] = pass.sums(&self.context, n);
+        }
+        let in_place = pass.start == Start::FromZero;
+        let out = if in_place { &*u } else { &self.spare[level] };
+        let grids = Grids {
+            f,
+            u,
+            out,
+            correction: correction.unwrap_or(u),
+            coarse: coarse.unwrap_or(u),
+            sums: pass.summed.map(|_| (&self.sums, cycle * self.stride)),
+        };
+        pass.run(n, self.shift, &grids)?;
+        if !in_place {
+            std::mem::swap(u, &mut self.spare[level]);
         }
         Ok(())
     }
+
+    fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        match self.smoother {
+            Smoother::RedBlack => {
+                parts(sweeps).try_for_each(|part| self.pass(level, Pass::smoothing(part), u, f, (None, None), 0))
+            }
+            Smoother::Jacobi => {
+                let n = self.sides[level];
+                (0..sweeps.count).step_by(fused::JACOBI_TOGETHER).try_for_each(|done| {
+                    let count = fused::JACOBI_TOGETHER.min(sweeps.count - done);
+                    fused::jacobi(n, count, self.shift, self.omega, u, f, &self.spare[level])?;
+                    std::mem::swap(u, &mut self.spare[level]);
+                    Ok(())
+                })
+            }
+        }
+    }
+
+    fn restrict_defect(&self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &Vector<T>) -> Result<()> {
+        let (n, m) = (self.sides[level], self.sides[level + 1]);
+        let args = [
+            Arg::size(m),
+            launch::inverse_h2::<T>(n).arg().0,
+            u.buffer().arg(),
+            f.buffer().arg(),
+            coarse.buffer().arg(),
+        ];
+        launch::enqueue::<T>(&self.context, "restrict_defect_gpu", launch::points(&self.context, m, m), &args)
+    }
+
+    /// The pass from one cycle's correction to the next one's restriction.
+    fn turn_pass(plan: &Plan) -> Pass {
+        let sweeps = Sweeps { count: plan.post.count + plan.pre.count, order: plan.post.order };
+        Pass { start: Start::Corrected, sweeps, summed: Some(plan.post.count), restricted: true }
+    }
+
+    /// The pass that ends the last cycle.
+    fn last_pass(plan: &Plan) -> Pass {
+        Pass { start: Start::Corrected, sweeps: plan.post, summed: Some(plan.post.count), restricted: false }
+    }
+}
+
+/// The sweeps of a visit that one pass makes after the other.
+fn parts(sweeps: Sweeps) -> impl Iterator<Item = Sweeps> {
+    (0..sweeps.count)
+        .step_by(fused::TOGETHER)
+        .map(move |done| Sweeps { count: fused::TOGETHER.min(sweeps.count - done), ..sweeps })
 }
 
 impl<T: Real> Components for Wide<T> {
@@ -62,20 +146,19 @@ impl<T: Real> Components for Wide<T> {
         sweeps: Sweeps,
         coarse: &mut Vector<T>,
     ) -> Result<()> {
-        if zero {
-            u.fill(T::zero())?;
+        if self.smoother == Smoother::Jacobi || sweeps.count == 0 {
+            if zero {
+                u.fill(T::zero())?;
+            }
+            self.smooth(level, u, f, sweeps)?;
+            return self.restrict_defect(level, u, f, coarse);
         }
-        self.smooth(level, u, f, sweeps)?;
-        let (n, m) = (self.sides[level], self.sides[level + 1]);
-        let args = [
-            Arg::size(m),
-            launch::inverse_h2::<T>(n).arg().0,
-            self.shift.arg().0,
-            u.buffer().arg(),
-            f.buffer().arg(),
-            coarse.buffer().arg(),
-        ];
-        launch::enqueue::<T>(&self.context, "restrict_defect_gpu", launch::points(&self.context, m, m), &args)
+        let last = sweeps.count.div_ceil(fused::TOGETHER) - 1;
+        parts(sweeps).enumerate().try_for_each(|(k, part)| {
+            let start = if zero && k == 0 { Start::FromZero } else { Start::Given };
+            let pass = Pass { start, sweeps: part, summed: None, restricted: k == last };
+            self.pass(level, pass, u, f, (None, Some(coarse)), 0)
+        })
     }
 
     fn ascend(
@@ -86,11 +169,106 @@ impl<T: Real> Components for Wide<T> {
         f: &Vector<T>,
         sweeps: Sweeps,
     ) -> Result<()> {
-        let n = self.sides[level];
-        let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
-        let range = launch::points(&self.context, n - 2, n - 2);
-        launch::enqueue::<T>(&self.context, "interpolate_add_gpu", range, &args)?;
-        self.smooth(level, u, f, sweeps)
+        if self.smoother == Smoother::Jacobi || sweeps.count == 0 {
+            let n = self.sides[level];
+            let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
+            let range = launch::points(&self.context, n - 2, n - 2);
+            launch::enqueue::<T>(&self.context, "interpolate_add_gpu", range, &args)?;
+            return self.smooth(level, u, f, sweeps);
+        }
+        parts(sweeps).enumerate().try_for_each(|(k, part)| {
+            let start = if k == 0 { Start::Corrected } else { Start::Given };
+            let pass = Pass { start, sweeps: part, summed: None, restricted: false };
+            self.pass(level, pass, u, f, (Some(coarse), None), 0)
+        })
+    }
+
+    fn ascend_norm(
+        &mut self,
+        level: usize,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        sweeps: Sweeps,
+    ) -> Result<f64> {
+        let pass = Pass { start: Start::Corrected, sweeps, summed: Some(sweeps.count), restricted: false };
+        let fits =
+            (1..=fused::TOGETHER).contains(&sweeps.count) && pass.sums(&self.context, self.sides[level]) <= self.stride;
+        if fits {
+            self.pass(level, pass, u, f, (Some(coarse), None), 0)?;
+            // Squares out of range are rare enough to be summed in a pass of their own.
+            if let [Norms { defect, .. }] = self.norms(1)?[..]
+                && launch::in_range::<T>(defect * defect)
+            {
+                return Ok(defect);
+            }
+        } else {
+            self.ascend(level, coarse, u, f, sweeps)?;
+        }
+        self.defect_norm(level, u, f)
+    }
+
+    fn cycle(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<bool> {
+        self.coarse.as_ref().map_or(Ok(false), |coarse| coarse.run(self.sides[level], f, u, zero))
+    }
+
+    fn prepare(&mut self, plan: &Plan) -> Result<Option<usize>> {
+        if self.smoother == Smoother::Jacobi {
+            return Ok(None);
+        }
+        let coarse = self.coarse.insert(Coarse::new(&self.context, self.sides.len(), self.shift, plan)?);
+        let one_order = plan.pre.order == Order::RedFirst && plan.post.order == Order::RedFirst;
+        let few = plan.pre.count > 0 && plan.post.count > 0 && plan.pre.count + plan.post.count <= fused::TURN;
+        if !one_order || !few || coarse.reaches(self.sides[0]) {
+            return Ok(None);
+        }
+        let (turn, last) = (Wide::<T>::turn_pass(plan), Wide::<T>::last_pass(plan));
+        for pass in [turn, last] {
+            pass.prepare(&self.context, self.sides[0], self.shift)?;
+            self.stride = self.stride.max(pass.sums(&self.context, self.sides[0]));
+        }
+        self.sums = Buffer::zeroed(&self.context, BATCH * self.stride)?;
+        Ok(Some(BATCH))
+    }
+
+    fn turn(
+        &mut self,
+        plan: &Plan,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        coarse_f: &mut Vector<T>,
+        cycle: usize,
+    ) -> Result<()> {
+        self.pass(0, Wide::<T>::turn_pass(plan), u, f, (Some(coarse), Some(coarse_f)), cycle)
+    }
+
+    fn ascend_summed(
+        &mut self,
+        plan: &Plan,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        cycle: usize,
+    ) -> Result<()> {
+        self.pass(0, Wide::<T>::last_pass(plan), u, f, (Some(coarse), None), cycle)
+    }
+
+    fn norms(&mut self, cycles: usize) -> Result<Vec<Norms>> {
+        let mut sums = vec![T::zero(); cycles * self.stride];
+        self.sums.read_range(0, &mut sums)?;
+        let of_cycle = |cycle| {
+            let sums = &sums[cycle * self.stride..][..self.summed[cycle]];
+            let total = |of: usize| sums.iter().skip(of).step_by(2).map(|s| s.wide()).sum::<f64>();
+            let size = Some(total(1)).filter(|&squares| launch::in_range::<T>(squares)).map(f64::sqrt);
+            Norms { defect: total(0).sqrt(), size }
+        };
+        Ok((0..cycles).map(of_cycle).collect())
+    }
+
+    fn sums_fit(&self, size: f64) -> bool {
+        let least = size * T::epsilon().wide() * 1e-3;
+        launch::in_range::<T>(size * size) && launch::in_range::<T>(least * least)
     }
 
     fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<()> {
@@ -112,6 +290,17 @@ impl<T: Real> Components for Wide<T> {
         Ok(ops::norm2(u)?.wide())
     }
 
+    fn start_norms(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
+        let [size, source, start] = launch::start_squares(self.sides[0], self.shift, u, f)?;
+        let root = |squares: f64| launch::in_range::<T>(squares).then(|| squares.sqrt());
+        Ok([
+            // Whether it is finite is all that is asked of this one.
+            if size.is_finite() { size.sqrt() } else { self.norm(u)? },
+            root(start).map_or_else(|| self.defect_norm(0, u, f), Ok)?,
+            root(source).map_or_else(|| self.source_norm(0, u, f), Ok)?,
+        ])
+    }
+
     fn coarsen(
         &mut self,
         level: usize,
@@ -128,7 +317,9 @@ impl<T: Real> Components for Wide<T> {
     fn refine(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
         let n = self.sides[level];
         let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
-        let range = launch::points(&self.context, n - 2, n - 2);
+        // A group has two rows, and two columns per item.
+        let (m, local) = (n.div_ceil(2), self.context.local());
+        let range = Range::d2([m.next_multiple_of(local), m - 1], [local, 1]);
         launch::enqueue::<T>(&self.context, "interpolate_cubic_gpu", range, &args)
     }
 }

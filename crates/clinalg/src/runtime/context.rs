@@ -319,6 +319,11 @@ impl Context {
         status::check(call, &self.device().name, code)
     }
 
+    /// Builds `kernel`, so that its first launch finds it.
+    pub(crate) fn prepare(&self, kernel: &Kernel) -> Result<()> {
+        self.slot(kernel).map(drop)
+    }
+
     /// Enqueues `kernel`; an empty range is no launch.
     pub(crate) fn run(&self, kernel: &Kernel, range: Range, args: &[Arg]) -> Result<()> {
         if range.is_empty() {

@@ -31,6 +31,7 @@ pub(crate) mod files {
     pub(crate) static DENSE: File = file!("dense");
     pub(crate) static CONVERT: File = file!("convert");
     pub(crate) static GRID2: File = file!("grid2");
+    pub(crate) static GRID2_GPU: File = file!("grid2_gpu");
     pub(crate) static WAVE2: File = file!("wave2");
     pub(crate) static KRYLOV: File = file!("krylov");
     pub(crate) static GRID3: File = file!("grid3");
@@ -89,7 +90,8 @@ pub(super) struct ProgramKey {
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
         use files::*;
-        let all = [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &WAVE2, &KRYLOV, &GRID3, &FACES2];
+        let all =
+            [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &GRID2_GPU, &WAVE2, &KRYLOV, &GRID3, &FACES2];
         all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
     }
 

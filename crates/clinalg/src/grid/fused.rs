@@ -1,0 +1,306 @@
+//! Launches of the kernels for GPUs that do all of a visit in one pass over memory, or all coarse levels at once.
+
+use super::components::{Plan, Sweeps};
+use super::launch;
+use crate::reference::grid2::Order;
+use crate::runtime::{Arg, Kernel, Range, files};
+use crate::{Buffer, Context, Real, Result, Vector};
+
+/// Most sweeps of red-black in a pass without a correction or restriction: more rows at hand take more registers.
+pub(super) const TOGETHER: usize = 2;
+/// Most sweeps of red-black in a pass from one cycle's correction to the next one's restriction.
+pub(super) const TURN: usize = 3;
+/// Most sweeps of Jacobi in a pass.
+pub(super) const JACOBI_TOGETHER: usize = 5;
+
+/// What u is before the first sweep; numbered as in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Given = 0,
+    FromZero = 1,
+    Corrected = 2,
+}
+
+/// What a pass over a level does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pass {
+    pub(super) start: Start,
+    pub(super) sweeps: Sweeps,
+    /// After how many sweeps squares are summed.
+    pub(super) summed: Option<usize>,
+    pub(super) restricted: bool,
+}
+
+/// The grids that a pass works on; those it has no use for are not touched.
+pub(super) struct Grids<'a, T: Real> {
+    pub(super) f: &'a Vector<T>,
+    pub(super) u: &'a Vector<T>,
+    /// Another one than `u`, but for [`Start::FromZero`].
+    pub(super) out: &'a Vector<T>,
+    pub(super) correction: &'a Vector<T>,
+    pub(super) coarse: &'a Vector<T>,
+    /// Where the sums go, and from which value on.
+    pub(super) sums: Option<(&'a Buffer<T>, usize)>,
+}
+
+impl Pass {
+    pub(super) fn smoothing(sweeps: Sweeps) -> Pass {
+        Pass { start: Start::Given, sweeps, summed: None, restricted: false }
+    }
+
+    fn stages(&self) -> usize {
+        2 * self.sweeps.count
+    }
+
+    /// Columns and rows on either side that a group works on for itself.
+    fn halo(&self) -> usize {
+        let after = self.restricted || self.summed == Some(self.sweeps.count);
+        self.stages() + 2 * usize::from(after)
+    }
+
+    fn strip(&self, context: &Context, n: usize) -> Strip {
+        strip(context, n, self.halo())
+    }
+
+    fn kernel<T: Real>(&self, strip: Strip, shift: T) -> Kernel {
+        let flip = match self.sweeps.order {
+            Order::RedFirst => 0,
+            Order::BlackFirst => 1,
+        };
+        Kernel::new(&files::GRID2_GPU, "relax_strip_gpu", T::PRECISION).with(&[
+            ("STAGES", self.stages() as u64),
+            ("START", self.start as u64),
+            ("FLIP", flip),
+            ("SUMMED", self.summed.map_or(NEVER, |sweeps| 2 * sweeps as u64)),
+            ("RESTRICT", u64::from(self.restricted)),
+            ("ITEMS", strip.items as u64),
+            ("AHEAD", strip.ahead as u64),
+            ("SHIFTED", u64::from(shift != T::zero())),
+        ])
+    }
+
+    /// Strips and bands of a grid of side `n`.
+    fn groups(&self, context: &Context, n: usize) -> [usize; 2] {
+        let strip = self.strip(context, n);
+        cut(strip, n, self.halo())
+    }
+
+    /// Values that the sums of a pass take.
+    pub(super) fn sums(&self, context: &Context, n: usize) -> usize {
+        let [strips, bands] = self.groups(context, n);
+        2 * strips * bands
+    }
+
+    /// Builds the kernel.
+    pub(super) fn prepare<T: Real>(&self, context: &Context, n: usize, shift: T) -> Result<()> {
+        context.prepare(&self.kernel(self.strip(context, n), shift))
+    }
+
+    pub(super) fn run<T: Real>(&self, n: usize, shift: T, grids: &Grids<'_, T>) -> Result<()> {
+        let context = grids.u.context();
+        let strip = self.strip(context, n);
+        let [strips, bands] = self.groups(context, n);
+        let (partial, place) = grids.sums.map_or((grids.u.buffer().arg(), 0), |(sums, place)| (sums.arg(), place));
+        let args = [
+            Arg::size(n),
+            Arg::U32(strip.rows as u32),
+            launch::h2::<T>(n).arg().0,
+            launch::inverse_h2::<T>(n).arg().0,
+            launch::weight(n, shift).arg().0,
+            (shift * launch::h2::<T>(n)).arg().0,
+            grids.f.buffer().arg(),
+            grids.u.buffer().arg(),
+            grids.out.buffer().arg(),
+            grids.correction.buffer().arg(),
+            grids.coarse.buffer().arg(),
+            Arg::size(place),
+            partial,
+        ];
+        context.run(&self.kernel(strip, shift), Range::d2([strips * strip.items, bands], [strip.items, 1]), &args)
+    }
+}
+
+/// Stands for no sums in the kernel.
+const NEVER: u64 = 255;
+
+/// How a grid is cut up.
+#[derive(Debug, Clone, Copy)]
+struct Strip {
+    /// Items of a work-group, of two columns each.
+    items: usize,
+    /// Rows of a band, even.
+    rows: usize,
+    /// Rows between a load and its use.
+    ahead: usize,
+}
+
+/// Rows between a load and its use (NVIDIA H200).
+const AHEAD: usize = 2;
+/// Work-groups per compute unit that keep it busy (NVIDIA H200).
+const GROUPS_PER_UNIT: usize = 5;
+/// Least rows of a band, below which halos cost more than the shorter band saves (NVIDIA H200).
+const LEAST_ROWS: usize = 4;
+/// Most work-groups of a pass, as each has its sums.
+const MOST_GROUPS: usize = 1 << 16;
+
+/// The cut for a grid of side `n` and passes with a halo of so many columns. Numbers from an NVIDIA H200 at 8193 a side:
+/// a few stages want wide groups, many stages take so many registers that long bands pay.
+fn strip(context: &Context, n: usize, halo: usize) -> Strip {
+    let (items, most_rows) = match halo {
+        0..=3 => (128, 256),
+        4..=7 => (64, 128),
+        _ => (64, 256),
+    };
+    let items = items.min(context.local());
+    let strips = n.div_ceil(2 * items - 2 * halo);
+    let groups = context.device().compute_units as usize * GROUPS_PER_UNIT;
+    let rows = (n * strips / groups.max(1)).clamp(LEAST_ROWS, most_rows).max(n * strips / MOST_GROUPS);
+    Strip { items, rows: rows.next_multiple_of(2), ahead: AHEAD }
+}
+
+/// Items of the group of [`Coarse`] (NVIDIA H200).
+const COARSE_ITEMS: usize = 256;
+/// Bytes of local memory that its levels up to 33 points a side take in double precision.
+const COARSE_BYTES: u64 = 31_576;
+
+/// The highest level of [`Coarse`] and the items of its group.
+fn coarse_group(context: &Context) -> (usize, usize) {
+    let info = context.device();
+    let top = if info.local_mem >= COARSE_BYTES { 5 } else { 4 };
+    (top, COARSE_ITEMS.min(context.local()))
+}
+
+/// Strips and bands of a grid of side `n` with a halo of so many columns.
+fn cut(strip: Strip, n: usize, halo: usize) -> [usize; 2] {
+    [n.div_ceil(2 * strip.items - 2 * halo), n.div_ceil(strip.rows)]
+}
+
+/// `out` = up to [`JACOBI_TOGETHER`] sweeps of weighted Jacobi over `u`.
+pub(super) fn jacobi<T: Real>(
+    n: usize,
+    sweeps: usize,
+    shift: T,
+    omega: T,
+    u: &Vector<T>,
+    f: &Vector<T>,
+    out: &Vector<T>,
+) -> Result<()> {
+    let context = u.context();
+    let strip = strip(context, n, sweeps.next_multiple_of(2));
+    let kernel = Kernel::new(&files::GRID2_GPU, "jacobi_strip_gpu", T::PRECISION).with(&[
+        ("JACOBI", sweeps as u64),
+        ("ITEMS", strip.items as u64),
+        ("AHEAD", strip.ahead as u64),
+    ]);
+    let [strips, bands] = cut(strip, n, sweeps.next_multiple_of(2));
+    let args = [
+        Arg::size(n),
+        Arg::U32(strip.rows as u32),
+        launch::weight(n, shift).arg().0,
+        launch::h2::<T>(n).arg().0,
+        omega.arg().0,
+        f.buffer().arg(),
+        u.buffer().arg(),
+        out.buffer().arg(),
+    ];
+    context.run(&kernel, Range::d2([strips * strip.items, bands], [strip.items, 1]), &args)
+}
+
+/// All coarse levels of a cycle in one work-group; level k has 2^k + 1 points a side.
+pub(super) struct Coarse<T: Real> {
+    context: Context,
+    top: usize,
+    items: usize,
+    shift: T,
+    /// What the cycle from each level does, from a given value and from 0.
+    lists: Vec<[(Buffer<u32>, usize); 2]>,
+}
+
+impl<T: Real> Coarse<T> {
+    /// For cycles by `plan` on at most `levels` levels.
+    pub(super) fn new(context: &Context, levels: usize, shift: T, plan: &Plan) -> Result<Coarse<T>> {
+        let (top, items) = coarse_group(context);
+        let list = |level, zero| {
+            let mut steps = Vec::new();
+            cycle_steps(level, zero, plan, &mut steps);
+            Ok((Buffer::from_slice(context, &steps)?, steps.len()))
+        };
+        let lists =
+            (1..=top.min(levels)).map(|level| Ok([list(level, false)?, list(level, true)?])).collect::<Result<_>>()?;
+        let coarse = Coarse { context: context.clone(), top, items, shift, lists };
+        context.prepare(&coarse.kernel())?;
+        Ok(coarse)
+    }
+
+    fn kernel(&self) -> Kernel {
+        Kernel::new(&files::GRID2_GPU, "cycle_group_gpu", T::PRECISION)
+            .with(&[("TOP", self.top as u64), ("ITEMS", self.items as u64)])
+    }
+
+    /// Whether a cycle from side `n` on is one launch.
+    pub(super) fn reaches(&self, n: usize) -> bool {
+        (n - 1).ilog2() as usize <= self.lists.len()
+    }
+
+    /// One cycle on u of side `n` and all below it; from 0, whatever `u` holds, where `zero` is set. False, and nothing
+    /// done, where the side is too large.
+    pub(super) fn run(&self, n: usize, f: &Vector<T>, u: &Vector<T>, zero: bool) -> Result<bool> {
+        let level = (n - 1).ilog2() as usize;
+        let Some((list, count)) = self.lists.get(level - 1).map(|lists| &lists[usize::from(zero)]) else {
+            return Ok(false);
+        };
+        let args = [
+            Arg::U32(level as u32),
+            Arg::U32(u32::from(!zero)),
+            Arg::U32(*count as u32),
+            list.arg(),
+            self.shift.arg().0,
+            f.buffer().arg(),
+            u.buffer().arg(),
+        ];
+        self.context.run(&self.kernel(), Range::d1(self.items, self.items), &args)?;
+        Ok(true)
+    }
+}
+
+/// A step of a list, numbered as in the kernel.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Clear = 0,
+    RelaxZero = 1,
+    Relax = 2,
+    Measure = 3,
+    Coarsen = 4,
+    Correct = 5,
+}
+
+/// The steps of one cycle on `level` and all below it.
+fn cycle_steps(level: usize, zero: bool, plan: &Plan, steps: &mut Vec<u32>) {
+    let step = |step: Step, level: usize, colour: usize| step as u32 | (level as u32) << 8 | (colour as u32) << 16;
+    let colour = |order, stage| match order {
+        Order::RedFirst => stage % 2,
+        Order::BlackFirst => 1 - stage % 2,
+    };
+    if level == 1 {
+        steps.push(step(if zero { Step::RelaxZero } else { Step::Relax }, 1, 0));
+        return;
+    }
+    if zero && plan.pre.count == 0 {
+        steps.push(step(Step::Clear, level, 0));
+    }
+    for stage in 0..2 * plan.pre.count {
+        let kind = if zero && stage == 0 { Step::RelaxZero } else { Step::Relax };
+        steps.push(step(kind, level, colour(plan.pre.order, stage)));
+    }
+    steps.push(step(Step::Measure, level, 0));
+    steps.push(step(Step::Coarsen, level - 1, 0));
+    // The coarsest grid is solved exactly the first time.
+    let visits = if level == 2 { 1 } else { plan.visits };
+    for visit in 0..visits {
+        cycle_steps(level - 1, visit == 0, plan, steps);
+    }
+    steps.push(step(Step::Correct, level, 0));
+    for stage in 0..2 * plan.post.count {
+        steps.push(step(Step::Relax, level, colour(plan.post.order, stage)));
+    }
+}
