@@ -317,6 +317,35 @@ fn full_multigrid_reaches_the_discretisation_error() {
     }
 }
 
+/// On a GPU cycles overlap and are looked at several at a time.
+#[test]
+fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
+    let n = 129;
+    let (f, start) = (random::<f64>(n * n, 12), boundary_of(n, &random::<f64>(n * n, 13)));
+    let residual = |u: &[f64]| {
+        let mut d = vec![0.0; n * n];
+        grid2::defect(n, u, &f, &mut d);
+        d.iter().map(|v| v * v).sum::<f64>().sqrt()
+    };
+    for context in capable::<f64>() {
+        for (max_cycles, tolerance) in [(0, 0.0), (1, 0.0), (2, 0.0), (3, 0.0), (7, 0.0), (100, 1e-3), (100, 1e-10)] {
+            let params = PoissonParams { n, max_cycles, tolerance, ..Default::default() };
+            let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
+            let (mut u, mut told) = (start.clone(), Vec::new());
+            let report = poisson.solve_with(&f, &mut u, &mut |cycle, residual| told.push((cycle, residual))).unwrap();
+            let history: Vec<_> = report.history.iter().copied().enumerate().collect();
+            let what = format!("{max_cycles} cycles to {tolerance:e} on {context:?}: {report:?}");
+            assert_eq!(told, history, "{what}");
+            let stop = if tolerance > 0.0 { Stop::Converged } else { Stop::IterationLimit };
+            assert_eq!(report.stop, stop, "{what}");
+            assert!(tolerance > 0.0 || report.cycles == max_cycles, "{what}");
+            let found = residual(&u) / residual(&start) * report.history[0];
+            let bound = 1e-6 * report.relative_residual + report.rounding_floor;
+            assert!((found - report.relative_residual).abs() <= bound, "{found:e}, {what}");
+        }
+    }
+}
+
 #[test]
 fn every_cycle_and_smoother_converges() {
     let n = 129;

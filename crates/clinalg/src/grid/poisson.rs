@@ -22,8 +22,8 @@ type Progress<'a> = &'a mut dyn FnMut(usize, f64);
 /// A multigrid solver of `-Laplace u + shift u = f` on the unit square or the unit cube, or of
 /// `-div(a grad u) + shift u = f` on the unit square.
 ///
-/// Owns the memory of all coarse levels, can be used again and again, and neither allocates nor
-/// compiles in its cycles.
+/// Owns the memory of all coarse levels, and on a GPU a second grid for every level, the finest
+/// included. Can be used again and again, and neither allocates nor compiles in its cycles.
 pub struct Poisson<T: Real> {
     params: PoissonParams,
     /// Bound of the sum of the moduli of a row of the matrix, by which rounding enters the defect.
@@ -215,7 +215,8 @@ impl<T: Real> Poisson<T> {
         }
     }
 
-    /// [`Poisson::solve`] on device vectors, without a copy of either.
+    /// [`Poisson::solve`] on device vectors, without a copy of either. On a GPU `u`
+    /// may end up in other memory than before.
     ///
     /// # Errors
     /// [`Error::Length`] or [`Error::Context`] that names `f` or `u`; what the device reports.

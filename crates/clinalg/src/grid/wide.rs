@@ -104,6 +104,7 @@ impl<T: Real> Wide<T> {
         let args = [
             Arg::size(m),
             launch::inverse_h2::<T>(n).arg().0,
+            self.shift.arg().0,
             u.buffer().arg(),
             f.buffer().arg(),
             coarse.buffer().arg(),
