@@ -133,10 +133,10 @@ __kernel void inject_boundary(ulong m, __global const REAL *from, __global REAL 
     }
 }
 
-// The equation of the one interior point of 3 by 3 by 3; `zero` clears the boundary of u. One item.
+// The equation of the one interior point of 3 by 3 by 3; `zero` clears the boundary of u. The first item.
 __kernel void solve_coarsest(uint zero, REAL weight, REAL h2, __global const REAL *f, __global REAL *u)
 {
-    if (get_global_id(0) == 0) {
+    if (get_global_id(0) == 0 && get_global_id(1) == 0) {
         for (size_t p = 0; zero && p < 27; ++p) {
             u[p] = ZERO;
         }
