@@ -152,17 +152,17 @@ pub(crate) fn analyse<T: Real>(
     let mut found = Found { plan: Plan { blocks: None, pattern: None, plain, rows, seconds: 0.0 }, stencil: None };
     let worth = s.rows >= tune::PATTERN_ROWS && forced.is_none();
     if worth || matches!(forced, Some(Format::Diagonals | Format::Stencil)) {
-        let rule = Rule { forced: forced.is_some(), diagonals: gpu && forced != Some(Format::Stencil) };
+        let rule = Rule { forced: forced.is_some() };
         if let Some(masks) = Masks::find(s, values)? {
             if forced != Some(Format::Diagonals) {
                 found.stencil = masks.stencil(s, &rule)?;
             }
-            if found.stencil.is_none() && rule.diagonals {
+            // Also what the products of a stencil fall back to when the values change.
+            if gpu {
                 found.plan.pattern = masks.diagonals(s, &rule)?;
             }
         }
     }
-    // Also what products fall back to when the values of a stencil change.
     if gpu && found.plan.pattern.is_none() && !plain {
         found.plan.blocks = Blocks::new::<T>(s, offsets)?;
     }
@@ -186,8 +186,6 @@ pub(crate) fn analyse<T: Real>(
 struct Rule {
     /// Even where it hardly pays.
     forced: bool,
-    /// Whether values may be kept by diagonals.
-    diagonals: bool,
 }
 
 impl Rule {
