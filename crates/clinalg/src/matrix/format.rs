@@ -86,7 +86,7 @@ pub(crate) enum Columns {
     /// Between rows; lowest column of each block, and 16-bit distances from it.
     Short(Buffer<u32>, Buffer<u16>),
     /// After as many entries each; the rows that go on in later blocks, and the first and the end of those blocks.
-    Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Kernel },
+    Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Box<Kernel> },
 }
 
 /// The pattern of most rows.
@@ -419,7 +419,7 @@ impl Blocks {
             row: Buffer::from_slice(context, &cut.row)?,
             from: Buffer::from_slice(context, &cut.from)?,
             to: Buffer::from_slice(context, &cut.to)?,
-            join: kernel("join_blocks_gpu").with(&[("CUT", 1)]),
+            join: Box::new(kernel("join_blocks_gpu").with(&[("CUT", 1)])),
         };
         Ok(Some(Blocks {
             count: cut.start.len() - 1,

@@ -419,7 +419,7 @@ impl<T: Real> Transposed<T> for Dense<T> {
             }
             Shape::Gpu => {
                 let kernel = kernel("mv_dense_transposed_gpu");
-                let kernel = if Dense::rows(self) % 2 == 0 { kernel.with(&[("PAIRS", 1)]) } else { kernel };
+                let kernel = if Dense::rows(self).is_multiple_of(2) { kernel.with(&[("PAIRS", 1)]) } else { kernel };
                 let local = context.local();
                 context.run(&kernel, Range::d1(cols * local, local), &args)
             }

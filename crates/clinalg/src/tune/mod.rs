@@ -361,7 +361,7 @@ impl BlockShape {
         let filled = |per: usize| (rows_of(per) * width * 1000) / (per * items);
         let best = (4..=7).rev().max_by_key(|&per| filled(per)).unwrap_or(4);
         let per = if width <= 7 { width } else { best };
-        BlockShape { items, per, rows: rows_of(per), gaps: width % 2 == 0 }
+        BlockShape { items, per, rows: rows_of(per), gaps: width.is_multiple_of(2) }
     }
 
     /// Most entries of a block.
