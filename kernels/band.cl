@@ -23,11 +23,24 @@ inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global 
     return sum;
 }
 
+// With DIAGONALS, for as many diagonals.
 __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
                           __global const REAL *x, REAL beta, __global REAL *y)
 {
     const size_t i = get_global_id(0);
     if (i < rows) {
+#ifdef DIAGONALS
+        if (i >= kl && i + DIAGONALS <= cols + kl) {
+            __global const REAL *from = x + (i - kl);
+            REAL sum = ZERO;
+#pragma unroll
+            for (uint d = 0; d < DIAGONALS; ++d) {
+                sum += band[d * rows + i] * from[d];
+            }
+            y[i] = combine(alpha, sum, beta, y + i);
+            return;
+        }
+#endif
         y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
     }
 }

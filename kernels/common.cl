@@ -9,9 +9,11 @@
 
 #if REAL_BITS == 64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define REAL2 double2
 #define REAL8 double8
 #define INT8 long8
 #else
+#define REAL2 float2
 #define REAL8 float8
 #define INT8 int8
 #endif

@@ -7,21 +7,39 @@ inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
     return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
 }
 
-// Rows of the matrix that one work-group takes; LOCAL / TILE items share a row's columns.
-#define TILE 32
+// Loads under way per item.
+#define AT_ONCE 8
 
-// y = alpha A x + beta y.
+#ifdef TILE
+// y = alpha A x + beta y. A work-group has TILE rows; LOCAL / TILE items share a row's columns. Where the rows alone make
+// too few groups, the columns are cut into `parts` of `chunk`, each with its groups, whose sums go to `partial`.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_dense_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a, __global const REAL *x, REAL beta,
-             __global REAL *y)
+mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __global const REAL *a,
+             __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
 {
     __local REAL shared[LOCAL];
     const uint item = (uint)get_local_id(0);
+    const uint lane = item / TILE;
     const size_t i = get_group_id(0) * TILE + item % TILE;
+    const size_t part = get_global_id(1);
+    const size_t end = min((size_t)cols, (part + 1) * chunk);
     REAL sum = ZERO;
     if (i < rows) {
-        for (size_t j = item / TILE; j < cols; j += LOCAL / TILE) {
-            sum += a[j * rows + i] * x[j];
+        __global const REAL *own = a + i;
+        size_t j = part * chunk + lane;
+        for (; j + (AT_ONCE - 1) * (LOCAL / TILE) < end; j += AT_ONCE * (LOCAL / TILE)) {
+            REAL v[AT_ONCE];
+#pragma unroll
+            for (uint u = 0; u < AT_ONCE; ++u) {
+                v[u] = own[(j + u * (LOCAL / TILE)) * rows];
+            }
+#pragma unroll
+            for (uint u = 0; u < AT_ONCE; ++u) {
+                sum += v[u] * x[j + u * (LOCAL / TILE)];
+            }
+        }
+        for (; j < end; j += LOCAL / TILE) {
+            sum += own[j * rows] * x[j];
         }
     }
     shared[item] = sum;
@@ -32,9 +50,39 @@ mv_dense_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a, __globa
         }
     }
     if (item < TILE && i < rows) {
-        y[i] = combine(alpha, shared[item], beta, y + i);
+        if (parts == 1) {
+            y[i] = combine(alpha, shared[item], beta, y + i);
+        } else {
+            partial[part * rows + i] = shared[item];
+        }
     }
 }
+#endif
+
+// y = alpha (sum of the parts) + beta y.
+__kernel void join_parts_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *partial, REAL beta,
+                             __global REAL *y)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        REAL sum = ZERO;
+        for (size_t part = 0; part < parts; ++part) {
+            sum += partial[part * rows + i];
+        }
+        y[i] = combine(alpha, sum, beta, y + i);
+    }
+}
+
+// Two values at once where every column begins at a multiple of two.
+#ifdef PAIRS
+typedef REAL2 VALUES;
+#define VALUES_SUM(v) ((v).x + (v).y)
+#define WIDE 2
+#else
+typedef REAL VALUES;
+#define VALUES_SUM(v) (v)
+#define WIDE 1
+#endif
 
 // y = alpha A' x + beta y: a work-group per column.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
@@ -43,20 +91,35 @@ mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL 
 {
     __local REAL shared[LOCAL];
     const uint item = (uint)get_local_id(0);
-    const size_t j = get_group_id(0);
-    REAL sum = ZERO;
-    for (size_t i = item; i < rows; i += LOCAL) {
-        sum += a[j * rows + i] * x[i];
+    const size_t column = get_group_id(0);
+    const size_t count = rows / WIDE;
+    __global const VALUES *own = (__global const VALUES *)(a + column * rows);
+    __global const VALUES *from = (__global const VALUES *)x;
+    VALUES sum = (VALUES)ZERO;
+    size_t i = item;
+    for (; i + (AT_ONCE - 1) * LOCAL < count; i += AT_ONCE * LOCAL) {
+        VALUES v[AT_ONCE];
+#pragma unroll
+        for (uint u = 0; u < AT_ONCE; ++u) {
+            v[u] = own[i + u * LOCAL];
+        }
+#pragma unroll
+        for (uint u = 0; u < AT_ONCE; ++u) {
+            sum += v[u] * from[i + u * LOCAL];
+        }
     }
-    shared[item] = sum;
+    for (; i < count; i += LOCAL) {
+        sum += own[i] * from[i];
+    }
+    shared[item] = VALUES_SUM(sum);
     for (uint width = LOCAL / 2; width > 0; width /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < width) {
             shared[item] += shared[item + width];
         }
     }
-    if (item == 0 && j < cols) {
-        y[j] = combine(alpha, shared[0], beta, y + j);
+    if (item == 0 && column < cols) {
+        y[column] = combine(alpha, shared[0], beta, y + column);
     }
 }
 

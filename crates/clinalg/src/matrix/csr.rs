@@ -1,20 +1,22 @@
 //! Sparse matrices in compressed rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
+use super::format::{self, Blocks, Format, Found, Pattern, Plan, Slots, Stencil};
 use super::{Values, check_context, index32};
 use crate::reference::{CsrParts, check_offsets};
 use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
-use crate::tune::{ENTRIES_AHEAD, LONG_ROW, RUN_ROWS, RowProduct};
+use crate::tune::{ENTRIES_AHEAD, LONG_ROW, RUN_ROWS};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
 ///
-/// Unsorted entries are sorted and duplicates summed at upload. Row statistics choose the product's
-/// algorithm then, once.
+/// Unsorted entries are sorted and duplicates summed at upload. The upload also looks for structure that makes products
+/// faster and chooses the [`Format`] of the product; [`Csr::explain`] says which and why. The compressed rows stay as
+/// they are.
 ///
 /// ```no_run
 /// use clinalg::{Context, Csr, Vector, ops};
@@ -30,7 +32,12 @@ use crate::{Buffer, Context, Error, Real, Result};
 #[derive(Debug)]
 pub struct Csr<T: Real> {
     structure: Arc<Structure>,
+    plan: Arc<Plan>,
     values: Buffer<T>,
+    /// While the values are those in which it was found.
+    stencil: Option<Arc<Stencil<T>>>,
+    slots: OnceCell<Slots<T>>,
+    partial: OnceCell<Mutex<Buffer<T>>>,
     transposed: OnceCell<Box<Csr<T>>>,
 }
 
@@ -42,9 +49,8 @@ pub(crate) struct Structure {
     pub(crate) nnz: usize,
     pub(crate) offset: Buffer<u32>,
     pub(crate) column: Buffer<u32>,
-    /// First rows of parts with about equally many entries, and the number of rows.
-    pub(crate) split: Buffer<u32>,
-    pub(crate) product: RowProduct,
+    /// On a processor, first rows of parts with about equally many entries, and the number of rows.
+    pub(crate) split: Option<Buffer<u32>>,
     /// On a processor, where the rows come in long runs.
     pub(crate) runs: Option<Runs>,
 }
@@ -70,16 +76,14 @@ impl Structure {
         let rows = offsets.len() - 1;
         let nnz = offsets[rows] as usize;
         let context = offset.context();
-        let parts = context.chunks().min(rows.max(1));
-        let split = balanced(offsets, parts);
-        let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
-        let product = RowProduct::choose(rows, nnz, longest);
-        let runs = match context.shape() {
-            Shape::Cpu => Runs::new(context, starts, &split)?,
-            Shape::Gpu => None,
+        let (split, runs) = match context.shape() {
+            Shape::Cpu => {
+                let split = balanced(offsets, context.chunks().min(rows.max(1)));
+                (Some(Buffer::from_slice(context, &split)?), Runs::new(context, starts, &split)?)
+            }
+            Shape::Gpu => (None, None),
         };
-        let split = Buffer::from_slice(context, &split)?;
-        Ok(Structure { rows, cols, nnz, offset, column, split, product, runs })
+        Ok(Structure { rows, cols, nnz, offset, column, split, runs })
     }
 }
 
@@ -228,8 +232,8 @@ impl<T: Real> Csr<T> {
         let columns = narrow("indices", &parts.indices)?;
         let column = Buffer::from_slice(context, &columns)?;
         let starts = if context.shape() == Shape::Cpu { run_starts(&offsets, &columns) } else { Vec::new() };
-        let structure = Arc::new(Structure::new(parts.cols, &offsets, &starts, offset, column)?);
-        Ok(Csr { structure, values: Buffer::from_slice(context, &parts.values)?, transposed: OnceCell::new() })
+        let structure = Structure::new(parts.cols, &offsets, &starts, offset, column)?;
+        Csr::analysed(structure, &offsets, Buffer::from_slice(context, &parts.values)?)
     }
 
     /// A matrix from a `sprs` matrix in either storage order.
@@ -240,6 +244,94 @@ impl<T: Real> Csr<T> {
         let offsets = a.proper_indptr();
         let make = if a.is_csr() { Csr::from_csr } else { Csr::from_csc };
         make(context, a.rows(), a.cols(), &offsets, a.indices(), a.data())
+    }
+
+    fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
+        let found = format::analyse(&structure, offsets, &values, None)?;
+        Ok(Csr::of_found(Arc::new(structure), found, values))
+    }
+
+    fn of_found(structure: Arc<Structure>, found: Found<T>, values: Buffer<T>) -> Csr<T> {
+        Csr {
+            structure,
+            plan: Arc::new(found.plan),
+            values,
+            stencil: found.stencil.map(Arc::new),
+            slots: OnceCell::new(),
+            partial: OnceCell::new(),
+            transposed: OnceCell::new(),
+        }
+    }
+
+    /// The format in which products are computed now. A change of the values ends a [`Format::Stencil`]; later products
+    /// read the values.
+    pub fn format(&self) -> Format {
+        if self.stencil.is_some() {
+            Format::Stencil
+        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && !self.plan.plain {
+            Format::Diagonals
+        } else if self.plan.blocks.is_some() {
+            Format::Blocks
+        } else {
+            Format::Rows
+        }
+    }
+
+    /// Looks at the matrix, as its values are now, once more: for the best format, or for a given one.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the matrix or the device does not allow the format; the matrix is as it was then.
+    pub fn set_format(&mut self, format: Option<Format>) -> Result<()> {
+        let offsets = self.structure.offset.to_vec()?;
+        let found = format::analyse(&self.structure, &offsets, &self.values, format)?;
+        self.plan = Arc::new(found.plan);
+        self.stencil = found.stencil.map(Arc::new);
+        self.slots.take();
+        self.partial.take();
+        self.transposed.take();
+        Ok(())
+    }
+
+    /// Seconds that the search for the format took at upload or in [`Csr::set_format`].
+    pub fn analysis_seconds(&self) -> f64 {
+        self.plan.seconds
+    }
+
+    /// The format of the products and why, in a sentence.
+    pub fn explain(&self) -> String {
+        let s = &*self.structure;
+        let bytes = size_of::<T>();
+        let pattern = |p: &Pattern| {
+            let others = match p.others {
+                0 => String::new(),
+                n => format!(" ({n} are not, and are read as compressed rows)"),
+            };
+            format!("rows are the same {} distances from the diagonal or some of them{others}", p.deltas.len())
+        };
+        let why = match (self.format(), &self.stencil, &self.plan.pattern, &self.plan.blocks) {
+            (Format::Stencil, Some(stencil), ..) => {
+                format!(
+                    "{}, with constant coefficients: neither columns nor values are read",
+                    pattern(&stencil.pattern)
+                )
+            }
+            (Format::Diagonals, _, Some(p), _) => format!("{}: columns are not read", pattern(p)),
+            (Format::Diagonals, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
+                first row serve for all"
+                .to_owned(),
+            (Format::Blocks, .., Some(blocks)) => blocks.words(),
+            _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
+            _ if s.split.is_some() => "no structure that pays was found; a chunk of rows per work-item".to_owned(),
+            _ => "the compressed rows as they are, one or several work-items per row".to_owned(),
+        };
+        format!(
+            "{}: {} x {} with {} entries of {bytes} bytes; {why}; the analysis took {:.1} ms",
+            self.format(),
+            s.rows,
+            s.cols,
+            s.nnz,
+            1e3 * self.plan.seconds
+        )
     }
 
     /// Number of rows.
@@ -264,6 +356,26 @@ impl<T: Real> Csr<T> {
 
     pub(crate) fn structure(&self) -> &Arc<Structure> {
         &self.structure
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(crate) fn stencil(&self) -> Option<&Stencil<T>> {
+        self.stencil.as_deref()
+    }
+
+    /// The values by diagonals, brought up to date where they were changed.
+    pub(crate) fn slots(&self, pattern: &Pattern) -> Result<&Buffer<T>> {
+        let slots = self.slots.get_or_try_init(|| Slots::new(&self.structure, pattern))?;
+        slots.refresh(&self.structure, pattern, &self.values)
+    }
+
+    /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.
+    pub(crate) fn partial(&self, blocks: &Blocks) -> Result<MutexGuard<'_, Buffer<T>>> {
+        let partial = self.partial.get_or_try_init(|| Buffer::uninit(self.context(), blocks.count).map(Mutex::new))?;
+        Ok(partial.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The matrix in its host form, exactly as stored.
@@ -407,8 +519,8 @@ impl Columns<'_> {
         let values = Buffer::<T>::uninit(context, nnz)?;
         let arrays = [order.arg(), column_of.arg(), self.value, column.arg(), values.arg()];
         run("gather_entries", nnz, local, &[[Arg::size(nnz)].as_slice(), &arrays].concat())?;
-        let structure = Arc::new(Structure::new(cols, &offsets, &[], offset, column)?);
-        Ok(Some(Csr { structure, values, transposed: OnceCell::new() }))
+        let structure = Structure::new(cols, &offsets, &[], offset, column)?;
+        Csr::analysed(structure, &offsets, values).map(Some)
     }
 
     /// Each item takes a part of the columns.
@@ -453,8 +565,8 @@ impl Columns<'_> {
         let continues = continues.to_vec()?;
         let starts = starts_of(rows, |i| continues[i] != 0);
         let offsets = offset.to_vec()?;
-        let structure = Arc::new(Structure::new(cols, &offsets, &starts, offset, column)?);
-        Ok(Some(Csr { structure, values, transposed: OnceCell::new() }))
+        let structure = Structure::new(cols, &offsets, &starts, offset, column)?;
+        Csr::analysed(structure, &offsets, values).map(Some)
     }
 }
 
@@ -465,6 +577,10 @@ impl<T: Real> Values<T> for Csr<T> {
 
     fn values_mut(&mut self) -> &mut Buffer<T> {
         self.transposed.take();
+        self.stencil = None;
+        if let Some(slots) = self.slots.get_mut() {
+            slots.outdate();
+        }
         &mut self.values
     }
 
@@ -488,7 +604,22 @@ impl<T: Real> Values<T> for Csr<T> {
 
     fn like(&self) -> Result<Self> {
         let values = Buffer::uninit(self.context(), self.values.len())?;
-        Ok(Csr { structure: self.structure.clone(), values, transposed: OnceCell::new() })
+        Ok(Csr {
+            structure: self.structure.clone(),
+            plan: self.plan.clone(),
+            values,
+            stencil: None,
+            slots: OnceCell::new(),
+            partial: OnceCell::new(),
+            transposed: OnceCell::new(),
+        })
+    }
+
+    fn try_clone(&self) -> Result<Self> {
+        let mut copy = self.like()?;
+        copy.values.copy_from(&self.values)?;
+        copy.stencil.clone_from(&self.stencil);
+        Ok(copy)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Dense column-major matrices.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
+use once_cell::sync::OnceCell;
 
 use super::{Values, Vector, check_context};
 use crate::error::check_length;
@@ -13,6 +16,7 @@ pub struct Dense<T: Real> {
     rows: usize,
     cols: usize,
     values: Vector<T>,
+    partial: OnceCell<Mutex<Buffer<T>>>,
 }
 
 impl<T: Real> Dense<T> {
@@ -23,7 +27,7 @@ impl<T: Real> Dense<T> {
     /// [`Error::NoFp64`] for `f64` on a device without it.
     pub fn from_column_major(context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<Dense<T>> {
         check_length("values", entries(rows, cols)?, values.len())?;
-        Ok(Dense { rows, cols, values: Vector::from_slice(context, values)? })
+        Ok(Dense { rows, cols, values: Vector::from_slice(context, values)?, partial: OnceCell::new() })
     }
 
     /// A matrix of zeros.
@@ -31,7 +35,7 @@ impl<T: Real> Dense<T> {
     /// # Errors
     /// As [`Dense::from_column_major`].
     pub fn zeros(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
-        Ok(Dense { rows, cols, values: Vector::zeros(context, entries(rows, cols)?)? })
+        Ok(Dense { rows, cols, values: Vector::zeros(context, entries(rows, cols)?)?, partial: OnceCell::new() })
     }
 
     /// A matrix with a copy of `array`, of any layout.
@@ -97,6 +101,13 @@ impl<T: Real> Dense<T> {
         Ok(diagonal)
     }
 
+    /// Room for the sums of so many parts of the columns, as many in every call; held from the kernel that writes them
+    /// to the one that reads.
+    pub(crate) fn partial(&self, parts: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
+        let make = || Buffer::uninit(self.context(), parts * self.rows).map(Mutex::new);
+        Ok(self.partial.get_or_try_init(make)?.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The matrix as an `ndarray` array of column-major layout.
     ///
     /// # Errors
@@ -134,6 +145,6 @@ impl<T: Real> Values<T> for Dense<T> {
     }
 
     fn like(&self) -> Result<Self> {
-        Ok(Dense { rows: self.rows, cols: self.cols, values: self.values.like()? })
+        Ok(Dense { rows: self.rows, cols: self.cols, values: self.values.like()?, partial: OnceCell::new() })
     }
 }

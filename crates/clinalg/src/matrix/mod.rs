@@ -14,12 +14,15 @@
 mod band;
 mod csr;
 mod dense;
+mod format;
 mod vector;
 
 pub use band::Band;
 pub use csr::Csr;
 pub(crate) use csr::Structure;
 pub use dense::Dense;
+pub use format::Format;
+pub(crate) use format::{BLOCK as PATTERN_BLOCK, Blocks, Columns, Plan};
 pub use vector::Vector;
 
 use crate::{Buffer, Context, Error, Real, Result};

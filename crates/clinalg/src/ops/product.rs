@@ -1,9 +1,9 @@
 //! Matrix-vector products and what a solver takes for a matrix.
 
 use super::DotParts;
-use crate::matrix::{Band, Csr, Dense, Values, Vector};
+use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, PATTERN_BLOCK, Plan, Values, Vector};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{AHEAD, RowProduct};
+use crate::tune::{AHEAD, DenseTile, RowProduct, UNROLLED_DIAGONALS};
 use crate::{Context, Error, Real, Result};
 
 /// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
@@ -37,6 +37,25 @@ pub trait Transposed<T: Real>: Operator<T> {
     /// # Errors
     /// As [`Operator::apply`].
     fn apply_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
+}
+
+/// An operator that takes several right-hand sides at once.
+pub trait Many<T: Real>: Operator<T> {
+    /// Y = alpha A X + beta Y for the columns of X and Y, enqueued; `beta = 0` never reads `y`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] or [`Error::Context`] that names `x` or `y`.
+    fn apply_many(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()>;
+}
+
+/// Y = alpha A X + beta Y with several right-hand sides at once, the columns of X: the matrix is read once for four of
+/// them. `beta = 0` never reads `y`.
+///
+/// # Errors
+/// [`Error::Shape`] unless X has as many rows as A has columns and Y the rows of A and the columns of X;
+/// [`Error::Context`].
+pub fn mm<T: Real>(alpha: T, a: &(impl Many<T> + ?Sized), x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+    a.apply_many(alpha, x, beta, y)
 }
 
 /// y = alpha A x + beta y; `beta = 0` never reads `y`.
@@ -81,9 +100,72 @@ pub(crate) fn check_operands<T: Real>(
     Ok(())
 }
 
+/// Items per cut row; `LANES` of `join_blocks_gpu`.
+const JOIN_LANES: usize = 8;
+
 /// The kernel for a processor, with the hint to fetch memory ahead where the compiler takes it.
 fn ahead(context: &Context, kernel: Kernel) -> Kernel {
     if context.fetches_ahead() { kernel.with(AHEAD) } else { kernel }
+}
+
+/// Columns of X per item; `COLUMNS` of `many.cl`.
+const COLUMNS: usize = 4;
+
+/// The launch of a kernel of `many.cl`: `rows * lanes` items for every [`COLUMNS`] columns.
+fn launch_many<T: Real>(
+    a: &(impl Operator<T> + Values<T>),
+    name: &'static str,
+    lanes: usize,
+    (x, beta, y): (&Dense<T>, T, &mut Dense<T>),
+    matrix: &[Arg],
+) -> Result<()> {
+    let context = Operator::context(a);
+    for (argument, (rows, cols), dense) in [("x", (a.cols(), x.cols()), x), ("y", (a.rows(), x.cols()), &*y)] {
+        if !context.same(Dense::context(dense)) {
+            return Err(Error::Context { argument });
+        }
+        if (Dense::rows(dense), Dense::cols(dense)) != (rows, cols) {
+            let got = format!("{} x {}", Dense::rows(dense), Dense::cols(dense));
+            return Err(Error::Shape { argument, expected: format!("{rows} x {cols}"), got });
+        }
+    }
+    let local = context.local();
+    let kernel = Kernel::new(&files::MANY, name, T::PRECISION).with(&[("LANES", lanes as u64)]);
+    // Whole groups of rows.
+    let items = a.rows().div_ceil(local / lanes) * local;
+    let sizes = [Arg::size(a.rows()), Arg::size(a.cols()), Arg::size(x.cols())];
+    let vectors = [x.values().arg(), beta.arg().0, y.values().arg()];
+    let args = [sizes.as_slice(), matrix, &vectors].concat();
+    context.run(&kernel, Range::d2([items, x.cols().div_ceil(COLUMNS)], [local, 1]), &args)
+}
+
+impl<T: Real> Many<T> for Csr<T> {
+    fn apply_many(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let s = self.structure();
+        let lanes = match (Csr::context(self).shape(), self.plan()) {
+            (Shape::Cpu, _) => 1,
+            // Rows of very different lengths.
+            (Shape::Gpu, Plan { blocks: Some(Blocks { columns: Columns::Cut { .. }, .. }), .. }) => 32,
+            (Shape::Gpu, plan) => plan.rows.lanes(),
+        };
+        let matrix = [alpha.arg().0, s.offset.arg(), s.column.arg(), self.values().arg()];
+        launch_many(self, "mm_csr", lanes, (x, beta, y), &matrix)
+    }
+}
+
+impl<T: Real> Many<T> for Dense<T> {
+    fn apply_many(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let lanes = if Dense::context(self).shape() == Shape::Cpu { 1 } else { 8 };
+        launch_many(self, "mm_dense", lanes, (x, beta, y), &[alpha.arg().0, self.values().arg()])
+    }
+}
+
+impl<T: Real> Many<T> for Band<T> {
+    fn apply_many(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let sizes = [Arg::size(self.kl()), Arg::size(self.kl() + 1 + self.ku())];
+        let matrix = [sizes.as_slice(), &[alpha.arg().0, self.values().arg()]].concat();
+        launch_many(self, "mm_band", 1, (x, beta, y), &matrix)
+    }
 }
 
 impl<T: Real> Operator<T> for Csr<T> {
@@ -103,6 +185,9 @@ impl<T: Real> Operator<T> for Csr<T> {
         let s = self.structure();
         let context = Csr::context(self);
         check_operands(context, s.rows, s.cols, x, y)?;
+        if s.rows == 0 {
+            return Ok(());
+        }
         let kernel = |name| Kernel::new(&files::CSR, name, T::PRECISION);
         let [a, o, c, v, x, b, y] = [
             alpha.arg().0,
@@ -113,35 +198,82 @@ impl<T: Real> Operator<T> for Csr<T> {
             beta.arg().0,
             y.buffer().arg(),
         ];
-        match context.shape() {
-            Shape::Cpu if s.rows == 0 => Ok(()),
-            Shape::Cpu => {
-                let range = Range::d1(s.split.len() - 1, 1);
-                let split = s.split.arg();
-                match &s.runs {
+        if let Some(stencil) = self.stencil() {
+            let p = &stencil.pattern;
+            let pattern = [p.full.arg(), p.mask.arg(), p.delta.arg(), stencil.coefficient.arg()];
+            let rest = [a, o, c, v, x, b, y];
+            if context.shape() == Shape::Cpu {
+                let range = Range::d1(context.chunks().min(s.rows.div_ceil(PATTERN_BLOCK)), 1);
+                let args = [&[Arg::size(s.rows)], pattern.as_slice(), &rest].concat();
+                return context.run(&p.kernel::<T>("mv_stencil_cpu"), range, &args);
+            }
+            let (tiles, local) = (&stencil.tiles, context.local());
+            let range = Range::d2([tiles.groups[0] * local, tiles.groups[1]], [local, 1]);
+            let sizes = [Arg::size(s.rows), Arg::size(tiles.line), tiles.full.arg()];
+            return context.run(&p.kernel::<T>("mv_stencil_gpu"), range, &[sizes.as_slice(), &pattern, &rest].concat());
+        }
+        let plan = self.plan();
+        match (context.shape(), &s.split) {
+            (Shape::Cpu, Some(split)) => {
+                let range = Range::d1(split.len() - 1, 1);
+                match s.runs.as_ref().filter(|_| !plan.plain) {
                     Some(runs) => {
-                        let args = [split, runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
+                        let args = [split.arg(), runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
                         context.run(&ahead(context, kernel("mv_csr_runs_cpu")), range, &args)
                     }
-                    None => context.run(&ahead(context, kernel("mv_csr_cpu")), range, &[split, a, o, c, v, x, b, y]),
+                    None => {
+                        let args = [split.arg(), a, o, c, v, x, b, y];
+                        context.run(&ahead(context, kernel("mv_csr_cpu")), range, &args)
+                    }
                 }
             }
-            Shape::Gpu => {
-                let (kernel, lanes) = match s.product {
-                    RowProduct::Row => (kernel("mv_csr_row_gpu"), 1),
-                    RowProduct::Lanes8 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 8)]), 8),
-                    RowProduct::Lanes32 => (kernel("mv_csr_lanes_gpu").with(&[("LANES", 32)]), 32),
-                };
-                let range = Range::d1(s.rows * lanes, context.local());
-                context.run(&kernel, range, &[Arg::size(s.rows), a, o, c, v, x, b, y])
-            }
+            _ => match (&plan.pattern, &plan.blocks) {
+                (Some(p), _) => {
+                    let slots = self.slots(p)?;
+                    let pattern = [Arg::size(s.rows), p.full.arg(), p.mask.arg(), p.delta.arg(), slots.arg()];
+                    let args = [pattern.as_slice(), &[a, o, c, v, x, b, y]].concat();
+                    context.run(&p.kernel::<T>("mv_slots_gpu"), Range::d1(s.rows, context.local()), &args)
+                }
+                (None, Some(blocks)) => {
+                    let range = Range::d1(blocks.count * blocks.items, blocks.items);
+                    let start = blocks.start.arg();
+                    match &blocks.columns {
+                        Columns::Whole => context.run(&blocks.product, range, &[start, a, o, c, v, x, b, y]),
+                        Columns::Short(base, column) => {
+                            let args = [start, base.arg(), a, o, column.arg(), v, x, b, y];
+                            context.run(&blocks.product, range, &args)
+                        }
+                        Columns::Cut { rows, row, from, to, join } => {
+                            let partial = self.partial(blocks)?;
+                            let total = Arg::U32(s.nnz as u32);
+                            let args = [total, start, a, o, c, v, x, b, partial.arg(), y];
+                            context.run(&blocks.product, range, &args)?;
+                            let args = [Arg::size(*rows), row.arg(), from.arg(), to.arg(), partial.arg(), a, y];
+                            context.run(join, Range::d1(rows * JOIN_LANES, blocks.items), &args)
+                        }
+                    }
+                }
+                (None, None) => {
+                    let lanes = plan.rows.lanes();
+                    let kernel = match lanes {
+                        1 => kernel("mv_csr_row_gpu"),
+                        _ => kernel("mv_csr_lanes_gpu").with(&[("LANES", lanes as u64)]),
+                    };
+                    let range = Range::d1(s.rows * lanes, context.local());
+                    context.run(&kernel, range, &[Arg::size(s.rows), a, o, c, v, x, b, y])
+                }
+            },
         }
     }
 
     fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        if context.shape() == Shape::Gpu && s.product == RowProduct::Row && s.rows == s.cols {
+        // Other formats move so much less that a pass of its own for the dot product is faster.
+        let cut = matches!(self.plan().blocks, Some(Blocks { columns: Columns::Cut { .. }, .. }));
+        let plain = !cut && matches!(self.format(), Format::Rows | Format::Blocks);
+        let by_rows = plain && self.plan().rows == RowProduct::Row;
+        if context.shape() == Shape::Gpu && by_rows && s.rows == s.cols {
             check_operands(context, s.rows, s.cols, x, y)?;
             return self.apply_dot_by_rows(x, y, dot);
         }
@@ -214,35 +346,10 @@ impl<T: Real> Operator<T> for Band<T> {
             beta.arg().0,
             y.buffer().arg(),
         ];
-        context.run(&Kernel::new(&files::BAND, name, T::PRECISION), range, &args)
-    }
-}
-
-/// Rows that a work-group of the dense product takes; `TILE` in `dense.cl`.
-const DENSE_TILE: usize = 32;
-
-impl<T: Real> Dense<T> {
-    fn launch(
-        &self,
-        name: &'static str,
-        range: Range,
-        alpha: T,
-        x: &Vector<T>,
-        beta: T,
-        y: &mut Vector<T>,
-    ) -> Result<()> {
-        let args = [
-            Arg::size(Dense::rows(self)),
-            Arg::size(Dense::cols(self)),
-            alpha.arg().0,
-            self.values().arg(),
-            x.buffer().arg(),
-            beta.arg().0,
-            y.buffer().arg(),
-        ];
-        let context = Dense::context(self);
-        let kernel = Kernel::new(&files::DENSE, name, T::PRECISION);
-        let kernel = if context.shape() == Shape::Cpu { ahead(context, kernel) } else { kernel };
+        let kernel = Kernel::new(&files::BAND, name, T::PRECISION);
+        let width = self.kl() + 1 + self.ku();
+        let unrolled = context.shape() == Shape::Gpu && width <= UNROLLED_DIAGONALS;
+        let kernel = if unrolled { kernel.with(&[("DIAGONALS", width as u64)]) } else { kernel };
         context.run(&kernel, range, &args)
     }
 }
@@ -264,15 +371,29 @@ impl<T: Real> Operator<T> for Dense<T> {
         let context = Dense::context(self);
         let rows = Dense::rows(self);
         check_operands(context, rows, Dense::cols(self), x, y)?;
-        let (name, range) = match context.shape() {
+        let sizes = [Arg::size(rows), Arg::size(Dense::cols(self))];
+        let [alpha, a, x, beta, y] =
+            [alpha.arg().0, self.values().arg(), x.buffer().arg(), beta.arg().0, y.buffer().arg()];
+        let kernel = |name| Kernel::new(&files::DENSE, name, T::PRECISION);
+        if context.shape() == Shape::Cpu {
             // As few chunks as keep all units busy: their parts of a column are read in one go.
-            Shape::Cpu => ("mv_dense_cpu", Range::d1((context.device().compute_units.max(1) as usize).min(rows), 1)),
-            Shape::Gpu => {
-                let local = context.local();
-                ("mv_dense_gpu", Range::d1(rows.div_ceil(DENSE_TILE) * local, local))
-            }
-        };
-        self.launch(name, range, alpha, x, beta, y)
+            let range = Range::d1((context.device().compute_units.max(1) as usize).min(rows), 1);
+            let args = [sizes.as_slice(), &[alpha, a, x, beta, y]].concat();
+            return context.run(&ahead(context, kernel("mv_dense_cpu")), range, &args);
+        }
+        let tile = DenseTile::choose(context.device(), context.local(), rows, Dense::cols(self));
+        let kernel_of_tile = kernel("mv_dense_gpu").with(&[("LOCAL", tile.items as u64), ("TILE", tile.rows as u64)]);
+        let range = Range::d2([rows.div_ceil(tile.rows) * tile.items, tile.parts], [tile.items, 1]);
+        let parts = [Arg::size(tile.parts), Arg::size(tile.chunk)];
+        if tile.parts == 1 {
+            let args = [sizes.as_slice(), &parts, &[alpha, a, x, beta, y, y]].concat();
+            return context.run(&kernel_of_tile, range, &args);
+        }
+        let partial = self.partial(tile.parts)?;
+        let args = [sizes.as_slice(), &parts, &[alpha, a, x, beta, partial.arg(), y]].concat();
+        context.run(&kernel_of_tile, range, &args)?;
+        let args = [sizes[0], parts[0], alpha, partial.arg(), beta, y];
+        context.run(&kernel("join_parts_gpu"), Range::d1(rows, context.local()), &args)
     }
 }
 
@@ -281,13 +402,27 @@ impl<T: Real> Transposed<T> for Dense<T> {
         let context = Dense::context(self);
         let cols = Dense::cols(self);
         check_operands(context, cols, Dense::rows(self), x, y)?;
-        let (name, range) = match context.shape() {
-            Shape::Cpu => ("mv_dense_transposed_cpu", Range::d1(context.chunks().min(cols), 1)),
-            Shape::Gpu => {
-                let local = context.local();
-                ("mv_dense_transposed_gpu", Range::d1(cols * local, local))
+        let args = [
+            Arg::size(Dense::rows(self)),
+            Arg::size(cols),
+            alpha.arg().0,
+            self.values().arg(),
+            x.buffer().arg(),
+            beta.arg().0,
+            y.buffer().arg(),
+        ];
+        let kernel = |name| Kernel::new(&files::DENSE, name, T::PRECISION);
+        match context.shape() {
+            Shape::Cpu => {
+                let range = Range::d1(context.chunks().min(cols), 1);
+                context.run(&ahead(context, kernel("mv_dense_transposed_cpu")), range, &args)
             }
-        };
-        self.launch(name, range, alpha, x, beta, y)
+            Shape::Gpu => {
+                let kernel = kernel("mv_dense_transposed_gpu");
+                let kernel = if Dense::rows(self).is_multiple_of(2) { kernel.with(&[("PAIRS", 1)]) } else { kernel };
+                let local = context.local();
+                context.run(&kernel, Range::d1(cols * local, local), &args)
+            }
+        }
     }
 }

@@ -47,6 +47,8 @@ macro_rules! elements {
     )*};
 }
 elements! {
+    u8 => |v| Arg::U32(v.into()), |v| [u32::from_ne_bytes([v; 4]); 2];
+    u16 => |v| Arg::U32(v.into()), |v| [u32::from(v) * 0x1_0001; 2];
     u32 => Arg::U32, |v| [v; 2];
     u64 => Arg::U64, |v| halves(v.to_ne_bytes());
     usize => |v| Arg::U64(v as u64), |v| halves((v as u64).to_ne_bytes());
@@ -98,7 +100,8 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::Allocation`] when the device cannot hold it.
     pub fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
-        let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64);
+        // Whole words, which a fill by kernel writes.
+        let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64).div_ceil(4).saturating_mul(4);
         let mem = context.create_mem(bytes)?;
         Ok(Buffer { context: context.clone(), mem, len, bytes, values: PhantomData })
     }
@@ -243,7 +246,7 @@ impl<T: Element> Buffer<T> {
     }
 
     fn fill_by_kernel(&mut self, value: T) -> Result<()> {
-        let count = self.len * size_of::<T>() / 4;
+        let count = (self.len * size_of::<T>()).div_ceil(4);
         let [even, odd] = value.words();
         let args = [Arg::size(count), Arg::U32(even), Arg::U32(odd), self.arg()];
         let range = kernel::Range::d1(count, self.context.local());

@@ -462,6 +462,23 @@ impl Context {
             )
         };
         self.check("clGetKernelWorkGroupInfo", code)?;
+        // Compiled for groups of one size, whatever the driver (NVIDIA 580) says of the kernel in general.
+        let mut required = [0_usize; 3];
+        // SAFETY: the answer is three size_t.
+        let code = unsafe {
+            ffi::clGetKernelWorkGroupInfo(
+                raw,
+                self.inner.device.id(),
+                ffi::CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
+                size_of_val(&required),
+                required.as_mut_ptr().cast(),
+                null_mut(),
+            )
+        };
+        self.check("clGetKernelWorkGroupInfo", code)?;
+        if required[0] != 0 {
+            slot.max_local = required.iter().product();
+        }
         let slot = Arc::new(slot);
         let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; its kernel is used and this one goes with its slot.

@@ -29,6 +29,9 @@ pub(crate) mod files {
     pub(crate) static CSR: File = file!("csr");
     pub(crate) static BAND: File = file!("band");
     pub(crate) static DENSE: File = file!("dense");
+    pub(crate) static MANY: File = file!("many");
+    pub(crate) static BLOCKS: File = file!("blocks");
+    pub(crate) static STENCIL: File = file!("stencil");
     pub(crate) static CONVERT: File = file!("convert");
     pub(crate) static GRID2: File = file!("grid2");
     pub(crate) static GRID2_GPU: File = file!("grid2_gpu");
@@ -90,8 +93,10 @@ pub(super) struct ProgramKey {
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
         use files::*;
-        let all =
-            [&VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &CONVERT, &GRID2, &GRID2_GPU, &WAVE2, &KRYLOV, &GRID3, &FACES2];
+        let all = [
+            &VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &MANY, &BLOCKS, &STENCIL, &CONVERT, &GRID2, &GRID2_GPU, &WAVE2,
+            &KRYLOV, &GRID3, &FACES2,
+        ];
         all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
     }
 

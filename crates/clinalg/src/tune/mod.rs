@@ -262,7 +262,7 @@ pub(crate) fn first_difference<T: Real>(got: &[T], want: &[T]) -> Option<String>
 
 /// How a sparse product on a GPU spreads a row over work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowProduct {
+pub(crate) enum RowProduct {
     /// One item per row.
     Row,
     /// Eight neighbouring items per row.
@@ -280,7 +280,7 @@ const SKEW: usize = 64;
 
 impl RowProduct {
     /// The choice for `rows` rows with `nnz` entries, `longest` of them in the longest row.
-    pub fn choose(rows: usize, nnz: usize, longest: usize) -> RowProduct {
+    pub(crate) fn choose(rows: usize, nnz: usize, longest: usize) -> RowProduct {
         let mean = nnz.div_ceil(rows.max(1));
         if mean > LONG_ROWS || longest > SKEW * mean.max(SHORT_ROWS) {
             RowProduct::Lanes32
@@ -290,7 +290,111 @@ impl RowProduct {
             RowProduct::Row
         }
     }
+
+    /// Items per row.
+    pub(crate) fn lanes(self) -> usize {
+        match self {
+            RowProduct::Row => 1,
+            RowProduct::Lanes8 => 8,
+            RowProduct::Lanes32 => 32,
+        }
+    }
 }
+
+/// How the dense product on a GPU is spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DenseTile {
+    /// Items of a work-group.
+    pub(crate) items: usize,
+    /// Rows of a work-group.
+    pub(crate) rows: usize,
+    /// Parts of the columns, each with work-groups of its own, and columns of a part.
+    pub(crate) parts: usize,
+    pub(crate) chunk: usize,
+}
+
+/// Items of a work-group of the dense product where the device allows (NVIDIA H200, f64: 8192 and 16384 rows and columns at
+/// 1.02 times the rate of cuBLAS with 1024 items, 0.99 times with 128 to 512).
+const DENSE_ITEMS: usize = 1024;
+
+impl DenseTile {
+    pub(crate) fn choose(device: &DeviceInfo, local: usize, rows: usize, cols: usize) -> DenseTile {
+        let items = if device.max_work_group >= DENSE_ITEMS { DENSE_ITEMS } else { local };
+        let units = (device.compute_units as usize).max(1);
+        // Twice as many rows where two groups a unit are left.
+        let tile = if items >= 64 && rows.div_ceil(64) * 2 >= units * 3 { 64 } else { 32 };
+        let groups = rows.div_ceil(tile).max(1);
+        let wanted = if groups * 2 >= units * 3 { 1 } else { (units * 2).div_ceil(groups) };
+        // A part has some loads for each item.
+        let parts = wanted.min(cols / (8 * items / tile)).max(1);
+        let chunk = cols.div_ceil(parts);
+        DenseTile { items, rows: tile, parts: cols.div_ceil(chunk.max(1)).max(1), chunk }
+    }
+}
+
+/// Bands of at most so many diagonals have a kernel of their own on a GPU.
+pub(crate) const UNROLLED_DIAGONALS: usize = 32;
+
+/// How a sparse product on a GPU goes through blocks of entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BlockShape {
+    /// Items of a work-group.
+    pub(crate) items: usize,
+    /// Entries per item.
+    pub(crate) per: usize,
+    /// Most rows of a block of whole rows.
+    pub(crate) rows: usize,
+    /// Whether local memory has gaps.
+    gaps: bool,
+}
+
+/// Items of a work-group of a sparse product by blocks (NVIDIA H200: 64 to 256 differ by 3 %).
+const BLOCK_ITEMS: usize = 128;
+
+impl BlockShape {
+    /// The choice for `rows` rows with `nnz` entries. Rows of the mean length should fill a block; with 4 to 7 entries
+    /// per item enough loads and enough groups are under way (NVIDIA H200: at 16 a third of the rate).
+    pub(crate) fn choose(rows: usize, nnz: usize) -> BlockShape {
+        let items = BLOCK_ITEMS;
+        let width = nnz.div_ceil(rows.max(1)).max(1);
+        let rows_of = |per: usize| (per * items / width).clamp(1, items);
+        let filled = |per: usize| (rows_of(per) * width * 1000) / (per * items);
+        let best = (4..=7).rev().max_by_key(|&per| filled(per)).unwrap_or(4);
+        let per = if width <= 7 { width } else { best };
+        BlockShape { items, per, rows: rows_of(per), gaps: width.is_multiple_of(2) }
+    }
+
+    /// Most entries of a block.
+    pub(crate) fn entries(&self) -> usize {
+        self.items * self.per
+    }
+
+    /// Whether so many blocks of whole rows are full enough, or too few for that to matter; otherwise blocks are better
+    /// cut inside rows, at the price of a second launch.
+    pub(crate) fn fills(&self, blocks: usize, nnz: usize) -> bool {
+        blocks <= 1024 || nnz >= blocks * self.entries() / 20 * 19
+    }
+
+    pub(crate) fn defines(&self) -> Vec<(&'static str, u64)> {
+        let mut defines = vec![("PER", self.per as u64), ("LOCAL", self.items as u64)];
+        if self.gaps {
+            defines.push(("GAPS", 1));
+        }
+        defines
+    }
+}
+
+/// Rows of a line of a stencil whose pattern tells none.
+pub(crate) const LINE: usize = 4096;
+
+/// Fewest rows for which a pattern of rows is looked for.
+pub(crate) const PATTERN_ROWS: usize = 1024;
+
+/// Rows outside of the pattern may be one in so many.
+pub(crate) const PATTERN_SHARE: usize = 16;
+
+/// Empty slots of values by diagonals may be one for so many entries: beyond, 16-bit columns move fewer bytes.
+pub(crate) const EMPTY_SLOTS: usize = 6;
 
 /// Shortest mean run of rows (see `Csr`) from which the product on a processor reads columns by run (AMD EPYC, PoCL 3.1:
 /// 5-point stencil on 2049^2 points 1.3 times as fast by runs of 683 rows).

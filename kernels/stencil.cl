@@ -1,0 +1,300 @@
+// Sparse matrices most of whose rows have their entries at the same distances from the diagonal, as those of stencils on
+// grids have. The distances of the most frequent kind of row are the pattern: columns i + delta[j], with
+// the values coefficient[j] where these are constant as well. mask[i] tells which entries of the pattern row i has, and
+// holds OTHER where the row has others too: such a row is read from the compressed rows. full[b] is 1 where all rows of
+// block b have the whole pattern: there no mask is read either.
+//
+// Traffic per row, f64: 16 B for x and y, and 8 B per entry of the pattern unless the coefficients are constant.
+
+#define OTHER 0x80000000u
+// The columns are those of the pattern, the values are not.
+#define DIFFERS 0x40000000u
+
+// Rows of a block.
+#define BLOCK 64
+
+// Lines of a tile.
+#define TILE_LINES 4
+
+#if REAL_BITS == 64
+#define BITS(v) as_ulong(v)
+#else
+#define BITS(v) as_uint(v)
+#endif
+
+// Width, distances of the columns and values of the rows listed, at most `widest` entries of each.
+__kernel void gather_rows(ulong count, uint widest, __global const uint *list, __global const uint *offset,
+                          __global const uint *column, __global const REAL *value, __global uint *width,
+                          __global uint *delta, __global REAL *coefficient)
+{
+    const size_t k = get_global_id(0);
+    if (k < count) {
+        const uint i = list[k];
+        const uint first = offset[i];
+        const uint own = offset[i + 1] - first;
+        width[k] = own;
+        const uint taken = min(own, widest);
+        for (uint j = 0; j < taken; ++j) {
+            delta[k * widest + j] = column[first + j] - i;
+            coefficient[k * widest + j] = value[first + j];
+        }
+    }
+}
+
+// The masks, with DIFFERS and OTHER, for a pattern of `width` entries.
+__kernel void mask_rows(ulong rows, uint width, __global const uint *offset, __global const uint *column,
+                        __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
+                        __global uint *mask)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        const uint end = offset[i + 1];
+        uint j = 0;
+        uint own = 0;
+        for (uint k = offset[i]; k < end && !(own & OTHER); ++k) {
+            const uint distance = column[k] - (uint)i;
+            while (j < width && delta[j] != distance) {
+                ++j;
+            }
+            if (j == width) {
+                own = OTHER;
+            } else {
+                own |= (1u << j) | (BITS(value[k]) == BITS(coefficient[j]) ? 0 : DIFFERS);
+                ++j;
+            }
+        }
+        mask[i] = own;
+    }
+}
+
+// How many rows of each block have entries outside of the pattern, and how many have other values.
+__kernel void count_masks(ulong rows, ulong blocks, __global const uint *mask, __global uchar *others,
+                          __global uchar *differing)
+{
+    const size_t b = get_global_id(0);
+    if (b < blocks) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        uint other = 0, differs = 0;
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            other += mask[i] >> 31;
+            differs += mask[i] >> 30 & 1;
+        }
+        others[b] = (uchar)other;
+        differing[b] = (uchar)differs;
+    }
+}
+
+// The masks as the products read them: a row with other values is OTHER where the coefficients are constant.
+__kernel void settle_masks(ulong rows, uint constant_values, __global const uint *mask, __global uint *settled)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        const uint own = mask[i];
+        settled[i] = (own & OTHER) || (constant_values && (own & DIFFERS)) ? OTHER : own & ~DIFFERS;
+    }
+}
+
+__kernel void find_full_blocks(ulong rows, ulong blocks, uint whole, __global const uint *mask, __global uchar *full)
+{
+    const size_t b = get_global_id(0);
+    if (b < blocks) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        bool all = true;
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            all = all && mask[i] == whole;
+        }
+        full[b] = all;
+    }
+}
+
+// The tiles of mv_stencil_gpu, of `length` neighbours each, `across` of them beside each other.
+__kernel void find_full_tiles(ulong rows, ulong line, ulong length, ulong across, ulong tiles, uint whole,
+                              __global const uint *mask, __global uchar *tile)
+{
+    const size_t t = get_global_id(0);
+    if (t < tiles) {
+        const size_t place = t % across * length;
+        bool all = place + length <= line;
+        for (size_t q = 0; q < TILE_LINES; ++q) {
+            const size_t first = (t / across * TILE_LINES + q) * line + place;
+            all = all && first + length <= rows;
+            for (size_t k = 0; all && k < length; ++k) {
+                all = mask[first + k] == whole;
+            }
+        }
+        tile[t] = all;
+    }
+}
+
+#ifdef POINTS
+
+inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
+{
+    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
+}
+
+// A row of the compressed rows.
+inline REAL row_of_entries(size_t i, __global const uint *offset, __global const uint *column,
+                           __global const REAL *value, __global const REAL *x)
+{
+    REAL sum = ZERO;
+    const uint end = offset[i + 1];
+    for (uint k = offset[i]; k < end; ++k) {
+        sum += value[k] * x[column[k]];
+    }
+    return sum;
+}
+
+// Values by entries of the pattern: entry j of row i at slot[(i / BLOCK * POINTS + j) * BLOCK + i % BLOCK].
+__kernel void fill_slots(ulong rows, __global const uint *mask, __global const uint *offset,
+                         __global const REAL *value, __global REAL *slot)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        __global REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
+        const uint present = mask[i] & OTHER ? 0 : mask[i];
+        uint k = offset[i];
+        for (uint j = 0; j < POINTS; ++j) {
+            own[j * BLOCK] = present >> j & 1 ? value[k++] : ZERO;
+        }
+    }
+}
+
+// y = alpha A x + beta y with the values from the slots.
+__kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global const uint *mask,
+                           __constant int *delta, __global const REAL *slot, REAL alpha,
+                           __global const uint *offset, __global const uint *column, __global const REAL *value,
+                           __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        __global const REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
+        __global const REAL *from = x + i;
+        REAL sum = ZERO;
+        if (full[i / BLOCK]) {
+#pragma unroll
+            for (uint j = 0; j < POINTS; ++j) {
+                sum += own[j * BLOCK] * from[delta[j]];
+            }
+        } else {
+            const uint present = mask[i];
+            if (present & OTHER) {
+                sum = row_of_entries(i, offset, column, value, x);
+            } else {
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    if (present >> j & 1) {
+                        sum += own[j * BLOCK] * from[delta[j]];
+                    }
+                }
+            }
+        }
+        y[i] = combine(alpha, sum, beta, y + i);
+    }
+}
+
+// A row of constant coefficients.
+inline REAL row_of_stencil(size_t i, uint present, __constant int *delta, __constant REAL *coefficient,
+                           __global const uint *offset, __global const uint *column, __global const REAL *value,
+                           __global const REAL *x)
+{
+    __global const REAL *from = x + i;
+    REAL sum = ZERO;
+    if (present & OTHER) {
+        sum = row_of_entries(i, offset, column, value, x);
+    } else {
+#pragma unroll
+        for (uint j = 0; j < POINTS; ++j) {
+            if (present >> j & 1) {
+                sum += coefficient[j] * from[delta[j]];
+            }
+        }
+    }
+    return sum;
+}
+
+// The same with all entries of the pattern.
+inline REAL row_of_whole_stencil(__constant int *delta, __constant REAL *coefficient, __global const REAL *from)
+{
+    REAL sum = ZERO;
+#pragma unroll
+    for (uint j = 0; j < POINTS; ++j) {
+        sum += coefficient[j] * from[delta[j]];
+    }
+    return sum;
+}
+
+// y = alpha A x + beta y with constant coefficients. The rows are looked at as lines of `line`; a work-group has a tile of
+// LOCAL neighbours in each of TILE_LINES lines, so that with lines that are those of the grid most of x comes from the
+// caches near by. tile[g] is 1 where all rows of a tile are there and have the whole pattern.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_stencil_gpu(ulong rows, ulong line, __global const uchar *tile, __global const uchar *full,
+               __global const uint *mask, __constant int *delta, __constant REAL *coefficient, REAL alpha,
+               __global const uint *offset, __global const uint *column, __global const REAL *value,
+               __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t place = get_global_id(0);
+    const size_t first = get_group_id(1) * TILE_LINES * line + place;
+    const bool whole = tile[get_group_id(1) * get_num_groups(0) + get_group_id(0)];
+#if POINTS <= 9
+    if (whole) {
+        REAL sum[TILE_LINES];
+#pragma unroll
+        for (uint q = 0; q < TILE_LINES; ++q) {
+            sum[q] = row_of_whole_stencil(delta, coefficient, x + first + q * line);
+        }
+#pragma unroll
+        for (uint q = 0; q < TILE_LINES; ++q) {
+            __global REAL *out = y + first + q * line;
+            *out = combine(alpha, sum[q], beta, out);
+        }
+        return;
+    }
+#endif
+    // Many points keep enough loads under way row by row.
+    if (place < line) {
+#pragma unroll 1
+        for (uint q = 0; q < TILE_LINES; ++q) {
+            const size_t i = first + q * line;
+            if (i < rows) {
+                const uint present = whole || full[i / BLOCK] ? (1u << POINTS) - 1 : mask[i];
+                const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
+                y[i] = combine(alpha, sum, beta, y + i);
+            }
+        }
+    }
+}
+
+// A chunk of blocks per item. In a full block all rows do the same: eight at a time.
+__kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global const uint *mask,
+                             __constant int *delta, __constant REAL *coefficient, REAL alpha,
+                             __global const uint *offset, __global const uint *column, __global const REAL *value,
+                             __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        size_t i = b * BLOCK;
+        if (full[b]) {
+            for (; i + 8 <= end; i += 8) {
+                REAL8 sum = (REAL8)ZERO;
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    sum += coefficient[j] * vload8(0, x + i + delta[j]);
+                }
+                if (beta == ZERO) {
+                    vstore8(alpha * sum, 0, y + i);
+                } else {
+                    vstore8(alpha * sum + beta * vload8(0, y + i), 0, y + i);
+                }
+            }
+        }
+        for (; i < end; ++i) {
+            const REAL sum = row_of_stencil(i, mask[i], delta, coefficient, offset, column, value, x);
+            y[i] = combine(alpha, sum, beta, y + i);
+        }
+    }
+}
+
+#endif
