@@ -162,7 +162,11 @@ pub(crate) static TUNING_DOT: Operation = Operation {
         let sound = local.is_power_of_two() && (1..=64).contains(&rows);
         sound.then_some(Needs { group: local as usize, local_bytes: local as usize * precision.bytes() })
     },
-    default: |device, precision, _| [tune::local_size(device, 256, precision.bytes()), 4, 0, 0, 0, 0],
+    // Few rows: work-groups for all units. Many: longer work-groups, of which the last round wastes less.
+    default: |device, precision, class| {
+        let rows = if class < 23 { 4 } else { 8 };
+        [tune::local_size(device, 256, precision.bytes()), rows, 0, 0, 0, 0]
+    },
     candidates: |_, _| {
         let locals = [64, 128, 256, 512, 1024].into_iter();
         locals.flat_map(|local| [1, 2, 4, 8].map(|rows| [local, rows, 0, 0, 0, 0])).collect()
