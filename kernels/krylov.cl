@@ -71,17 +71,22 @@ inline REAL lane_sum(__global const REAL *parts, uint count, uint lane)
     return sum;
 }
 
-// y = A x with a row per item, `turns` times ITEMS rows in turn, and x'y in a part per work-group.
+// Rows that an item of a product has under way.
+#ifndef ROWS
+#define ROWS 4
+#endif
+
+// y = A x with a row per item, `turns` times ROWS rows in turn, and x'y in a part per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_csr_row_dot_gpu(ulong rows, uint turns, __global const uint *offset, __global const uint *column,
                    __global const REAL *value, __global const REAL *x, __global REAL *y, __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
-    size_t i = get_group_id(0) * (size_t)turns * (ITEMS * LOCAL) + lane;
+    size_t i = get_group_id(0) * (size_t)turns * (ROWS * LOCAL) + lane;
     REAL dot = ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
-        for (uint item = 0; item < ITEMS; ++item, i += LOCAL) {
+        for (uint row = 0; row < ROWS; ++row, i += LOCAL) {
             if (i < rows) {
                 REAL sum = ZERO;
                 const uint end = offset[i + 1];

@@ -20,6 +20,7 @@ pub(crate) static TUNING: Operation = Operation {
     // Reads of 16 bytes (NVIDIA H200: 100 % of the copy bandwidth, single elements 90 %, in f32 63 %).
     default: |device, precision, _| [tune::local_size(device, 256, 0), 16 / precision.bytes() as u32, 1, 0, 0, 0],
     candidates,
+    largest: 27,
     check: both_precisions!(check),
     trial: both_precisions!(trial),
 };
@@ -43,7 +44,7 @@ fn needs(&[local, width, items, ..]: &Choice, _: Precision) -> Option<Needs> {
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
     let mut all = Vec::new();
-    for local in [64, 128, 256, 512, 1024] {
+    for local in [64, 128, 256] {
         for width in [1, 2, 4] {
             all.extend([1, 2, 4, 8].map(|items| [local, width, items, 0, 0, 0]));
         }

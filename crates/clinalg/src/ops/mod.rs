@@ -12,7 +12,7 @@
 //! | sum, dot product, norms | [`sum`], [`dot`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
-mod product;
+pub(crate) mod product;
 pub(crate) mod reduce;
 
 pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};

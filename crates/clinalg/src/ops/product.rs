@@ -2,8 +2,11 @@
 
 use super::DotParts;
 use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, PATTERN_BLOCK, Plan, Values, Vector};
+use crate::reference::CsrParts;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{AHEAD, DenseTile, RowProduct, UNROLLED_DIAGONALS};
+use crate::tune::{
+    self, AHEAD, DenseTile, Needs, Op, Operation, RowProduct, Trial, UNROLLED_DIAGONALS, both_precisions,
+};
 use crate::{Context, Error, Real, Result};
 
 /// A linear map y = A x on device vectors: a matrix of any storage, a stencil, a matrix applied on
@@ -282,16 +285,73 @@ impl<T: Real> Operator<T> for Csr<T> {
     }
 }
 
-/// Rows that an item of the fused product takes in turn; `ITEMS` in `krylov.cl`.
-const DOT_ROWS: usize = 4;
+/// The parameters of the product with its dot product, a row per item, on a GPU; tried on a 5-point stencil.
+pub(crate) static TUNING_DOT: Operation = Operation {
+    name: "mv_csr_dot",
+    about: "y = A x and x'y with short rows, as in conjugate gradients",
+    shape: Shape::Gpu,
+    parameters: &[("local", "items of a work-group, a power of two"), ("rows", "rows that an item has under way")],
+    per_item: |&[_, rows, ..]| rows,
+    needs: |&[local, rows, ..], precision| {
+        let sound = local.is_power_of_two() && (1..=64).contains(&rows);
+        sound.then_some(Needs { group: local as usize, local_bytes: local as usize * precision.bytes() })
+    },
+    // Few rows: work-groups for all units. Many: longer work-groups, of which the last round wastes less.
+    default: |device, precision, class| {
+        let rows = if class < 23 { 4 } else { 8 };
+        [tune::local_size(device, 256, precision.bytes()), rows, 0, 0, 0, 0]
+    },
+    candidates: |_, _| {
+        let locals = [64, 128, 256, 512, 1024].into_iter();
+        locals.flat_map(|local| [1, 2, 4, 8].map(|rows| [local, rows, 0, 0, 0, 0])).collect()
+    },
+    // The host builds the matrix.
+    largest: 24,
+    check: both_precisions!(check_dot),
+    trial: both_precisions!(trial_dot),
+};
+
+/// The 5-point stencil on a square of about `n` points, with whole numbers.
+fn stencil<T: Real>(n: usize) -> Result<CsrParts<T>> {
+    let side = (n as f64).sqrt() as usize;
+    crate::reference::grid2::poisson5_interior::<T>(side.max(1) + 2).map(|mut a| {
+        let unit = a.values.iter().fold(T::max_value(), |m, v| m.min(v.abs()));
+        a.values.iter_mut().for_each(|v| *v /= unit);
+        a
+    })
+}
+
+fn check_dot<T: Real>(context: &Context, n: usize) -> Result<Option<String>> {
+    let a = stencil::<T>(n)?;
+    let x = tune::whole_numbers::<T>(a.rows, 1);
+    let dx = Vector::from_slice(context, &x)?;
+    let (mut y, mut dot) = (Vector::filled(context, a.rows, T::nan())?, DotParts::new(context)?);
+    Csr::from_parts(context, &a)?.apply_dot_by_rows(&dx, &mut y, &mut dot)?;
+    let mut want = vec![T::zero(); a.rows];
+    a.mv(T::one(), &x, T::zero(), &mut want);
+    let sum: f64 = x.iter().zip(&want).map(|(x, y)| x.wide() * y.wide()).sum();
+    let wrong = tune::first_difference(&y.to_vec()?, &want);
+    Ok(wrong.or(tune::first_difference(&[dot.value()?], &[sum])))
+}
+
+fn trial_dot<T: Real>(context: &Context, n: usize) -> Result<Trial> {
+    let a = stencil::<T>(n)?;
+    let (rows, entries) = (a.rows, a.values.len());
+    let a = Csr::from_parts(context, &a)?;
+    let (x, mut y) = (Vector::filled(context, rows, T::one())?, Vector::zeros(context, rows)?);
+    let mut dot = DotParts::new(context)?;
+    let run = move || a.apply_dot_by_rows(&x, &mut y, &mut dot);
+    let bytes = entries * (size_of::<T>() + 4) + rows * (2 * size_of::<T>() + 4);
+    Ok(Trial { bytes: bytes as u64, run: Box::new(run) })
+}
 
 impl<T: Real> Csr<T> {
     /// y = A x for a square A with short rows on a GPU, and x'y in the same pass.
     fn apply_dot_by_rows(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        let local = context.local();
-        let (groups, turns) = DotParts::<T>::groups(s.rows, DOT_ROWS * local);
+        let [local, rows, ..] = context.choice(Op::MvCsrDot, T::PRECISION, s.rows);
+        let (groups, turns) = DotParts::<T>::groups(s.rows, (local * rows) as usize);
         let args = [
             Arg::size(s.rows),
             Arg::U32(turns as u32),
@@ -303,7 +363,8 @@ impl<T: Real> Csr<T> {
             dot.parts(groups),
         ];
         let kernel = Kernel::new(&files::KRYLOV, "mv_csr_row_dot_gpu", T::PRECISION);
-        context.run(&kernel, Range::d1(groups * local, local), &args)
+        let kernel = kernel.with(&[("LOCAL", local.into()), ("ROWS", rows.into())]);
+        context.run(&kernel, Range::d1(groups * local as usize, local as usize), &args)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Kernel files, launch ranges and arguments.
 
 use std::ffi::c_void;
+use std::hash::{Hash, Hasher};
 
 use crate::Precision;
 
@@ -44,41 +45,108 @@ pub(crate) mod files {
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Kernel {
-    file: &'static str,
-    pub(crate) name: &'static str,
+    file: Word,
+    name: Word,
     pub(crate) precision: Precision,
     defines: Defines,
+}
+
+/// A word of the program's text, told apart by its place: a launch compares and hashes no letters. The same word at two
+/// places would be two, which costs a kernel object and nothing else.
+#[derive(Debug, Clone, Copy)]
+struct Word(&'static str);
+
+impl PartialEq for Word {
+    fn eq(&self, other: &Word) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Word {}
+
+impl Hash for Word {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.0.as_ptr().addr());
+    }
 }
 
 /// Most numbers that a kernel is compiled with beyond those of the precision.
 const DEFINES: usize = 8;
 
 /// Numbers passed as `-DNAME=value`; in the kernel's name itself, so that a launch allocates nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 struct Defines {
     count: usize,
-    all: [(&'static str, u64); DEFINES],
+    all: [(Word, u64); DEFINES],
+}
+
+impl Defines {
+    fn used(&self) -> &[(Word, u64)] {
+        &self.all[..self.count]
+    }
+}
+
+impl PartialEq for Defines {
+    fn eq(&self, other: &Defines) -> bool {
+        self.used() == other.used()
+    }
+}
+
+impl Eq for Defines {}
+
+impl Hash for Defines {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.used().hash(state);
+    }
+}
+
+/// A hash of few words and numbers of the program itself, which nobody tries to collide (that of the compiler rustc).
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Quick(u64);
+
+impl Hasher for Quick {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(b.into()));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
 }
 
 impl Kernel {
     pub(crate) const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
-        Kernel { file: file.name, name, precision, defines: Defines { count: 0, all: [("", 0); DEFINES] } }
+        let defines = Defines { count: 0, all: [(Word(""), 0); DEFINES] };
+        Kernel { file: Word(file.name), name: Word(name), precision, defines }
     }
 
     /// The kernel compiled with these numbers as well, at most eight in all. `LOCAL` takes the place of the context's.
     pub(crate) const fn with(mut self, defines: &[(&'static str, u64)]) -> Kernel {
         let mut k = 0;
         while k < defines.len() {
-            self.defines.all[self.defines.count] = defines[k];
+            self.defines.all[self.defines.count] = (Word(defines[k].0), defines[k].1);
             self.defines.count += 1;
             k += 1;
         }
         self
     }
 
+    pub(crate) fn name(&self) -> &'static str {
+        self.name.0
+    }
+
     /// The program this kernel is a part of.
     pub(super) fn program(&self) -> ProgramKey {
-        ProgramKey { file: self.file, precision: self.precision, defines: self.defines }
+        let defines = self.defines.used().iter().map(|(name, value)| (name.0, *value)).collect();
+        ProgramKey { file: self.file.0, precision: self.precision, defines }
     }
 }
 
@@ -87,7 +155,7 @@ impl Kernel {
 pub(super) struct ProgramKey {
     file: &'static str,
     precision: Precision,
-    defines: Defines,
+    defines: Vec<(&'static str, u64)>,
 }
 
 impl ProgramKey {
@@ -101,10 +169,9 @@ impl ProgramKey {
     }
 
     pub(super) fn options(&self, local: usize) -> String {
-        let defines = &self.defines.all[..self.defines.count];
-        let own = defines.iter().find(|(name, _)| *name == "LOCAL");
+        let own = self.defines.iter().find(|(name, _)| *name == "LOCAL");
         let mut options = options(self.precision, own.map_or(local, |(_, local)| *local as usize));
-        for (name, value) in defines.iter().filter(|(name, _)| *name != "LOCAL") {
+        for (name, value) in self.defines.iter().filter(|(name, _)| *name != "LOCAL") {
             options.push_str(&format!(" -D{name}={value}"));
         }
         options

@@ -380,6 +380,7 @@ pub(crate) static TUNING: Operation = Operation {
         [local, 16 / precision.bytes() as u32, 4, 64, 0, 0]
     },
     candidates,
+    largest: 27,
     check: both_precisions!(check),
     trial: both_precisions!(trial),
 };

@@ -56,11 +56,14 @@ pub enum Op {
     ReduceCpu,
     /// The vector updates of conjugate gradients on a GPU.
     Cg,
+    /// The product of conjugate gradients with its dot product, short rows, on a GPU.
+    MvCsrDot,
 }
 
 impl Op {
     /// Every operation.
-    pub const ALL: &'static [Op] = &[Op::Elementwise, Op::ElementwiseCpu, Op::Reduce, Op::ReduceCpu, Op::Cg];
+    pub const ALL: &'static [Op] =
+        &[Op::Elementwise, Op::ElementwiseCpu, Op::Reduce, Op::ReduceCpu, Op::Cg, Op::MvCsrDot];
 
     /// What the operation's parameters are.
     pub fn describe(self) -> &'static Operation {
@@ -70,6 +73,7 @@ impl Op {
             Op::Reduce => &crate::ops::reduce::TUNING,
             Op::ReduceCpu => &crate::ops::reduce::TUNING_CPU,
             Op::Cg => &crate::solve::cg::TUNING,
+            Op::MvCsrDot => &crate::ops::product::TUNING_DOT,
         }
     }
 
@@ -97,6 +101,8 @@ pub struct Operation {
     pub(crate) default: fn(&DeviceInfo, Precision, usize) -> Choice,
     /// Choices worth a trial; those that do not fit the device are left out by the search.
     pub(crate) candidates: fn(&DeviceInfo, Precision) -> Vec<Choice>,
+    /// Binary logarithm of the most elements that a trial should have.
+    pub(crate) largest: usize,
     /// Runs the operation on about so many elements, at least 1, and compares all of its result with the sequential
     /// reference: what is wrong, if anything.
     pub(crate) check: fn(&Context, Precision, usize) -> Result<Option<String>>,

@@ -156,13 +156,13 @@ struct Search<'a> {
     report: &'a mut dyn FnMut(&Step<'_>),
 }
 
-/// Sizes to time: those whose trial leaves most of the memory free.
-fn sizes(context: &Context, quick: bool) -> Vec<usize> {
+/// Sizes to time, as binary logarithms: those whose trial leaves most of the memory free.
+fn sizes(context: &Context, largest: usize, quick: bool) -> Vec<usize> {
     let most = (context.device().max_alloc / 16).max(1 << 14).min(context.device().global_mem / 128);
     let all = if quick { TIMED_QUICK.as_slice() } else { TIMED.as_slice() };
     // A processor shows its memory bandwidth long before that.
     let most = if context.device().kind == crate::runtime::DeviceKind::Cpu { most.min(1 << 24) } else { most };
-    all.iter().copied().filter(|&log| 1_u64 << log <= most).collect()
+    all.iter().copied().filter(|&log| log <= largest && 1_u64 << log <= most).collect()
 }
 
 fn fitting(context: &Context, operation: &Operation, precision: Precision) -> Vec<Choice> {
@@ -173,14 +173,15 @@ fn fitting(context: &Context, operation: &Operation, precision: Precision) -> Ve
 
 /// Steps that a search takes for one operation and precision.
 fn steps(context: &Context, op: Op, precision: Precision, quick: bool) -> usize {
-    fitting(context, op.describe(), precision).len() * (1 + sizes(context, quick).len())
+    let operation = op.describe();
+    fitting(context, operation, precision).len() * (1 + sizes(context, operation.largest, quick).len())
 }
 
 impl Search<'_> {
     fn operation(&mut self, op: Op, operation: &Operation, precision: Precision) -> Result<()> {
         let what = format!("{} {precision:?}", operation.name).to_lowercase();
         let sound = self.sound(op, operation, precision, &what)?;
-        let sizes = sizes(self.context, self.quick);
+        let sizes = sizes(self.context, operation.largest, self.quick);
         for (k, &log) in sizes.iter().enumerate() {
             let first = if k == 0 { 0 } else { (sizes[k - 1] + log) / 2 + 1 };
             let last = sizes.get(k + 1).map_or(CLASSES - 1, |next| (log + next) / 2);
@@ -308,11 +309,12 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// 10^9 bytes per second of a copy far larger than the caches.
 fn copy_bandwidth(context: &Context, quick: bool) -> Result<f64> {
-    let log = sizes(context, quick).last().copied().unwrap_or(14);
-    let x = Vector::<f32>::filled(context, 2 << log, 1.0)?;
-    let mut y = Vector::<f32>::zeros(context, 2 << log)?;
+    let log = sizes(context, usize::MAX, quick).last().copied().unwrap_or(14);
+    let n = 2_usize << log;
+    let x = Vector::<f32>::filled(context, n, 1.0)?;
+    let mut y = Vector::<f32>::zeros(context, n)?;
     let seconds = time(context, (15, SAMPLE), &mut || ops::copy(&x, &mut y))?;
-    Ok((2 * (8 << log)) as f64 / seconds * 1e-9)
+    Ok((2 * n * size_of::<f32>()) as f64 / seconds * 1e-9)
 }
 
 #[cfg(test)]
@@ -332,6 +334,7 @@ mod tests {
         needs: |_, _| Some(Needs { group: 1, local_bytes: 0 }),
         default: |_, _, _| [64, 1, 1, 0, 0, 0],
         candidates: |_, _| [64, 1, 2, 3, 32].map(|local| [local, 1, 1, 0, 0, 0]).into(),
+        largest: 27,
         check: |context, precision, n| match context.choice(Op::Elementwise, precision, n)[0] {
             1 => Ok(Some("value 0 is 1, expected 2".into())),
             2 if n > 1000 => Ok(Some("value 1000 is 1, expected 2".into())),
