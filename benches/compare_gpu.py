@@ -26,6 +26,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 F64 = 1  # CLINALG_F64
+ROWS, BLOCKS = 1, 2  # clinalg_format
 CSR_ALGORITHMS = {"default": 0, "alg1": 2, "alg2": 3}  # cusparseSpMVAlg_t
 BATCH_SECONDS = 0.01
 
@@ -75,6 +76,18 @@ class Clinalg:
     def mv_transposed(self, a, x, y):
         one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
         return lambda: self("clinalg_mv_transposed", one, a, x, zero, ctypes.byref(y))
+
+    def explain(self, handle):
+        text = ctypes.create_string_buffer(4096)
+        self("clinalg_explain", handle, text, size(4096), None)
+        return text.value.decode()
+
+    def by_entries(self, handle):
+        """Forces a format that reads the entries' values and columns from compressed rows: in blocks, or row by row."""
+        try:
+            self("clinalg_set_format", handle, BLOCKS)
+        except RuntimeError:
+            self("clinalg_set_format", handle, ROWS)
 
     def number(self, name, *handles):
         out = ctypes.c_double()
@@ -337,8 +350,9 @@ class Bench:
         by_driver = lambda: move(y.data.ptr, x.data.ptr, x.nbytes, 3, 0)  # 3: device to device
         return max(2 * x.nbytes / statistics.median(timed(run, self.wait, 10)) for run in (by_driver, self.cublas.copy(x, y)))
 
-    def record(self, operation, bytes_moved, ours, peers, error, **more):
-        seconds = {"clinalg": timed(ours, self.clinalg.finish, self.samples)}
+    def record(self, operation, bytes_moved, ours, peers, error, measured=None, **more):
+        """`measured` has the samples of peers that were timed already."""
+        seconds = {"clinalg": timed(ours, self.clinalg.finish, self.samples)} | (measured or {})
         seconds |= {name: timed(run, self.wait, self.samples) for name, run in peers.items()}
         self.results.append({"operation": operation, "bytes": bytes_moved, "error": error, "samples": seconds, **more})
         self.print(self.results[-1])
@@ -396,7 +410,13 @@ class Bench:
             list(others.values())[-1]()
             self.wait()
             error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
-            self.record(f"mv_csr {name}", matrix.bytes(), run, others, error, rows=matrix.rows, entries=int(matrix.values.size), upload_seconds=upload)
+            facts = {"rows": matrix.rows, "entries": int(matrix.values.size), "upload_seconds": upload}
+            self.record(f"mv_csr {name}", matrix.bytes(), run, others, error, explanation=self.clinalg.explain(handle), **facts)
+            self.clinalg.by_entries(handle)
+            run()
+            error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
+            peers = {name: samples for name, samples in self.results[-1]["samples"].items() if name != "clinalg"}
+            self.record(f"mv_csr {name}, compressed rows only", matrix.bytes(), run, {}, error, peers, explanation=self.clinalg.explain(handle), **facts)
             self.clinalg.release(handle, u, v)
             del others, matrix
 

@@ -25,6 +25,8 @@
 %   MexSlice                       - Copy a part of a full matrix or vector to a new vector.
 %   MexWriteSlice                  - Replace a part of a full matrix or vector on the device.
 %   MexSize                        - Number of rows and columns of an object.
+%   MexExplain                     - How the products of a sparse matrix run, and why.
+%   MexSetFormat                   - Choose how the products of a sparse matrix run.
 %   MexInfo                        - What a handle names.
 %   MexTranspose                   - Transpose a full or sparse matrix.
 %   MexDiagonal                    - Copy the main diagonal of a matrix to a new vector.

@@ -32,6 +32,8 @@ calls = {
   'MexWriteSlice', {gpu, full_(), 1, x()}
   'MexSize', {gpu, full_()}
   'MexInfo', {gpu, full_()}
+  'MexExplain', {gpu, sparse_()}
+  'MexSetFormat', {gpu, sparse_(), 'rows'}
   'MexTranspose', {gpu, full_()}
   'MexDiagonal', {gpu, full_()}
   'MexReleaseMatrix', {gpu, full_()}

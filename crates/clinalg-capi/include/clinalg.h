@@ -344,6 +344,32 @@ typedef enum {
 } clinalg_number;
 
 /**
+ * How the products of a sparse matrix run.
+ */
+typedef enum {
+  /**
+   * What suits the matrix best, as at its upload.
+   */
+  CLINALG_FORMAT_BEST = 0,
+  /**
+   * The compressed rows as they are.
+   */
+  CLINALG_FORMAT_ROWS = 1,
+  /**
+   * Blocks of rows of about equally many entries; on GPUs.
+   */
+  CLINALG_FORMAT_BLOCKS = 2,
+  /**
+   * Entries at few distances from the diagonal: columns are not read.
+   */
+  CLINALG_FORMAT_DIAGONALS = 3,
+  /**
+   * A stencil with constant coefficients: neither columns nor values are read.
+   */
+  CLINALG_FORMAT_STENCIL = 4,
+} clinalg_format;
+
+/**
  * Device memory held by the objects of the process.
  */
 typedef struct {
@@ -750,6 +776,25 @@ clinalg_status clinalg_info(clinalg_handle handle, clinalg_object_info *info);
  * Releases an object; a second release is an error that harms nothing.
  */
 clinalg_status clinalg_release(clinalg_handle handle);
+
+/**
+ * Looks at a sparse matrix, as its values are now, once more; `format` is a `clinalg_format`. One that the matrix or the
+ * device does not allow is an error and changes nothing.
+ */
+clinalg_status clinalg_set_format(clinalg_handle handle,
+                                  uint32_t format);
+
+/**
+ * How the products of a sparse matrix run and why, in a sentence, cut to `capacity` bytes with the ending zero. `needed`, if
+ * not null, gets the bytes of the whole text with its zero.
+ *
+ * # Safety
+ * `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
+ */
+clinalg_status clinalg_explain(clinalg_handle handle,
+                               char *buffer,
+                               size_t capacity,
+                               size_t *needed);
 
 /**
  * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.

@@ -7,7 +7,7 @@ use clinalg::runtime::devices;
 use clinalg::{Context, ContextOptions, Device};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{choice, put, slice_mut, text};
+use crate::{choice, put, put_text, text};
 
 /// What a text of [`clinalg_device_text`] is about.
 #[repr(C)]
@@ -95,20 +95,7 @@ pub unsafe extern "C" fn clinalg_device_text(
             ],
         )?;
         // SAFETY: by the contract above.
-        let buffer = unsafe { slice_mut("buffer", buffer.cast::<u8>(), capacity)? };
-        if let Some(room) = capacity.checked_sub(1) {
-            let mut kept = room.min(text.len());
-            while !text.is_char_boundary(kept) {
-                kept -= 1;
-            }
-            buffer[..kept].copy_from_slice(&text.as_bytes()[..kept]);
-            buffer[kept] = 0;
-        }
-        if needed.is_null() {
-            return Ok(());
-        }
-        // SAFETY: by the contract above.
-        unsafe { put("needed", needed, text.len() + 1) }
+        unsafe { put_text(text, (buffer, capacity), needed) }
     })
 }
 

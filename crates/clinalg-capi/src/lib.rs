@@ -95,6 +95,28 @@ unsafe fn text<'a>(argument: &'static str, pointer: *const c_char) -> Result<std
     Ok(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
 }
 
+/// Writes `text` with an ending zero, cut to the buffer's bytes, and to `needed`, if not null, the bytes of all of it.
+///
+/// # Safety
+/// The buffer is null or has room for its bytes; `needed` is null or valid for a write.
+unsafe fn put_text(text: &str, (buffer, capacity): (*mut c_char, usize), needed: *mut usize) -> Result<(), Fault> {
+    // SAFETY: by the contract above.
+    let buffer = unsafe { slice_mut("buffer", buffer.cast::<u8>(), capacity)? };
+    if let Some(room) = capacity.checked_sub(1) {
+        let mut kept = room.min(text.len());
+        while !text.is_char_boundary(kept) {
+            kept -= 1;
+        }
+        buffer[..kept].copy_from_slice(&text.as_bytes()[..kept]);
+        buffer[kept] = 0;
+    }
+    if needed.is_null() {
+        return Ok(());
+    }
+    // SAFETY: by the contract above.
+    unsafe { put("needed", needed, text.len() + 1) }
+}
+
 /// What a code from C stands for. Codes are plain numbers here: an enumeration with a value it does
 /// not list would be undefined behaviour.
 fn choice<T: Copy>(argument: &'static str, code: u32, known: &[(u32, T)]) -> Result<T, Fault> {

@@ -4,11 +4,12 @@ use std::ffi::{c_char, c_void};
 use std::path::Path;
 
 use clinalg::io::matrix_market;
+use clinalg::matrix::Format;
 use clinalg::registry::{Download, Host, Kind, Registry, Scalar};
 use clinalg::{Context, Csr, Dense, Error, HandleFault, Precision};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{choice, put, slice, slice_mut, text, too_many};
+use crate::{choice, put, put_text, slice, slice_mut, text, too_many};
 
 /// A device object; 0 is never one.
 pub type ClinalgHandle = u64;
@@ -413,4 +414,59 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_release(handle: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().release(handle, Kind::ALL)?))
+}
+
+/// How the products of a sparse matrix run.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgFormat {
+    /// What suits the matrix best, as at its upload.
+    Best = 0,
+    /// The compressed rows as they are.
+    Rows = 1,
+    /// Blocks of rows of about equally many entries; on GPUs.
+    Blocks = 2,
+    /// Entries at few distances from the diagonal: columns are not read.
+    Diagonals = 3,
+    /// A stencil with constant coefficients: neither columns nor values are read.
+    Stencil = 4,
+}
+
+/// Looks at a sparse matrix, as its values are now, once more; `format` is a `clinalg_format`. One that the matrix or the
+/// device does not allow is an error and changes nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> ClinalgStatus {
+    guard(|| {
+        let format = choice(
+            "format",
+            format,
+            &[
+                (ClinalgFormat::Best as u32, None),
+                (ClinalgFormat::Rows as u32, Some(Format::Rows)),
+                (ClinalgFormat::Blocks as u32, Some(Format::Blocks)),
+                (ClinalgFormat::Diagonals as u32, Some(Format::Diagonals)),
+                (ClinalgFormat::Stencil as u32, Some(Format::Stencil)),
+            ],
+        )?;
+        Ok(Registry::global().set_format(handle, format)?)
+    })
+}
+
+/// How the products of a sparse matrix run and why, in a sentence, cut to `capacity` bytes with the ending zero. `needed`, if
+/// not null, gets the bytes of the whole text with its zero.
+///
+/// # Safety
+/// `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_explain(
+    handle: ClinalgHandle,
+    buffer: *mut c_char,
+    capacity: usize,
+    needed: *mut usize,
+) -> ClinalgStatus {
+    guard(|| {
+        let text = Registry::global().explain(handle)?;
+        // SAFETY: by the contract above.
+        unsafe { put_text(&text, (buffer, capacity), needed) }
+    })
 }

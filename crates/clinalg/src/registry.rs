@@ -25,6 +25,7 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod format;
 mod grid;
 mod solve;
 mod wave;

@@ -1,10 +1,12 @@
 //! Objects on the device: upload, download, release, copies.
 
 use clinalg::io::matrix_market::{self, Storage};
+use clinalg::matrix::Format;
 use clinalg::reference::BandParts;
 use clinalg::registry::{Download, Host, Info, Kind as Object, Operand, Scalar, Stored};
 use clinalg::{Context, Csr, Dense, Precision, Real};
 
+use super::grid::choice;
 use super::{GPU, Outcome, class_name, count, count_as, handle, handle_as, real, registry, text, typed};
 use crate::args::{Args, Full, Input, Kind, Reals, Sparse, Value};
 use crate::emit::{Answer, Out, Room, SparseRoom};
@@ -339,6 +341,51 @@ gpu = MexInitOpenCL();
         run: |args| {
             let info = args.objects()?.info(args.handle(1))?;
             Ok(Answer::Several(vec![Out::Real(info.rows as f64), Out::Real(info.cols as f64)]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexExplain",
+        title: "How the products of a sparse matrix run, and why.",
+        inputs: &[GPU, handle("A")],
+        required: 2,
+        outputs: &["words"],
+        text: "\
+A is a sparse matrix. At upload the library looks for structure: a stencil with constant coefficients,
+entries on few diagonals, rows of very different lengths. words is a sentence on what it found.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, spdiags(ones(1000, 3), -1 : 1, 1000, 1000));
+MexExplain(gpu, A)",
+        see: &["MexSetFormat", "MexSparseMatrixVector"],
+        run: |args| Ok(Out::Text(args.objects()?.explain(args.handle(1))?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexSetFormat",
+        title: "Choose how the products of a sparse matrix run.",
+        inputs: &[GPU, handle("A"), text("format")],
+        required: 2,
+        outputs: &[],
+        text: "\
+format is 'best' for what suits the matrix as its values are now (default), 'rows', 'blocks', 'diagonals' or
+'stencil'. One that the matrix or the device does not allow is an error and changes nothing.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, speye(1000));
+MexSetFormat(gpu, A, 'rows');
+MexExplain(gpu, A)",
+        see: &["MexExplain"],
+        run: |args| {
+            let formats = [
+                ("best", None),
+                ("rows", Some(Format::Rows)),
+                ("blocks", Some(Format::Blocks)),
+                ("diagonals", Some(Format::Diagonals)),
+                ("stencil", Some(Format::Stencil)),
+            ];
+            args.objects()?.set_format(args.handle(1), choice(args, 2, "format", &formats)?)?;
+            Ok(Answer::Nothing)
         },
         ..Function::DEFAULT
     },

@@ -1,0 +1,37 @@
+//! The storage formats of sparse matrices behind handles.
+
+use super::{Kind, Operand, Registry, Stored, typed};
+use crate::matrix::Format;
+use crate::{Precision, Result};
+
+const SPARSE: &[Kind] = &[Kind::Csr];
+
+impl Registry {
+    /// How the products of a sparse matrix run and why, in a sentence: [`Csr::explain`](crate::Csr::explain).
+    ///
+    /// # Errors
+    /// [`Error::Handle`](crate::Error::Handle).
+    pub fn explain(&self, a: u64) -> Result<String> {
+        self.call(&[Operand::new("a", a, SPARSE)], None, |objects, _| {
+            typed!(objects[0], T => match objects[0].stored::<T>("a")? {
+                Stored::Csr(a) => Ok(a.explain()),
+                _ => unreachable!("the operand is sparse"),
+            })
+        })
+    }
+
+    /// The format of the products of a sparse matrix, `None` for the one that suits it best:
+    /// [`Csr::set_format`](crate::Csr::set_format).
+    ///
+    /// # Errors
+    /// [`Error::Handle`](crate::Error::Handle) and those of the method.
+    pub fn set_format(&self, a: u64, format: Option<Format>) -> Result<()> {
+        self.call(&[], Some(Operand::new("a", a, SPARSE)), |_, object| {
+            let object = object.expect("an output was named");
+            typed!(object, T => match object.stored_mut::<T>("a")? {
+                Stored::Csr(a) => a.set_format(format),
+                _ => unreachable!("the operand is sparse"),
+            })
+        })
+    }
+}

@@ -1,0 +1,22 @@
+function words = MexExplain(gpu, A)
+%MexExplain  How the products of a sparse matrix run, and why.
+%   words = MexExplain(gpu, A)
+%
+%   A is a sparse matrix. At upload the library looks for structure: a stencil with constant coefficients,
+%   entries on few diagonals, rows of very different lengths. words is a sentence on what it found.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     A = MexSparseMatrix(gpu, spdiags(ones(1000, 3), -1 : 1, 1000, 1000));
+%     MexExplain(gpu, A)
+%
+%   See also MexSetFormat, MexSparseMatrixVector.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+try
+  words = clinalg_mex('MexExplain', gpu, A);
+catch problem
+  if nargin < 2, clinalg_mex('MexExplain'); end
+  rethrow(problem);
+end
+end

@@ -1,0 +1,24 @@
+function MexSetFormat(gpu, A, format)
+%MexSetFormat  Choose how the products of a sparse matrix run.
+%   MexSetFormat(gpu, A [, format])
+%
+%   format is 'best' for what suits the matrix as its values are now (default), 'rows', 'blocks', 'diagonals' or
+%   'stencil'. One that the matrix or the device does not allow is an error and changes nothing.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     A = MexSparseMatrix(gpu, speye(1000));
+%     MexSetFormat(gpu, A, 'rows');
+%     MexExplain(gpu, A)
+%
+%   See also MexExplain.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 3, format = []; end
+try
+  clinalg_mex('MexSetFormat', gpu, A, format);
+catch problem
+  if nargin < 2, clinalg_mex('MexSetFormat'); end
+  rethrow(problem);
+end
+end
