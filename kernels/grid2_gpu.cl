@@ -436,7 +436,8 @@ relax_strip_gpu(ulong points, uint rows, REAL h2, REAL inverse_h2, REAL weight, 
                 __global const REAL *f, __global const REAL *u, __global REAL *out, __global const REAL *correction, __global REAL *coarse, ulong place,
                 __global REAL *partial)
 {
-    __local REAL slots[2][SLOTS][ITEMS + 2];
+    __local REAL memory[2 * SLOTS * (ITEMS + 2)];
+    __local REAL(*slots)[SLOTS][ITEMS + 2] = (__local REAL(*)[SLOTS][ITEMS + 2]) memory;
     const int n = (int)points, m = (n + 1) / 2;
     const int low = (int)get_group_id(1) * (int)rows, high = min(low + (int)rows, n);
     const int column = (int)get_group_id(0) * 2 * (ITEMS - HALO) - HALO;
@@ -483,19 +484,18 @@ relax_strip_gpu(ulong points, uint rows, REAL h2, REAL inverse_h2, REAL weight, 
     }
 #if SUMMED != NEVER
     // Trees over the items, in the memory of the slots.
-    __local REAL *shared = &slots[0][0][0];
-    shared[2 * item] = w.total;
-    shared[2 * item + 1] = w.size;
+    memory[2 * item] = w.total;
+    memory[2 * item + 1] = w.size;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int width = ITEMS / 2; width > 0; width /= 2) {
         if (item < width) {
-            shared[2 * item] += shared[2 * (item + width)];
-            shared[2 * item + 1] += shared[2 * (item + width) + 1];
+            memory[2 * item] += memory[2 * (item + width)];
+            memory[2 * item + 1] += memory[2 * (item + width) + 1];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (item < 2) {
-        partial[place + 2 * (get_group_id(1) * get_num_groups(0) + get_group_id(0)) + (size_t)item] = shared[item];
+        partial[place + 2 * (get_group_id(1) * get_num_groups(0) + get_group_id(0)) + (size_t)item] = memory[item];
     }
 #else
     (void)place;
