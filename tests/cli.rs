@@ -814,7 +814,7 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     assert!(text.contains("operation = \"reduce_cpu\", precision = \"f32\""), "{text}");
     let line = "poisson --n 9";
     assert!(tune(line, "cpu").stderr.is_empty());
-    let damaged = text.replace("chunks = ", "chunks = 99");
+    let damaged = text.replace("chunks = ", "chunks = 9999");
     for (text, why) in [
         (&text[..text.len() / 2], "ignored"),
         (&text.replace("driver = \"", "driver = \"0."), "made for"),
