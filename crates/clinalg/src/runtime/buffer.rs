@@ -261,7 +261,8 @@ impl<T: Element> Buffer<T> {
         Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, values: PhantomData })
     }
 
-    pub(crate) fn arg(&self) -> Arg {
+    /// The memory as an argument of a kernel; valid while the buffer lives.
+    pub fn arg(&self) -> Arg {
         Arg::Mem(Mem(self.mem))
     }
 

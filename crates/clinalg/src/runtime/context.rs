@@ -286,7 +286,7 @@ impl Context {
     }
 
     /// Items of a work-group where a kernel has no reason for another number; a power of two.
-    pub(crate) fn local(&self) -> usize {
+    pub fn local(&self) -> usize {
         self.inner.local
     }
 
@@ -306,7 +306,7 @@ impl Context {
     }
 
     /// Work-items that keep a processor busy and balanced, for kernels of [`Shape::Cpu`].
-    pub(crate) fn chunks(&self) -> usize {
+    pub fn chunks(&self) -> usize {
         self.units() * 8
     }
 
@@ -323,6 +323,19 @@ impl Context {
     /// Builds `kernel`, so that its first launch finds it.
     pub(crate) fn prepare(&self, kernel: &Kernel) -> Result<()> {
         self.slot(kernel).map(drop)
+    }
+
+    /// Enqueues a kernel of another crate; it is built at its first launch. An empty range is no launch.
+    ///
+    /// # Safety
+    /// `args` are what the kernel takes, in its order, and their buffers are alive and of this context; for every item of
+    /// `range` the kernel stays inside them.
+    ///
+    /// # Errors
+    /// [`Error::Build`]; [`Error::NoFp64`]; [`Error::Value`] for a work-group larger than the device runs;
+    /// those of the enqueue.
+    pub unsafe fn launch_kernel(&self, kernel: &Kernel, range: Range, args: &[Arg]) -> Result<()> {
+        self.run(kernel, range, args)
     }
 
     /// Enqueues `kernel`; an empty range is no launch.

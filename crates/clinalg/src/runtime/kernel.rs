@@ -3,13 +3,35 @@
 use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 
-use crate::Precision;
+use crate::{Precision, Real};
 
-/// A kernel source file, embedded in the library.
+/// A kernel source file, embedded in the program or made by it; told apart by its place.
 #[derive(Debug)]
-pub(crate) struct File {
+pub struct File {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
+}
+
+impl File {
+    /// The file `name`, without its extension, with the text `source`; the definitions of `kernels/common.cl` stand before
+    /// it.
+    pub const fn new(name: &'static str, source: &'static str) -> File {
+        File { name, source }
+    }
+}
+
+impl PartialEq for File {
+    fn eq(&self, other: &File) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for File {}
+
+impl Hash for File {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(std::ptr::from_ref(self).addr());
+    }
 }
 
 /// What stands before every kernel file.
@@ -17,7 +39,7 @@ pub(crate) const COMMON: &str = include_str!("../../../../kernels/common.cl");
 
 macro_rules! file {
     ($name:literal) => {
-        File { name: $name, source: include_str!(concat!("../../../../kernels/", $name, ".cl")) }
+        File::new($name, include_str!(concat!("../../../../kernels/", $name, ".cl")))
     };
 }
 
@@ -44,8 +66,8 @@ pub(crate) mod files {
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Kernel {
-    file: Word,
+pub struct Kernel {
+    file: &'static File,
     name: Word,
     pub(crate) precision: Precision,
     defines: Defines,
@@ -123,13 +145,17 @@ impl Hasher for Quick {
 }
 
 impl Kernel {
-    pub(crate) const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
+    /// The kernel `name` of `file`; `precision` decides what `REAL` is.
+    pub const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
         let defines = Defines { count: 0, all: [(Word(""), 0); DEFINES] };
-        Kernel { file: Word(file.name), name: Word(name), precision, defines }
+        Kernel { file, name: Word(name), precision, defines }
     }
 
     /// The kernel compiled with these numbers as well, at most eight in all. `LOCAL` takes the place of the context's.
-    pub(crate) const fn with(mut self, defines: &[(&'static str, u64)]) -> Kernel {
+    ///
+    /// # Panics
+    /// For more than eight.
+    pub const fn with(mut self, defines: &[(&'static str, u64)]) -> Kernel {
         let mut k = 0;
         while k < defines.len() {
             self.defines.all[self.defines.count] = (Word(defines[k].0), defines[k].1);
@@ -146,26 +172,21 @@ impl Kernel {
     /// The program this kernel is a part of.
     pub(super) fn program(&self) -> ProgramKey {
         let defines = self.defines.used().iter().map(|(name, value)| (name.0, *value)).collect();
-        ProgramKey { file: self.file.0, precision: self.precision, defines }
+        ProgramKey { file: self.file, precision: self.precision, defines }
     }
 }
 
 /// One compilation of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct ProgramKey {
-    file: &'static str,
+    file: &'static File,
     precision: Precision,
     defines: Vec<(&'static str, u64)>,
 }
 
 impl ProgramKey {
     pub(super) fn file(&self) -> &'static File {
-        use files::*;
-        let all = [
-            &VECTOR, &REDUCE, &CSR, &BAND, &DENSE, &MANY, &BLOCKS, &STENCIL, &CONVERT, &GRID2, &GRID2_GPU, &WAVE2,
-            &KRYLOV, &GRID3, &FACES2,
-        ];
-        all.into_iter().find(|f| f.name == self.file).expect("every kernel names a file of `files`")
+        self.file
     }
 
     pub(super) fn options(&self, local: usize) -> String {
@@ -189,7 +210,7 @@ pub(super) fn options(precision: Precision, local: usize) -> String {
 
 /// How many work-items run, and in groups of how many.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
+pub struct Range {
     pub(super) dims: u32,
     pub(super) global: [usize; 2],
     pub(super) local: [usize; 2],
@@ -197,12 +218,12 @@ pub(crate) struct Range {
 
 impl Range {
     /// At least `items` work-items in groups of `local`; OpenCL C 1.2 wants whole groups.
-    pub(crate) fn d1(items: usize, local: usize) -> Range {
+    pub fn d1(items: usize, local: usize) -> Range {
         Range { dims: 1, global: [items.div_ceil(local) * local, 1], local: [local, 1] }
     }
 
     /// At least `items[0]` by `items[1]` work-items in groups of `local`.
-    pub(crate) fn d2(items: [usize; 2], local: [usize; 2]) -> Range {
+    pub fn d2(items: [usize; 2], local: [usize; 2]) -> Range {
         let up = |k: usize| items[k].div_ceil(local[k]) * local[k];
         Range { dims: 2, global: [up(0), up(1)], local }
     }
@@ -214,23 +235,35 @@ impl Range {
 
 /// A kernel argument.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Arg {
-    /// Device memory; made by `Buffer::arg`.
+pub enum Arg {
+    /// Device memory; made by [`Buffer::arg`](super::Buffer::arg).
     Mem(Mem),
+    /// `uint`.
     U32(u32),
+    /// `ulong`.
     U64(u64),
+    /// `float`.
     F32(f32),
+    /// `double`.
     F64(f64),
 }
 
 /// A memory object as an argument; alive as long as the buffer it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Mem(pub(super) *mut c_void);
+pub struct Mem(pub(super) *mut c_void);
 
 impl Arg {
     /// A count or index (`ulong` in the kernel).
-    pub(crate) fn size(value: usize) -> Arg {
+    pub fn size(value: usize) -> Arg {
         Arg::U64(value as u64)
+    }
+
+    /// A value of the precision `T` (`REAL` in the kernel).
+    pub fn real<T: Real>(value: f64) -> Arg {
+        match T::PRECISION {
+            Precision::F32 => Arg::F32(value as f32),
+            Precision::F64 => Arg::F64(value),
+        }
     }
 
     /// Size and address as `clSetKernelArg` takes them.

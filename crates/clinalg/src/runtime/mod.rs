@@ -13,6 +13,9 @@
 //! assert_eq!(buffer.to_vec()?, [1.0, 2.0, 3.0]);
 //! # Ok::<(), clinalg::Error>(())
 //! ```
+//!
+//! Crates with kernels of their own describe them by [`File`] and [`Kernel`] and enqueue them by
+//! [`Context::launch_kernel`].
 
 mod buffer;
 mod cache;
@@ -26,4 +29,5 @@ pub(crate) use buffer::View;
 pub use buffer::{Buffer, Element};
 pub use context::{Context, ContextOptions, KernelTiming, MemoryReport, Shape};
 pub use device::{Device, DeviceInfo, DeviceKind, devices};
-pub(crate) use kernel::{Arg, Kernel, Range, files};
+pub(crate) use kernel::files;
+pub use kernel::{Arg, File, Kernel, Mem, Range};

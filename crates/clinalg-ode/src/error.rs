@@ -1,0 +1,99 @@
+//! The error type of the crate.
+
+/// The result of every fallible operation of the crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What can go wrong, each with an [`id`](Error::id) for programs and words for people.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A method that is not what it claims to be.
+    #[error("method `{method}`: {condition} gives {got:.17e}, expected {expected:.17e}")]
+    Condition {
+        /// The method's name.
+        method: String,
+        /// The condition that fails: a row sum, an order condition (its rooted tree) or a stability condition.
+        condition: String,
+        /// Its value for the given coefficients.
+        got: f64,
+        /// What it has to be.
+        expected: f64,
+    },
+    /// A data-flow graph that cannot be run.
+    #[error("graph `{graph}`: {reason}")]
+    Graph {
+        /// The graph's name.
+        graph: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A formula that cannot be read.
+    #[error("formula `{formula}`, column {column}: {reason}")]
+    Formula {
+        /// The formula as given.
+        formula: String,
+        /// 1-based column, counted in characters.
+        column: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A value outside its range.
+    #[error("argument `{argument}` is {got}, expected {expected}")]
+    Value {
+        /// The argument's name.
+        argument: String,
+        /// The range, in words.
+        expected: String,
+        /// The value given.
+        got: String,
+    },
+    /// Infinity or NaN appeared in the solution.
+    #[error(
+        "the solution is not finite after t = {t}: the step {h:e} is past the stability limit, or the solution blows up"
+    )]
+    NotFinite {
+        /// Last time at which the solution was known to be finite.
+        t: f64,
+        /// The step that was tried.
+        h: f64,
+    },
+    /// No step that floating-point time can represent meets the tolerance.
+    #[error("at t = {t} the step {h:e} that the tolerance asks for is too small to advance the time")]
+    StepTooSmall {
+        /// Time reached.
+        t: f64,
+        /// The step wanted.
+        h: f64,
+    },
+    /// The limit on the number of steps was met.
+    #[error("{steps} steps reached t = {t} only; raise the limit or loosen the tolerance")]
+    StepLimit {
+        /// Steps tried.
+        steps: usize,
+        /// Time reached.
+        t: f64,
+    },
+    /// A failure of the device or its runtime.
+    #[error(transparent)]
+    Device(#[from] clinalg::Error),
+}
+
+impl Error {
+    /// The identifier `clinalg:<topic>:<what>`.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Error::Condition { .. } => "clinalg:ode:condition",
+            Error::Graph { .. } => "clinalg:ode:graph",
+            Error::Formula { .. } => "clinalg:ode:formula",
+            Error::Value { .. } => "clinalg:argument:value",
+            Error::NotFinite { .. } => "clinalg:ode:notFinite",
+            Error::StepTooSmall { .. } => "clinalg:ode:stepTooSmall",
+            Error::StepLimit { .. } => "clinalg:ode:stepLimit",
+            Error::Device(error) => error.id(),
+        }
+    }
+
+    pub(crate) fn value(argument: impl Into<String>, expected: impl Into<String>, got: impl ToString) -> Error {
+        Error::Value { argument: argument.into(), expected: expected.into(), got: got.to_string() }
+    }
+}

@@ -1,0 +1,597 @@
+//! Formulas of right-hand sides: reading, evaluation in Rust, OpenCL C.
+//!
+//! ```text
+//! formula    = or
+//! or         = and { "||" and }
+//! and        = comparison { "&&" comparison }
+//! comparison = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+//! sum        = product { ("+" | "-") product }
+//! product    = sign { ("*" | "/") sign }
+//! sign       = [ "-" | "+" ] sign | power
+//! power      = atom [ "^" sign ]
+//! atom       = number | name | name "[" offset { "," offset } "]" | name "(" formula { "," formula } ")" | "(" formula ")"
+//! ```
+//! Powers with a whole exponent from 1 to 16 are products, others `pow`. Comparisons are 1 or 0; `if(c, a, b)` is `a` where
+//! c is not 0.
+
+use clinalg::Real;
+
+use crate::{Error, Result};
+
+/// Functions of one argument that formulas know.
+pub(crate) const FUNCTIONS: [&str; 13] =
+    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs"];
+
+/// A formula as a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Expr {
+    Number(f64),
+    Time,
+    /// Run-time parameter of this number.
+    Parameter(usize),
+    /// Coordinate along an axis.
+    Coordinate(usize),
+    /// Grid index along an axis.
+    Index(usize),
+    Field {
+        field: usize,
+        offset: [i32; 3],
+    },
+    Negate(Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// A product of equal factors.
+    Power(Box<Expr>, u32),
+    /// One of [`FUNCTIONS`], by its place.
+    Call(usize, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Pow,
+    Min,
+    Max,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+/// Names that a formula may use.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Names<'a> {
+    pub(crate) fields: &'a [String],
+    pub(crate) parameters: &'a [String],
+    pub(crate) definitions: &'a [(String, Expr)],
+    pub(crate) dims: usize,
+}
+
+/// Names with a meaning of their own.
+pub(crate) const RESERVED: [&str; 12] = ["t", "x", "y", "z", "i", "j", "k", "pi", "if", "min", "max", "pow"];
+
+/// Whether `name` can name a field, a parameter or a definition.
+pub(crate) fn is_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !RESERVED.contains(&name)
+        && !FUNCTIONS.contains(&name)
+}
+
+/// Reads a formula.
+pub(crate) fn parse(text: &str, names: &Names<'_>) -> Result<Expr> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut parser = Parser { text, chars: &chars, at: 0, names, depth: 0 };
+    let expr = parser.or()?;
+    parser.skip();
+    if parser.at < chars.len() {
+        return Err(parser.fail(parser.at, format!("`{}` is not expected here", chars[parser.at])));
+    }
+    Ok(expr)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    chars: &'a [char],
+    at: usize,
+    names: &'a Names<'a>,
+    depth: usize,
+}
+
+/// Deepest nesting of a formula: its tree is walked by recursion.
+const DEPTH: usize = 200;
+
+impl Parser<'_> {
+    fn fail(&self, at: usize, reason: impl Into<String>) -> Error {
+        Error::Formula { formula: self.text.into(), column: at + 1, reason: reason.into() }
+    }
+
+    fn skip(&mut self) {
+        while self.chars.get(self.at).is_some_and(|c| c.is_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    /// Takes `sign` if it comes next.
+    fn take(&mut self, sign: &str) -> bool {
+        self.skip();
+        let there = sign.chars().enumerate().all(|(k, c)| self.chars.get(self.at + k) == Some(&c));
+        if there {
+            self.at += sign.chars().count();
+        }
+        there
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<()> {
+        if self.take(sign) {
+            return Ok(());
+        }
+        let found = self.chars.get(self.at).map_or("the end".into(), |c| format!("`{c}`"));
+        Err(self.fail(self.at, format!("expected `{sign}`, found {found}")))
+    }
+
+    /// A chain of operators of one rank, from left to right.
+    fn chain(&mut self, signs: &[(&str, Binary)], next: fn(&mut Self) -> Result<Expr>) -> Result<Expr> {
+        let mut left = next(self)?;
+        let mut length = 0;
+        while let Some((_, op)) = signs.iter().find(|(sign, _)| self.take(sign)) {
+            length += 1;
+            if length > DEPTH {
+                return Err(self.fail(self.at, format!("more than {DEPTH} operators in a row; use parentheses")));
+            }
+            left = Expr::Binary(*op, Box::new(left), Box::new(next(self)?));
+        }
+        Ok(left)
+    }
+
+    fn or(&mut self) -> Result<Expr> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(self.fail(self.at, format!("nested more than {DEPTH} deep")));
+        }
+        let expr = self.chain(&[("||", Binary::Or)], |p| p.chain(&[("&&", Binary::And)], Self::comparison));
+        self.depth -= 1;
+        expr
+    }
+
+    fn comparison(&mut self) -> Result<Expr> {
+        let left = self.sum()?;
+        let signs = [
+            ("<=", Binary::LessEqual),
+            (">=", Binary::GreaterEqual),
+            ("==", Binary::Equal),
+            ("!=", Binary::NotEqual),
+            ("<", Binary::Less),
+            (">", Binary::Greater),
+        ];
+        match signs.iter().find(|(sign, _)| self.take(sign)) {
+            Some((_, op)) => Ok(Expr::Binary(*op, Box::new(left), Box::new(self.sum()?))),
+            None => Ok(left),
+        }
+    }
+
+    fn sum(&mut self) -> Result<Expr> {
+        self.chain(&[("+", Binary::Add), ("-", Binary::Subtract)], Self::product)
+    }
+
+    fn product(&mut self) -> Result<Expr> {
+        self.chain(&[("*", Binary::Multiply), ("/", Binary::Divide)], Self::sign)
+    }
+
+    fn sign(&mut self) -> Result<Expr> {
+        let mut negative = false;
+        loop {
+            if self.take("-") {
+                negative = !negative;
+            } else if !self.take("+") {
+                break;
+            }
+        }
+        let power = self.power()?;
+        Ok(match power {
+            Expr::Number(v) if negative => Expr::Number(-v),
+            power if negative => Expr::Negate(Box::new(power)),
+            power => power,
+        })
+    }
+
+    fn power(&mut self) -> Result<Expr> {
+        let base = self.atom()?;
+        if !self.take("^") {
+            return Ok(base);
+        }
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(self.fail(self.at, format!("nested more than {DEPTH} deep")));
+        }
+        let exponent = self.sign()?;
+        self.depth -= 1;
+        Ok(match exponent {
+            Expr::Number(n) if n.fract() == 0.0 && (1.0..=16.0).contains(&n) => Expr::Power(Box::new(base), n as u32),
+            other => Expr::Binary(Binary::Pow, Box::new(base), Box::new(other)),
+        })
+    }
+
+    fn atom(&mut self) -> Result<Expr> {
+        self.skip();
+        let start = self.at;
+        match self.chars.get(start) {
+            None => Err(self.fail(start, "the formula ends where a value is expected")),
+            Some('(') => {
+                self.at += 1;
+                let inner = self.or()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            Some(c) if c.is_ascii_digit() || *c == '.' => self.number(),
+            Some(c) if c.is_ascii_alphabetic() || *c == '_' => self.named(),
+            Some(c) => Err(self.fail(start, format!("`{c}` is not expected here"))),
+        }
+    }
+
+    fn number(&mut self) -> Result<Expr> {
+        let start = self.at;
+        let digit = |p: &Self, k: usize| p.chars.get(k).is_some_and(char::is_ascii_digit);
+        while digit(self, self.at) || self.chars.get(self.at) == Some(&'.') {
+            self.at += 1;
+        }
+        if matches!(self.chars.get(self.at), Some('e' | 'E')) {
+            let sign = usize::from(matches!(self.chars.get(self.at + 1), Some('+' | '-')));
+            if digit(self, self.at + 1 + sign) {
+                self.at += 1 + sign;
+                while digit(self, self.at) {
+                    self.at += 1;
+                }
+            }
+        }
+        let text: String = self.chars[start..self.at].iter().collect();
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Expr::Number(value)),
+            _ => Err(self.fail(start, format!("`{text}` is not a number"))),
+        }
+    }
+
+    fn named(&mut self) -> Result<Expr> {
+        let start = self.at;
+        while self.chars.get(self.at).is_some_and(|c| c.is_ascii_alphanumeric() || *c == '_') {
+            self.at += 1;
+        }
+        let name: String = self.chars[start..self.at].iter().collect();
+        if self.take("(") {
+            return self.call(start, &name);
+        }
+        let field = self.names.fields.iter().position(|f| *f == name);
+        if self.take("[") {
+            let Some(field) = field else { return Err(self.fail(start, format!("`{name}` is not a field"))) };
+            return Ok(Expr::Field { field, offset: self.offsets()? });
+        }
+        if let Some(field) = field {
+            return Ok(Expr::Field { field, offset: [0; 3] });
+        }
+        if let Some(p) = self.names.parameters.iter().position(|p| *p == name) {
+            return Ok(Expr::Parameter(p));
+        }
+        if let Some((_, expr)) = self.names.definitions.iter().find(|(n, _)| *n == name) {
+            return Ok(expr.clone());
+        }
+        let axis = |letters: &str| letters.find(&name).filter(|a| *a < self.names.dims);
+        match name.as_str() {
+            "t" => Ok(Expr::Time),
+            "pi" => Ok(Expr::Number(std::f64::consts::PI)),
+            "x" | "y" | "z" if axis("xyz").is_some() => Ok(Expr::Coordinate(axis("xyz").unwrap_or(0))),
+            "i" | "j" | "k" if axis("ijk").is_some() => Ok(Expr::Index(axis("ijk").unwrap_or(0))),
+            _ => Err(self.fail(start, format!("`{name}` is not known"))),
+        }
+    }
+
+    fn call(&mut self, start: usize, name: &str) -> Result<Expr> {
+        let mut arguments = vec![self.or()?];
+        while self.take(",") {
+            arguments.push(self.or()?);
+        }
+        self.expect(")")?;
+        let wanted = match name {
+            "if" => 3,
+            "min" | "max" | "pow" => 2,
+            _ if FUNCTIONS.contains(&name) => 1,
+            _ => return Err(self.fail(start, format!("`{name}` is not a function"))),
+        };
+        if arguments.len() != wanted {
+            return Err(self.fail(start, format!("`{name}` takes {wanted} arguments, not {}", arguments.len())));
+        }
+        let mut next = arguments.into_iter().map(Box::new);
+        let mut take = || next.next().expect("the number of arguments was checked");
+        Ok(match name {
+            "if" => Expr::If(take(), take(), take()),
+            "min" => Expr::Binary(Binary::Min, take(), take()),
+            "max" => Expr::Binary(Binary::Max, take(), take()),
+            "pow" => Expr::Binary(Binary::Pow, take(), take()),
+            _ => {
+                let function = FUNCTIONS.iter().position(|f| *f == name).expect("the name was checked");
+                Expr::Call(function, take())
+            }
+        })
+    }
+
+    fn offsets(&mut self) -> Result<[i32; 3]> {
+        let mut offset = [0; 3];
+        let start = self.at;
+        for axis in 0.. {
+            self.skip();
+            let from = self.at;
+            let negative = self.take("-");
+            if !negative {
+                self.take("+");
+            }
+            self.skip();
+            let digits = self.at;
+            while self.chars.get(self.at).is_some_and(char::is_ascii_digit) {
+                self.at += 1;
+            }
+            let text: String = self.chars[digits..self.at].iter().collect();
+            let value: i32 = match text.parse() {
+                Ok(value) => value,
+                Err(_) => return Err(self.fail(from, "an offset is a whole number")),
+            };
+            if axis < self.names.dims {
+                offset[axis] = if negative { -value } else { value };
+            }
+            if self.take("]") {
+                return match axis + 1 == self.names.dims {
+                    true => Ok(offset),
+                    false => Err(self.fail(start, format!("{} offsets on a {}-D grid", axis + 1, self.names.dims))),
+                };
+            }
+            self.expect(",")?;
+        }
+        unreachable!("the loop ends by returning")
+    }
+}
+
+/// What a formula is evaluated with.
+pub(crate) trait Values<T> {
+    fn time(&self) -> T;
+    fn parameter(&self, number: usize) -> T;
+    fn coordinate(&self, axis: usize) -> T;
+    fn index(&self, axis: usize) -> T;
+    fn field(&self, field: usize, offset: [i32; 3]) -> T;
+}
+
+impl Expr {
+    /// Calls `see` with every field access.
+    pub(crate) fn accesses(&self, see: &mut impl FnMut(usize, [i32; 3])) {
+        match self {
+            Expr::Field { field, offset } => see(*field, *offset),
+            Expr::Negate(a) | Expr::Power(a, _) | Expr::Call(_, a) => a.accesses(see),
+            Expr::Binary(_, a, b) => {
+                a.accesses(see);
+                b.accesses(see);
+            }
+            Expr::If(a, b, c) => {
+                a.accesses(see);
+                b.accesses(see);
+                c.accesses(see);
+            }
+            Expr::Number(_) | Expr::Time | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) => {}
+        }
+    }
+
+    pub(crate) fn eval<T: Real>(&self, values: &impl Values<T>) -> T {
+        let truth = |b: bool| if b { T::one() } else { T::zero() };
+        match self {
+            Expr::Number(v) => T::of(*v),
+            Expr::Time => values.time(),
+            Expr::Parameter(p) => values.parameter(*p),
+            Expr::Coordinate(axis) => values.coordinate(*axis),
+            Expr::Index(axis) => values.index(*axis),
+            Expr::Field { field, offset } => values.field(*field, *offset),
+            Expr::Negate(a) => -a.eval(values),
+            Expr::Power(a, n) => {
+                let base = a.eval(values);
+                (1..*n).fold(base, |product, _| product * base)
+            }
+            Expr::If(c, a, b) => match c.eval(values) != T::zero() {
+                true => a.eval(values),
+                false => b.eval(values),
+            },
+            Expr::Call(function, a) => {
+                let v = a.eval(values);
+                match FUNCTIONS[*function] {
+                    "sin" => v.sin(),
+                    "cos" => v.cos(),
+                    "tan" => v.tan(),
+                    "asin" => v.asin(),
+                    "acos" => v.acos(),
+                    "atan" => v.atan(),
+                    "sinh" => v.sinh(),
+                    "cosh" => v.cosh(),
+                    "tanh" => v.tanh(),
+                    "exp" => v.exp(),
+                    "log" => v.ln(),
+                    "sqrt" => v.sqrt(),
+                    _ => v.abs(),
+                }
+            }
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (a.eval(values), b.eval(values));
+                match op {
+                    Binary::Add => a + b,
+                    Binary::Subtract => a - b,
+                    Binary::Multiply => a * b,
+                    Binary::Divide => a / b,
+                    Binary::Pow => a.powf(b),
+                    Binary::Min => a.min(b),
+                    Binary::Max => a.max(b),
+                    Binary::Less => truth(a < b),
+                    Binary::LessEqual => truth(a <= b),
+                    Binary::Greater => truth(a > b),
+                    Binary::GreaterEqual => truth(a >= b),
+                    Binary::Equal => truth(a == b),
+                    Binary::NotEqual => truth(a != b),
+                    Binary::And => truth(a != T::zero() && b != T::zero()),
+                    Binary::Or => truth(a != T::zero() || b != T::zero()),
+                }
+            }
+        }
+    }
+
+    /// The formula in OpenCL C. `leaf` gives the text of what depends on the point.
+    pub(crate) fn opencl<T: Real>(&self, leaf: &mut impl FnMut(&Expr) -> String) -> String {
+        match self {
+            Expr::Number(v) => literal(T::of(*v)),
+            Expr::Time | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) | Expr::Field { .. } => leaf(self),
+            Expr::Negate(a) => format!("(-{})", a.opencl::<T>(leaf)),
+            Expr::Power(a, 1) => a.opencl::<T>(leaf),
+            Expr::Power(a, n) => format!("power({}, {n})", a.opencl::<T>(leaf)),
+            Expr::Call(f, a) => {
+                let name = if FUNCTIONS[*f] == "abs" { "fabs" } else { FUNCTIONS[*f] };
+                format!("{name}({})", a.opencl::<T>(leaf))
+            }
+            Expr::If(c, a, b) => {
+                let (c, a, b) = (c.opencl::<T>(leaf), a.opencl::<T>(leaf), b.opencl::<T>(leaf));
+                format!("({c} != ZERO ? {a} : {b})")
+            }
+            Expr::Binary(op, a, b) => {
+                let (a, b) = (a.opencl::<T>(leaf), b.opencl::<T>(leaf));
+                match op {
+                    Binary::Add => format!("({a} + {b})"),
+                    Binary::Subtract => format!("({a} - {b})"),
+                    Binary::Multiply => format!("({a} * {b})"),
+                    Binary::Divide => format!("({a} / {b})"),
+                    Binary::Pow => format!("pow({a}, {b})"),
+                    Binary::Min => format!("fmin({a}, {b})"),
+                    Binary::Max => format!("fmax({a}, {b})"),
+                    Binary::Less => format!("({a} < {b} ? ONE : ZERO)"),
+                    Binary::LessEqual => format!("({a} <= {b} ? ONE : ZERO)"),
+                    Binary::Greater => format!("({a} > {b} ? ONE : ZERO)"),
+                    Binary::GreaterEqual => format!("({a} >= {b} ? ONE : ZERO)"),
+                    Binary::Equal => format!("({a} == {b} ? ONE : ZERO)"),
+                    Binary::NotEqual => format!("({a} != {b} ? ONE : ZERO)"),
+                    Binary::And => format!("(({a} != ZERO && {b} != ZERO) ? ONE : ZERO)"),
+                    Binary::Or => format!("(({a} != ZERO || {b} != ZERO) ? ONE : ZERO)"),
+                }
+            }
+        }
+    }
+}
+
+/// A number of this precision in OpenCL C, to the last bit.
+pub(crate) fn literal<T: Real>(value: T) -> String {
+    let suffix = if T::PRECISION == clinalg::Precision::F32 { "f" } else { "" };
+    format!("({value:e}{suffix})").replace('e', if format!("{value:e}").contains('.') { "e" } else { ".0e" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Point;
+
+    impl Values<f64> for Point {
+        fn time(&self) -> f64 {
+            0.5
+        }
+        fn parameter(&self, number: usize) -> f64 {
+            [3.0, 4.0][number]
+        }
+        fn coordinate(&self, axis: usize) -> f64 {
+            [0.25, 0.75][axis]
+        }
+        fn index(&self, axis: usize) -> f64 {
+            [6.0, 7.0][axis]
+        }
+        fn field(&self, field: usize, offset: [i32; 3]) -> f64 {
+            100.0 * (field + 1) as f64 + 10.0 * f64::from(offset[0]) + f64::from(offset[1])
+        }
+    }
+
+    fn read(text: &str) -> Result<Expr> {
+        let fields = ["u".to_owned(), "v".to_owned()];
+        let parameters = ["alpha".to_owned(), "beta".to_owned()];
+        let definitions = [("twice".to_owned(), Expr::Number(2.0))];
+        parse(text, &Names { fields: &fields, parameters: &parameters, definitions: &definitions, dims: 2 })
+    }
+
+    #[test]
+    fn formulas_have_the_values_of_arithmetic() {
+        let cases = [
+            ("1 + 2*3 - 4/8", 6.5),
+            ("2^3^2", 512.0),
+            ("-2^2", -4.0),
+            ("2^-1", 0.5),
+            ("2^0.5", 2.0_f64.sqrt()),
+            ("(1+2)*3", 9.0),
+            ("8/4/2", 1.0),
+            ("1-2-3", -4.0),
+            ("--3", 3.0),
+            ("1.5e-1 + .25", 0.4),
+            ("u[1,-2] + v", 308.0),
+            ("u[ +1 , 0 ]", 110.0),
+            ("alpha*beta + t + x + y", 13.5),
+            ("i + 10*j", 76.0),
+            ("if(t < 1 && x >= 0.25, 5, 7)", 5.0),
+            ("if(t > 1 || 1 == 2, 5, 7)", 7.0),
+            ("min(1, 2) + max(3, 4) + pow(2, 3)", 13.0),
+            ("sin(pi/2) + abs(-2) + sqrt(9) + exp(0) + log(1)", 7.0),
+            ("twice*3", 6.0),
+            ("(t != 0.5) + (1 <= 1)", 1.0),
+        ];
+        for (text, expected) in cases {
+            let got: f64 = read(text).unwrap_or_else(|e| panic!("{e}")).eval(&Point);
+            assert!((got - expected).abs() < 1e-14, "{text}: {got}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_column() {
+        let cases = [
+            ("", 1),
+            ("1 +", 4),
+            ("1 + * 2", 5),
+            ("(1 + 2", 7),
+            ("1 2", 3),
+            ("w + 1", 1),
+            ("u + w", 5),
+            ("u[1]", 3),
+            ("u[1,2,3]", 3),
+            ("u[0.5,1]", 4),
+            ("u[a,1]", 3),
+            ("alpha[1,0]", 1),
+            ("sin(1, 2)", 1),
+            ("1 + foo(2)", 5),
+            ("z", 1),
+            ("1 $ 2", 3),
+            ("1..2", 1),
+            ("u[99999999999,0]", 3),
+            ("\u{e9}", 1),
+        ];
+        for (text, expected) in cases {
+            match read(text) {
+                Err(Error::Formula { column, .. }) => assert_eq!(column, expected, "{text}"),
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+        assert!(read(&"(".repeat(100_000)).is_err());
+        assert!(read(&"-".repeat(100_000)).is_err());
+        assert!(read(&format!("1{}", "^1".repeat(100_000))).is_err());
+        assert!(read(&format!("1{}", "+1".repeat(100_000))).is_err());
+    }
+
+    #[test]
+    fn literals_keep_their_bits() {
+        for v in [0.1, 1.0, -2.5e-300, 1e22, 1.0 / 3.0] {
+            let text = literal(v);
+            assert_eq!(text.trim_matches(['(', ')']).parse::<f64>().unwrap(), v, "{text}");
+            assert!(text.contains('.'));
+        }
+        assert_eq!(literal(2.0_f32), "(2.0e0f)");
+    }
+}

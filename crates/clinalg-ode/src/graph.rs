@@ -1,0 +1,376 @@
+//! The data flow of one step of a method.
+//!
+//! A [`Graph`] has vectors that come in ([`Op::Input`]), evaluations of the right-hand side ([`Op::Rhs`]), linear
+//! combinations ([`Op::Lc`]) and the reduction of an error estimate to a number ([`Op::Red`]). Coefficients are numbers
+//! times powers of the step size h, which stays a symbol. A linear combination is summed from left to right in the order
+//! of its terms, so that every schedule of the graph gives the same bits.
+
+use crate::{Error, Result};
+
+/// A vector of a graph: an input, a right-hand side or a linear combination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub(crate) usize);
+
+/// A number times a power of the step size h.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coefficient {
+    /// The number.
+    pub value: f64,
+    /// The power of h.
+    pub power: u32,
+}
+
+impl Coefficient {
+    /// A number that does not depend on h.
+    pub const fn constant(value: f64) -> Coefficient {
+        Coefficient { value, power: 0 }
+    }
+
+    /// `value` times h.
+    pub const fn h(value: f64) -> Coefficient {
+        Coefficient { value, power: 1 }
+    }
+
+    /// Whether it is the number 1, by which nothing is multiplied.
+    pub fn is_one(&self) -> bool {
+        self.power == 0 && self.value == 1.0
+    }
+}
+
+/// What a node of a graph computes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Op {
+    /// A vector that the step before left.
+    Input,
+    /// F = f(t + c h, X).
+    Rhs {
+        /// Where in the step.
+        c: f64,
+        /// X.
+        x: Value,
+    },
+    /// Z = c_1 V_1 + c_2 V_2 + ..., summed in this order.
+    Lc {
+        /// Coefficients and vectors.
+        terms: Vec<(Coefficient, Value)>,
+    },
+    /// The weighted norm of an error estimate, with the weights taken from the solution at both ends of the step.
+    Red {
+        /// The estimate.
+        error: Value,
+        /// The solution at the beginning of the step.
+        from: Value,
+        /// The solution at the end of the step.
+        to: Value,
+    },
+}
+
+impl Op {
+    /// The vectors read.
+    pub fn reads(&self) -> Vec<Value> {
+        match self {
+            Op::Input => Vec::new(),
+            Op::Rhs { x, .. } => vec![*x],
+            Op::Lc { terms } => terms.iter().map(|(_, v)| *v).collect(),
+            Op::Red { error, from, to } => vec![*error, *from, *to],
+        }
+    }
+}
+
+/// One operation with the name of its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// Name of the result, for drawings and listings.
+    pub label: String,
+    /// The operation.
+    pub op: Op,
+}
+
+/// The data flow of one step; nodes stand after what they read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graph {
+    name: String,
+    nodes: Vec<Node>,
+    next: Vec<(Value, Value)>,
+    solution: Option<Value>,
+}
+
+impl Graph {
+    /// A graph without nodes.
+    pub fn new(name: impl Into<String>) -> Graph {
+        Graph { name: name.into(), nodes: Vec::new(), next: Vec::new(), solution: None }
+    }
+
+    fn push(&mut self, label: impl Into<String>, op: Op) -> Value {
+        self.nodes.push(Node { label: label.into(), op });
+        Value(self.nodes.len() - 1)
+    }
+
+    /// Adds a vector that the step before left; [`Graph::carry`] says what it becomes.
+    pub fn input(&mut self, label: impl Into<String>) -> Value {
+        self.push(label, Op::Input)
+    }
+
+    /// Adds F = f(t + c h, x).
+    pub fn rhs(&mut self, label: impl Into<String>, c: f64, x: Value) -> Value {
+        self.push(label, Op::Rhs { c, x })
+    }
+
+    /// Adds a linear combination, summed in the order of `terms`. Terms with the coefficient 0 are left out.
+    pub fn lc(&mut self, label: impl Into<String>, terms: &[(Coefficient, Value)]) -> Value {
+        let terms = terms.iter().copied().filter(|(c, _)| c.value != 0.0).collect();
+        self.push(label, Op::Lc { terms })
+    }
+
+    /// Adds the weighted norm of the error estimate `error` of a step between the solutions `from` and `to`.
+    pub fn red(&mut self, label: impl Into<String>, error: Value, from: Value, to: Value) {
+        self.push(label, Op::Red { error, from, to });
+    }
+
+    /// Says that the input `input` of the next step is `value`.
+    pub fn carry(&mut self, input: Value, value: Value) {
+        self.next.push((input, value));
+    }
+
+    /// Says that `value` is the solution at the end of the step.
+    pub fn solution_is(&mut self, value: Value) {
+        self.solution = Some(value);
+    }
+
+    /// Checks that the graph can be run.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] for a node that reads a later node or the result of a reduction, an empty linear combination, a
+    /// coefficient that is not finite, an input without or with two successors, a successor shared by two inputs, more
+    /// than one reduction, a missing solution or one that is not carried on.
+    pub fn finish(self) -> Result<Graph> {
+        let fail = |reason: String| Err(Error::Graph { graph: self.name.clone(), reason });
+        let label = |v: Value| &self.nodes[v.0].label;
+        let vector = |v: Value| v.0 < self.nodes.len() && !matches!(self.nodes[v.0].op, Op::Red { .. });
+        for (k, node) in self.nodes.iter().enumerate() {
+            if let Some(v) = node.op.reads().into_iter().find(|v| v.0 >= k || !vector(*v)) {
+                return fail(format!("`{}` reads node {}, which is no vector made before it", node.label, v.0));
+            }
+            let finite = match &node.op {
+                Op::Lc { terms } if terms.is_empty() => return fail(format!("`{}` has no terms", node.label)),
+                Op::Lc { terms } => terms.iter().all(|(c, _)| c.value.is_finite()),
+                Op::Rhs { c, .. } => c.is_finite(),
+                _ => true,
+            };
+            if !finite {
+                return fail(format!("`{}` has a coefficient that is not finite", node.label));
+            }
+        }
+        if self.nodes.iter().filter(|n| matches!(n.op, Op::Red { .. })).count() > 1 {
+            return fail("it has more than one reduction".into());
+        }
+        for input in self.inputs() {
+            let count = self.next.iter().filter(|(i, _)| *i == input).count();
+            if count != 1 {
+                return fail(format!("input `{}` has {count} successors, expected one", label(input)));
+            }
+        }
+        for (k, (input, value)) in self.next.iter().enumerate() {
+            if !vector(*value) || input.0 >= self.nodes.len() || self.nodes[input.0].op != Op::Input {
+                return fail("a carry does not go from a vector to an input".into());
+            }
+            if self.next[..k].iter().any(|(_, other)| other == value) {
+                return fail(format!("`{}` is carried to two inputs", label(*value)));
+            }
+        }
+        match self.solution {
+            Some(v) if self.next.iter().any(|(_, value)| *value == v) => {}
+            Some(_) => return fail("the solution is not carried to the next step".into()),
+            None => return fail("it does not say which vector is the solution".into()),
+        }
+        Ok(self)
+    }
+
+    /// The graph's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All nodes; each stands after those it reads.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The node that makes `value`.
+    pub fn node(&self, value: Value) -> &Node {
+        &self.nodes[value.0]
+    }
+
+    /// The inputs, in the order they were added.
+    pub fn inputs(&self) -> Vec<Value> {
+        (0..self.nodes.len()).map(Value).filter(|v| self.nodes[v.0].op == Op::Input).collect()
+    }
+
+    /// What each input becomes.
+    pub fn carries(&self) -> &[(Value, Value)] {
+        &self.next
+    }
+
+    /// The solution at the end of the step.
+    ///
+    /// # Panics
+    /// For a graph that did not pass [`Graph::finish`].
+    pub fn solution(&self) -> Value {
+        self.solution.expect("a finished graph has a solution")
+    }
+
+    /// Whether the step gives an error estimate.
+    pub fn has_error(&self) -> bool {
+        self.nodes.iter().any(|n| matches!(n.op, Op::Red { .. }))
+    }
+
+    /// Evaluations of the right-hand side in a step.
+    pub fn rhs_count(&self) -> usize {
+        self.nodes.iter().filter(|n| matches!(n.op, Op::Rhs { .. })).count()
+    }
+
+    /// Link of each node along the chain of right-hand sides, counted from 1: a right-hand side stands one link after
+    /// what its argument needs, everything else in the last link it reads from. 0 stands for what needs no right-hand side.
+    pub fn links(&self) -> Vec<usize> {
+        let mut links: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let last = node.op.reads().iter().map(|v| links[v.0]).max().unwrap_or(0);
+            links.push(last + usize::from(matches!(node.op, Op::Rhs { .. })));
+        }
+        links
+    }
+
+    /// The same step without its error estimate and without what only that needs.
+    pub fn without_error(&self) -> Graph {
+        let mut wanted = vec![false; self.nodes.len()];
+        for (input, value) in &self.next {
+            wanted[input.0] = true;
+            wanted[value.0] = true;
+        }
+        for k in (0..self.nodes.len()).rev() {
+            if wanted[k] {
+                for v in self.nodes[k].op.reads() {
+                    wanted[v.0] = true;
+                }
+            }
+        }
+        let mut place = vec![Value(usize::MAX); self.nodes.len()];
+        let mut graph = Graph::new(self.name.clone());
+        for (k, node) in self.nodes.iter().enumerate().filter(|(k, _)| wanted[*k]) {
+            place[k] = graph.push(node.label.clone(), renamed(&node.op, &place));
+        }
+        graph.next = self.next.iter().map(|(i, v)| (place[i.0], place[v.0])).collect();
+        graph.solution = self.solution.map(|v| place[v.0]);
+        graph
+    }
+
+    /// Splits linear combinations into partial sums: combination `k` of [`Graph::splittable`] is gathered up to link
+    /// `starts[k]`, where its terms so far are added up, and from there on each link adds its own terms. The value stays the
+    /// same to the last bit, because terms keep their order.
+    ///
+    /// # Panics
+    /// When `starts` does not have one entry for each of [`Graph::splittable`].
+    pub fn split(&self, starts: &[usize]) -> Graph {
+        let which = self.splittable();
+        assert_eq!(starts.len(), which.len(), "one start for each combination that can be split");
+        let links = self.links();
+        // Partial sums in the order of links, so that every node stands after what it reads.
+        let mut place = vec![Value(usize::MAX); self.nodes.len()];
+        let mut graph = Graph::new(self.name.clone());
+        let mut partial: Vec<Option<Value>> = vec![None; which.len()];
+        let mut taken = vec![0; which.len()];
+        let mut order: Vec<usize> = (0..self.nodes.len()).collect();
+        order.sort_by_key(|&k| links[k]);
+        let last = links.iter().copied().max().unwrap_or(0);
+        for link in 0..=last {
+            for &k in order.iter().filter(|&&k| links[k] == link) {
+                let node = &self.nodes[k];
+                let op = match which.iter().position(|v| v.0 == k) {
+                    Some(m) if partial[m].is_some() => {
+                        let Op::Lc { terms } = &node.op else { unreachable!("only combinations are split") };
+                        let head = partial[m].map(|p| (Coefficient::constant(1.0), p));
+                        let rest = terms[taken[m]..].iter().map(|(c, v)| (*c, place[v.0]));
+                        Op::Lc { terms: head.into_iter().chain(rest).collect() }
+                    }
+                    _ => renamed(&node.op, &place),
+                };
+                place[k] = graph.push(node.label.clone(), op);
+            }
+            for (m, target) in which.iter().enumerate() {
+                if link < starts[m] || link >= links[target.0] {
+                    continue;
+                }
+                let Op::Lc { terms } = &self.nodes[target.0].op else { unreachable!("only combinations are split") };
+                let until = taken[m] + terms[taken[m]..].iter().take_while(|(_, v)| links[v.0] <= link).count();
+                let whole = until == taken[m] || (partial[m].is_none() && until == 1 && terms[0].0.is_one());
+                if whole {
+                    continue;
+                }
+                let head = partial[m].map(|p| (Coefficient::constant(1.0), p));
+                let more = terms[taken[m]..until].iter().map(|(c, v)| (*c, place[v.0]));
+                let terms = head.into_iter().chain(more).collect();
+                partial[m] = Some(graph.push(format!("{}.{link}", self.nodes[target.0].label), Op::Lc { terms }));
+                taken[m] = until;
+            }
+        }
+        graph.next = self.next.iter().map(|(i, v)| (place[i.0], place[v.0])).collect();
+        graph.solution = self.solution.map(|v| place[v.0]);
+        graph
+    }
+
+    /// The linear combinations with terms from more than one link.
+    pub fn splittable(&self) -> Vec<Value> {
+        let links = self.links();
+        let spread = |terms: &[(Coefficient, Value)]| {
+            let mut seen: Vec<usize> = terms.iter().map(|(_, v)| links[v.0]).filter(|l| *l > 0).collect();
+            seen.dedup();
+            seen.len() > 1
+        };
+        (0..self.nodes.len())
+            .filter(|&k| matches!(&self.nodes[k].op, Op::Lc { terms } if spread(terms)))
+            .map(Value)
+            .collect()
+    }
+
+    /// One line a node, as formulas.
+    pub fn to_text(&self) -> String {
+        let links = self.links();
+        let mut text = format!("{}: {} nodes\n", self.name, self.nodes.len());
+        for (k, node) in self.nodes.iter().enumerate() {
+            text.push_str(&format!("  link {:>2}  {} = {}\n", links[k], node.label, self.formula(node)));
+        }
+        for (input, value) in &self.next {
+            text.push_str(&format!("  next     {} <- {}\n", self.nodes[input.0].label, self.nodes[value.0].label));
+        }
+        text
+    }
+
+    /// The right side of a node as a formula.
+    pub(crate) fn formula(&self, node: &Node) -> String {
+        let name = |v: Value| self.nodes[v.0].label.as_str();
+        match &node.op {
+            Op::Input => "input".into(),
+            Op::Rhs { c, x } if *c == 0.0 => format!("f(t, {})", name(*x)),
+            Op::Rhs { c, x } => format!("f(t + {c} h, {})", name(*x)),
+            Op::Lc { terms } => {
+                let term = |(c, v): &(Coefficient, Value)| match (c.is_one(), c.power) {
+                    (true, _) => name(*v).to_owned(),
+                    (_, 0) => format!("{} {}", c.value, name(*v)),
+                    (_, 1) => format!("{} h {}", c.value, name(*v)),
+                    (_, p) => format!("{} h^{p} {}", c.value, name(*v)),
+                };
+                terms.iter().map(term).collect::<Vec<_>>().join(" + ")
+            }
+            Op::Red { error, from, to } => format!("norm({} / ({}, {}))", name(*error), name(*from), name(*to)),
+        }
+    }
+}
+
+fn renamed(op: &Op, place: &[Value]) -> Op {
+    match op {
+        Op::Input => Op::Input,
+        Op::Rhs { c, x } => Op::Rhs { c: *c, x: place[x.0] },
+        Op::Lc { terms } => Op::Lc { terms: terms.iter().map(|(c, v)| (*c, place[v.0])).collect() },
+        Op::Red { error, from, to } => Op::Red { error: place[error.0], from: place[from.0], to: place[to.0] },
+    }
+}

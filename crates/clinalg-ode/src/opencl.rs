@@ -1,0 +1,317 @@
+//! OpenCL C for the kernels of a plan.
+//!
+//! A kernel computes all operations of its group for all fields of a grid point. On GPUs an item has one point. On
+//! processors an item has a run of points, cut at rows; inside a row neighbours are at fixed distances, so that the loop
+//! becomes vector code. Contraction is off and sums keep their order, so that every variant gives the same bits.
+
+use std::fmt::Write;
+
+use clinalg::{Real, Shape};
+
+use crate::formula::{Expr, literal};
+use crate::graph::{Op, Value};
+use crate::plan::{Group, Plan};
+use crate::rhs::{Bound, Layout, System};
+
+/// The source of all kernels of a plan; kernel `k` is called `prefix_k`.
+pub(crate) fn source<T: Real>(plan: &Plan, system: &System, shape: Shape, prefix: &str) -> String {
+    let grid = &system.grid;
+    let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
+    // Indices of components, and sums of one with an offset, must fit.
+    let index = if 2 * system.components() < i32::MAX as usize { "int" } else { "long" };
+    let [nx, ny, nz] = grid.n;
+    write!(
+        text,
+        "typedef {index} idx;\n#define NX ((idx){nx})\n#define NY ((idx){ny})\n#define NZ ((idx){nz})\n#define POINTS ((idx){})\n",
+        grid.points()
+    )
+    .expect("text grows");
+    let fields = system.fields.len();
+    match system.layout {
+        Layout::Interleaved => writeln!(text, "#define AT(p, f) ((p) * {fields} + (f))"),
+        Layout::FieldWise => writeln!(text, "#define AT(p, f) ((f) * POINTS + (p))"),
+    }
+    .expect("text grows");
+    // NaN stays: a maximum that loses it would accept a step that blew up.
+    text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
+    text.push_str(
+        "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
+    );
+    for (k, group) in plan.groups().iter().enumerate() {
+        Writer { plan, system, group, marker: std::marker::PhantomData::<T> }.kernel(
+            &mut text,
+            shape,
+            &format!("{prefix}_{k}"),
+        );
+    }
+    text
+}
+
+/// Buffers that a kernel takes, in the order of its arguments; each once, also where it is read and written.
+pub(crate) fn buffers(plan: &Plan, group: &Group) -> Vec<usize> {
+    let mut all: Vec<usize> = group.reads.iter().chain(&group.writes).filter_map(|v| plan.place(*v)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Whether a kernel ends in a reduction.
+pub(crate) fn reduces(plan: &Plan, group: &Group) -> bool {
+    group.nodes.iter().any(|v| matches!(plan.graph().node(*v).op, Op::Red { .. }))
+}
+
+struct Writer<'a, T> {
+    plan: &'a Plan,
+    system: &'a System,
+    group: &'a Group,
+    marker: std::marker::PhantomData<T>,
+}
+
+impl<T: Real> Writer<'_, T> {
+    fn buffer(&self, v: Value) -> String {
+        format!("b{}", self.plan.place(v).expect("a vector between kernels has a buffer"))
+    }
+
+    fn kernel(&self, text: &mut String, shape: Shape, name: &str) {
+        let reduces = reduces(self.plan, self.group);
+        let written: Vec<_> = self.group.writes.iter().filter_map(|v| self.plan.place(*v)).collect();
+        let mut line = |s: &str| {
+            text.push_str(s);
+            text.push('\n');
+        };
+        line(&format!("__kernel void {name}("));
+        line("    const REAL t, const REAL h, const REAL relative, const REAL absolute, const uint largest,");
+        line("    __global const REAL *restrict par, __global REAL *restrict partial");
+        for b in buffers(self.plan, self.group) {
+            let constant = if written.contains(&b) { "" } else { "const " };
+            line(&format!("    , __global {constant}REAL *restrict b{b}"));
+        }
+        line(")\n{");
+        for v in &self.group.nodes {
+            match &self.plan.graph().node(*v).op {
+                Op::Rhs { c, .. } => line(&format!("    const REAL t{} = t + {} * h;", v.0, literal(T::of(*c)))),
+                Op::Lc { terms } => {
+                    for (k, (c, _)) in terms.iter().enumerate().filter(|(_, (c, _))| !c.is_one()) {
+                        let h = " * h".repeat(c.power as usize);
+                        line(&format!("    const REAL c{}_{k} = {}{h};", v.0, literal(T::of(c.value))));
+                    }
+                }
+                Op::Input | Op::Red { .. } => {}
+            }
+        }
+        line("    REAL sum = ZERO;");
+        let row = self.row();
+        match shape {
+            Shape::Gpu => {
+                line("    const size_t item = get_global_id(0);");
+                line("    if (item < (size_t)POINTS) {");
+                line("        const idx p = (idx)item;");
+                line("        const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
+                line(&row);
+                line(&self.point(false));
+                line("    }");
+                if reduces {
+                    line("    __local REAL tree[LOCAL];");
+                    line("    const size_t me = get_local_id(0);");
+                    line("    tree[me] = sum;\n    barrier(CLK_LOCAL_MEM_FENCE);");
+                    line("    for (size_t k = LOCAL / 2; k > 0; k /= 2) {");
+                    line("        if (me < k) {\n            const REAL other = tree[me + k];");
+                    line("            tree[me] = largest ? LARGER(tree[me], other) : tree[me] + other;\n        }");
+                    line("        barrier(CLK_LOCAL_MEM_FENCE);\n    }");
+                    line("    if (me == 0)\n        partial[get_group_id(0)] = tree[0];");
+                }
+            }
+            Shape::Cpu => {
+                line("    const size_t item = get_global_id(0), items = get_global_size(0);");
+                line("    const idx end = (idx)part_start((size_t)POINTS, item + 1, items);");
+                line("    for (idx at = (idx)part_start((size_t)POINTS, item, items); at < end;) {");
+                line("        const idx line = at / NX, iy = line % NY, iz = line / NY;");
+                line("        const idx first = at - line * NX, last = min(NX, first + (end - at));");
+                line(&row);
+                let (low, high) = self.reach();
+                line(&format!(
+                    "        const idx from = clamp((idx){low}, first, last), to = clamp(NX - {high}, from, last);"
+                ));
+                for (start, stop, inner) in [("first", "from", false), ("from", "to", true), ("to", "last", false)] {
+                    if !inner && self.offsets().is_empty() {
+                        continue;
+                    }
+                    line(&format!("        for (idx ix = {start}; ix < {stop}; ix++) {{"));
+                    line("            const idx p = line * NX + ix;");
+                    line(&self.point(inner));
+                    line("        }");
+                }
+                line("        at += last - first;\n    }");
+                if reduces {
+                    line("    partial[item] = sum;");
+                }
+            }
+        }
+        line("}");
+    }
+
+    /// Offsets that the group's right-hand sides read.
+    fn offsets(&self) -> Vec<[i32; 3]> {
+        let any = self.group.nodes.iter().any(|v| matches!(self.plan.graph().node(*v).op, Op::Rhs { .. }));
+        if any { self.system.offsets() } else { Vec::new() }
+    }
+
+    /// How far along x neighbours reach down and up.
+    fn reach(&self) -> (i32, i32) {
+        let all = self.offsets();
+        (all.iter().map(|o| -o[0]).max().unwrap_or(0).max(0), all.iter().map(|o| o[0]).max().unwrap_or(0).max(0))
+    }
+
+    /// First points of the rows that neighbours stand in.
+    fn row(&self) -> String {
+        let mut rows: Vec<[i32; 2]> = self.offsets().iter().map(|o| [o[1], o[2]]).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut text = String::new();
+        for [dy, dz] in rows {
+            let (y, z) = (self.neighbour(1, dy), self.neighbour(2, dz));
+            writeln!(text, "        const idx {} = NX * ({y} + NY * {z});", row_name(dy, dz)).expect("text grows");
+        }
+        text
+    }
+
+    /// Index along an axis of the point that stands for the neighbour at a distance; inside the grid in any case.
+    fn neighbour(&self, axis: usize, d: i32) -> String {
+        let (i, n) = (["ix", "iy", "iz"][axis], ["NX", "NY", "NZ"][axis]);
+        let low = d < 0;
+        let other = match (&self.system.bounds[axis][usize::from(!low)], low) {
+            (Bound::Mirror, true) => format!("-({i} + ({d}))"),
+            (Bound::Mirror, false) => format!("2 * ({n} - 1) - ({i} + {d})"),
+            (Bound::Copy | Bound::Value(_), true) => "0".into(),
+            (Bound::Copy | Bound::Value(_), false) => format!("{n} - 1"),
+            (Bound::Periodic, true) => format!("{i} + ({d}) + {n}"),
+            (Bound::Periodic, false) => format!("{i} + {d} - {n}"),
+        };
+        match d {
+            0 => i.into(),
+            _ if low => format!("({i} + ({d}) < 0 ? {other} : {i} + ({d}))"),
+            _ => format!("({i} + {d} >= {n} ? {other} : {i} + {d})"),
+        }
+    }
+
+    /// All operations at one point; `inner` where no neighbour along x is outside.
+    fn point(&self, inner: bool) -> String {
+        let graph = self.plan.graph();
+        let fields = self.system.fields.len();
+        let mut text = String::new();
+        let mut line = |s: String| {
+            text.push_str("            ");
+            text.push_str(&s);
+            text.push('\n');
+        };
+        let mut columns: Vec<i32> = self.offsets().iter().map(|o| o[0]).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        for d in columns {
+            let x = if inner { format!("ix + ({d})") } else { self.neighbour(0, d) };
+            line(format!("const idx {} = {x};", column_name(d)));
+        }
+        // Pointwise values; what only a right-hand side reads is read there.
+        let pointwise = |v: &Value| {
+            self.group.nodes.iter().any(|k| {
+                let op = &graph.node(*k).op;
+                !matches!(op, Op::Rhs { .. }) && op.reads().contains(v)
+            })
+        };
+        for v in self.group.reads.iter().filter(|v| pointwise(v)) {
+            for f in 0..fields {
+                line(format!("const REAL n{}_{f} = {}[AT(p, {f})];", v.0, self.buffer(*v)));
+            }
+        }
+        for v in &self.group.nodes {
+            match &graph.node(*v).op {
+                Op::Input => {}
+                Op::Rhs { x, .. } => {
+                    for (f, formula) in self.system.formulas.iter().enumerate() {
+                        let value = formula.opencl::<T>(&mut |leaf| self.leaf(leaf, *x, v.0, inner));
+                        line(format!("const REAL n{}_{f} = {value};", v.0));
+                    }
+                }
+                Op::Lc { terms } => {
+                    for f in 0..fields {
+                        let term = |(k, (c, r)): (usize, &(crate::graph::Coefficient, Value))| match c.is_one() {
+                            true => format!("n{}_{f}", r.0),
+                            false => format!("c{}_{k} * n{}_{f}", v.0, r.0),
+                        };
+                        let sum: Vec<_> = terms.iter().enumerate().map(term).collect();
+                        line(format!("const REAL n{}_{f} = {};", v.0, sum.join(" + ")));
+                    }
+                }
+                Op::Red { error, from, to } => {
+                    for f in 0..fields {
+                        let size = format!("fmax(fabs(n{}_{f}), fabs(n{}_{f}))", from.0, to.0);
+                        line(format!("const REAL q{f} = fabs(n{}_{f} / (absolute + relative * {size}));", error.0));
+                        line(format!("sum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};"));
+                    }
+                }
+            }
+        }
+        for v in &self.group.writes {
+            for f in 0..fields {
+                line(format!("{}[AT(p, {f})] = n{}_{f};", self.buffer(*v), v.0));
+            }
+        }
+        text
+    }
+
+    /// What depends on the point, for the right-hand side `node` of the vector `x`.
+    fn leaf(&self, leaf: &Expr, x: Value, node: usize, inner: bool) -> String {
+        match leaf {
+            Expr::Field { field, offset } => self.access(*field, *offset, x, node, inner),
+            other => self.plain(other, [0; 3], node),
+        }
+    }
+
+    /// Time, parameters and coordinates at an offset.
+    fn plain(&self, leaf: &Expr, offset: [i32; 3], node: usize) -> String {
+        let index = |axis: usize| format!("({} + ({}))", ["ix", "iy", "iz"][axis], offset[axis]);
+        match leaf {
+            Expr::Time => format!("t{node}"),
+            Expr::Parameter(p) => format!("par[{p}]"),
+            Expr::Index(axis) => format!("((REAL){})", index(*axis)),
+            Expr::Coordinate(axis) => {
+                let (origin, spacing) = (self.system.grid.origin[*axis], self.system.grid.spacing[*axis]);
+                format!("({} + (REAL){} * {})", literal(T::of(origin)), index(*axis), literal(T::of(spacing)))
+            }
+            _ => unreachable!("boundary formulas read no fields"),
+        }
+    }
+
+    /// A neighbour's value, or what stands for it.
+    fn access(&self, field: usize, offset: [i32; 3], x: Value, node: usize, inner: bool) -> String {
+        let inside =
+            format!("{}[AT({} + {}, {field})]", self.buffer(x), row_name(offset[1], offset[2]), column_name(offset[0]));
+        // The first axis that leaves the grid at a side with values decides.
+        let mut text = String::new();
+        for axis in usize::from(inner)..3 {
+            let d = offset[axis];
+            let Bound::Value(formulas) = &self.system.bounds[axis][usize::from(d > 0)] else { continue };
+            let (i, n) = (["ix", "iy", "iz"][axis], ["NX", "NY", "NZ"][axis]);
+            let outside = match d {
+                0 => continue,
+                _ if d < 0 => format!("{i} + ({d}) < 0"),
+                _ => format!("{i} + {d} >= {n}"),
+            };
+            let value = formulas[field].opencl::<T>(&mut |leaf| self.plain(leaf, offset, node));
+            write!(text, "{outside} ? {value} : ").expect("text grows");
+        }
+        format!("({text}{inside})")
+    }
+}
+
+fn signed(d: i32) -> String {
+    if d < 0 { format!("m{}", d.unsigned_abs()) } else { d.to_string() }
+}
+
+fn row_name(dy: i32, dz: i32) -> String {
+    format!("row_{}_{}", signed(dy), signed(dz))
+}
+
+fn column_name(d: i32) -> String {
+    format!("x_{}", signed(d))
+}

@@ -1,0 +1,337 @@
+//! Schedules of a graph: which operations make a kernel, what each kernel reads and writes, and where vectors stand.
+//!
+//! Kernels are counted in words: one element of one vector read or written, per component and step; neighbours count
+//! once. That is the traffic to memory where vectors do not fit the caches.
+
+use serde::Serialize;
+
+use crate::graph::{Graph, Op, Value};
+use crate::{Error, Result};
+
+/// How a graph is cut into kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// One kernel for each operation.
+    Basic,
+    /// One kernel for each link: right-hand sides that are independent of each other with all linear combinations and
+    /// reductions that need nothing later. Linear combinations are split so that the fewest words are moved.
+    Fused,
+}
+
+impl Variant {
+    /// The variant of this name, `basic` or `fused`.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another name.
+    pub fn named(name: &str) -> Result<Variant> {
+        match name {
+            "basic" => Ok(Variant::Basic),
+            "fused" => Ok(Variant::Fused),
+            _ => Err(Error::value("variant", "basic or fused", name)),
+        }
+    }
+}
+
+/// Operations computed by one kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The nodes, each after those it reads.
+    pub nodes: Vec<Value>,
+    /// Vectors read from memory.
+    pub reads: Vec<Value>,
+    /// Vectors written to memory.
+    pub writes: Vec<Value>,
+}
+
+/// A schedule of one step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    variant: Variant,
+    graph: Graph,
+    groups: Vec<Group>,
+    place: Vec<Option<usize>>,
+    buffers: usize,
+}
+
+/// Choices of starts that are all tried; with more, the search goes downhill from both ends.
+const EXHAUSTIVE: usize = 2000;
+
+impl Plan {
+    /// The schedule of a graph.
+    pub fn new(graph: &Graph, variant: Variant) -> Plan {
+        match variant {
+            Variant::Basic => {
+                let nodes = (0..graph.nodes().len()).map(Value).filter(|v| graph.node(*v).op != Op::Input);
+                Plan::of(graph.clone(), variant, nodes.map(|v| vec![v]).collect())
+            }
+            Variant::Fused => Plan::best(graph),
+        }
+    }
+
+    /// The fused schedule whose linear combinations are split from the links `starts` on, one for each of
+    /// [`Graph::splittable`]; a combination with a start at or after its own link is gathered there.
+    pub fn fused(graph: &Graph, starts: &[usize]) -> Plan {
+        let split = graph.split(starts);
+        let links = split.links();
+        let last = links.iter().copied().max().unwrap_or(0);
+        let of = |link: usize| {
+            let nodes = (0..split.nodes().len()).map(Value).filter(|v| split.node(*v).op != Op::Input);
+            nodes.filter(|v| links[v.0] == link).collect::<Vec<_>>()
+        };
+        let groups = (0..=last).map(of).filter(|nodes| !nodes.is_empty()).collect();
+        Plan::of(split, Variant::Fused, groups)
+    }
+
+    /// The fused schedule that gathers every linear combination in its own link.
+    pub fn gather(graph: &Graph) -> Plan {
+        Plan::fused(graph, &vec![usize::MAX; graph.splittable().len()])
+    }
+
+    /// The fused schedule that adds every right-hand side to all sums that want it as soon as it is known.
+    pub fn scatter(graph: &Graph) -> Plan {
+        Plan::fused(graph, &vec![0; graph.splittable().len()])
+    }
+
+    /// The fused schedule that moves the fewest words.
+    fn best(graph: &Graph) -> Plan {
+        let links = graph.links();
+        // Links in which a term of the combination is made, and its own, which means to gather it there.
+        let choices: Vec<Vec<usize>> = graph
+            .splittable()
+            .iter()
+            .map(|v| {
+                let mut all: Vec<usize> = graph
+                    .node(*v)
+                    .op
+                    .reads()
+                    .iter()
+                    .map(|r| links[r.0])
+                    .filter(|l| *l > 0 && *l < links[v.0])
+                    .collect();
+                all.push(links[v.0]);
+                all.sort_unstable();
+                all.dedup();
+                all
+            })
+            .collect();
+        let plan = |at: &[usize]| Plan::fused(graph, &at.iter().zip(&choices).map(|(k, c)| c[*k]).collect::<Vec<_>>());
+        let cost = |at: &[usize]| (plan(at).words(), plan(at).buffers);
+        let count = choices.iter().fold(1_usize, |n, c| n.saturating_mul(c.len()));
+        let mut best = vec![0; choices.len()];
+        let mut least = cost(&best);
+        if count <= EXHAUSTIVE {
+            for number in 1..count {
+                let mut rest = number;
+                let at: Vec<usize> = choices
+                    .iter()
+                    .map(|c| {
+                        let k = rest % c.len();
+                        rest /= c.len();
+                        k
+                    })
+                    .collect();
+                let now = cost(&at);
+                if now < least {
+                    (best, least) = (at, now);
+                }
+            }
+            return plan(&best);
+        }
+        for mut at in [best.clone(), choices.iter().map(|c| c.len() - 1).collect()] {
+            let mut here = cost(&at);
+            loop {
+                let before = here;
+                for m in 0..choices.len() {
+                    for k in 0..choices[m].len() {
+                        let mut other = at.clone();
+                        other[m] = k;
+                        let now = cost(&other);
+                        if now < here {
+                            (at, here) = (other, now);
+                        }
+                    }
+                }
+                if here == before {
+                    break;
+                }
+            }
+            if here < least {
+                (best, least) = (at, here);
+            }
+        }
+        plan(&best)
+    }
+
+    fn of(graph: Graph, variant: Variant, groups: Vec<Vec<Value>>) -> Plan {
+        let n = graph.nodes().len();
+        let mut made = vec![usize::MAX; n];
+        let mut last_read = vec![0; n];
+        for (g, nodes) in groups.iter().enumerate() {
+            for v in nodes {
+                made[v.0] = g;
+            }
+        }
+        for (g, nodes) in groups.iter().enumerate() {
+            for r in nodes.iter().flat_map(|v| graph.node(*v).op.reads()) {
+                if made[r.0] != g {
+                    last_read[r.0] = g;
+                }
+            }
+        }
+        for (input, value) in graph.carries() {
+            last_read[input.0] = usize::MAX;
+            last_read[value.0] = usize::MAX;
+        }
+        let groups: Vec<Group> = groups
+            .into_iter()
+            .enumerate()
+            .map(|(g, nodes)| {
+                let mut reads: Vec<Value> =
+                    nodes.iter().flat_map(|v| graph.node(*v).op.reads()).filter(|r| made[r.0] != g).collect();
+                reads.sort_unstable();
+                reads.dedup();
+                let writes = nodes.iter().copied().filter(|v| last_read[v.0] > g).collect();
+                Group { nodes, reads, writes }
+            })
+            .collect();
+        // Vectors that nobody needs any more give their place to later ones; what neighbours are read from gives it only
+        // after its kernel. Inputs keep theirs, so that a rejected step can be tried again.
+        let mut place = vec![None; n];
+        let mut buffers = 0;
+        for input in graph.inputs() {
+            place[input.0] = Some(buffers);
+            buffers += 1;
+        }
+        let mut free: Vec<usize> = Vec::new();
+        for (g, group) in groups.iter().enumerate() {
+            let stencil =
+                |v: &Value| group.nodes.iter().any(|k| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v));
+            let (after, now): (Vec<_>, Vec<_>) =
+                group.reads.iter().filter(|v| last_read[v.0] == g).partition(|v| stencil(v));
+            free.extend(now.iter().filter_map(|v: &&Value| place[v.0]));
+            for v in &group.writes {
+                place[v.0] = Some(free.pop().unwrap_or_else(|| {
+                    buffers += 1;
+                    buffers - 1
+                }));
+            }
+            free.extend(after.iter().filter_map(|v: &&Value| place[v.0]));
+        }
+        Plan { variant, graph, groups, place, buffers }
+    }
+
+    /// The variant.
+    pub fn variant(&self) -> Variant {
+        self.variant
+    }
+
+    /// The graph scheduled, after its linear combinations were split.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The kernels, in their order.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Vectors that a step needs memory for, the inputs counted.
+    pub fn buffers(&self) -> usize {
+        self.buffers
+    }
+
+    /// The buffer of a vector; `None` for what is never stored.
+    pub(crate) fn place(&self, value: Value) -> Option<usize> {
+        self.place[value.0]
+    }
+
+    /// Words moved per component and step.
+    pub fn words(&self) -> usize {
+        self.groups.iter().map(|g| g.reads.len() + g.writes.len()).sum()
+    }
+
+    /// Kernels, words and memory in words.
+    pub fn explain(&self) -> String {
+        let names = |all: &[Value]| match all {
+            [] => "nothing".to_owned(),
+            all => all.iter().map(|v| self.graph.node(*v).label.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        let mut text = format!(
+            "{} {:?}: {} kernels, {} words moved per component and step, {} vectors in memory\n",
+            self.graph.name(),
+            self.variant,
+            self.groups.len(),
+            self.words(),
+            self.buffers
+        );
+        for (k, group) in self.groups.iter().enumerate() {
+            text.push_str(&format!(
+                "kernel {}: reads {}; writes {}\n",
+                k + 1,
+                names(&group.reads),
+                names(&group.writes)
+            ));
+            for v in &group.nodes {
+                let node = self.graph.node(*v);
+                text.push_str(&format!("    {} = {}\n", node.label, self.graph.formula(node)));
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{METHODS, Method};
+
+    fn words(name: &str) -> [usize; 4] {
+        let method = Method::named(name).unwrap();
+        let g = method.graph();
+        let basic = Plan::new(g, Variant::Basic).words();
+        [basic, Plan::gather(g).words(), Plan::scatter(g).words(), Plan::new(g, Variant::Fused).words()]
+    }
+
+    #[test]
+    fn words_of_the_model() {
+        // Counted by hand for the classical method: 4 right-hand sides of 2, stages of 3, the sum of 6; fused 3 + 5 + 5 + 3.
+        assert_eq!(words("rk4"), [23, 17, 16, 16]);
+        assert_eq!(words("rk38"), [26, 20, 20, 17]);
+        // The solution of order 4 is complete a link before the estimate and is read again there.
+        assert_eq!(words("rkf45"), [52, 37, 48, 33]);
+        // Six links that read four stages and y and write four, the first from one vector, the sum at the end.
+        let pirk = words("pirk-radau-iia-7");
+        assert_eq!((pirk[0], pirk[3]), (188, 56));
+        assert_eq!(words("peer4")[3], 8);
+        for name in METHODS {
+            let w = words(name);
+            println!("{name}: {w:?}");
+            assert!(w[3] <= w[1] && w[3] <= w[2] && w[3] < w[0] || name == "euler", "{name}: {w:?}");
+        }
+    }
+
+    #[test]
+    fn no_kernel_writes_what_its_neighbours_read() {
+        for name in METHODS {
+            let method = Method::named(name).unwrap();
+            for variant in [Variant::Basic, Variant::Fused] {
+                let plan = Plan::new(method.graph(), variant);
+                for group in plan.groups() {
+                    let written: Vec<_> = group.writes.iter().map(|v| plan.place(*v).unwrap()).collect();
+                    for v in &group.nodes {
+                        if let Op::Rhs { x, .. } = plan.graph().node(*v).op {
+                            assert!(!written.contains(&plan.place(x).unwrap()), "{name}");
+                        }
+                    }
+                    let mut distinct = written.clone();
+                    distinct.sort_unstable();
+                    distinct.dedup();
+                    assert_eq!(distinct.len(), written.len(), "{name}");
+                    // Inputs are whole until the step is taken.
+                    assert!(written.iter().all(|b| *b >= plan.graph().inputs().len()), "{name}");
+                }
+            }
+        }
+    }
+}

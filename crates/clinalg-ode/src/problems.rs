@@ -1,0 +1,290 @@
+//! Test problems of the literature, with their initial values.
+
+use crate::rhs::{Boundary, Grid, Layout, Rhs, Side, System};
+use crate::{Error, Result};
+use clinalg::Real;
+
+/// An initial value problem whose right-hand side is a [`System`].
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// One of [`PROBLEMS`].
+    pub name: &'static str,
+    /// What it is, in words.
+    pub title: &'static str,
+    /// The right-hand side.
+    pub system: System,
+    /// The solution at the beginning.
+    pub y0: Vec<f64>,
+    /// Where it begins.
+    pub t0: f64,
+    /// Where it usually ends.
+    pub t_end: f64,
+    /// Times at which the right-hand side jumps.
+    pub stops: Vec<f64>,
+}
+
+/// Names that [`problem`] knows.
+pub const PROBLEMS: [&str; 10] = [
+    "bruss2d-mix",
+    "bruss2d-hairer",
+    "bruss2d-sciml",
+    "heat2d",
+    "heat3d",
+    "wave1d",
+    "cusp",
+    "medakzo",
+    "inverter-chain",
+    "lotka-volterra",
+];
+
+/// The problem of this name with `n` grid points along each axis (pairs or inverters where there is no grid).
+///
+/// # Errors
+/// [`Error::Value`] for a name that is not among [`PROBLEMS`] or fewer points than the formulas reach over.
+pub fn problem(name: &str, n: usize) -> Result<Problem> {
+    if n < 3 {
+        return Err(Error::value("n", "at least 3", n));
+    }
+    match name {
+        "bruss2d-mix" => brusselator_mix(n),
+        "bruss2d-hairer" => brusselator_hairer(n),
+        "bruss2d-sciml" => brusselator_sciml(n),
+        "heat2d" => heat("heat2d", "heat equation on a square, no flow through the boundary", n, 2),
+        "heat3d" => heat("heat3d", "heat equation on a cube, no flow through the boundary", n, 3),
+        "wave1d" => wave(n),
+        "cusp" => cusp(n),
+        "medakzo" => medakzo(n),
+        "inverter-chain" => inverter_chain(n),
+        "lotka-volterra" => lotka_volterra(n),
+        _ => Err(Error::value("problem", format!("one of {}", PROBLEMS.join(", ")), name)),
+    }
+}
+
+const LAPLACE_U: &str = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
+const LAPLACE_V: &str = "v[-1,0] + v[1,0] + v[0,-1] + v[0,1] - 4*v";
+
+/// The Brusselator in two dimensions with A = 3.4, B = 1, no flow through the boundary.
+fn brusselator_mix(n: usize) -> Result<Problem> {
+    let system = System::builder(Grid::unit(&[n, n]))
+        .parameter("alpha", 2e-3)
+        .parameter("scale", ((n - 1) * (n - 1)) as f64)
+        .field("u", format!("1 + u*u*v - 4.4*u + alpha*scale*({LAPLACE_U})"))
+        .field("v", format!("3.4*u - u*u*v + alpha*scale*({LAPLACE_V})"))
+        .layout(Layout::Interleaved)
+        .build()?;
+    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 0.5 + x } else { 1.0 + 5.0 * y });
+    Ok(Problem {
+        name: "bruss2d-mix",
+        title: "Brusselator, alpha = 0.002, mirrored boundary, fields interleaved",
+        system,
+        y0,
+        t0: 0.0,
+        t_end: 1.0,
+        stops: Vec::new(),
+    })
+}
+
+/// What the periodic Brusselators add to u in a disc from t = 1.1 on.
+const SOURCE: &str = "if(t >= 1.1 && (x - 0.3)^2 + (y - 0.6)^2 <= 0.01, 5, 0)";
+
+fn periodic_brusselator(grid: Grid, alpha: f64, scale: f64) -> Result<System> {
+    System::builder(grid)
+        .parameter("alpha", alpha)
+        .parameter("scale", scale)
+        .field("u", format!("1 + u*u*v - 4.4*u + alpha*scale*({LAPLACE_U}) + {SOURCE}"))
+        .field("v", format!("3.4*u - u*u*v + alpha*scale*({LAPLACE_V})"))
+        .boundary(Boundary::Periodic)
+        .layout(Layout::Interleaved)
+        .build()
+}
+
+/// Hairer and Wanner, Solving ODEs II, IV.10.
+fn brusselator_hairer(n: usize) -> Result<Problem> {
+    let h = 1.0 / n as f64;
+    let system = periodic_brusselator(Grid::new(&[n, n], &[0.0; 2], &[h; 2]), 0.1, (n * n) as f64)?;
+    let shape = |s: f64| s * (1.0 - s).max(0.0).powf(1.5);
+    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 22.0 * shape(y) } else { 27.0 * shape(x) });
+    Ok(Problem {
+        name: "bruss2d-hairer",
+        title: "Brusselator of Hairer and Wanner, alpha = 0.1, periodic, a source from t = 1.1 on",
+        system,
+        y0,
+        t0: 0.0,
+        t_end: 11.5,
+        stops: vec![1.1],
+    })
+}
+
+/// The form of the Julia benchmarks: other initial values, a stronger diffusion, points on both ends.
+fn brusselator_sciml(n: usize) -> Result<Problem> {
+    let system = periodic_brusselator(Grid::unit(&[n, n]), 10.0, ((n - 1) * (n - 1)) as f64)?;
+    let shape = |s: f64| (s * (1.0 - s)).max(0.0).powf(1.5);
+    let y0 = system.sample(|field, [x, y, _]| if field == 0 { 22.0 * shape(y) } else { 27.0 * shape(x) });
+    Ok(Problem {
+        name: "bruss2d-sciml",
+        title: "Brusselator of the Julia benchmarks, alpha = 10, periodic, a source from t = 1.1 on",
+        system,
+        y0,
+        t0: 0.0,
+        t_end: 11.5,
+        stops: vec![1.1],
+    })
+}
+
+fn heat(name: &'static str, title: &'static str, n: usize, dims: usize) -> Result<Problem> {
+    let neighbours = match dims {
+        2 => LAPLACE_U,
+        _ => "u[-1,0,0] + u[1,0,0] + u[0,-1,0] + u[0,1,0] + u[0,0,-1] + u[0,0,1] - 6*u",
+    };
+    let system = System::builder(Grid::unit(&vec![n; dims]))
+        .parameter("scale", ((n - 1) * (n - 1)) as f64)
+        .field("u", format!("scale*({neighbours})"))
+        .build()?;
+    let y0 = system.sample(|_, [x, ..]| 0.5 + x);
+    Ok(Problem { name, title, system, y0, t0: 0.0, t_end: 0.1, stops: Vec::new() })
+}
+
+/// A bump carried along at speed 1, central differences of order 8.
+fn wave(n: usize) -> Result<Problem> {
+    let h = 500.0 / n as f64;
+    let terms: Vec<String> = [(1, 4.0 / 5.0), (2, -1.0 / 5.0), (3, 4.0 / 105.0), (4, -1.0 / 280.0)]
+        .iter()
+        .map(|(k, c)| format!("{c}*(u[{k}] - u[-{k}])"))
+        .collect();
+    let system = System::builder(Grid::new(&[n], &[-50.0], &[h]))
+        .parameter("speed", 1.0)
+        .parameter("scale", 1.0 / h)
+        .field("u", format!("-speed*scale*({})", terms.join(" + ")))
+        .boundary(Boundary::Periodic)
+        .build()?;
+    let y0 = system.sample(|_, [x, ..]| 0.5 * (-x * x / 9.0).exp());
+    let title = "advection of a bump, central differences of order 8";
+    Ok(Problem { name: "wave1d", title, system, y0, t0: 0.0, t_end: 300.0, stops: Vec::new() })
+}
+
+/// Threshold-nerve-impulse, cusp catastrophe and van der Pol, with the diffusion of Hairer and Wanner.
+fn cusp(n: usize) -> Result<Problem> {
+    let h = 1.0 / n as f64;
+    let system = System::builder(Grid::new(&[n], &[0.0], &[h]))
+        .parameter("d", (n * n) as f64 / 144.0)
+        .define("w", "(p - 0.7)*(p - 1.3)")
+        .define("v", "w/(w + 0.1)")
+        .field("p", "-1e4*(b + p*(a + p*p)) + d*(p[-1] - 2*p + p[1])")
+        .field("a", "b + 0.07*v + d*(a[-1] - 2*a + a[1])")
+        .field("b", "(1 - a*a)*b - a - 0.4*p + 0.035*v + d*(b[-1] - 2*b + b[1])")
+        .boundary(Boundary::Periodic)
+        .layout(Layout::Interleaved)
+        .build()?;
+    let turn = 2.0 * std::f64::consts::PI;
+    let y0 = system.sample(|field, [x, ..]| [0.0, -2.0 * (turn * x).cos(), 2.0 * (turn * x).sin()][field]);
+    let title = "nerve impulse, cusp catastrophe and van der Pol on a ring";
+    Ok(Problem { name: "cusp", title, system, y0, t0: 0.0, t_end: 1.1, stops: Vec::new() })
+}
+
+/// Medical Akzo Nobel: a substance moves into a tissue and reacts.
+fn medakzo(n: usize) -> Result<Problem> {
+    let h = 1.0 / n as f64;
+    let system = System::builder(Grid::new(&[n], &[h], &[h]))
+        .parameter("rate", 100.0)
+        .parameter("step", h)
+        .define("alpha", "2*(x - 1)^3/16")
+        .define("beta", "(x - 1)^4/16")
+        .field("u", "alpha*(u[1] - u[-1])/(2*step) + beta*(u[-1] - 2*u + u[1])/step^2 - rate*u*v")
+        .field("v", "-rate*u*v")
+        .side(0, Side::Low, Boundary::Value(vec!["if(t <= 5, 2, 0)".into(), "0".into()]))
+        .side(0, Side::High, Boundary::Copy)
+        .build()?;
+    let y0 = system.sample(|field, _| field as f64);
+    let title = "medical Akzo Nobel: inflow until t = 5, reaction with what is there";
+    Ok(Problem { name: "medakzo", title, system, y0, t0: 0.0, t_end: 20.0, stops: vec![5.0] })
+}
+
+/// A chain of inverters, each driven by the one before, the first by a sine.
+fn inverter_chain(n: usize) -> Result<Problem> {
+    let system = System::builder(Grid::new(&[n], &[0.0], &[1.0]))
+        .define("drive", "max(u[-1] - 1, 0)^2 - max(u[-1] - u - 1, 0)^2")
+        .field("u", "((5 - u)/5e3 - 2e-4*drive)/1e-3")
+        .side(0, Side::Low, Boundary::Value(vec!["2.5 + 2.5*sin(2*pi*0.0125*t)".into()]))
+        .build()?;
+    let y0 = system.sample(|_, [x, ..]| if x % 2.0 == 0.0 { 5.0 } else { 0.0 });
+    let title = "chain of inverters driven by a sine of 0.0125 Hz";
+    Ok(Problem { name: "inverter-chain", title, system, y0, t0: 0.0, t_end: 80.0, stops: Vec::new() })
+}
+
+/// Independent pairs of prey and predator.
+fn lotka_volterra(n: usize) -> Result<Problem> {
+    let system = System::builder(Grid::unit(&[n]))
+        .field("prey", "1.5*prey - prey*predator")
+        .field("predator", "prey*predator - 3*predator")
+        .build()?;
+    let y0 = system.sample(|field, [x, ..]| if field == 0 { 1.0 + 2.0 * x } else { 1.0 + x });
+    let title = "independent pairs of prey and predator";
+    Ok(Problem { name: "lotka-volterra", title, system, y0, t0: 0.0, t_end: 10.0, stops: Vec::new() })
+}
+
+/// Bodies that attract each other, in plain Rust: six components a body, position then velocity.
+#[derive(Debug, Clone)]
+pub struct NBody {
+    masses: Vec<f64>,
+}
+
+/// Added to squared distances, so that close bodies do not need tiny steps.
+const SOFTENING: f64 = 1e-4;
+
+impl NBody {
+    /// `n` bodies on a wavy ring, total mass about one third, with their positions and velocities.
+    pub fn ring(n: usize) -> (NBody, Vec<f64>) {
+        let masses = (0..n).map(|i| (0.3 + 0.1 * ((i as f64 * std::f64::consts::FRAC_PI_2).cos() + 1.0)) / n as f64);
+        let mut y = Vec::with_capacity(6 * n);
+        for i in 0..n {
+            let r = 1.7 + (0.75 * i as f64).cos();
+            let phase = 2.0 * std::f64::consts::PI * i as f64 / n as f64;
+            let (sin, cos) = phase.sin_cos();
+            let v = 0.22 * r.sqrt();
+            y.extend([r * cos, r * sin, 0.4 * sin, -v * sin, v * cos, 0.0]);
+        }
+        (NBody { masses: masses.collect() }, y)
+    }
+
+    /// Kinetic and potential energy, which does not change.
+    pub fn energy(&self, y: &[f64]) -> f64 {
+        let n = self.masses.len();
+        let mut energy = 0.0;
+        for i in 0..n {
+            let speed: f64 = y[6 * i + 3..6 * i + 6].iter().map(|v| v * v).sum();
+            energy += 0.5 * self.masses[i] * speed;
+            for j in 0..i {
+                let square: f64 = (0..3).map(|k| (y[6 * i + k] - y[6 * j + k]).powi(2)).sum();
+                energy -= self.masses[i] * self.masses[j] / (square + SOFTENING).sqrt();
+            }
+        }
+        energy
+    }
+
+    /// Momentum, which does not change.
+    pub fn momentum(&self, y: &[f64]) -> [f64; 3] {
+        std::array::from_fn(|k| self.masses.iter().enumerate().map(|(i, m)| m * y[6 * i + 3 + k]).sum())
+    }
+}
+
+impl<T: Real> Rhs<T> for NBody {
+    fn len(&self) -> usize {
+        6 * self.masses.len()
+    }
+
+    fn eval(&self, _: T, y: &[T], f: &mut [T]) {
+        for (i, out) in f.chunks_exact_mut(6).enumerate() {
+            let mut a = [T::zero(); 3];
+            for (j, mass) in self.masses.iter().enumerate().filter(|(j, _)| *j != i) {
+                let d: [T; 3] = std::array::from_fn(|k| y[6 * j + k] - y[6 * i + k]);
+                let square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + T::of(SOFTENING);
+                let factor = T::of(*mass) / (square * square.sqrt());
+                for (a, d) in a.iter_mut().zip(d) {
+                    *a += factor * d;
+                }
+            }
+            out[..3].copy_from_slice(&y[6 * i + 3..6 * i + 6]);
+            out[3..].copy_from_slice(&a);
+        }
+    }
+}

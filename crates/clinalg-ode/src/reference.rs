@@ -1,0 +1,104 @@
+//! Steps in plain sequential Rust: the oracle of every other way to run a graph.
+
+use clinalg::Real;
+
+use crate::graph::{Coefficient, Op};
+use crate::integrate::{Norm, Stepper, Tolerance};
+use crate::method::Method;
+use crate::rhs::Rhs;
+use crate::{Error, Result};
+
+/// A graph's operations one after the other, on vectors of the host.
+pub struct Reference<'a, T: Real> {
+    method: Method,
+    rhs: &'a dyn Rhs<T>,
+    values: Vec<Vec<T>>,
+}
+
+impl<'a, T: Real> Reference<'a, T> {
+    /// Runs steps of `method` for `rhs`.
+    pub fn new(method: &Method, rhs: &'a dyn Rhs<T>) -> Reference<'a, T> {
+        let nodes = method.graph().nodes().iter();
+        let vector = |op: &Op| if matches!(op, Op::Red { .. }) { 0 } else { rhs.len() };
+        let values = nodes.map(|n| vec![T::zero(); vector(&n.op)]).collect();
+        Reference { method: method.clone(), rhs, values }
+    }
+}
+
+/// A coefficient in the precision `T`: the number rounded, then multiplied by h as often as its power says.
+pub(crate) fn coefficient<T: Real>(c: Coefficient, h: T) -> T {
+    (0..c.power).fold(T::of(c.value), |product, _| product * h)
+}
+
+impl<T: Real> Stepper<T> for Reference<'_, T> {
+    fn method(&self) -> &Method {
+        &self.method
+    }
+
+    fn components(&self) -> usize {
+        self.rhs.len()
+    }
+
+    fn set(&mut self, inputs: &[Vec<T>]) -> Result<()> {
+        let places = self.method.graph().inputs();
+        if inputs.len() != places.len() || inputs.iter().any(|v| v.len() != self.rhs.len()) {
+            let expected = format!("{} vectors of {} components", places.len(), self.rhs.len());
+            return Err(Error::value("inputs", expected, format!("{} vectors", inputs.len())));
+        }
+        for (place, input) in places.iter().zip(inputs) {
+            self.values[place.0].copy_from_slice(input);
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>> {
+        let (time, step) = (T::of(t), T::of(h));
+        let mut norm = None;
+        for (k, node) in self.method.graph().nodes().iter().enumerate() {
+            let (before, rest) = self.values.split_at_mut(k);
+            match &node.op {
+                Op::Input => {}
+                Op::Rhs { c, x } => self.rhs.eval(time + T::of(*c) * step, &before[x.0], &mut rest[0]),
+                Op::Lc { terms } => {
+                    for (position, (c, v)) in terms.iter().enumerate() {
+                        let factor = coefficient(*c, step);
+                        for (z, v) in rest[0].iter_mut().zip(&before[v.0]) {
+                            let product = if c.is_one() { *v } else { factor * *v };
+                            *z = if position == 0 { product } else { *z + product };
+                        }
+                    }
+                }
+                Op::Red { error, from, to } => {
+                    let (relative, absolute) = (T::of(tolerance.relative), T::of(tolerance.absolute));
+                    let ends = before[from.0].iter().zip(&before[to.0]);
+                    let parts = before[error.0]
+                        .iter()
+                        .zip(ends)
+                        .map(|(e, (from, to))| (*e / (absolute + relative * from.abs().max(to.abs()))).abs().wide());
+                    norm = Some(match tolerance.norm {
+                        Norm::Rms => (parts.map(|q| q * q).sum::<f64>() / self.rhs.len().max(1) as f64).sqrt(),
+                        // `f64::max` would lose NaN.
+                        Norm::Max => parts.fold(0.0, |m: f64, q| if m.is_nan() || q <= m { m } else { q }),
+                    });
+                }
+            }
+        }
+        Ok(norm)
+    }
+
+    fn accept(&mut self) -> Result<()> {
+        let carries = self.method.graph().carries();
+        let next: Vec<Vec<T>> = carries.iter().map(|(_, v)| self.values[v.0].clone()).collect();
+        for ((input, _), value) in carries.iter().zip(next) {
+            self.values[input.0] = value;
+        }
+        Ok(())
+    }
+
+    fn solution(&self) -> Result<Vec<T>> {
+        let graph = self.method.graph();
+        let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
+        let (input, _) = carry.expect("the solution of a finished graph is carried on");
+        Ok(self.values[input.0].clone())
+    }
+}

@@ -1,0 +1,180 @@
+//! Device steps against plain Rust, and fused against basic to the last bit, in both kernel shapes.
+
+use clinalg::runtime::devices;
+use clinalg::{Context, ContextOptions, Real, Shape};
+use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
+use clinalg_ode::reference::Reference;
+use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
+
+fn contexts() -> Vec<Context> {
+    match devices() {
+        Ok(devices) => (devices.iter())
+            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
+            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
+            .collect(),
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            Vec::new()
+        }
+    }
+}
+
+/// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
+fn system(n: &[usize], boundary: Boundary, layout: Option<Layout>) -> System {
+    let lap = |f: &str| match n.len() {
+        1 => format!("({f}[-1] - 2*{f} + {f}[1])"),
+        2 => format!("({f}[-1,0] + {f}[1,0] + {f}[0,-1] + {f}[0,1] - 4*{f} + 0.1*{f}[-1,1])"),
+        _ => format!("({f}[-1,0,0] + {f}[1,0,0] + {f}[0,-1,0] + {f}[0,1,0] + {f}[0,0,-1] + {f}[0,0,1] - 6*{f})"),
+    };
+    let mut b = System::builder(Grid::unit(n))
+        .parameter("a", 0.3)
+        .field("u", format!("1 + u^2*v - 4.4*u + a*{}", lap("u")))
+        .field("v", format!("3.4*u - u^2*v + a*{} + if(t > 0.05 && x < 0.5, 0.25, i/10)", lap("v")))
+        .boundary(boundary.clone());
+    if boundary != Boundary::Periodic {
+        b = b.side(0, Side::High, Boundary::Value(vec!["1 + t*x".into(), "a".into()]));
+    }
+    match layout {
+        Some(layout) => b.layout(layout),
+        None => b,
+    }
+    .build()
+    .unwrap()
+}
+
+fn start<T: Real>(system: &System) -> Vec<T> {
+    let y = system.sample(|f, [x, y, z]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0);
+    y.into_iter().map(T::of).collect()
+}
+
+const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Rms };
+
+/// Norms and solution of some steps.
+fn steps<T: Real>(stepper: &mut dyn Stepper<T>, inputs: &[Vec<T>], norm: Norm) -> (Vec<Option<f64>>, Vec<T>) {
+    stepper.set(inputs).unwrap();
+    let tolerance = Tolerance { norm, ..TOLERANCE };
+    let mut norms = Vec::new();
+    for k in 0..3 {
+        // A step that is thrown away, then one that is taken.
+        stepper.trial(0.02 * f64::from(k), 0.03, &tolerance).unwrap();
+        norms.push(stepper.trial(0.02 * f64::from(k), 0.02, &tolerance).unwrap());
+        stepper.accept().unwrap();
+    }
+    (norms, stepper.solution().unwrap())
+}
+
+fn compare<T: Real>(context: &Context, method: &Method, system: &System, rounding: f64) {
+    let inputs: Vec<Vec<T>> = (0..method.inputs().len())
+        .map(|k| start::<T>(system).into_iter().map(|v| v + T::of(0.01 * k as f64)).collect())
+        .collect();
+    for norm in [Norm::Rms, Norm::Max] {
+        let expected = steps(&mut Reference::new(method, system), &inputs, norm);
+        let run = |variant| {
+            let mut stepper = DeviceStepper::<T>::new(context, method, system, variant).unwrap();
+            steps(&mut stepper, &inputs, norm)
+        };
+        let (basic, fused) = (run(Variant::Basic), run(Variant::Fused));
+        let what = format!("{} {:?} {:?}", method.name(), system.grid().shape(), context.shape());
+        let bits = |v: &[T]| v.iter().map(|v| v.wide().to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&basic.1), bits(&fused.1), "{what}");
+        assert_eq!(basic.0, fused.0, "{what}");
+        for (got, want) in basic.1.iter().zip(&expected.1) {
+            let (got, want) = (got.wide(), want.wide());
+            assert!((got - want).abs() <= rounding * want.abs().max(1.0), "{what}: {got} instead of {want}");
+        }
+        for (got, want) in basic.0.iter().zip(&expected.0) {
+            match (got, want) {
+                (Some(got), Some(want)) => {
+                    let noise = rounding / TOLERANCE.absolute;
+                    assert!((got - want).abs() <= 1e-6 * want + noise, "{what}: norm {got} instead of {want}");
+                }
+                (got, want) => assert_eq!(got, want),
+            }
+        }
+    }
+}
+
+#[test]
+fn every_method_in_both_variants() {
+    let system = system(&[19, 7], Boundary::Mirror, None);
+    for (number, context) in contexts().iter().enumerate() {
+        for (k, name) in METHODS.iter().enumerate() {
+            // Every method in one shape of each device, one of each kind in both: the builds take the time.
+            let both = ["rk4", "dopri54", "peer4", "ab4"].contains(name);
+            if both || k % 2 == number % 2 {
+                compare::<f64>(context, &Method::named(name).unwrap(), &system, 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_grid_boundary_and_layout() {
+    let method = Method::named("bs32").unwrap();
+    for context in contexts() {
+        for (shape, boundary, layout) in cases() {
+            compare::<f64>(&context, &method, &system(shape, boundary, Some(layout)), 1e-13);
+        }
+        compare::<f32>(&context, &method, &system(&[33, 4], Boundary::Mirror, None), 2e-5);
+    }
+}
+
+#[test]
+fn whole_integrations_agree() {
+    let system = system(&[20, 10], Boundary::Mirror, None);
+    let y0 = start::<f64>(&system);
+    for context in contexts() {
+        let options = Options { relative: 1e-8, absolute: 1e-10, stops: vec![0.05], ..Options::default() };
+        let method = Method::named("dopri54").unwrap();
+        let mut reference = Reference::new(&method, &system);
+        let expected = integrate(&mut reference, &system, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
+        for variant in [Variant::Basic, Variant::Fused] {
+            let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, variant).unwrap();
+            let got = integrate(&mut stepper, &system, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
+            assert_eq!(got.1.accepted, expected.1.accepted);
+            assert!(got.0.iter().zip(&expected.0).all(|(a, b)| (a - b).abs() < 1e-9));
+        }
+        for name in ["ab4", "peer6"] {
+            let method = Method::named(name).unwrap();
+            let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
+            let (y, _) = integrate_fixed(&mut stepper, &system, 0.06, 0.2, &y0, 140).unwrap();
+            let mut reference = Reference::new(&method, &system);
+            let (expected, _) = integrate_fixed(&mut reference, &system, 0.06, 0.2, &y0, 140).unwrap();
+            assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{name}");
+        }
+    }
+}
+
+#[test]
+fn parameters_change_without_a_new_build() {
+    for context in contexts() {
+        let mut system = system(&[12, 5], Boundary::Periodic, None);
+        let method = Method::named("rk4").unwrap();
+        let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
+        stepper.set_parameter("a", 0.05).unwrap();
+        assert!(stepper.set_parameter("b", 0.05).is_err());
+        system.set_parameter("a", 0.05).unwrap();
+        let inputs = [start::<f64>(&system)];
+        let got = steps(&mut stepper, &inputs, Norm::Rms).1;
+        let expected = steps(&mut Reference::new(&method, &system), &inputs, Norm::Rms).1;
+        assert!(got.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-13));
+        assert!(stepper.explain().contains("4 kernels, 16 words"), "{}", stepper.explain());
+        assert_eq!(stepper.bytes_per_step(), 16 * 8 * Rhs::<f64>::len(&system) as u64);
+    }
+}
+
+#[test]
+fn a_norm_with_nan_is_nan() {
+    for context in contexts() {
+        let system = System::builder(Grid::unit(&[600])).field("u", "if(i == 300, log(-1), 0)").build().unwrap();
+        let method = Method::named("bs32").unwrap();
+        for variant in [Variant::Basic, Variant::Fused] {
+            let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, variant).unwrap();
+            stepper.set(&[vec![1.0; 600]]).unwrap();
+            for norm in [Norm::Rms, Norm::Max] {
+                let norm = stepper.trial(0.0, 0.1, &Tolerance { norm, ..TOLERANCE }).unwrap();
+                assert!(norm.unwrap().is_nan());
+            }
+        }
+    }
+}
