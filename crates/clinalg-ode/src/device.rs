@@ -30,11 +30,11 @@ pub struct DeviceStepper<T: Real> {
     roles: Vec<usize>,
     parameters: Buffer<T>,
     partial: Buffer<T>,
-    source: &'static str,
 }
 
 struct Launch {
     kernel: Kernel,
+    source: &'static str,
     buffers: Vec<usize>,
     reduces: bool,
 }
@@ -52,12 +52,16 @@ impl<T: Real> DeviceStepper<T> {
         let prefix = format!("{}_{}", method.name().chars().map(name).collect::<String>(), variant_name(variant));
         let prefix = format!("ode_{prefix}");
         let shape = context.shape();
-        let (file, source) = interned(opencl::source::<T>(&plan, system, shape, &prefix));
         let launches: Vec<Launch> = (plan.groups().iter().enumerate())
-            .map(|(k, group)| Launch {
-                kernel: Kernel::new(file, interned_name(format!("{prefix}_{k}")), T::PRECISION),
-                buffers: opencl::buffers(&plan, group),
-                reduces: opencl::reduces(&plan, group),
+            .map(|(k, group)| {
+                let name = interned_name(format!("{prefix}_{k}"));
+                let (file, source) = interned(opencl::source::<T>(&plan, group, system, shape, name));
+                Launch {
+                    kernel: Kernel::new(file, name, T::PRECISION),
+                    source,
+                    buffers: opencl::buffers(&plan, group),
+                    reduces: opencl::reduces(&plan, group),
+                }
             })
             .collect();
         let n = system.components();
@@ -77,7 +81,6 @@ impl<T: Real> DeviceStepper<T> {
             buffers,
             parameters: zeroed(system.parameters().count().max(1))?,
             partial: zeroed(partials)?,
-            source,
         };
         stepper.upload_parameters()?;
         Ok(stepper)
@@ -88,9 +91,9 @@ impl<T: Real> DeviceStepper<T> {
         &self.plan
     }
 
-    /// The OpenCL C of all kernels.
-    pub fn source(&self) -> &str {
-        self.source
+    /// The OpenCL C of each kernel, in their order.
+    pub fn sources(&self) -> Vec<&str> {
+        self.launches.iter().map(|launch| launch.source).collect()
     }
 
     /// Changes a parameter of the right-hand side from the next step on.

@@ -295,8 +295,8 @@ impl Method {
                 });
                 let (got, size) = terms.fold((0.0, 1.0), |(sum, size), v| (sum + v, size + f64::abs(v)));
                 let expected = power(c[i], q);
-                // Not `>`: NaN fails as well.
-                if !((got - expected).abs() <= 1e-12 * size) {
+                let off = (got - expected).abs();
+                if off.is_nan() || off > 1e-12 * size {
                     let condition = format!("stage {} for the power {q}", i + 1);
                     return Err(Error::Condition { method: name.into(), condition, got, expected });
                 }

@@ -13,8 +13,9 @@ use crate::graph::{Op, Value};
 use crate::plan::{Group, Plan};
 use crate::rhs::{Bound, Layout, System};
 
-/// The source of all kernels of a plan; kernel `k` is called `prefix_k`.
-pub(crate) fn source<T: Real>(plan: &Plan, system: &System, shape: Shape, prefix: &str) -> String {
+/// The source of the kernel `name` of a group. Each has a file of its own: PoCL goes through all kernels of a program to
+/// build one.
+pub(crate) fn source<T: Real>(plan: &Plan, group: &Group, system: &System, shape: Shape, name: &str) -> String {
     let grid = &system.grid;
     let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
     // Indices of components, and sums of one with an offset, must fit.
@@ -37,13 +38,7 @@ pub(crate) fn source<T: Real>(plan: &Plan, system: &System, shape: Shape, prefix
     text.push_str(
         "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
     );
-    for (k, group) in plan.groups().iter().enumerate() {
-        Writer { plan, system, group, marker: std::marker::PhantomData::<T> }.kernel(
-            &mut text,
-            shape,
-            &format!("{prefix}_{k}"),
-        );
-    }
+    Writer { plan, system, group, marker: std::marker::PhantomData::<T> }.kernel(&mut text, shape, name);
     text
 }
 
