@@ -347,7 +347,7 @@ gpu = MexInitOpenCL();
     Function {
         name: "MexExplain",
         title: "How the products of a sparse matrix run, and why.",
-        inputs: &[GPU, handle("A")],
+        inputs: &[GPU, handle_as("A", "a")],
         required: 2,
         outputs: &["words"],
         text: "\
@@ -364,7 +364,7 @@ MexExplain(gpu, A)",
     Function {
         name: "MexSetFormat",
         title: "Choose how the products of a sparse matrix run.",
-        inputs: &[GPU, handle("A"), text("format")],
+        inputs: &[GPU, handle_as("A", "a"), text("format")],
         required: 2,
         outputs: &[],
         text: "\
