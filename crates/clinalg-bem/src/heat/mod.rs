@@ -18,11 +18,22 @@
 //! Sources: Costabel 1990; Arnold and Noon 1987; Dohr, Zank and Steinbach 2019 (operators, boundary integral
 //! equations); Sauter and Schwab 2011 (quadrature where triangles touch).
 
+pub mod data;
 pub mod functions;
+mod operator;
+mod potential;
 pub mod reference;
+mod solve;
+mod space;
+mod times;
 
 use clinalg::{Error, Result};
+pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
+
+pub use potential::interior;
+pub use solve::{BoundaryProblem, Problem};
+pub use space::HeatSpace;
 
 use crate::Mesh;
 use crate::quadrature::{Contact, PairPoint};
@@ -80,6 +91,17 @@ impl Kind {
         let exchanged = self == Kind::Ks || self.is_symmetric() && i < j;
         let (contact, first, second) = if exchanged { mesh.contact(j, i)? } else { mesh.contact(i, j)? };
         Some(SingularPair { contact, exchanged, first, second })
+    }
+
+    /// Row and column of the contribution `slot` of test triangle i and trial triangle j.
+    pub(crate) fn place(self, mesh: &Mesh, i: usize, j: usize, slot: usize) -> (usize, usize) {
+        let node = |k: usize, c: usize| mesh.triangles()[k][c] as usize;
+        match self {
+            Kind::V => (i, j),
+            Kind::K => (i, node(j, slot)),
+            Kind::Ks => (node(i, slot), j),
+            Kind::D => (node(i, slot / 3), node(j, slot % 3)),
+        }
     }
 
     /// Numbers that a pair of triangles contributes to each block: 1, 3, 3 or 9.

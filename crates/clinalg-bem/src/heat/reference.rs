@@ -125,7 +125,7 @@ impl<'m> Reference<'m> {
                 for (j, part) in values.chunks(steps * slots).enumerate() {
                     for (d, entries) in part.chunks(slots).enumerate() {
                         for (slot, value) in entries.iter().enumerate() {
-                            let (row, col) = self.place(kind, i, j, slot);
+                            let (row, col) = kind.place(self.mesh, i, j, slot);
                             blocks.values[(d * rows + row) * cols + col] += value;
                         }
                     }
@@ -154,7 +154,7 @@ impl<'m> Reference<'m> {
                 part.fill(0.0);
                 self.pair(kind, i, j, &mut part);
                 for slot in 0..slots {
-                    let (_, col) = self.place(kind, i, j, slot);
+                    let (_, col) = kind.place(self.mesh, i, j, slot);
                     let to = if kind.tries_nodes() { slot / 3 } else { slot };
                     for k in 0..steps {
                         let product = |d: usize| part[d * slots + slot] * x[(k - d) * cols + col];
@@ -175,17 +175,6 @@ impl<'m> Reference<'m> {
             }
         }
         Ok(y)
-    }
-
-    /// Row and column of a contribution.
-    fn place(&self, kind: Kind, i: usize, j: usize, slot: usize) -> (usize, usize) {
-        let node = |k: usize, c: usize| self.mesh.triangles()[k][c] as usize;
-        match kind {
-            Kind::V => (i, j),
-            Kind::K => (i, node(j, slot)),
-            Kind::Ks => (node(i, slot), j),
-            Kind::D => (node(i, slot / 3), node(j, slot % 3)),
-        }
     }
 
     /// Adds the contributions of test triangle i and trial triangle j to all blocks.

@@ -1,0 +1,602 @@
+//! The operators on a device.
+
+use std::f64::consts::LOG2_E;
+
+use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
+use clinalg::solve::Operator;
+use clinalg::{Context, Error, Precision, Real, Result, Vector};
+use serde::{Deserialize, Serialize};
+
+use super::space::{LANES, Shared, Touching};
+use super::times::{BlockRule, DEGREE_STEP, MOST_DEGREE, TimeRules};
+use super::{HeatSpace, Kind};
+use crate::mesh::{norm, sub};
+use crate::quadrature::{Contact, sauter_schwab};
+
+static BEM_HEAT: File = File::new("bem_heat", include_str!("../../../../kernels/bem_heat.cl"));
+
+/// Whether blocks are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// All blocks on the device: the fastest product, memory rows x columns x steps.
+    Assembled,
+    /// Blocks 0 and 1, which hold the integrals at s = 0, on the device; the others are computed in every product.
+    Otf,
+    /// Assembled where that fits half the device's memory that is free, else on the fly.
+    Auto,
+}
+
+/// How an operator is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OperatorOptions {
+    /// Whether blocks are stored. Default [`Form::Auto`].
+    pub form: Form,
+    /// Largest error of entries relative to those at distance 0, for the time rule and for the moments each;
+    /// `None` takes 1e-10 in double, 1e-6 in single precision.
+    pub accuracy: Option<f64>,
+    /// Most bytes of blocks that are computed before they are used, on the fly; `None` takes what suits the device.
+    pub scratch_bytes: Option<u64>,
+}
+
+impl Default for OperatorOptions {
+    fn default() -> OperatorOptions {
+        OperatorOptions { form: Form::Auto, accuracy: None, scratch_bytes: None }
+    }
+}
+
+/// What makes kernels those for processors.
+const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
+/// Blocks that hold integrals at s = 0.
+const START_BLOCKS: usize = 2;
+/// Values of x kept before the first time step, as in the kernels.
+const BEFORE: usize = 16;
+/// Items along the rows and along the time steps of a work-group of the product for GPUs, as in the kernels.
+const ROW_ITEMS: usize = 16;
+/// Rows that an item of it has.
+const ROWS_ITEM: usize = 2;
+/// Rows of a work-group.
+const ROWS: usize = ROW_ITEMS * ROWS_ITEM;
+/// Time steps that an item of the product for processors takes at once.
+const STEPS_CPU: usize = 16;
+/// Work-groups of a product for each compute unit of a GPU.
+const GROUPS_PER_UNIT: usize = 8;
+/// Scratch memory of a processor: what its last cache holds about.
+const SCRATCH_CPU: u64 = 32 << 20;
+/// Scratch memory of a GPU.
+const SCRATCH_GPU: u64 = 2 << 30;
+
+/// One of the four operators on a device: y = alpha A x + beta y over all time steps.
+///
+/// x has `cols * steps`, y `rows * steps` values, one time step after the other. Entries of blocks from 2 on come from
+/// the hat-weighted Gauss rule in time, whose number of points follows from a bound, and sums over
+/// quadrature points from moments or, where few blocks would need many of them, point by point with pairs skipped that are
+/// below the accuracy by a bound. Blocks 0 and 1 use closed forms and, where triangles touch, Sauter-Schwab rules.
+#[derive(Debug)]
+pub struct HeatOperator<T: Real> {
+    shared: std::sync::Arc<Shared<T>>,
+    kind: Kind,
+    assembled: bool,
+    rows: usize,
+    cols: usize,
+    steps: usize,
+    /// Blocks 0 and 1 of all rows.
+    start: Buffer<T>,
+    /// The other blocks: all of them, or room for as many rows as are computed at once.
+    panels: Vec<Panel<T>>,
+    later: Option<Later<T>>,
+    spread: Buffer<T>,
+    spread_stride: usize,
+    partial: Buffer<T>,
+    partial_stride: usize,
+    splits: usize,
+    tile: usize,
+}
+
+/// Rows whose blocks lie together.
+#[derive(Debug)]
+struct Panel<T: Real> {
+    rows: usize,
+    values: Buffer<T>,
+}
+
+/// What blocks from 2 on are computed with.
+#[derive(Debug)]
+struct Later<T: Real> {
+    ranges: Buffer<u32>,
+    pointwise: Part<T>,
+    paired: Part<T>,
+    whole: Part<T>,
+    degree: u64,
+    /// Largest distances of points from the centres of an entry and of a pair of triangles.
+    reaches: [f64; 2],
+    /// Exponent, in log2, from which an entry is skipped.
+    cut: f64,
+}
+
+/// A range of blocks and the nodes of its time rules.
+#[derive(Debug)]
+struct Part<T: Real> {
+    nodes: Buffer<T>,
+    scale: f64,
+    first: usize,
+    blocks: usize,
+}
+
+impl<T: Real> HeatSpace<T> {
+    /// An operator of this space.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`], with [`Form::Assembled`] where the blocks do not fit: its words say how much they need;
+    /// [`Error::Value`] for an accuracy that is not between 0 and 1.
+    pub fn operator(&self, kind: Kind, options: &OperatorOptions) -> Result<HeatOperator<T>> {
+        HeatOperator::new(self, kind, options)
+    }
+}
+
+fn kind_code(kind: Kind) -> u64 {
+    match kind {
+        Kind::V => 0,
+        Kind::K => 1,
+        Kind::Ks => 2,
+        Kind::D => 3,
+    }
+}
+
+/// Enqueues a kernel of this crate.
+fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
+    // SAFETY: the argument lists below follow the kernels' own in `kernels/bem_heat.cl`, which check their indices against the
+    // sizes given; the buffers belong to the operator or the caller and live on.
+    unsafe { context.launch_kernel(&kernel, range, args) }
+}
+
+impl<T: Real> HeatOperator<T> {
+    fn new(space: &HeatSpace<T>, kind: Kind, options: &OperatorOptions) -> Result<HeatOperator<T>> {
+        let shared = space.shared.clone();
+        let context = shared.context.clone();
+        let steps = shared.params.steps;
+        let (rows, cols) = (kind.rows(&shared.mesh), kind.cols(&shared.mesh));
+        let stride = shared.cols(kind).stride;
+        let default = if T::PRECISION == Precision::F64 { 1e-10 } else { 1e-6 };
+        let accuracy = options.accuracy.unwrap_or(default);
+        if !(accuracy > 0.0 && accuracy < 1.0) {
+            let (expected, got) = ("between 0 and 1".into(), accuracy.to_string());
+            return Err(Error::Value { argument: "accuracy", expected, got });
+        }
+        let cpu = context.shape() == Shape::Cpu;
+        let tile = if cpu { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) };
+        let partial_stride = steps.next_multiple_of(tile);
+        let spread_stride = BEFORE + partial_stride + LANES;
+        let later_blocks = steps.saturating_sub(START_BLOCKS);
+        let per_row = (later_blocks * stride * size_of::<T>()) as u64;
+        let assembled = match options.form {
+            Form::Assembled => true,
+            Form::Otf => false,
+            Form::Auto => {
+                let info = context.device();
+                let free = info.global_mem.saturating_sub(context.memory().live_bytes);
+                per_row.saturating_mul(rows as u64) <= free / 2
+            }
+        };
+        let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
+        let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
+        // Whole tiles of rows where there are several panels.
+        let panel = if panel > ROWS && panel < rows { panel / ROWS * ROWS } else { panel };
+        let row_tiles = if panel == 0 { rows } else { panel }.div_ceil(ROWS);
+        let wanted = context.device().compute_units as usize * GROUPS_PER_UNIT;
+        let groups = row_tiles * (partial_stride / tile);
+        let splits = if cpu { 1 } else { wanted.div_ceil(groups).clamp(1, stride / LANES) };
+        let mut operator = HeatOperator {
+            kind,
+            assembled,
+            rows,
+            cols,
+            steps,
+            start: Buffer::uninit(&context, rows * steps.min(START_BLOCKS) * stride)?,
+            panels: Vec::new(),
+            later: None,
+            spread: Buffer::uninit(&context, stride * spread_stride)?,
+            spread_stride,
+            partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
+            partial_stride,
+            splits,
+            tile,
+            shared,
+        };
+        if later_blocks > 0 {
+            operator.later = Some(operator.plan(accuracy)?);
+        }
+        operator.fill_start()?;
+        if later_blocks > 0 {
+            let count = if assembled { rows.div_ceil(panel) } else { 1 };
+            for k in 0..count {
+                let rows = panel.min(rows - k * panel);
+                let values = Buffer::uninit(&context, rows * later_blocks * stride).map_err(|error| match error {
+                    Error::Allocation { device, limit, .. } if assembled => {
+                        let bytes = per_row.saturating_mul(operator.rows as u64);
+                        Error::Allocation { bytes, device, limit: format!("{limit}, for all blocks of {kind:?}") }
+                    }
+                    other => other,
+                })?;
+                operator.panels.push(Panel { rows, values });
+                if assembled {
+                    operator.fill(k * panel, k)?;
+                }
+            }
+        }
+        Ok(operator)
+    }
+
+    /// Which operator it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether all blocks are stored.
+    pub fn is_assembled(&self) -> bool {
+        self.assembled
+    }
+
+    /// Rows and columns of a block, and the number of blocks.
+    pub fn block_shape(&self) -> (usize, usize, usize) {
+        (self.rows, self.cols, self.steps)
+    }
+
+    /// Kernel evaluations of one product at the rule in use, were each block summed point by point: pairs of triangles times
+    /// blocks times pairs of points.
+    pub fn evaluations(&self) -> f64 {
+        let triangles = self.shared.mesh.triangles().len() as f64;
+        let points = self.shared.rule.len() as f64;
+        triangles * triangles * points * points * self.steps as f64
+    }
+
+    /// How many blocks, after the first two, are summed point by point, and the degree of the moments of the others.
+    pub fn plan_words(&self) -> String {
+        self.later.as_ref().map_or_else(String::new, |later| {
+            let [a, b, c] = [&later.pointwise, &later.paired, &later.whole].map(|part| part.blocks);
+            format!("{a} blocks by points, {b} by moments of pairs, {c} of entries, degree {}", later.degree)
+        })
+    }
+
+    /// Block `d`, row by row, computed anew.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a block that is not there; [`Error::Allocation`].
+    pub fn block(&self, d: usize) -> Result<Vec<T>> {
+        if d >= self.steps {
+            let (expected, got) = (format!("below {}", self.steps), d.to_string());
+            return Err(Error::Value { argument: "d", expected, got });
+        }
+        let stride = self.stride();
+        let mut block = Vec::with_capacity(self.rows * self.cols);
+        let mut take = |values: &Buffer<T>, rows: usize, base: usize, kept: usize| -> Result<()> {
+            let mut row = vec![T::zero(); stride];
+            for i in 0..rows {
+                values.read_range((i * kept + d - base) * stride, &mut row)?;
+                block.extend_from_slice(&row[..self.cols]);
+            }
+            Ok(())
+        };
+        if d < START_BLOCKS {
+            take(&self.start, self.rows, 0, self.steps.min(START_BLOCKS))?;
+            return Ok(block);
+        }
+        let mut first = 0;
+        while first < self.rows {
+            let index = if self.assembled { first / self.panels[0].rows } else { 0 };
+            let rows = self.panels[index].rows.min(self.rows - first);
+            if !self.assembled {
+                self.fill(first, index)?;
+            }
+            take(&self.panels[index].values, rows, START_BLOCKS, self.steps - START_BLOCKS)?;
+            first += rows;
+        }
+        Ok(block)
+    }
+
+    fn stride(&self) -> usize {
+        self.shared.cols(self.kind).stride
+    }
+
+    /// A kernel that computes entries of this operator. All have the same numbers, so that they are one program.
+    fn kernel(&self, name: &'static str) -> Kernel {
+        let points = self.shared.rule.len() as u64;
+        let degree = self.later.as_ref().map_or(DEGREE_STEP as u64, |later| later.degree);
+        let defines = [("KIND", kind_code(self.kind)), ("POINTS", points), ("DEGREE", degree)];
+        Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&defines)
+    }
+
+    /// A kernel that moves or multiplies, the same for all operators.
+    fn plain(&self, name: &'static str) -> Kernel {
+        let kernel = Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&[("DEGREE", DEGREE_STEP as u64)]);
+        if self.is_cpu() {
+            kernel.with(PROCESSOR)
+        } else {
+            kernel.with(&[("STEPS_ITEM", (self.tile / ROW_ITEMS) as u64), ("ROWS_ITEM", ROWS_ITEM as u64)])
+        }
+    }
+
+    fn is_cpu(&self) -> bool {
+        self.shared.context.shape() == Shape::Cpu
+    }
+
+    /// Items of a row and rows, in groups that suit the shape.
+    fn entries(&self, rows: usize, lanes: usize) -> Range {
+        let across = self.stride() / lanes;
+        if self.is_cpu() { Range::d2([across, rows], [1, 1]) } else { Range::d2([across, rows], [64, 4]) }
+    }
+
+    /// Computes blocks 0 and 1.
+    fn fill_start(&self) -> Result<()> {
+        let shared = &*self.shared;
+        let context = &shared.context;
+        let (mesh, params) = (&shared.mesh, &shared.params);
+        let kept = self.steps.min(START_BLOCKS);
+        let (alpha, step) = (Arg::real::<T>(params.alpha), Arg::real::<T>(params.step()));
+        let mut args = shared.geometry(self.kind);
+        args.extend([shared.nodes.arg(), alpha, step, Arg::size(0), Arg::size(kept)]);
+        args.extend([Arg::size(0), Arg::size(self.rows), Arg::size(0), Arg::size(kept), self.start.arg()]);
+        let range = Range::d2([self.stride(), self.rows], [64, if self.is_cpu() { 1 } else { 4 }]);
+        launch(context, self.kernel("fill_start"), range, &args)?;
+
+        let touching = Touching::new(mesh, self.kind);
+        let mut rules: Vec<T> = Vec::new();
+        let mut starts = vec![0];
+        for contact in [Contact::Vertex, Contact::Edge, Contact::Identical] {
+            for p in sauter_schwab(contact, params.singular_order) {
+                rules.extend([p.x[1], p.x[2], p.y[1], p.y[2], p.weight].map(T::of));
+            }
+            starts.push(rules.len() as u32 / 5);
+        }
+        let pairs = touching.pairs.len() / 3;
+        let count = touching.entries.len() / 2;
+        let sums = Buffer::<T>::uninit(context, 2 * self.kind.slots() * pairs)?;
+        let pair_buffer = Buffer::from_slice(context, &touching.pairs)?;
+        let (rules, starts) = (Buffer::from_slice(context, &rules)?, Buffer::from_slice(context, &starts)?);
+        let local = if self.is_cpu() { 1 } else { 64 };
+        let args = [
+            shared.shapes.arg(),
+            Arg::size(mesh.triangles().len()),
+            shared.corners.arg(),
+            pair_buffer.arg(),
+            Arg::size(pairs),
+            rules.arg(),
+            starts.arg(),
+            alpha,
+            sums.arg(),
+        ];
+        launch(context, self.kernel("sum_singular"), Range::d1(pairs, local), &args)?;
+        let entries = Buffer::from_slice(context, &touching.entries)?;
+        let sources = Buffer::from_slice(context, &touching.sources)?;
+        let offsets = Buffer::from_slice(context, &touching.offsets)?;
+        let args = [
+            entries.arg(),
+            sources.arg(),
+            offsets.arg(),
+            Arg::size(count),
+            Arg::size(pairs),
+            sums.arg(),
+            step,
+            Arg::size(self.stride()),
+            Arg::size(kept),
+            Arg::size(0),
+            Arg::size(kept),
+            self.start.arg(),
+        ];
+        launch(context, self.kernel("add_singular"), Range::d1(count, local), &args)?;
+        // The buffers above go now.
+        context.finish()
+    }
+
+    /// Decides how the blocks are summed.
+    fn plan(&self, accuracy: f64) -> Result<Later<T>> {
+        let shared = &*self.shared;
+        let context = &shared.context;
+        let reach = shared.rows(self.kind).reach + shared.cols(self.kind).reach;
+        let reaches = [reach, 2.0 * shared.of_triangles.reach];
+        let rules = TimeRules::new(self.kind, &shared.params, reaches, accuracy, 0.5 * T::epsilon().wide());
+        let cut = -accuracy.log2() + 10.0;
+        let (points, pairs, degree) = self.choose(&rules, reaches, cut);
+        let total = self.steps - START_BLOCKS;
+        let part = |first: usize, blocks: usize| -> Result<Part<T>> {
+            let scale = rules.scale(if blocks == 0 { START_BLOCKS } else { first });
+            let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
+            Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, scale, first, blocks })
+        };
+        Ok(Later {
+            ranges: Buffer::from_slice(context, &rules.tables(1.0).0)?,
+            pointwise: part(START_BLOCKS, points)?,
+            paired: part(START_BLOCKS + points, pairs)?,
+            whole: part(START_BLOCKS + points + pairs, total - points - pairs)?,
+            degree: degree as u64,
+            reaches,
+            cut,
+        })
+    }
+
+    /// The numbers of blocks to sum point by point and by moments of pairs, and the degree, by counting instructions.
+    fn choose(&self, rules: &TimeRules, reaches: [f64; 2], cut: f64) -> (usize, usize, usize) {
+        let shared = &*self.shared;
+        let (rows, cols) = (shared.rows(self.kind), shared.cols(self.kind));
+        let triangles = shared.mesh.triangles().len() as f64;
+        // Pairs of triangles that an entry has, and pairs of points.
+        let contributions = self.kind.slots() as f64 * triangles * triangles / (self.rows * self.cols) as f64;
+        let points = (shared.rule.len() * shared.rule.len()) as f64;
+        // Distances of some rows from all columns.
+        let sample = rows.places.len().div_ceil(16);
+        let distances: Vec<f64> = rows
+            .places
+            .iter()
+            .step_by(sample)
+            .flat_map(|x| cols.places.iter().map(|y| norm(sub(*x, *y))))
+            .map(|r| (r - reaches[0]).max(0.0))
+            .collect();
+        let near = |rule: &BlockRule| {
+            let least = rule.points.last().map_or(0.0, |p| p.0) * LOG2_E;
+            distances.iter().filter(|&&r| r * r * least <= cut).count() as f64 / distances.len() as f64
+        };
+        let nears: Vec<f64> = rules.blocks.iter().map(near).collect();
+        let total = rules.blocks.len();
+        // The first block from which on all manage with a degree.
+        let from =
+            |fits: &dyn Fn(&BlockRule) -> bool| rules.blocks.iter().rposition(|rule| !fits(rule)).map_or(0, |k| k + 1);
+        let mut best = (total, 0, DEGREE_STEP, f64::INFINITY);
+        for degree in (DEGREE_STEP..=MOST_DEGREE).step_by(DEGREE_STEP) {
+            let pairs_from = from(&|rule| rule.paired.is_some_and(|p| p <= degree));
+            let whole_from = from(&|rule| rule.whole.is_some_and(|p| p <= degree)).max(pairs_from);
+            let per_power = if self.kind == Kind::D { 4.0 } else { 2.0 };
+            let moments = points * (per_power * degree as f64 + 12.0);
+            let mut cost = 0.0;
+            for (k, rule) in rules.blocks.iter().enumerate() {
+                let nodes = rule.points.len() as f64;
+                cost += if k < pairs_from {
+                    nears[k] * contributions * points * nodes * 20.0
+                } else if k < whole_from {
+                    nears[k] * contributions * nodes * (20.0 + degree as f64)
+                } else {
+                    nodes * (18.0 + rule.whole.unwrap_or(degree) as f64)
+                };
+            }
+            if whole_from > pairs_from {
+                cost += contributions * moments * nears[whole_from - 1];
+            }
+            if total > whole_from {
+                cost += contributions * moments;
+            }
+            if cost < best.3 {
+                best = (pairs_from, whole_from - pairs_from, degree, cost);
+            }
+        }
+        (best.0, best.1, best.2)
+    }
+
+    /// Computes the later blocks of the rows from `first` on into panel `index`.
+    fn fill(&self, first: usize, index: usize) -> Result<()> {
+        let Some(later) = &self.later else { return Ok(()) };
+        let shared = &*self.shared;
+        let panel = &self.panels[index];
+        let rows = panel.rows.min(self.rows - first);
+        let alpha = shared.params.alpha;
+        let parts = [
+            (&later.pointwise, "fill_blocks_pointwise"),
+            (&later.paired, "fill_blocks_paired"),
+            (&later.whole, "fill_blocks"),
+        ];
+        for (number, (part, name)) in parts.into_iter().enumerate() {
+            if part.blocks == 0 {
+                continue;
+            }
+            let mut args = shared.geometry(self.kind);
+            let second = 4.0 * alpha * std::f64::consts::LN_2 * part.scale;
+            args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
+            args.extend([later.ranges.arg(), part.nodes.arg()]);
+            if number == 1 {
+                args.extend([shared.of_triangles.centres.arg(), Arg::size(shared.of_triangles.stride)]);
+            }
+            if number < 2 {
+                args.extend([Arg::real::<T>(later.reaches[number]), Arg::real::<T>(later.cut)]);
+            }
+            args.extend([Arg::size(part.first), Arg::size(part.blocks)]);
+            let kept = self.steps - START_BLOCKS;
+            args.extend([Arg::size(first), Arg::size(rows), Arg::size(START_BLOCKS), Arg::size(kept)]);
+            args.push(panel.values.arg());
+            let kernel = self.kernel(name);
+            let (kernel, lanes) = if self.is_cpu() { (kernel.with(PROCESSOR), LANES) } else { (kernel, 1) };
+            launch(&shared.context, kernel, self.entries(rows, lanes), &args)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the product of the blocks from `base` on to the partial sums of the rows from `first` on.
+    fn multiply(&self, first: usize, rows: usize, base: usize, kept: usize, values: &Buffer<T>) -> Result<()> {
+        let more = Arg::U32(u32::from(base > 0));
+        let mut args = vec![Arg::size(rows), Arg::size(self.stride()), Arg::size(base), Arg::size(kept)];
+        if self.is_cpu() {
+            args.push(Arg::size(self.steps));
+        }
+        args.extend([values.arg(), Arg::size(self.spread_stride), self.spread.arg()]);
+        let context = &self.shared.context;
+        if self.is_cpu() {
+            args.extend([Arg::size(first), Arg::size(self.partial_stride), more, self.partial.arg()]);
+            return launch(context, self.plain("apply_blocks_cpu"), Range::d1(context.chunks().min(rows), 1), &args);
+        }
+        args.extend([Arg::size(self.splits), Arg::size(first), Arg::size(self.rows), Arg::size(self.partial_stride)]);
+        args.extend([more, self.partial.arg()]);
+        let groups = [rows.div_ceil(ROWS) * ROW_ITEMS * ROW_ITEMS, self.splits * (self.partial_stride / self.tile)];
+        launch(context, self.plain("apply_blocks_gpu"), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
+    }
+}
+
+/// Time steps that an item of the product has on a GPU.
+fn steps_per_item(steps: usize) -> usize {
+    match steps {
+        0..=16 => 1,
+        17..=32 => 2,
+        33..=64 => 4,
+        _ => 8,
+    }
+}
+
+/// Bytes of blocks on the fly.
+fn scratch(context: &Context, wanted: Option<u64>) -> u64 {
+    let info = context.device();
+    let default = match context.shape() {
+        Shape::Cpu => SCRATCH_CPU,
+        Shape::Gpu => SCRATCH_GPU.min(info.global_mem / 16),
+    };
+    wanted.unwrap_or(default).min(info.max_alloc)
+}
+
+impl<T: Real> Operator<T> for HeatOperator<T> {
+    fn rows(&self) -> usize {
+        self.rows * self.steps
+    }
+
+    fn cols(&self) -> usize {
+        self.cols * self.steps
+    }
+
+    fn context(&self) -> &Context {
+        &self.shared.context
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let context = &self.shared.context;
+        for (argument, vector, expected) in [("x", x, self.cols * self.steps), ("y", &*y, self.rows * self.steps)] {
+            if !context.same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+            if vector.len() != expected {
+                return Err(Error::Length { argument, expected, got: vector.len() });
+            }
+        }
+        let (stride, steps) = (Arg::size(self.spread_stride), Arg::size(self.steps));
+        let args = [Arg::size(self.cols), steps, stride, x.buffer().arg(), self.spread.arg()];
+        let local = if self.is_cpu() { [self.spread_stride, 1] } else { [32, 8] };
+        let range = Range::d2([self.spread_stride, self.stride()], local);
+        launch(context, self.plain("spread_steps"), range, &args)?;
+        self.multiply(0, self.rows, 0, self.steps.min(START_BLOCKS), &self.start)?;
+        let mut first = 0;
+        while first < self.rows && !self.panels.is_empty() {
+            let index = if self.assembled { first / self.panels[0].rows } else { 0 };
+            let rows = self.panels[index].rows.min(self.rows - first);
+            if !self.assembled {
+                self.fill(first, index)?;
+            }
+            self.multiply(first, rows, START_BLOCKS, self.steps - START_BLOCKS, &self.panels[index].values)?;
+            first += rows;
+        }
+        let args = [
+            Arg::size(self.rows),
+            steps,
+            Arg::size(self.splits),
+            Arg::size(self.partial_stride),
+            self.partial.arg(),
+            Arg::real::<T>(alpha.wide()),
+            Arg::real::<T>(beta.wide()),
+            y.buffer().arg(),
+        ];
+        let range = Range::d2([self.rows, self.steps], if self.is_cpu() { [1, 1] } else { [32, 8] });
+        launch(context, self.plain("join_parts"), range, &args)
+    }
+}

@@ -1,0 +1,102 @@
+//! The Dirichlet and the Neumann problem.
+
+use clinalg::solve::{Gmres, Operator, Params, Report};
+use clinalg::{Error, Real, Result, Vector, ops};
+
+use super::data::{nodes_to_triangles, triangles_to_nodes};
+use super::{HeatOperator, HeatSpace, Kind, OperatorOptions};
+
+/// Which boundary values are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Problem {
+    /// u at nodes is given, w on triangles wanted: V w = (M / 2 + K) u.
+    Dirichlet,
+    /// w on triangles is given, u at nodes wanted: D u = (M' / 2 - Ks) w.
+    Neumann,
+}
+
+impl Problem {
+    /// The operator of the system and that of the right-hand side.
+    pub fn kinds(self) -> (Kind, Kind) {
+        match self {
+            Problem::Dirichlet => (Kind::V, Kind::K),
+            Problem::Neumann => (Kind::D, Kind::Ks),
+        }
+    }
+}
+
+/// A boundary value problem: the matrix and, after [`BoundaryProblem::right_side`], what it is solved for.
+#[derive(Debug)]
+pub struct BoundaryProblem<T: Real> {
+    space: HeatSpace<T>,
+    problem: Problem,
+    matrix: HeatOperator<T>,
+}
+
+impl<T: Real> BoundaryProblem<T> {
+    /// Makes the operator of the system.
+    ///
+    /// # Errors
+    /// Those of [`HeatSpace::operator`].
+    pub fn new(space: &HeatSpace<T>, problem: Problem, options: &OperatorOptions) -> Result<BoundaryProblem<T>> {
+        Ok(BoundaryProblem { space: space.clone(), problem, matrix: space.operator(problem.kinds().0, options)? })
+    }
+
+    /// The operator of the system.
+    pub fn matrix(&self) -> &HeatOperator<T> {
+        &self.matrix
+    }
+
+    /// The right-hand side from the given boundary values, by the operator `other` of [`Problem::kinds`].
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of values, [`Error::Value`] for another operator; those of the product.
+    pub fn right_side(&self, other: &HeatOperator<T>, given: &[f64]) -> Result<Vector<T>> {
+        let (wanted, got) = (self.problem.kinds().1, other.kind());
+        if wanted != got {
+            let (expected, got) = (format!("the operator {wanted:?}"), format!("{got:?}"));
+            return Err(Error::Value { argument: "other", expected, got });
+        }
+        if given.len() != other.cols() {
+            return Err(Error::Length { argument: "given", expected: other.cols(), got: given.len() });
+        }
+        let (mesh, params) = (self.space.mesh(), self.space.params());
+        let (half, sign) = match self.problem {
+            Problem::Dirichlet => (nodes_to_triangles(mesh, params, given), T::one()),
+            Problem::Neumann => (triangles_to_nodes(mesh, params, given), -T::one()),
+        };
+        let upload = |values: &[f64], factor: f64| {
+            let values: Vec<T> = values.iter().map(|&v| T::of(factor * v)).collect();
+            Vector::from_slice(self.space.context(), &values)
+        };
+        let mut b = upload(&half, 0.5)?;
+        other.apply(sign, &upload(given, 1.0)?, T::one(), &mut b)?;
+        Ok(b)
+    }
+
+    /// Solves by GMRES that restarts after `restart` iterations, from the start x = b; `params.tolerance` is relative to the
+    /// residual there. `progress` gets the number of each iteration and the relative residual.
+    ///
+    /// # Errors
+    /// Those of [`Gmres::solve`].
+    pub fn gmres(
+        &self,
+        b: &Vector<T>,
+        restart: usize,
+        params: &Params,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<(Vector<T>, Report)> {
+        let context = self.space.context();
+        let n = self.matrix.rows();
+        // A e = b - A b, x = b + e: the same Krylov spaces and the same residuals.
+        let mut residual = Vector::uninit(context, n)?;
+        ops::copy(b, &mut residual)?;
+        self.matrix.apply(-T::one(), b, T::one(), &mut residual)?;
+        let mut x = Vector::zeros(context, n)?;
+        let mut solver = Gmres::new(context, n, restart)?;
+        let report = solver.solve_with(&self.matrix, None, &residual, &mut x, params, progress)?;
+        ops::update(T::one(), b, T::one(), &mut x)?;
+        Ok((x, report))
+    }
+}

@@ -1,0 +1,221 @@
+//! Time rules of the blocks 2, 3, ... and how many moments their sums need, with bounds.
+//!
+//! Block d >= 1 is h^2 times the integral of (1 - |th|) g((d + th) h) over (-1, 1), with g = G for V, G d / (2 s) for K
+//! and Ks, and for D alpha^2 (curls) G + alpha (normals) dG/ds, dG/ds = G (r^2 / (4 alpha s^2) - 3 / (2 s)): the second
+//! difference of an antiderivative in integral form, without its cancellation. The integral is taken by the Gauss rule for the weight
+//! 1 - |th|.
+//!
+//! *Time rule.* A rule of m points with positive weights of sum 1 is exact to degree 2 m - 1, so it errs by at most twice the best
+//! approximation of that degree, which is at most 2 M R^(1-2m) / (R - 1) for functions bounded by M on the ellipse with foci -1 and 1
+//! and half axes (R + 1/R) / 2, (R - 1/R) / 2 (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2). With
+//! a = (R + 1/R) / 2 < d the ellipse keeps to Re s > 0, where |exp(-r^2 / (4 alpha s))| <= 1, so that |G| <= (4 pi alpha |s|)^(-3/2).
+//!
+//! *Moments.* exp(-beta rho) is expanded in rho around rho_0 = |c_x - c_y|^2, c the centres of a row and a column. A point
+//! within the distance e of both centres together has |rho - rho_0| <= 2 r e + e^2, r = |c_x - c_y|, and the remainder after degree p is
+//! at most (beta (2 r e + e^2))^(p+1) / (p+1)! exp(-beta max(r - e, 0)^2). The terms of the series, which cancel, are together at most
+//! exp(beta (2 r e + e^2 - r^2)) <= exp(2 beta e^2): times the rounding unit, that is what rounding adds.
+
+use std::f64::consts::{LOG2_E, PI};
+
+use super::{HeatParams, Kind};
+use crate::quadrature::{MOST_HAT_POINTS, hat_rule};
+
+/// The largest degree that kernels are built for.
+pub(super) const MOST_DEGREE: usize = 24;
+/// Degrees are multiples of it.
+pub(super) const DEGREE_STEP: usize = 4;
+
+/// One block's rule.
+#[derive(Debug, Clone)]
+pub(super) struct BlockRule {
+    /// Points: exponent factor beta = 1 / (4 alpha s), and weight.
+    pub(super) points: Vec<(f64, f64)>,
+    /// The degree that the moments of an entry need, if [`MOST_DEGREE`] is enough.
+    pub(super) whole: Option<usize>,
+    /// The same of a pair of triangles.
+    pub(super) paired: Option<usize>,
+}
+
+/// The rules of the blocks from 2 on.
+#[derive(Debug)]
+pub(super) struct TimeRules {
+    pub(super) blocks: Vec<BlockRule>,
+}
+
+impl TimeRules {
+    /// Rules that err by at most `accuracy` relative to the value at r = 0; `reaches` are e of entries and of pairs of
+    /// triangles, `unit` the rounding unit.
+    pub(super) fn new(kind: Kind, params: &HeatParams, reaches: [f64; 2], accuracy: f64, unit: f64) -> TimeRules {
+        let (alpha, h) = (params.alpha, params.step());
+        let rules: Vec<_> = (1..=MOST_HAT_POINTS).map(hat_rule).collect();
+        let blocks = (2..params.steps)
+            .map(|d| {
+                let count = points_needed(kind, d as f64, accuracy);
+                let points = rules[count - 1]
+                    .iter()
+                    .map(|&(t, w)| {
+                        let s = (d as f64 + t) * h;
+                        let factor = if matches!(kind, Kind::K | Kind::Ks) { 0.5 / s } else { 1.0 };
+                        (1.0 / (4.0 * alpha * s), factor * w * h * h * (4.0 * PI * alpha * s).powf(-1.5))
+                    })
+                    .collect::<Vec<_>>();
+                // The rule's points ascend, so beta falls.
+                let [whole, paired] = reaches.map(|reach| {
+                    let degree = degree_needed(points[0].0, reach, accuracy, unit)?;
+                    // Two powers of b come with the second part of D.
+                    let degree = if kind == Kind::D { degree + 2 } else { degree };
+                    Some(degree.next_multiple_of(DEGREE_STEP)).filter(|&p| p <= MOST_DEGREE)
+                });
+                BlockRule { points, whole, paired }
+            })
+            .collect();
+        TimeRules { blocks }
+    }
+
+    /// The largest exponent factor in log2 units of the blocks from `first` on: what b = 1 stands for.
+    pub(super) fn scale(&self, first: usize) -> f64 {
+        self.blocks.get(first - 2).map_or(1.0, |rule| rule.points[0].0 * LOG2_E)
+    }
+
+    /// Ranges and nodes as the kernels take them, b relative to `scale`.
+    pub(super) fn tables(&self, scale: f64) -> (Vec<u32>, Vec<f64>) {
+        let (mut ranges, mut nodes) = (Vec::new(), Vec::new());
+        for rule in &self.blocks {
+            ranges.extend([nodes.len() as u32 / 2, rule.whole.unwrap_or(MOST_DEGREE) as u32]);
+            nodes.extend(rule.points.iter().flat_map(|&(beta, c)| [beta * LOG2_E / scale, c]));
+        }
+        ranges.push(nodes.len() as u32 / 2);
+        (ranges, nodes)
+    }
+}
+
+/// Points of the rule for block d that err by at most `accuracy` relative to the largest value.
+fn points_needed(kind: Kind, d: f64, accuracy: f64) -> usize {
+    let bound = |m: usize| {
+        // The best of some ellipses.
+        (1..40).map(|k| ellipse_bound(kind, d, m, 1.0 + (d - 1.0) * f64::from(k) / 40.0)).fold(f64::INFINITY, f64::min)
+    };
+    (1..MOST_HAT_POINTS).find(|&m| bound(m) <= accuracy).unwrap_or(MOST_HAT_POINTS)
+}
+
+/// The bound from the ellipse with the half axis a, 1 < a < d.
+fn ellipse_bound(kind: Kind, d: f64, m: usize, a: f64) -> f64 {
+    let b = (a * a - 1.0).sqrt();
+    let radius = a + b;
+    let best = 2.0 * radius.powi(1 - 2 * m as i32) / (radius - 1.0);
+    // |s| >= (d - a) h on the ellipse; relative to s = d h.
+    let closest = 1.0 - a / d;
+    let largest = match kind {
+        Kind::V => closest.powf(-1.5),
+        Kind::K | Kind::Ks => closest.powf(-2.5),
+        Kind::D => {
+            // |u exp(-u)| <= 1 / (e cos(phi)) where u has the argument phi; the ellipse is seen from 0 under tan phi =
+            // b / sqrt(d^2 - a^2). Relative to the value 3 / (2 s) at r = 0.
+            let cosine = ((d * d - a * a) / (d * d - a * a + b * b)).sqrt();
+            closest.powf(-2.5) * (1.0 + 1.0 / (1.5 * std::f64::consts::E * cosine))
+        }
+    };
+    2.0 * best * largest
+}
+
+/// The degree after which the remainder is at most `accuracy`, for all r >= 0; `None` where rounding is larger.
+fn degree_needed(beta: f64, reach: f64, accuracy: f64, unit: f64) -> Option<usize> {
+    if unit * (2.0 * beta * reach * reach).exp() > accuracy {
+        return None;
+    }
+    // Behind this distance exp(-beta (r - e)^2) (beta (2 r + e) e)^(p+1) falls for all p in use.
+    let far = reach + ((MOST_DEGREE as f64 + 4.0) / beta).sqrt() * 2.0;
+    let cells = 400;
+    let width = far / f64::from(cells);
+    // The largest of each factor in each cell.
+    let bound = |p: usize| {
+        let term = |k: u32| {
+            let (near, end) = (f64::from(k) * width, f64::from(k + 1) * width);
+            let grown = beta * (2.0 * end + reach) * reach;
+            let power: f64 = (1..=p + 1).map(|n| grown / n as f64).product();
+            power * (-beta * (near - reach).max(0.0).powi(2)).exp()
+        };
+        (0..cells).map(term).fold(0.0, f64::max)
+    };
+    (1..=MOST_DEGREE).find(|&p| bound(p) <= accuracy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heat::functions::{fundamental, second};
+
+    /// The rule's block entry for V at the distance r.
+    fn by_rule(rule: &BlockRule, r: f64) -> f64 {
+        rule.points.iter().map(|(beta, c)| c * (-beta * r * r).exp()).sum()
+    }
+
+    #[test]
+    fn rules_keep_their_bound() {
+        let params = HeatParams::new(0.5, 2.0, 200);
+        let h = params.step();
+        for accuracy in [1e-4, 1e-7, 1e-11] {
+            let rules = TimeRules::new(Kind::V, &params, [0.1; 2], accuracy, 1e-16);
+            // A rule of many points on each half as the exact value.
+            let line = crate::quadrature::gauss_legendre(30);
+            for (k, rule) in rules.blocks.iter().enumerate().step_by(7) {
+                let d = (k + 2) as f64;
+                let exact = |r: f64| -> f64 {
+                    let half = |sign: f64| {
+                        line.iter()
+                            .map(|&(t, w)| w * (1.0 - t) * fundamental(0.5, r * r, (d + sign * t) * h))
+                            .sum::<f64>()
+                    };
+                    h * h * (half(1.0) + half(-1.0))
+                };
+                let peak = exact(0.0);
+                let mut worst = 0.0_f64;
+                for step in 0..200 {
+                    let r = 0.05 * f64::from(step) * (d * h).sqrt();
+                    worst = worst.max((by_rule(rule, r) - exact(r)).abs() / peak);
+                }
+                assert!(worst <= accuracy.max(1e-14), "block {d}: {worst:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn rules_are_second_differences() {
+        let params = HeatParams::new(0.7, 1.0, 8);
+        let h = params.step();
+        let rules = TimeRules::new(Kind::V, &params, [0.1; 2], 1e-12, 1e-16);
+        for (k, rule) in rules.blocks.iter().enumerate() {
+            let d = (k + 2) as f64;
+            for r in [0.0, 0.3, 1.1] {
+                let w = |d: f64| second(0.7, r, d * h);
+                let want = 2.0 * w(d) - w(d - 1.0) - w(d + 1.0);
+                assert!((by_rule(rule, r) - want).abs() < 1e-13 * w(d), "block {d}, r {r}");
+            }
+        }
+    }
+
+    #[test]
+    fn moments_keep_their_bound() {
+        let (beta, reach) = (3.0, 0.2);
+        for accuracy in [1e-4, 1e-8, 1e-11] {
+            let p = degree_needed(beta, reach, accuracy, 1e-16).unwrap();
+            let mut worst = 0.0_f64;
+            for k in 0..300 {
+                let r = 0.02 * f64::from(k);
+                for j in -10..=10 {
+                    // rho between (r - e)^2 and (r + e)^2.
+                    let rho = (r + 0.1 * f64::from(j) * reach).max(0.0).powi(2);
+                    let u = -beta * (rho - r * r);
+                    let (mut term, mut sum) = (1.0, 0.0);
+                    for n in 0..=p {
+                        sum += term;
+                        term *= u / (n + 1) as f64;
+                    }
+                    worst = worst.max((sum * (-beta * r * r).exp() - (-beta * rho).exp()).abs());
+                }
+            }
+            assert!(worst <= accuracy, "degree {p}: {worst:e}");
+        }
+        assert_eq!(degree_needed(1000.0, 10.0, 1e-11, 1e-16), None);
+    }
+}

@@ -1,0 +1,138 @@
+//! Published errors and iteration counts of the Dirichlet and the Neumann problem.
+
+use clinalg::solve::Params;
+use clinalg::{Context, Real};
+use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
+use clinalg_bem::heat::{BoundaryProblem, HeatParams, HeatSpace, OperatorOptions, Problem, interior};
+use clinalg_bem::{Mesh, Point};
+
+const ALPHA: f64 = 0.5;
+
+fn source() -> PointSource {
+    PointSource { source: [0.0, 0.0, 1.5], alpha: ALPHA }
+}
+
+struct Outcome {
+    iterations: usize,
+    error: f64,
+    /// w and u, one of them computed.
+    values: (Vec<f64>, Vec<f64>),
+}
+
+fn solve<T: Real>(context: &Context, mesh: &Mesh, params: &HeatParams, problem: Problem, tolerance: f64) -> Outcome {
+    let exact = source();
+    let u = |x: Point, _: Point, t: f64| exact.value(x, t);
+    let w = |x: Point, n: Point, t: f64| exact.flux(x, n, t);
+    let space = HeatSpace::<T>::new(context, mesh, params).unwrap();
+    let options = OperatorOptions::default();
+    let system = BoundaryProblem::new(&space, problem, &options).unwrap();
+    let given = match problem {
+        Problem::Dirichlet => project_nodes(mesh, params, &u).unwrap(),
+        Problem::Neumann => project_triangles(mesh, params, &w).unwrap(),
+    };
+    let other = space.operator(problem.kinds().1, &options).unwrap();
+    let b = system.right_side(&other, &given).unwrap();
+    let solver = Params { tolerance, ..Params::default() };
+    let (x, report) = system.gmres(&b, 500, &solver, &mut |_, _| ()).unwrap();
+    assert!(report.stop.is_success(), "{report}");
+    let x: Vec<f64> = x.to_vec().unwrap().into_iter().map(T::wide).collect();
+    let (error, values) = match problem {
+        Problem::Dirichlet => (error_triangles(mesh, params, &x, &w).unwrap(), (x, given)),
+        Problem::Neumann => (error_nodes(mesh, params, &x, &u).unwrap(), (given, x)),
+    };
+    Outcome { iterations: report.iterations, error, values }
+}
+
+fn rung(level: usize) -> (Mesh, HeatParams) {
+    let mesh = if level % 2 == 0 { Mesh::cube24() } else { Mesh::cube12() };
+    (mesh.refined_times(level.div_ceil(2)).unwrap(), HeatParams::new(ALPHA, 1.0, 1 << level))
+}
+
+fn context() -> Option<Context> {
+    Context::global().inspect_err(|error| eprintln!("skipped: {error}")).ok()
+}
+
+/// Level, iterations and error, Dirichlet then Neumann.
+const LADDER: [(usize, [(usize, f64); 2]); 4] = [
+    (2, [(19, 6.774e-1), (16, 4.008e-1)]),
+    (3, [(22, 6.076e-1), (21, 3.138e-1)]),
+    (4, [(26, 4.476e-1), (25, 1.601e-1)]),
+    (5, [(34, 2.649e-1), (38, 8.635e-2)]),
+];
+
+fn climb(problem: Problem) {
+    let Some(context) = context() else { return };
+    let mut errors = Vec::new();
+    for (level, want) in LADDER {
+        let (iterations, error) = want[problem as usize];
+        let (mesh, params) = rung(level);
+        let got = solve::<f64>(&context, &mesh, &params, problem, 1e-8);
+        println!("{problem:?} level {level}: {} iterations, {:.4e}", got.iterations, got.error);
+        assert!(got.iterations.abs_diff(iterations) <= 1, "level {level}: {} iterations", got.iterations);
+        // Four digits of a published number.
+        assert!((got.error / error - 1.0).abs() < 2e-4, "level {level}: error {:e}", got.error);
+        errors.push(got.error);
+    }
+    // From two levels to the next two the mesh width halves.
+    let order = |k: usize| (errors[k] / errors[k + 2]).log2();
+    let expected = if problem == Problem::Dirichlet { 0.55..1.3 } else { 1.3..2.2 };
+    assert!(expected.contains(&order(0)) && expected.contains(&order(1)), "{} {}", order(0), order(1));
+}
+
+#[test]
+fn dirichlet_errors_are_the_published_ones() {
+    climb(Problem::Dirichlet);
+}
+
+#[test]
+fn neumann_errors_are_the_published_ones() {
+    climb(Problem::Neumann);
+}
+
+#[test]
+fn best_approximations_have_the_published_errors() {
+    let (mesh, params) = rung(5);
+    let exact = source();
+    let u = |x: Point, _: Point, t: f64| exact.value(x, t);
+    let w = |x: Point, n: Point, t: f64| exact.flux(x, n, t);
+    let nodes = project_nodes(&mesh, &params, &u).unwrap();
+    let triangles = project_triangles(&mesh, &params, &w).unwrap();
+    assert!((error_nodes(&mesh, &params, &nodes, &u).unwrap() - 0.066_792_3).abs() < 5e-6);
+    assert!((error_triangles(&mesh, &params, &triangles, &w).unwrap() - 0.238_185).abs() < 5e-6);
+}
+
+#[test]
+fn single_precision_reaches_the_same_errors() {
+    let Some(context) = context() else { return };
+    let (mesh, params) = rung(4);
+    for (problem, want) in [(Problem::Dirichlet, 4.476e-1), (Problem::Neumann, 1.601e-1)] {
+        let got = solve::<f32>(&context, &mesh, &params, problem, 1e-5);
+        println!("{problem:?} f32: {} iterations, {:.4e}", got.iterations, got.error);
+        assert!((got.error / want - 1.0).abs() < 2e-4, "{:e}", got.error);
+    }
+}
+
+#[test]
+fn interior_values_converge_on_the_sphere() {
+    let Some(context) = context() else { return };
+    let points = [[0.1, 0.2, 0.3], [-0.4, 0.0, 0.2], [0.0, 0.0, 0.0]];
+    let errors: Vec<f64> = [(1, 4), (2, 8)]
+        .into_iter()
+        .map(|(level, steps)| {
+            let (mesh, params) = (Mesh::icosphere(level).unwrap(), HeatParams::new(ALPHA, 1.0, steps));
+            let got = solve::<f64>(&context, &mesh, &params, Problem::Dirichlet, 1e-9);
+            let inside = interior(&mesh, &params, &got.values.0, &got.values.1, &points).unwrap();
+            // In the second half of the time.
+            let last = |k: usize| (0..points.len()).map(move |p| (k, p));
+            (steps / 2..steps)
+                .flat_map(last)
+                .map(|(k, p)| {
+                    let exact = source().value(points[p], (k as f64 + 0.5) * params.step());
+                    (inside[k * points.len() + p] / exact - 1.0).abs()
+                })
+                .fold(0.0, f64::max)
+        })
+        .collect();
+    println!("{errors:?}");
+    assert!(errors[1] < 0.4 * errors[0] && errors[1] < 0.01, "{errors:?}");
+}

@@ -1,0 +1,88 @@
+//! The operators on every device and in both shapes against the plain Rust ones.
+
+use clinalg::runtime::devices;
+use clinalg::solve::Operator;
+use clinalg::{Context, ContextOptions, Real, Shape, Vector};
+use clinalg_bem::Mesh;
+use clinalg_bem::heat::reference::Reference;
+use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions};
+
+fn contexts() -> Vec<Context> {
+    let Ok(devices) = devices() else {
+        eprintln!("skipped: no OpenCL device");
+        return Vec::new();
+    };
+    let shapes = |device| {
+        [Shape::Cpu, Shape::Gpu].map(|shape| {
+            Context::new(device, &ContextOptions { shape: Some(shape), ..ContextOptions::default() }).unwrap()
+        })
+    };
+    devices.iter().flat_map(shapes).collect()
+}
+
+fn scattered(n: usize) -> Vec<f64> {
+    (0..n).map(|k| ((k * 7919 + 13) % 1009) as f64 / 504.5 - 1.0).collect()
+}
+
+fn distance(got: &[f64], want: &[f64]) -> f64 {
+    let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+    norm(&mut got.iter().zip(want).map(|(a, b)| a - b)) / norm(&mut want.iter().copied())
+}
+
+fn agree<T: Real>(mesh: &Mesh, params: &HeatParams, tolerance: f64) {
+    let reference = Reference::new(mesh, params).unwrap();
+    for kind in Kind::ALL {
+        let n = kind.cols(mesh) * params.steps;
+        let x = scattered(n);
+        let want = reference.apply(kind, &x).unwrap();
+        for context in contexts() {
+            let space = HeatSpace::<T>::new(&context, mesh, params).unwrap();
+            let xs: Vec<T> = x.iter().map(|&v| T::of(v)).collect();
+            let x = Vector::from_slice(&context, &xs).unwrap();
+            for form in [Form::Assembled, Form::Otf] {
+                // A few rows at a time.
+                let options = OperatorOptions { form, scratch_bytes: Some(200_000), ..OperatorOptions::default() };
+                let a = space.operator(kind, &options).unwrap();
+                let mut y = Vector::filled(&context, a.rows(), T::of(f64::NAN)).unwrap();
+                a.apply(T::one(), &x, T::zero(), &mut y).unwrap();
+                let got: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::wide).collect();
+                let error = distance(&got, &want);
+                println!("{kind:?} {form:?} {:?} {}: {error:.2e}, {}", context.shape(), T::PRECISION, a.plan_words());
+                assert!(error <= tolerance, "{kind:?} {form:?} {:?}: {error:e}", context.shape());
+                // y = 2 A x - y = A x.
+                a.apply(T::of(2.0), &x, -T::one(), &mut y).unwrap();
+                let again: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::wide).collect();
+                assert!(distance(&again, &got) <= 8.0 * T::epsilon().wide(), "{kind:?} {form:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn double_precision_agrees_on_a_cube() {
+    // Time steps that are not a multiple of anything.
+    agree::<f64>(&Mesh::cube24().refined().unwrap(), &HeatParams::new(0.5, 1.0, 19), 1e-10);
+}
+
+#[test]
+fn double_precision_agrees_on_a_sphere_with_long_steps() {
+    agree::<f64>(&Mesh::icosphere(1).unwrap(), &HeatParams::new(2.0, 10.0, 35), 1e-10);
+}
+
+#[test]
+fn double_precision_agrees_where_steps_are_short() {
+    // Heat hardly reaches the next triangle in a step.
+    agree::<f64>(&Mesh::cube12().refined().unwrap(), &HeatParams::new(0.5, 0.05, 5), 1e-10);
+}
+
+#[test]
+fn single_precision_agrees() {
+    agree::<f32>(&Mesh::cube12().refined().unwrap(), &HeatParams::new(0.5, 4.0, 20), 1e-5);
+}
+
+#[test]
+fn few_steps_agree() {
+    for steps in [1, 2, 3] {
+        agree::<f64>(&Mesh::cube12(), &HeatParams::new(0.5, 1.0, steps), 1e-10);
+    }
+}

@@ -1,0 +1,932 @@
+// Space-time boundary elements for the heat equation: the blocks of the four operators, and their products.
+//
+// The build defines
+//   KIND        0 V, 1 K, 2 Ks, 3 D
+//   POINTS      points of the triangle rule
+//   DEGREE      degree in b of the sum over quadrature points, a multiple of 4, at least 4
+//   STEPS_ITEM  time steps that an item of the product has, and
+//   ROWS_ITEM   rows; both only for GPUs
+//   PROCESSOR   only for processors: eight columns at a time
+//
+// An entry of block d, d >= 2, is
+//   sum_n c_n sum_q w_q exp2(-b_n rho_q)
+// with the points n of a time rule, the points q of the tensor rule and rho = scale |x - y|^2, b_n in (0, 1]. With
+// rho_q = rho_0 + u_q the inner sum is exp2(-b rho_0) times a power series in b whose coefficients are the moments
+// sum_q w_q u_q^k: they are formed once for all blocks. The host bounds what the series leaves out. Where it would need too many
+// terms, the points are summed one by one.
+//
+// Work, floating-point instructions: fill_blocks about 2 DEGREE + 10 per pair of points (3 DEGREE for D), then 14 + DEGREE
+// per entry and time point; the product one per entry and time step behind it. Traffic: 8 B (f64) per entry written and read.
+
+#ifndef KIND
+#define KIND 0
+#endif
+#ifndef POINTS
+#define POINTS 6
+#endif
+#ifndef DEGREE
+#define DEGREE 16
+#endif
+#ifndef STEPS_ITEM
+#define STEPS_ITEM 8
+#endif
+#ifndef ROWS_ITEM
+#define ROWS_ITEM 2
+#endif
+
+#define KIND_V 0
+#define KIND_K 1
+#define KIND_KS 2
+#define KIND_D 3
+
+#define LN2 ((REAL)0.69314718055994530942)
+#define PI ((REAL)3.14159265358979323846)
+#define TWO_OVER_ROOT_PI ((REAL)1.12837916709551257390)
+
+// Marks an empty place in a list of corners.
+#define NONE 0xffffffffu
+
+// One column at a time, or eight.
+#ifdef PROCESSOR
+#define LANES 8
+#define REALN REAL8
+#define INTN INT8
+#define STOREN(v, p) vstore8(v, 0, p)
+#if REAL_BITS == 64
+#define AS_INTN as_long8
+#define AS_REALN as_double8
+#else
+#define AS_INTN as_int8
+#define AS_REALN as_float8
+#endif
+#else
+#define LANES 1
+#define REALN REAL
+#define STOREN(v, p) (*(p) = (v))
+#if REAL_BITS == 64
+#define INTN long
+#define AS_INTN as_long
+#define AS_REALN as_double
+#else
+#define INTN int
+#define AS_INTN as_int
+#define AS_REALN as_float
+#endif
+#endif
+
+// 2^t for t <= 0 to 3e-16 in double, to rounding in single precision: the polynomials interpolate 2^f in the Chebyshev points
+// of (-1/2, 1/2). Below the smallest normal number it stays near that.
+inline REALN exp2_negative(REALN t)
+{
+#if REAL_BITS == 64
+    const REALN magic = (REALN)(6755399441055744.0);
+    t = fmax(t, (REALN)(-1000.0));
+#else
+    const REALN magic = (REALN)(12582912.0f);
+    t = fmax(t, (REALN)(-120.0f));
+#endif
+    // The low bits of the sum hold the whole number next to t.
+    const REALN sum = t + magic;
+    const REALN f = t - (sum - magic);
+#if REAL_BITS == 64
+    REALN p = (REALN)(7.0725825725482288e-09);
+    p = p * f + (REALN)(1.0208690372639245e-07);
+    p = p * f + (REALN)(1.3215442609276775e-06);
+    p = p * f + (REALN)(1.5252657259779019e-05);
+    p = p * f + (REALN)(1.5403530441684431e-04);
+    p = p * f + (REALN)(1.3333558230165855e-03);
+    p = p * f + (REALN)(9.6181291076069490e-03);
+    p = p * f + (REALN)(5.5504108664447709e-02);
+    p = p * f + (REALN)(2.4022650695910097e-01);
+    p = p * f + (REALN)(6.9314718055994995e-01);
+    p = p * f + (REALN)(1.0);
+    return AS_REALN(AS_INTN(p) + (AS_INTN(sum) << (INTN)(52)));
+#else
+    REALN p = (REALN)(1.5461444698564738e-04f);
+    p = p * f + (REALN)(1.3400428177615747e-03f);
+    p = p * f + (REALN)(9.6180566785246564e-03f);
+    p = p * f + (REALN)(5.5503272266703027e-02f);
+    p = p * f + (REALN)(2.4022650922288757e-01f);
+    p = p * f + (REALN)(6.9314720670283259e-01f);
+    p = p * f + (REALN)(1.0f);
+    return AS_REALN(AS_INTN(p) + (AS_INTN(sum) << (INTN)(23)));
+#endif
+}
+
+// Triangles, each quantity an array of `count` values of its own.
+typedef struct {
+    // Coordinate d of rule point q at (3 q + d) count.
+    __global const REAL *points;
+    // Area, normal (3), surface curls of the three hats (3 each).
+    __global const REAL *shapes;
+    // Weight and values of the three hats, for each rule point.
+    __global const REAL *rule;
+    size_t count;
+} triangles_t;
+
+#define AREA(t) ((t).shapes)
+#define NORMAL(t, d) ((t).shapes + (1 + (d)) * (t).count)
+#define CURL(t, c, d) ((t).shapes + (4 + 3 * (size_t)(c) + (d)) * (t).count)
+#define POINT(t, q, d) ((t).points + (3 * (size_t)(q) + (d)) * (t).count)
+#define WEIGHT(t, q) ((t).rule[4 * (q)])
+#define HAT(t, q, c) ((t).rule[4 * (q) + 1 + (c)])
+
+// Rows or columns: which corners of triangles belong to each, `slots` lists of `stride`, and the centres, 3 arrays of
+// `stride`. A corner is triangle * 4 + corner.
+typedef struct {
+    __global const uint *corners;
+    __global const REAL *centres;
+    size_t stride;
+    uint slots;
+} entities_t;
+
+// The columns that an item has.
+#ifdef PROCESSOR
+typedef struct {
+    uint lane[8];
+} corners_t;
+
+inline corners_t corners_of(entities_t e, uint slot, size_t j)
+{
+    corners_t corners;
+    for (uint k = 0; k < 8; ++k) {
+        corners.lane[k] = e.corners[slot * e.stride + j + k];
+    }
+    return corners;
+}
+
+inline bool any_corner(corners_t c)
+{
+    uint all = NONE;
+    for (uint k = 0; k < 8; ++k) {
+        all &= c.lane[k];
+    }
+    return all != NONE;
+}
+
+inline REALN of_triangle(__global const REAL *values, corners_t c)
+{
+    REAL lanes[8];
+    for (uint k = 0; k < 8; ++k) {
+        lanes[k] = values[c.lane[k] == NONE ? 0u : c.lane[k] / 4];
+    }
+    return vload8(0, lanes);
+}
+
+inline REALN there(corners_t c)
+{
+    REAL lanes[8];
+    for (uint k = 0; k < 8; ++k) {
+        lanes[k] = c.lane[k] == NONE ? ZERO : ONE;
+    }
+    return vload8(0, lanes);
+}
+
+inline REALN curl_of(triangles_t t, uint d, corners_t c)
+{
+    REAL lanes[8];
+    for (uint k = 0; k < 8; ++k) {
+        lanes[k] = c.lane[k] == NONE ? ZERO : CURL(t, c.lane[k] % 4, d)[c.lane[k] / 4];
+    }
+    return vload8(0, lanes);
+}
+
+inline REALN hat_of(triangles_t t, uint q, corners_t c)
+{
+    REAL lanes[8];
+    for (uint k = 0; k < 8; ++k) {
+        lanes[k] = c.lane[k] == NONE ? ZERO : HAT(t, q, c.lane[k] % 4);
+    }
+    return vload8(0, lanes);
+}
+#else
+typedef uint corners_t;
+#define corners_of(e, slot, j) ((e).corners[(slot) * (e).stride + (j)])
+#define any_corner(c) ((c) != NONE)
+#define of_triangle(values, c) ((values)[(c) / 4])
+#define there(c) ONE
+#define curl_of(t, d, c) (CURL(t, (c) % 4, d)[(c) / 4])
+#define hat_of(t, q, c) HAT(t, q, (c) % 4)
+#endif
+
+#ifdef PROCESSOR
+#define CENTRE(e, d, j) vload8(0, (e).centres + (d) * (e).stride + (j))
+#else
+#define CENTRE(e, d, j) ((e).centres[(d) * (e).stride + (j)])
+#endif
+
+// What all points of a test and trial triangles have in common.
+typedef struct {
+    // Areas and factors of the only part (of the second one of D).
+    REALN factor;
+    // Those of the first part of D.
+    REALN curls;
+    // What x - y is multiplied with, for K and Ks.
+    REALN normal[3];
+} pair_t;
+
+inline pair_t pair_of(triangles_t t, uint row, corners_t columns, REAL alpha)
+{
+    pair_t pair;
+    const size_t i = row / 4;
+    const REALN area = AREA(t)[i] * of_triangle(AREA(t), columns) * there(columns);
+    pair.factor = area;
+    pair.curls = (REALN)(ZERO);
+    pair.normal[0] = pair.normal[1] = pair.normal[2] = (REALN)(ZERO);
+    if (KIND == KIND_K) {
+        for (uint d = 0; d < 3; ++d) {
+            pair.normal[d] = of_triangle(NORMAL(t, d), columns);
+        }
+    }
+    if (KIND == KIND_KS) {
+        for (uint d = 0; d < 3; ++d) {
+            pair.normal[d] = (REALN)(-NORMAL(t, d)[i]);
+        }
+    }
+    if (KIND == KIND_D) {
+        REALN normals = (REALN)(ZERO);
+        for (uint d = 0; d < 3; ++d) {
+            normals += NORMAL(t, d)[i] * of_triangle(NORMAL(t, d), columns);
+            pair.curls += CURL(t, row % 4, d)[i] * curl_of(t, d, columns);
+        }
+        pair.curls *= alpha * alpha * area;
+        pair.factor *= alpha * normals;
+    }
+    return pair;
+}
+
+// The hats of test and trial corner in their rule points.
+#if KIND == KIND_KS || KIND == KIND_D
+#define TEST_HAT(t, p, row) HAT(t, p, (row) % 4)
+#else
+#define TEST_HAT(t, p, row) ONE
+#endif
+#if KIND == KIND_K || KIND == KIND_D
+#define TRIAL_HAT(t, q, c) hat_of(t, q, c)
+#else
+#define TRIAL_HAT(t, q, c) ((REALN)(ONE))
+#endif
+
+// The arguments that describe triangles, rows and columns.
+#define GEOMETRY_ARGUMENTS                                                                                             \
+    __global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,                  \
+        __global const uint *row_corners, __global const REAL *row_centres, ulong row_stride, uint row_slots,          \
+        __global const uint *col_corners, __global const REAL *col_centres, ulong col_stride, uint col_slots
+#define GEOMETRY                                                                                                       \
+    const triangles_t t = {points, shapes, rule, count};                                                              \
+    const entities_t rows = {row_corners, row_centres, row_stride, row_slots};                                         \
+    const entities_t cols = {col_corners, col_centres, col_stride, col_slots}
+
+// Where blocks go: row i of the first row `first_row`, block d - base of `kept` blocks, `stride` columns.
+#define BLOCK_ARGUMENTS ulong first_row, ulong panel_rows, ulong base, ulong kept, __global REAL *values
+#define ENTRY(i, d, j) (values + ((i) * kept + ((d) - base)) * cols.stride + (j))
+
+// Adds the moments sum_q w_q u_q^k of a pair; `seconds` are those of the second part of D.
+inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, REALN *moments,
+                        REALN *seconds)
+{
+    const pair_t pair = pair_of(t, row, columns, alpha);
+    for (uint q = 0; q < POINTS; ++q) {
+        const REALN y0 = of_triangle(POINT(t, q, 0), columns);
+        const REALN y1 = of_triangle(POINT(t, q, 1), columns);
+        const REALN y2 = of_triangle(POINT(t, q, 2), columns);
+        const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
+        const REALN curls = WEIGHT(t, q) * pair.curls;
+        for (uint p = 0; p < POINTS; ++p) {
+            const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
+            const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
+            const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
+            const REALN u = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
+            REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
+            if (KIND == KIND_K || KIND == KIND_KS) {
+                w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+            }
+            REALN v = KIND == KIND_D ? WEIGHT(t, p) * curls : w;
+#pragma unroll
+            for (uint k = 0; k <= DEGREE; ++k) {
+                moments[k] += v;
+                v *= u;
+                if (KIND == KIND_D) {
+                    seconds[k] += w;
+                    w *= u;
+                }
+            }
+        }
+    }
+}
+
+// Makes moments the coefficients of b^k in sum_q w_q exp2(-b u_q) = sum_k b^k (-ln 2)^k / k! moments[k]. The second part of D,
+// 4 alpha beta (beta |x - y|^2 - 3/2) with beta = ln 2 scale b and |x - y|^2 = (rho_0 + u) / scale, raises b by one and two;
+// `part` is 4 alpha ln 2 scale.
+inline void series_of_moments(REALN rho_0, REAL part, REALN *moments, const REALN *seconds)
+{
+    REAL series = ONE;
+    REALN lower = (REALN)(ZERO);
+    REALN lowest = (REALN)(ZERO);
+#pragma unroll
+    for (uint k = 0; k <= DEGREE; ++k) {
+        moments[k] *= series;
+        if (KIND == KIND_D) {
+            // ln 2 series(k - 2) = -(k - 1) series(k - 1)
+            moments[k] += part * (LN2 * rho_0 * lowest - ((REAL)k + (REAL)0.5) * lower);
+            lowest = lower;
+            lower = series * seconds[k];
+        }
+        series *= -LN2 / (REAL)(k + 1);
+    }
+}
+
+// The series at b, to the power `degree`.
+inline REALN series_at(const REALN *series, REAL b, uint degree)
+{
+    REALN sum = (REALN)(ZERO);
+#pragma unroll
+    for (int k = DEGREE; k > 0; k -= 4) {
+        if (degree > (uint)(k - 4)) {
+            sum = sum * b + series[k];
+            sum = sum * b + series[k - 1];
+            sum = sum * b + series[k - 2];
+            sum = sum * b + series[k - 3];
+        }
+    }
+    return sum * b + series[0];
+}
+
+// The smallest of the columns.
+inline REAL least(REALN v)
+{
+#ifdef PROCESSOR
+    return fmin(fmin(fmin(v.s0, v.s1), fmin(v.s2, v.s3)), fmin(fmin(v.s4, v.s5), fmin(v.s6, v.s7)));
+#else
+    return v;
+#endif
+}
+
+// Blocks first to first + blocks - 1 through moments of whole entries, for `panel_rows` rows. For block d the points of its
+// time rule are ranges[2 (d - 2)] to ranges[2 (d - 2) + 2] - 1, its degree ranges[2 (d - 2) + 1]; nodes (b, c).
+__kernel void fill_blocks(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                          __global const REAL *nodes, ulong first, ulong blocks, BLOCK_ARGUMENTS)
+{
+    GEOMETRY;
+    const size_t j = get_global_id(0) * LANES;
+    const size_t i = get_global_id(1);
+    if (j >= cols.stride || i >= panel_rows) {
+        return;
+    }
+    REALN moments[DEGREE + 1], seconds[DEGREE + 1];
+#pragma unroll
+    for (uint k = 0; k <= DEGREE; ++k) {
+        moments[k] = seconds[k] = (REALN)(ZERO);
+    }
+    REALN rho_0 = (REALN)(ZERO);
+    for (uint d = 0; d < 3; ++d) {
+        const REALN between = rows.centres[d * rows.stride + first_row + i] - CENTRE(cols, d, j);
+        rho_0 += between * between;
+    }
+    rho_0 *= scale;
+    for (uint a = 0; a < rows.slots; ++a) {
+        const uint row = rows.corners[a * rows.stride + first_row + i];
+        for (uint b = 0; b < cols.slots; ++b) {
+            const corners_t columns = corners_of(cols, b, j);
+            if (row != NONE && any_corner(columns)) {
+                add_moments(t, row, columns, alpha, scale, rho_0, moments, seconds);
+            }
+        }
+    }
+    series_of_moments(rho_0, part, moments, seconds);
+    for (size_t d = first; d < first + blocks; ++d) {
+        const uint degree = ranges[2 * (d - 2) + 1];
+        const uint end = ranges[2 * (d - 2) + 2];
+        REALN entry = (REALN)(ZERO);
+        for (uint n = ranges[2 * (d - 2)]; n < end; ++n) {
+            const REAL b = nodes[2 * n];
+            entry += nodes[2 * n + 1] * exp2_negative(-b * rho_0) * series_at(moments, b, degree);
+        }
+        STOREN(entry, ENTRY(i, d, j));
+    }
+}
+
+// As fill_blocks through moments of each pair of triangles, whose points are nearer to their centres. `reach` is the largest
+// distance of two points from the centres of their triangles together; pairs whose points all have b rho > `cut` are left out.
+__kernel void fill_blocks_paired(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                                 __global const REAL *nodes, __global const REAL *centres, ulong centre_stride,
+                                 REAL reach, REAL cut, ulong first, ulong blocks, BLOCK_ARGUMENTS)
+{
+    GEOMETRY;
+    const size_t j = get_global_id(0) * LANES;
+    const size_t i = get_global_id(1);
+    if (j >= cols.stride || i >= panel_rows) {
+        return;
+    }
+    for (size_t d = first; d < first + blocks; ++d) {
+        STOREN((REALN)(ZERO), ENTRY(i, d, j));
+    }
+    for (uint a = 0; a < rows.slots; ++a) {
+        const uint row = rows.corners[a * rows.stride + first_row + i];
+        for (uint b = 0; b < cols.slots; ++b) {
+            const corners_t columns = corners_of(cols, b, j);
+            if (row == NONE || !any_corner(columns)) {
+                continue;
+            }
+            REALN between = (REALN)(ZERO);
+            for (uint d = 0; d < 3; ++d) {
+                __global const REAL *centre = centres + d * centre_stride;
+                const REALN along = centre[row / 4] - of_triangle(centre, columns);
+                between += along * along;
+            }
+            const REALN apart = fmax(sqrt(between) - reach, (REALN)(ZERO));
+            const REAL nearest = scale * least(apart * apart);
+            // Points of a time rule come by falling b, and so do blocks.
+            if (nearest * nodes[2 * (ranges[2 * (first + blocks - 2)] - 1)] > cut) {
+                continue;
+            }
+            REALN moments[DEGREE + 1], seconds[DEGREE + 1];
+#pragma unroll
+            for (uint k = 0; k <= DEGREE; ++k) {
+                moments[k] = seconds[k] = (REALN)(ZERO);
+            }
+            const REALN rho_0 = scale * between;
+            add_moments(t, row, columns, alpha, scale, rho_0, moments, seconds);
+            series_of_moments(rho_0, part, moments, seconds);
+            for (size_t d = first; d < first + blocks; ++d) {
+                const uint end = ranges[2 * (d - 2) + 2];
+                if (nearest * nodes[2 * (end - 1)] <= cut) {
+                    REALN entry = (REALN)(ZERO);
+                    for (uint n = ranges[2 * (d - 2)]; n < end; ++n) {
+                        const REAL node = nodes[2 * n];
+                        entry += nodes[2 * n + 1] * exp2_negative(-node * rho_0) * series_at(moments, node, DEGREE);
+                    }
+                    __global REAL *to = ENTRY(i, d, j);
+#ifdef PROCESSOR
+                    STOREN(vload8(0, to) + entry, to);
+#else
+                    *to += entry;
+#endif
+                }
+            }
+        }
+    }
+}
+
+// As fill_blocks, summed point by point. Entries whose points all have b rho > `cut` become 0; `reach` is the largest distance
+// of a point from the centres of row and column together.
+__kernel void fill_blocks_pointwise(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                                    __global const REAL *nodes, REAL reach, REAL cut, ulong first, ulong blocks,
+                                    BLOCK_ARGUMENTS)
+{
+    GEOMETRY;
+    const size_t j = get_global_id(0) * LANES;
+    const size_t i = get_global_id(1);
+    if (j >= cols.stride || i >= panel_rows) {
+        return;
+    }
+    REALN between = (REALN)(ZERO);
+    for (uint d = 0; d < 3; ++d) {
+        const REALN along = rows.centres[d * rows.stride + first_row + i] - CENTRE(cols, d, j);
+        between += along * along;
+    }
+    const REALN apart = fmax(sqrt(between) - reach, (REALN)(ZERO));
+    const REAL nearest = scale * least(apart * apart);
+    for (size_t d = first; d < first + blocks; ++d) {
+        const uint begin = ranges[2 * (d - 2)];
+        const uint end = ranges[2 * (d - 2) + 2];
+        REALN entry = (REALN)(ZERO);
+        // Points of a time rule come by falling b.
+        if (nearest * nodes[2 * (end - 1)] <= cut) {
+            for (uint a = 0; a < rows.slots; ++a) {
+                const uint row = rows.corners[a * rows.stride + first_row + i];
+                for (uint b = 0; b < cols.slots; ++b) {
+                    const corners_t columns = corners_of(cols, b, j);
+                    if (row == NONE || !any_corner(columns)) {
+                        continue;
+                    }
+                    const pair_t pair = pair_of(t, row, columns, alpha);
+                    for (uint q = 0; q < POINTS; ++q) {
+                        const REALN y0 = of_triangle(POINT(t, q, 0), columns);
+                        const REALN y1 = of_triangle(POINT(t, q, 1), columns);
+                        const REALN y2 = of_triangle(POINT(t, q, 2), columns);
+                        const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
+                        for (uint p = 0; p < POINTS; ++p) {
+                            const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
+                            const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
+                            const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
+                            const REALN rho = (x0 * x0 + x1 * x1 + x2 * x2) * scale;
+                            REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
+                            if (KIND == KIND_K || KIND == KIND_KS) {
+                                w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+                            }
+                            REALN sum = (REALN)(ZERO);
+                            for (uint n = begin; n < end; ++n) {
+                                const REAL node = nodes[2 * n];
+                                const REALN value = nodes[2 * n + 1] * exp2_negative(-node * rho);
+                                const REALN second = part * node * (LN2 * node * rho - (REAL)1.5);
+                                sum += value * (KIND == KIND_D ? WEIGHT(t, p) * WEIGHT(t, q) * pair.curls + w * second : w);
+                            }
+                            entry += sum;
+                        }
+                    }
+                }
+            }
+        }
+        STOREN(entry, ENTRY(i, d, j));
+    }
+}
+
+// Closed forms of the antiderivatives in time; see the plain Rust ones for the formulas.
+
+#define SERIES_TERMS 11
+
+// W at s > 0 in one point, with `apart` without its part that is linear in s, Z s + W(0), which the differences of blocks 0 and 1
+// cancel. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of x - y with the normal.
+inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+{
+    const REAL root = sqrt(alpha * s);
+    const REAL z = (REAL)0.5 * r / root;
+    REAL bracket = ZERO;
+    REAL slope = ZERO;
+    REAL quotient = ZERO;
+    if (z < (REAL)0.5 && !apart) {
+        // 2 / sqrt(pi) sum (-1)^n z^(2 n) / n! times -1 / (4 n^2 - 1), 2 / (4 (n + 1)^2 - 1), 1 / (2 n + 1).
+        REAL power = TWO_OVER_ROOT_PI;
+        for (uint n = 0; n < SERIES_TERMS; ++n) {
+            const REAL m = (REAL)n;
+            bracket -= power / ((REAL)4.0 * m * m - ONE);
+            slope += power * (REAL)2.0 / ((REAL)4.0 * (m + ONE) * (m + ONE) - ONE);
+            quotient += power / ((REAL)2.0 * m + ONE);
+            power *= -z * z / (m + ONE);
+        }
+    } else {
+        // erf, or erf - 1.
+        const REAL e = apart ? -erfc(z) : erf(z);
+        const REAL g = (REAL)0.5 * TWO_OVER_ROOT_PI * exp(-z * z);
+        bracket = (z + (REAL)0.5 / z) * e + g;
+        slope = ((ONE - (REAL)0.5 / (z * z)) * e + g / z) / z;
+        quotient = e / z;
+    }
+    const REAL plain = root / ((REAL)4.0 * PI * alpha * alpha) * bracket;
+    if (KIND == KIND_V) {
+        return w * plain;
+    }
+    if (KIND == KIND_D) {
+        return v * plain + w * quotient / ((REAL)8.0 * PI * alpha * root);
+    }
+    return -w * d * slope / ((REAL)16.0 * PI * alpha * root);
+}
+
+// Z and W at s = 0 in one point.
+inline void at_start(REAL alpha, REAL r, REAL d, REAL w, REAL v, REAL *z, REAL *w_0)
+{
+    const REAL inverse = ONE / ((REAL)4.0 * PI * alpha * r);
+    const REAL grown = r / ((REAL)8.0 * PI * alpha * alpha);
+    if (KIND == KIND_V) {
+        *z = w * inverse;
+        *w_0 = w * grown;
+    } else if (KIND == KIND_D) {
+        *z = v * inverse;
+        *w_0 = v * grown + w * inverse;
+    } else {
+        *z = w * d * alpha * inverse / (r * r);
+        *w_0 = (REAL)-0.5 * w * d * inverse;
+    }
+}
+
+#ifndef PROCESSOR
+// Blocks 0 and 1 without the parts at s = 0 of triangles that touch; `step` is the length of a time step, nodes[3 t ...] are
+// the corners of triangle t.
+__kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL alpha, REAL step, ulong first,
+                         ulong blocks, BLOCK_ARGUMENTS)
+{
+    GEOMETRY;
+    const size_t j = get_global_id(0);
+    const size_t i = get_global_id(1);
+    if (j >= cols.stride || i >= panel_rows) {
+        return;
+    }
+    REAL block_0 = ZERO;
+    REAL block_1 = ZERO;
+    for (uint a = 0; a < rows.slots; ++a) {
+        const uint row = rows.corners[a * rows.stride + first_row + i];
+        for (uint b = 0; b < cols.slots; ++b) {
+            const uint column = cols.corners[b * cols.stride + j];
+            if (row == NONE || column == NONE) {
+                continue;
+            }
+            const pair_t pair = pair_of(t, row, column, alpha);
+            bool touch = false;
+            for (uint k = 0; k < 9; ++k) {
+                touch = touch || nodes[3 * (row / 4) + k / 3] == nodes[3 * (column / 4) + k % 3];
+            }
+            for (uint q = 0; q < POINTS; ++q) {
+                for (uint p = 0; p < POINTS; ++p) {
+                    const REAL x0 = POINT(t, p, 0)[row / 4] - POINT(t, q, 0)[column / 4];
+                    const REAL x1 = POINT(t, p, 1)[row / 4] - POINT(t, q, 1)[column / 4];
+                    const REAL x2 = POINT(t, p, 2)[row / 4] - POINT(t, q, 2)[column / 4];
+                    const REAL r = sqrt(x0 * x0 + x1 * x1 + x2 * x2);
+                    const REAL d = x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+                    const REAL v = WEIGHT(t, p) * WEIGHT(t, q) * pair.curls;
+                    const REAL w = WEIGHT(t, p) * WEIGHT(t, q) * TEST_HAT(t, p, row) * TRIAL_HAT(t, q, column) * pair.factor;
+                    const REAL w_1 = antiderivative(alpha, r, step, d, w, v, !touch);
+                    block_0 -= w_1;
+                    block_1 += (REAL)2.0 * w_1 - antiderivative(alpha, r, (REAL)2.0 * step, d, w, v, !touch);
+                }
+            }
+        }
+    }
+    *ENTRY(i, first, j) = block_0;
+    if (blocks > 1) {
+        *ENTRY(i, first + 1, j) = block_1;
+    }
+}
+
+// Numbers that a pair of triangles gives.
+#if KIND == KIND_V
+#define SLOTS 1
+#elif KIND == KIND_D
+#define SLOTS 9
+#else
+#define SLOTS 3
+#endif
+
+// Z and W at s = 0 of triangles that touch: an item a pair. `pairs`: test triangle, trial triangle, code: bits 0 to 1 the
+// contact, 2 whether the rule's first triangle is the trial one, 3 to 8 and 9 to 14 the corners of the rule's triangles in its
+// order. `corners`: coordinate d of corner c of triangle t at 9 t + 3 c + d. `rules`: x1, x2, y1, y2, weight; the points of
+// contact c are offsets[c] to offsets[c + 1] - 1. Results: slot k of pair m at (2 k + part) pair_count + m.
+__kernel void sum_singular(__global const REAL *shapes, ulong count, __global const REAL *corners,
+                           __global const uint *pairs, ulong pair_count, __global const REAL *rules,
+                           __global const uint *offsets, REAL alpha, __global REAL *sums)
+{
+    const triangles_t t = {shapes, shapes, shapes, count};
+    const size_t m = get_global_id(0);
+    if (m >= pair_count) {
+        return;
+    }
+    const size_t i = pairs[3 * m];
+    const size_t j = pairs[3 * m + 1];
+    const uint code = pairs[3 * m + 2];
+    const bool exchanged = (code >> 2 & 1) != 0;
+    const size_t first = exchanged ? j : i;
+    const size_t second = exchanged ? i : j;
+    // Edges from the first corner, which both triangles have: differences of points far from the origin lose digits.
+    REAL a[2][3], b[2][3];
+    for (uint k = 0; k < 2; ++k) {
+        const size_t to_a = 9 * first + 3 * (code >> (5 + 2 * k) & 3);
+        const size_t to_b = 9 * second + 3 * (code >> (11 + 2 * k) & 3);
+        for (uint d = 0; d < 3; ++d) {
+            a[k][d] = corners[to_a + d] - corners[9 * first + 3 * (code >> 3 & 3) + d];
+            b[k][d] = corners[to_b + d] - corners[9 * second + 3 * (code >> 9 & 3) + d];
+        }
+    }
+    const uint turn_a = code >> 3 & 63;
+    const uint turn_b = code >> 9 & 63;
+    REAL normal[3];
+    REAL normals = ZERO;
+    for (uint d = 0; d < 3; ++d) {
+        normals += NORMAL(t, d)[i] * NORMAL(t, d)[j];
+        normal[d] = KIND == KIND_KS ? -NORMAL(t, d)[i] : NORMAL(t, d)[j];
+    }
+    const REAL area = AREA(t)[i] * AREA(t)[j];
+    REAL z_sum[SLOTS], w_sum[SLOTS];
+    // The first part of D without the curls, which are the same in all points.
+    REAL z_curl = ZERO;
+    REAL w_curl = ZERO;
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        z_sum[k] = ZERO;
+        w_sum[k] = ZERO;
+    }
+    // Whose hats the slots of K and Ks are.
+    const bool from_a = (KIND == KIND_KS) != exchanged;
+    const uint contact = code & 3;
+    for (uint q = offsets[contact]; q < offsets[contact + 1]; ++q) {
+        const REAL x1 = rules[5 * q], x2 = rules[5 * q + 1], y1 = rules[5 * q + 2], y2 = rules[5 * q + 3];
+        const REAL weight = rules[5 * q + 4] * area;
+        REAL d = ZERO;
+        REAL square = ZERO;
+        for (uint k = 0; k < 3; ++k) {
+            const REAL along = x1 * a[0][k] + x2 * a[1][k] - y1 * b[0][k] - y2 * b[1][k];
+            const REAL between = exchanged ? -along : along;
+            d += between * normal[k];
+            square += between * between;
+        }
+        const REAL r = sqrt(square);
+        REAL z, w;
+        if (KIND == KIND_D) {
+            at_start(alpha, r, d, ZERO, weight, &z, &w);
+            z_curl += z;
+            w_curl += w;
+        }
+        at_start(alpha, r, d, KIND == KIND_D ? weight * alpha * normals : weight, ZERO, &z, &w);
+        // Hats in the triangles' own order of corners.
+        const REAL x0 = ONE - x1 - x2;
+        const REAL y0 = ONE - y1 - y2;
+        REAL hat_a[3], hat_b[3];
+#pragma unroll
+        for (uint c = 0; c < 3; ++c) {
+            hat_a[c] = (turn_a & 3) == c ? x0 : (turn_a >> 2 & 3) == c ? x1 : x2;
+            hat_b[c] = (turn_b & 3) == c ? y0 : (turn_b >> 2 & 3) == c ? y1 : y2;
+        }
+#pragma unroll
+        for (uint k = 0; k < SLOTS; ++k) {
+            REAL hats = ONE;
+            if (KIND == KIND_D) {
+                hats = exchanged ? hat_b[k / 3] * hat_a[k % 3] : hat_a[k / 3] * hat_b[k % 3];
+            } else if (KIND != KIND_V) {
+                hats = from_a ? hat_a[k % 3] : hat_b[k % 3];
+            }
+            z_sum[k] += z * hats;
+            w_sum[k] += w * hats;
+        }
+    }
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        REAL curls = ZERO;
+        if (KIND == KIND_D) {
+            for (uint d = 0; d < 3; ++d) {
+                curls += CURL(t, k / 3, d)[i] * CURL(t, k % 3, d)[j];
+            }
+        }
+        sums[2 * k * pair_count + m] = z_sum[k] + alpha * alpha * curls * z_curl;
+        sums[(2 * k + 1) * pair_count + m] = w_sum[k] + alpha * alpha * curls * w_curl;
+    }
+}
+
+// Adds the sums of touching triangles to blocks 0 and 1: an item an entry. `entries`: row, column; its contributions are
+// sources[offsets[m]] to sources[offsets[m + 1] - 1], each 2 slot pair_count + pair.
+__kernel void add_singular(__global const uint *entries, __global const ulong *sources, __global const uint *offsets,
+                           ulong entry_count, ulong pair_count, __global const REAL *sums, REAL step, ulong stride,
+                           ulong blocks, ulong base, ulong kept, __global REAL *values)
+{
+    const size_t m = get_global_id(0);
+    if (m >= entry_count) {
+        return;
+    }
+    REAL z = ZERO;
+    REAL w = ZERO;
+    for (uint k = offsets[m]; k < offsets[m + 1]; ++k) {
+        z += sums[sources[k]];
+        w += sums[sources[k] + pair_count];
+    }
+    __global REAL *entry = values + (entries[2 * m] * kept - base) * stride + entries[2 * m + 1];
+    entry[0] += step * z + w;
+    if (blocks > 1) {
+        entry[stride] -= w;
+    }
+}
+#endif
+
+// x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
+#define BEFORE 16
+
+__kernel void spread_steps(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
+{
+    const size_t t = get_global_id(0);
+    const size_t j = get_global_id(1);
+    if (t < stride) {
+        spread[j * stride + t] = j < n && t >= BEFORE && t - BEFORE < steps ? x[(t - BEFORE) * n + j] : ZERO;
+    }
+}
+
+#ifndef PROCESSOR
+// partial = or, where `more`, += the product of blocks base to base + kept - 1 of `rows` rows: a work-group has ROWS rows,
+// STEPS time steps and the columns of one of `splits` parts.
+#define ROW_ITEMS 16
+#define ROWS (ROW_ITEMS * ROWS_ITEM)
+#define COLUMNS 8
+#define DELTAS 8
+#define GROUP 256
+#define STEPS (STEPS_ITEM * GROUP / ROW_ITEMS)
+#define WINDOW (STEPS + DELTAS)
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+apply_blocks_gpu(ulong rows, ulong stride, ulong base, ulong kept, __global const REAL *values, ulong x_stride,
+                 __global const REAL *x, ulong splits, ulong first_row, ulong all_rows, ulong partial_stride, uint more,
+                 __global REAL *partial)
+{
+    __local REAL tile[DELTAS * COLUMNS * (ROWS + 1)];
+    __local REAL window[COLUMNS * WINDOW];
+    const uint item = (uint)get_local_id(0);
+    const size_t first = get_group_id(0) * ROWS;
+    const size_t split = get_group_id(1) % splits;
+    const size_t start = get_group_id(1) / splits * STEPS;
+    const uint row = item % ROW_ITEMS;
+    const uint step = item / ROW_ITEMS * STEPS_ITEM;
+    const size_t parts = stride / COLUMNS;
+    const size_t begin = parts * split / splits * COLUMNS;
+    const size_t end = parts * (split + 1) / splits * COLUMNS;
+    // Later blocks meet no step of this group.
+    const size_t last = min(base + kept, start + STEPS);
+    REAL sums[ROWS_ITEM][STEPS_ITEM];
+#pragma unroll
+    for (uint r = 0; r < ROWS_ITEM; ++r) {
+#pragma unroll
+        for (uint k = 0; k < STEPS_ITEM; ++k) {
+            sums[r][k] = ZERO;
+        }
+    }
+    for (size_t j = begin; j < end; j += COLUMNS) {
+        for (size_t d = base; d < last; d += DELTAS) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint k = item; k < DELTAS * COLUMNS * ROWS; k += GROUP) {
+                const uint column = k % COLUMNS;
+                const uint delta = k / COLUMNS % DELTAS;
+                const uint r = k / (COLUMNS * DELTAS);
+                const bool inside = first + r < rows && d + delta < last;
+                tile[(delta * COLUMNS + column) * (ROWS + 1) + r] =
+                    inside ? values[((first + r) * kept + (d + delta - base)) * stride + j + column] : ZERO;
+            }
+            // window[s] is x at time start + s - d - DELTAS + 1.
+            for (uint k = item; k < COLUMNS * WINDOW; k += GROUP) {
+                const uint column = k / WINDOW;
+                const uint s = k % WINDOW;
+                const size_t at = start + s + (BEFORE - DELTAS + 1);
+                window[k] = at >= d ? x[(j + column) * x_stride + (at - d)] : ZERO;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (start + step + STEPS_ITEM > d) {
+                for (uint column = 0; column < COLUMNS; ++column) {
+                    REAL near[STEPS_ITEM + DELTAS - 1];
+#pragma unroll
+                    for (uint k = 0; k < STEPS_ITEM + DELTAS - 1; ++k) {
+                        near[k] = window[column * WINDOW + step + k];
+                    }
+#pragma unroll
+                    for (uint delta = 0; delta < DELTAS; ++delta) {
+#pragma unroll
+                        for (uint r = 0; r < ROWS_ITEM; ++r) {
+                            const REAL entry = tile[(delta * COLUMNS + column) * (ROWS + 1) + row + r * ROW_ITEMS];
+#pragma unroll
+                            for (uint k = 0; k < STEPS_ITEM; ++k) {
+                                sums[r][k] += entry * near[k + DELTAS - 1 - delta];
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (uint r = 0; r < ROWS_ITEM; ++r) {
+        const size_t at = first + row + r * ROW_ITEMS;
+        if (at < rows) {
+            __global REAL *to = partial + (split * all_rows + first_row + at) * partial_stride + start + step;
+#pragma unroll
+            for (uint k = 0; k < STEPS_ITEM; ++k) {
+                to[k] = more ? to[k] + sums[r][k] : sums[r][k];
+            }
+        }
+    }
+}
+#else
+// partial as apply_blocks_gpu with one part: a chunk of rows per item, 16 steps at a time.
+__kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept, ulong steps,
+                               __global const REAL *values, ulong x_stride, __global const REAL *x, ulong first_row,
+                               ulong partial_stride, uint more, __global REAL *partial)
+{
+    const size_t begin = rows * get_global_id(0) / get_global_size(0);
+    const size_t end = rows * (get_global_id(0) + 1) / get_global_size(0);
+    for (size_t i = begin; i < end; i += 2) {
+        const size_t other = min(i + 1, end - 1);
+        for (size_t start = 0; start < steps; start += 16) {
+            const size_t last = min(base + kept, start + 16);
+            REAL8 low_0 = (REAL8)ZERO, high_0 = low_0, low_1 = low_0, high_1 = low_0;
+            for (size_t d = base; d < last; ++d) {
+                __global const REAL *entry_0 = values + (i * kept + (d - base)) * stride;
+                __global const REAL *entry_1 = values + (other * kept + (d - base)) * stride;
+                __global const REAL *from = x + (start + BEFORE - d);
+                for (size_t j = 0; j < stride; ++j) {
+                    const REAL8 low = vload8(0, from + j * x_stride);
+                    const REAL8 high = vload8(1, from + j * x_stride);
+                    low_0 += entry_0[j] * low;
+                    high_0 += entry_0[j] * high;
+                    low_1 += entry_1[j] * low;
+                    high_1 += entry_1[j] * high;
+                }
+            }
+            __global REAL *to = partial + (first_row + i) * partial_stride + start;
+            const REAL8 nothing = (REAL8)ZERO;
+            vstore8((more ? vload8(0, to) : nothing) + low_0, 0, to);
+            vstore8((more ? vload8(1, to) : nothing) + high_0, 1, to);
+            if (other > i) {
+                to += partial_stride;
+                vstore8((more ? vload8(0, to) : nothing) + low_1, 0, to);
+                vstore8((more ? vload8(1, to) : nothing) + high_1, 1, to);
+            }
+        }
+    }
+}
+#endif
+
+// y = alpha times the sum of the parts + beta y; beta = 0 never reads y.
+__kernel void join_parts(ulong rows, ulong steps, ulong parts, ulong stride, __global const REAL *partial, REAL alpha,
+                         REAL beta, __global REAL *y)
+{
+    const size_t i = get_global_id(0);
+    const size_t t = get_global_id(1);
+    if (i < rows && t < steps) {
+        REAL sum = ZERO;
+        for (size_t k = 0; k < parts; ++k) {
+            sum += partial[(k * rows + i) * stride + t];
+        }
+        y[t * rows + i] = beta == ZERO ? alpha * sum : alpha * sum + beta * y[t * rows + i];
+    }
+}
