@@ -38,6 +38,7 @@
 #define KIND_K 1
 #define KIND_KS 2
 #define KIND_D 3
+#define HAS_NORMAL (KIND == KIND_K ? 1 : KIND == KIND_KS)
 
 #define LN2 ((REAL)0.69314718055994530942)
 #define PI ((REAL)3.14159265358979323846)
@@ -49,6 +50,7 @@
 // One column at a time, or eight.
 #ifdef PROCESSOR
 #define LANES 8
+#define NAMED(name) name##_cpu
 #define REALN REAL8
 #define INTN INT8
 #define STOREN(v, p) vstore8(v, 0, p)
@@ -61,6 +63,7 @@
 #endif
 #else
 #define LANES 1
+#define NAMED(name) name##_gpu
 #define REALN REAL
 #define STOREN(v, p) (*(p) = (v))
 #if REAL_BITS == 64
@@ -245,6 +248,7 @@ inline pair_t pair_of(triangles_t t, uint row, corners_t columns, REAL alpha)
     }
     if (KIND == KIND_D) {
         REALN normals = (REALN)(ZERO);
+#pragma unroll 1
         for (uint d = 0; d < 3; ++d) {
             normals += NORMAL(t, d)[i] * of_triangle(NORMAL(t, d), columns);
             pair.curls += CURL(t, row % 4, d)[i] * curl_of(t, d, columns);
@@ -278,14 +282,15 @@ inline pair_t pair_of(triangles_t t, uint row, corners_t columns, REAL alpha)
     const entities_t cols = {col_corners, col_centres, col_stride, col_slots}
 
 // Where blocks go: row i of the first row `first_row`, block d - base of `kept` blocks, `stride` columns.
-#define BLOCK_ARGUMENTS ulong first_row, ulong panel_rows, ulong base, ulong kept, __global REAL *values
-#define ENTRY(i, d, j) (values + ((i) * kept + ((d) - base)) * cols.stride + (j))
+#define BLOCK_ARGUMENTS uint first_row, uint panel_rows, uint base, uint kept, __global REAL *values
+#define ENTRY(i, d, j) (values + ((size_t)(i) * kept + ((d) - base)) * cols.stride + (j))
 
 // Adds the moments sum_q w_q u_q^k of a pair; `seconds` are those of the second part of D.
 inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, REALN *moments,
                         REALN *seconds)
 {
     const pair_t pair = pair_of(t, row, columns, alpha);
+#pragma unroll 1
     for (uint q = 0; q < POINTS; ++q) {
         const REALN y0 = of_triangle(POINT(t, q, 0), columns);
         const REALN y1 = of_triangle(POINT(t, q, 1), columns);
@@ -298,7 +303,7 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
             const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
             const REALN u = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
             REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
-            if (KIND == KIND_K || KIND == KIND_KS) {
+            if (HAS_NORMAL) {
                 w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
             }
             REALN v = KIND == KIND_D ? WEIGHT(t, p) * curls : w;
@@ -317,22 +322,21 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
 
 // Makes moments the coefficients of b^k in sum_q w_q exp2(-b u_q) = sum_k b^k (-ln 2)^k / k! moments[k]. The second part of D,
 // 4 alpha beta (beta |x - y|^2 - 3/2) with beta = ln 2 scale b and |x - y|^2 = (rho_0 + u) / scale, raises b by one and two;
-// `part` is 4 alpha ln 2 scale.
-inline void series_of_moments(REALN rho_0, REAL part, REALN *moments, const REALN *seconds)
+// `part` is 4 alpha ln 2 scale. factors[k] = (-ln 2)^k / k!, factors[25 + k] = (k + 1/2) factors[k - 1] come from memory: as
+// constants they would not fit the registers.
+inline void series_of_moments(REALN rho_0, REAL part, __global const REAL *factors, REALN *moments,
+                              const REALN *seconds)
 {
-    REAL series = ONE;
-    REALN lower = (REALN)(ZERO);
-    REALN lowest = (REALN)(ZERO);
 #pragma unroll
     for (uint k = 0; k <= DEGREE; ++k) {
-        moments[k] *= series;
-        if (KIND == KIND_D) {
-            // ln 2 series(k - 2) = -(k - 1) series(k - 1)
-            moments[k] += part * (LN2 * rho_0 * lowest - ((REAL)k + (REAL)0.5) * lower);
-            lowest = lower;
-            lower = series * seconds[k];
+        moments[k] *= factors[k];
+        // ln 2 factors[k - 2] = -(k - 1) factors[k - 1]
+        if (KIND == KIND_D && k >= 1) {
+            moments[k] -= part * factors[25 + k] * seconds[k - 1];
         }
-        series *= -LN2 / (REAL)(k + 1);
+        if (KIND == KIND_D && k >= 2) {
+            moments[k] += part * LN2 * rho_0 * factors[k - 2] * seconds[k - 2];
+        }
     }
 }
 
@@ -364,12 +368,12 @@ inline REAL least(REALN v)
 
 // Blocks first to first + blocks - 1 through moments of whole entries, for `panel_rows` rows. For block d the points of its
 // time rule are ranges[2 (d - 2)] to ranges[2 (d - 2) + 2] - 1, its degree ranges[2 (d - 2) + 1]; nodes (b, c).
-__kernel void fill_blocks(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                          __global const REAL *nodes, ulong first, ulong blocks, BLOCK_ARGUMENTS)
+__kernel void NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                          __global const REAL *nodes, __global const REAL *factors, uint first, uint blocks, BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
-    const size_t i = get_global_id(1);
+    const uint i = (uint)get_global_id(1);
     if (j >= cols.stride || i >= panel_rows) {
         return;
     }
@@ -393,8 +397,8 @@ __kernel void fill_blocks(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part,
             }
         }
     }
-    series_of_moments(rho_0, part, moments, seconds);
-    for (size_t d = first; d < first + blocks; ++d) {
+    series_of_moments(rho_0, part, factors, moments, seconds);
+    for (uint d = first; d < first + blocks; ++d) {
         const uint degree = ranges[2 * (d - 2) + 1];
         const uint end = ranges[2 * (d - 2) + 2];
         REALN entry = (REALN)(ZERO);
@@ -408,27 +412,31 @@ __kernel void fill_blocks(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part,
 
 // As fill_blocks through moments of each pair of triangles, whose points are nearer to their centres. `reach` is the largest
 // distance of two points from the centres of their triangles together; pairs whose points all have b rho > `cut` are left out.
-__kernel void fill_blocks_paired(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                                 __global const REAL *nodes, __global const REAL *centres, ulong centre_stride,
-                                 REAL reach, REAL cut, ulong first, ulong blocks, BLOCK_ARGUMENTS)
+__kernel void NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                                 __global const REAL *nodes, __global const REAL *factors,
+                                 __global const REAL *centres, ulong centre_stride,
+                                 REAL reach, REAL cut, uint first, uint blocks, BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
-    const size_t i = get_global_id(1);
+    const uint i = (uint)get_global_id(1);
     if (j >= cols.stride || i >= panel_rows) {
         return;
     }
-    for (size_t d = first; d < first + blocks; ++d) {
-        STOREN((REALN)(ZERO), ENTRY(i, d, j));
+    __global REAL *entries = ENTRY(i, first, j);
+    for (uint d = 0; d < blocks; ++d) {
+        STOREN((REALN)(ZERO), entries + (size_t)d * cols.stride);
     }
+    __global const uint *row_of = rows.corners + (first_row + i);
     for (uint a = 0; a < rows.slots; ++a) {
-        const uint row = rows.corners[a * rows.stride + first_row + i];
+        const uint row = row_of[a * rows.stride];
         for (uint b = 0; b < cols.slots; ++b) {
             const corners_t columns = corners_of(cols, b, j);
             if (row == NONE || !any_corner(columns)) {
                 continue;
             }
             REALN between = (REALN)(ZERO);
+#pragma unroll 1
             for (uint d = 0; d < 3; ++d) {
                 __global const REAL *centre = centres + d * centre_stride;
                 const REALN along = centre[row / 4] - of_triangle(centre, columns);
@@ -447,8 +455,8 @@ __kernel void fill_blocks_paired(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REA
             }
             const REALN rho_0 = scale * between;
             add_moments(t, row, columns, alpha, scale, rho_0, moments, seconds);
-            series_of_moments(rho_0, part, moments, seconds);
-            for (size_t d = first; d < first + blocks; ++d) {
+            series_of_moments(rho_0, part, factors, moments, seconds);
+            for (uint d = first; d < first + blocks; ++d) {
                 const uint end = ranges[2 * (d - 2) + 2];
                 if (nearest * nodes[2 * (end - 1)] <= cut) {
                     REALN entry = (REALN)(ZERO);
@@ -456,7 +464,7 @@ __kernel void fill_blocks_paired(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REA
                         const REAL node = nodes[2 * n];
                         entry += nodes[2 * n + 1] * exp2_negative(-node * rho_0) * series_at(moments, node, DEGREE);
                     }
-                    __global REAL *to = ENTRY(i, d, j);
+                    __global REAL *to = entries + (size_t)(d - first) * cols.stride;
 #ifdef PROCESSOR
                     STOREN(vload8(0, to) + entry, to);
 #else
@@ -470,13 +478,13 @@ __kernel void fill_blocks_paired(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REA
 
 // As fill_blocks, summed point by point. Entries whose points all have b rho > `cut` become 0; `reach` is the largest distance
 // of a point from the centres of row and column together.
-__kernel void fill_blocks_pointwise(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                                    __global const REAL *nodes, REAL reach, REAL cut, ulong first, ulong blocks,
+__kernel void NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+                                    __global const REAL *nodes, REAL reach, REAL cut, uint first, uint blocks,
                                     BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
-    const size_t i = get_global_id(1);
+    const uint i = (uint)get_global_id(1);
     if (j >= cols.stride || i >= panel_rows) {
         return;
     }
@@ -487,7 +495,7 @@ __kernel void fill_blocks_pointwise(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, 
     }
     const REALN apart = fmax(sqrt(between) - reach, (REALN)(ZERO));
     const REAL nearest = scale * least(apart * apart);
-    for (size_t d = first; d < first + blocks; ++d) {
+    for (uint d = first; d < first + blocks; ++d) {
         const uint begin = ranges[2 * (d - 2)];
         const uint end = ranges[2 * (d - 2) + 2];
         REALN entry = (REALN)(ZERO);
@@ -512,7 +520,7 @@ __kernel void fill_blocks_pointwise(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, 
                             const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
                             const REALN rho = (x0 * x0 + x1 * x1 + x2 * x2) * scale;
                             REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
-                            if (KIND == KIND_K || KIND == KIND_KS) {
+                            if (HAS_NORMAL) {
                                 w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
                             }
                             REALN sum = (REALN)(ZERO);
@@ -532,9 +540,49 @@ __kernel void fill_blocks_pointwise(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, 
     }
 }
 
+#ifndef PROCESSOR
 // Closed forms of the antiderivatives in time; see the plain Rust ones for the formulas.
 
 #define SERIES_TERMS 11
+
+// exp(z^2) erfc(z) / t as a Chebyshev series in 2 t - 1, t = 2 / (2 + z): coefficients by interpolation in 200 points, relative error
+// 2e-15 with 25 terms, 7e-9 with 13. A table, because the constants of the library's erfc do not fit the registers.
+#if REAL_BITS == 64
+#define ERFC_TERMS 25
+__constant REAL erfc_series[ERFC_TERMS] = {
+    5.77033738616469671e-01, 3.55436921270498529e-01, 6.50951588287864841e-02, 3.67114239583665736e-03,
+    -1.11284474335272788e-03, -1.60758299153700450e-04, 3.27803157416584059e-05, 5.44244164556673106e-06,
+    -1.51546655531742396e-06, -1.42976081836110324e-07, 8.23460882104498653e-08, -1.29628463074737975e-09,
+    -4.15472168668884459e-09, 6.34705834556825713e-10, 1.43208143121853485e-10, -6.16038686729325563e-11,
+    2.06110684075611053e-12, 3.57136542561420356e-12, -8.58610960108308096e-13, -6.13664674631309036e-14,
+    7.41251504621231980e-14, -1.28619337402824395e-14, -2.52242671194835553e-15, 1.64923630308067009e-15,
+    -3.15303338993544442e-16,
+};
+#else
+#define ERFC_TERMS 13
+__constant REAL erfc_series[ERFC_TERMS] = {
+    5.770337386e-01f, 3.554369213e-01f, 6.509515883e-02f, 3.671142396e-03f,
+    -1.112844743e-03f, -1.607582992e-04f, 3.278031574e-05f, 5.442441646e-06f,
+    -1.515466555e-06f, -1.429760818e-07f, 8.234608821e-08f, -1.296284631e-09f,
+    -4.154721687e-09f,
+};
+#endif
+
+inline REAL scaled_erfc(REAL z)
+{
+    const REAL t = (REAL)2.0 / ((REAL)2.0 + z);
+    const REAL x = (REAL)4.0 * t - (REAL)2.0;
+    REAL one = ZERO;
+    REAL two = ZERO;
+    // Clenshaw's recurrence.
+#pragma unroll 1
+    for (uint k = ERFC_TERMS - 1; k > 0; --k) {
+        const REAL next = x * one - two + erfc_series[k];
+        two = one;
+        one = next;
+    }
+    return t * ((REAL)0.5 * x * one - two + erfc_series[0]);
+}
 
 // W at s > 0 in one point, with `apart` without its part that is linear in s, Z s + W(0), which the differences of blocks 0 and 1
 // cancel. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of x - y with the normal.
@@ -556,9 +604,10 @@ inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, b
             power *= -z * z / (m + ONE);
         }
     } else {
-        // erf, or erf - 1.
-        const REAL e = apart ? -erfc(z) : erf(z);
-        const REAL g = (REAL)0.5 * TWO_OVER_ROOT_PI * exp(-z * z);
+        const REAL exponential = exp2_negative(-z * z / LN2);
+        // erf - 1, or erf.
+        const REAL e = (apart ? ZERO : ONE) - exponential * scaled_erfc(z);
+        const REAL g = (REAL)0.5 * TWO_OVER_ROOT_PI * exponential;
         bracket = (z + (REAL)0.5 / z) * e + g;
         slope = ((ONE - (REAL)0.5 / (z * z)) * e + g / z) / z;
         quotient = e / z;
@@ -590,15 +639,14 @@ inline void at_start(REAL alpha, REAL r, REAL d, REAL w, REAL v, REAL *z, REAL *
     }
 }
 
-#ifndef PROCESSOR
 // Blocks 0 and 1 without the parts at s = 0 of triangles that touch; `step` is the length of a time step, nodes[3 t ...] are
 // the corners of triangle t.
-__kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL alpha, REAL step, ulong first,
-                         ulong blocks, BLOCK_ARGUMENTS)
+__kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL alpha, REAL step, uint first, uint blocks,
+                         BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0);
-    const size_t i = get_global_id(1);
+    const uint i = (uint)get_global_id(1);
     if (j >= cols.stride || i >= panel_rows) {
         return;
     }
@@ -616,7 +664,9 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
             for (uint k = 0; k < 9; ++k) {
                 touch = touch || nodes[3 * (row / 4) + k / 3] == nodes[3 * (column / 4) + k % 3];
             }
+#pragma unroll 1
             for (uint q = 0; q < POINTS; ++q) {
+#pragma unroll 1
                 for (uint p = 0; p < POINTS; ++p) {
                     const REAL x0 = POINT(t, p, 0)[row / 4] - POINT(t, q, 0)[column / 4];
                     const REAL x1 = POINT(t, p, 1)[row / 4] - POINT(t, q, 1)[column / 4];
@@ -625,9 +675,13 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
                     const REAL d = x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
                     const REAL v = WEIGHT(t, p) * WEIGHT(t, q) * pair.curls;
                     const REAL w = WEIGHT(t, p) * WEIGHT(t, q) * TEST_HAT(t, p, row) * TRIAL_HAT(t, q, column) * pair.factor;
-                    const REAL w_1 = antiderivative(alpha, r, step, d, w, v, !touch);
-                    block_0 -= w_1;
-                    block_1 += (REAL)2.0 * w_1 - antiderivative(alpha, r, (REAL)2.0 * step, d, w, v, !touch);
+                    // A loop, so that the code of erfc is there once.
+#pragma unroll 1
+                    for (uint m = 1; m <= 2; ++m) {
+                        const REAL w_m = antiderivative(alpha, r, (REAL)m * step, d, w, v, !touch);
+                        block_0 -= m == 1 ? w_m : ZERO;
+                        block_1 += m == 1 ? (REAL)2.0 * w_m : -w_m;
+                    }
                 }
             }
         }
@@ -777,7 +831,7 @@ __kernel void add_singular(__global const uint *entries, __global const ulong *s
 // x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
 #define BEFORE 16
 
-__kernel void spread_steps(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
+__kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
 {
     const size_t t = get_global_id(0);
     const size_t j = get_global_id(1);
@@ -917,7 +971,7 @@ __kernel void apply_blocks_cpu(ulong rows, ulong stride, ulong base, ulong kept,
 #endif
 
 // y = alpha times the sum of the parts + beta y; beta = 0 never reads y.
-__kernel void join_parts(ulong rows, ulong steps, ulong parts, ulong stride, __global const REAL *partial, REAL alpha,
+__kernel void NAMED(join_parts)(ulong rows, ulong steps, ulong parts, ulong stride, __global const REAL *partial, REAL alpha,
                          REAL beta, __global REAL *y)
 {
     const size_t i = get_global_id(0);

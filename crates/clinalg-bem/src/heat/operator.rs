@@ -1,6 +1,6 @@
 //! The operators on a device.
 
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{LN_2, LOG2_E};
 
 use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
 use clinalg::solve::Operator;
@@ -47,6 +47,8 @@ impl Default for OperatorOptions {
 
 /// What makes kernels those for processors.
 const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
+/// The kernels of the product.
+const PRODUCTS: [&str; 2] = ["apply_blocks_gpu", "apply_blocks_cpu"];
 /// Blocks that hold integrals at s = 0.
 const START_BLOCKS: usize = 2;
 /// Values of x kept before the first time step, as in the kernels.
@@ -104,6 +106,8 @@ struct Panel<T: Real> {
 #[derive(Debug)]
 struct Later<T: Real> {
     ranges: Buffer<u32>,
+    /// (-ln 2)^k / k!, then (k + 1/2) times the one before.
+    factors: Buffer<T>,
     pointwise: Part<T>,
     paired: Part<T>,
     whole: Part<T>,
@@ -141,6 +145,11 @@ fn kind_code(kind: Kind) -> u64 {
         Kind::Ks => 2,
         Kind::D => 3,
     }
+}
+
+/// A count that the mesh or the number of time steps bounds below 2^32.
+fn count(value: usize) -> Arg {
+    Arg::U32(value as u32)
 }
 
 /// Enqueues a kernel of this crate.
@@ -307,7 +316,8 @@ impl<T: Real> HeatOperator<T> {
     }
 
     /// A kernel that moves or multiplies, the same for all operators.
-    fn plain(&self, name: &'static str) -> Kernel {
+    fn plain(&self, names: [&'static str; 2]) -> Kernel {
+        let name = names[usize::from(self.is_cpu())];
         let kernel = Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&[("DEGREE", DEGREE_STEP as u64)]);
         if self.is_cpu() {
             kernel.with(PROCESSOR)
@@ -334,8 +344,8 @@ impl<T: Real> HeatOperator<T> {
         let kept = self.steps.min(START_BLOCKS);
         let (alpha, step) = (Arg::real::<T>(params.alpha), Arg::real::<T>(params.step()));
         let mut args = shared.geometry(self.kind);
-        args.extend([shared.nodes.arg(), alpha, step, Arg::size(0), Arg::size(kept)]);
-        args.extend([Arg::size(0), Arg::size(self.rows), Arg::size(0), Arg::size(kept), self.start.arg()]);
+        args.extend([shared.nodes.arg(), alpha, step, count(0), count(kept)]);
+        args.extend([count(0), count(self.rows), count(0), count(kept), self.start.arg()]);
         let range = Range::d2([self.stride(), self.rows], [64, if self.is_cpu() { 1 } else { 4 }]);
         launch(context, self.kernel("fill_start"), range, &args)?;
 
@@ -349,7 +359,7 @@ impl<T: Real> HeatOperator<T> {
             starts.push(rules.len() as u32 / 5);
         }
         let pairs = touching.pairs.len() / 3;
-        let count = touching.entries.len() / 2;
+        let targets = touching.entries.len() / 2;
         let sums = Buffer::<T>::uninit(context, 2 * self.kind.slots() * pairs)?;
         let pair_buffer = Buffer::from_slice(context, &touching.pairs)?;
         let (rules, starts) = (Buffer::from_slice(context, &rules)?, Buffer::from_slice(context, &starts)?);
@@ -373,7 +383,7 @@ impl<T: Real> HeatOperator<T> {
             entries.arg(),
             sources.arg(),
             offsets.arg(),
-            Arg::size(count),
+            Arg::size(targets),
             Arg::size(pairs),
             sums.arg(),
             step,
@@ -383,7 +393,7 @@ impl<T: Real> HeatOperator<T> {
             Arg::size(kept),
             self.start.arg(),
         ];
-        launch(context, self.kernel("add_singular"), Range::d1(count, local), &args)?;
+        launch(context, self.kernel("add_singular"), Range::d1(targets, local), &args)?;
         // The buffers above go now.
         context.finish()
     }
@@ -403,7 +413,17 @@ impl<T: Real> HeatOperator<T> {
             let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
             Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, scale, first, blocks })
         };
+        let mut factors = vec![1.0];
+        for k in 1..=MOST_DEGREE {
+            factors.push(-factors[k - 1] * LN_2 / k as f64);
+        }
+        factors.push(0.0);
+        for k in 1..=MOST_DEGREE {
+            factors.push((k as f64 + 0.5) * factors[k - 1]);
+        }
+        let factors: Vec<T> = factors.into_iter().map(T::of).collect();
         Ok(Later {
+            factors: Buffer::from_slice(context, &factors)?,
             ranges: Buffer::from_slice(context, &rules.tables(1.0).0)?,
             pointwise: part(START_BLOCKS, points)?,
             paired: part(START_BLOCKS + points, pairs)?,
@@ -478,30 +498,33 @@ impl<T: Real> HeatOperator<T> {
         let rows = panel.rows.min(self.rows - first);
         let alpha = shared.params.alpha;
         let parts = [
-            (&later.pointwise, "fill_blocks_pointwise"),
-            (&later.paired, "fill_blocks_paired"),
-            (&later.whole, "fill_blocks"),
+            (&later.pointwise, ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"]),
+            (&later.paired, ["fill_blocks_paired_gpu", "fill_blocks_paired_cpu"]),
+            (&later.whole, ["fill_blocks_gpu", "fill_blocks_cpu"]),
         ];
-        for (number, (part, name)) in parts.into_iter().enumerate() {
+        for (number, (part, names)) in parts.into_iter().enumerate() {
             if part.blocks == 0 {
                 continue;
             }
             let mut args = shared.geometry(self.kind);
-            let second = 4.0 * alpha * std::f64::consts::LN_2 * part.scale;
+            let second = 4.0 * alpha * LN_2 * part.scale;
             args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
             args.extend([later.ranges.arg(), part.nodes.arg()]);
+            if number > 0 {
+                args.push(later.factors.arg());
+            }
             if number == 1 {
                 args.extend([shared.of_triangles.centres.arg(), Arg::size(shared.of_triangles.stride)]);
             }
             if number < 2 {
                 args.extend([Arg::real::<T>(later.reaches[number]), Arg::real::<T>(later.cut)]);
             }
-            args.extend([Arg::size(part.first), Arg::size(part.blocks)]);
+            args.extend([count(part.first), count(part.blocks)]);
             let kept = self.steps - START_BLOCKS;
-            args.extend([Arg::size(first), Arg::size(rows), Arg::size(START_BLOCKS), Arg::size(kept)]);
+            args.extend([count(first), count(rows), count(START_BLOCKS), count(kept)]);
             args.push(panel.values.arg());
-            let kernel = self.kernel(name);
-            let (kernel, lanes) = if self.is_cpu() { (kernel.with(PROCESSOR), LANES) } else { (kernel, 1) };
+            let (kernel, lanes) =
+                if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
             launch(&shared.context, kernel, self.entries(rows, lanes), &args)?;
         }
         Ok(())
@@ -518,12 +541,12 @@ impl<T: Real> HeatOperator<T> {
         let context = &self.shared.context;
         if self.is_cpu() {
             args.extend([Arg::size(first), Arg::size(self.partial_stride), more, self.partial.arg()]);
-            return launch(context, self.plain("apply_blocks_cpu"), Range::d1(context.chunks().min(rows), 1), &args);
+            return launch(context, self.plain(PRODUCTS), Range::d1(context.chunks().min(rows), 1), &args);
         }
         args.extend([Arg::size(self.splits), Arg::size(first), Arg::size(self.rows), Arg::size(self.partial_stride)]);
         args.extend([more, self.partial.arg()]);
         let groups = [rows.div_ceil(ROWS) * ROW_ITEMS * ROW_ITEMS, self.splits * (self.partial_stride / self.tile)];
-        launch(context, self.plain("apply_blocks_gpu"), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
+        launch(context, self.plain(PRODUCTS), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
     }
 }
 
@@ -574,7 +597,7 @@ impl<T: Real> Operator<T> for HeatOperator<T> {
         let args = [Arg::size(self.cols), steps, stride, x.buffer().arg(), self.spread.arg()];
         let local = if self.is_cpu() { [self.spread_stride, 1] } else { [32, 8] };
         let range = Range::d2([self.spread_stride, self.stride()], local);
-        launch(context, self.plain("spread_steps"), range, &args)?;
+        launch(context, self.plain(["spread_steps_gpu", "spread_steps_cpu"]), range, &args)?;
         self.multiply(0, self.rows, 0, self.steps.min(START_BLOCKS), &self.start)?;
         let mut first = 0;
         while first < self.rows && !self.panels.is_empty() {
@@ -597,6 +620,6 @@ impl<T: Real> Operator<T> for HeatOperator<T> {
             y.buffer().arg(),
         ];
         let range = Range::d2([self.rows, self.steps], if self.is_cpu() { [1, 1] } else { [32, 8] });
-        launch(context, self.plain("join_parts"), range, &args)
+        launch(context, self.plain(["join_parts_gpu", "join_parts_cpu"]), range, &args)
     }
 }
