@@ -30,7 +30,8 @@ fn main() -> clinalg::Result<()> {
 
 fn run<T: Real>(device: &Device, level: usize, form: Form) -> clinalg::Result<()> {
     let context = Context::new(device, &ContextOptions { profiling: true, ..ContextOptions::default() })?;
-    let mesh = if level % 2 == 0 { Mesh::cube24() } else { Mesh::cube12() }.refined_times(level.div_ceil(2))?;
+    let mesh =
+        if level.is_multiple_of(2) { Mesh::cube24() } else { Mesh::cube12() }.refined_times(level.div_ceil(2))?;
     let params = HeatParams::new(0.5, 1.0, 1 << level);
     let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
     for kind in Kind::ALL {

@@ -44,7 +44,7 @@ fn solve<T: Real>(context: &Context, mesh: &Mesh, params: &HeatParams, problem: 
 }
 
 fn rung(level: usize) -> (Mesh, HeatParams) {
-    let mesh = if level % 2 == 0 { Mesh::cube24() } else { Mesh::cube12() };
+    let mesh = if level.is_multiple_of(2) { Mesh::cube24() } else { Mesh::cube12() };
     (mesh.refined_times(level.div_ceil(2)).unwrap(), HeatParams::new(ALPHA, 1.0, 1 << level))
 }
 
