@@ -2,7 +2,7 @@
 
 use clinalg::runtime::devices;
 use clinalg::solve::Operator;
-use clinalg::{Context, ContextOptions, Real, Shape, Vector};
+use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::Reference;
 use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions};
@@ -29,12 +29,25 @@ fn distance(got: &[f64], want: &[f64]) -> f64 {
     norm(&mut got.iter().zip(want).map(|(a, b)| a - b)) / norm(&mut want.iter().copied())
 }
 
+/// How much larger relative errors of the product may be than those of the entries: |A| |x| against A x.
+fn condition(reference: &Reference, kind: Kind, x: &[f64]) -> f64 {
+    let mut blocks = reference.blocks(kind);
+    let plain = blocks.apply(x).unwrap();
+    blocks.values.iter_mut().for_each(|v| *v = v.abs());
+    let sizes: Vec<f64> = x.iter().map(|v| v.abs()).collect();
+    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    norm(&blocks.apply(&sizes).unwrap()) / norm(&plain)
+}
+
+/// Single precision has to keep `tolerance` in the entries, double precision in the product, whatever cancels there.
 fn agree<T: Real>(mesh: &Mesh, params: &HeatParams, tolerance: f64) {
     let reference = Reference::new(mesh, params).unwrap();
     for kind in Kind::ALL {
         let n = kind.cols(mesh) * params.steps;
         let x = scattered(n);
         let want = reference.apply(kind, &x).unwrap();
+        let single = T::PRECISION == Precision::F32;
+        let tolerance = if single { tolerance * condition(&reference, kind, &x) } else { tolerance };
         for context in contexts() {
             let space = HeatSpace::<T>::new(&context, mesh, params).unwrap();
             let xs: Vec<T> = x.iter().map(|&v| T::of(v)).collect();
@@ -77,7 +90,8 @@ fn double_precision_agrees_where_steps_are_short() {
 
 #[test]
 fn single_precision_agrees() {
-    agree::<f32>(&Mesh::cube12().refined().unwrap(), &HeatParams::new(0.5, 4.0, 20), 1e-5);
+    // The accuracy asked of entries by default, ten times what rounding leaves. The product cancels: seven times as much for V.
+    agree::<f32>(&Mesh::cube12().refined().unwrap(), &HeatParams::new(0.5, 4.0, 20), 1e-6);
 }
 
 #[test]
