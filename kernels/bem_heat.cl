@@ -54,6 +54,7 @@
 #define REALN REAL8
 #define INTN INT8
 #define STOREN(v, p) vstore8(v, 0, p)
+#define FILL_KERNEL __kernel void
 #if REAL_BITS == 64
 #define AS_INTN as_long8
 #define AS_REALN as_double8
@@ -66,6 +67,8 @@
 #define NAMED(name) name##_gpu
 #define REALN REAL
 #define STOREN(v, p) (*(p) = (v))
+// Without it a compiler has to leave registers for the largest work-group there is.
+#define FILL_KERNEL __kernel __attribute__((reqd_work_group_size(64, 4, 1))) void
 #if REAL_BITS == 64
 #define INTN long
 #define AS_INTN as_long
@@ -327,15 +330,17 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
 inline void series_of_moments(REALN rho_0, REAL part, __global const REAL *factors, REALN *moments,
                               const REALN *seconds)
 {
+// Zero, which compilers do not know: scalar registers could not hold all of them.
+    __global const REAL *each = factors + (get_global_id(0) >> 31);
 #pragma unroll
     for (uint k = 0; k <= DEGREE; ++k) {
-        moments[k] *= factors[k];
+        moments[k] *= each[k];
         // ln 2 factors[k - 2] = -(k - 1) factors[k - 1]
         if (KIND == KIND_D && k >= 1) {
-            moments[k] -= part * factors[25 + k] * seconds[k - 1];
+            moments[k] -= part * each[25 + k] * seconds[k - 1];
         }
         if (KIND == KIND_D && k >= 2) {
-            moments[k] += part * LN2 * rho_0 * factors[k - 2] * seconds[k - 2];
+            moments[k] += part * LN2 * rho_0 * each[k - 2] * seconds[k - 2];
         }
     }
 }
@@ -368,7 +373,7 @@ inline REAL least(REALN v)
 
 // Blocks first to first + blocks - 1 through moments of whole entries, for `panel_rows` rows. For block d the points of its
 // time rule are ranges[2 (d - 2)] to ranges[2 (d - 2) + 2] - 1, its degree ranges[2 (d - 2) + 1]; nodes (b, c).
-__kernel void NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+FILL_KERNEL NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
                           __global const REAL *nodes, __global const REAL *factors, uint first, uint blocks, BLOCK_ARGUMENTS)
 {
     GEOMETRY;
@@ -412,7 +417,7 @@ __kernel void NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REA
 
 // As fill_blocks through moments of each pair of triangles, whose points are nearer to their centres. `reach` is the largest
 // distance of two points from the centres of their triangles together; pairs whose points all have b rho > `cut` are left out.
-__kernel void NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
                                  __global const REAL *nodes, __global const REAL *factors,
                                  __global const REAL *centres, ulong centre_stride,
                                  REAL reach, REAL cut, uint first, uint blocks, BLOCK_ARGUMENTS)
@@ -478,7 +483,7 @@ __kernel void NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alp
 
 // As fill_blocks, summed point by point. Entries whose points all have b rho > `cut` become 0; `reach` is the largest distance
 // of a point from the centres of row and column together.
-__kernel void NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
+FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
                                     __global const REAL *nodes, REAL reach, REAL cut, uint first, uint blocks,
                                     BLOCK_ARGUMENTS)
 {
