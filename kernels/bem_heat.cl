@@ -300,6 +300,7 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
         const REALN y2 = of_triangle(POINT(t, q, 2), columns);
         const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
         const REALN curls = WEIGHT(t, q) * pair.curls;
+#pragma unroll 1
         for (uint p = 0; p < POINTS; ++p) {
             const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
             const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
@@ -330,7 +331,7 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
 inline void series_of_moments(REALN rho_0, REAL part, __global const REAL *factors, REALN *moments,
                               const REALN *seconds)
 {
-// Zero, which compilers do not know: scalar registers could not hold all of them.
+    // Zero, which compilers do not know: scalar registers could not hold all of them.
     __global const REAL *each = factors + (get_global_id(0) >> 31);
 #pragma unroll
     for (uint k = 0; k <= DEGREE; ++k) {
@@ -548,7 +549,21 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
 #ifndef PROCESSOR
 // Closed forms of the antiderivatives in time; see the plain Rust ones for the formulas.
 
+// 2 / sqrt(pi) (-1)^n / n! times -1 / (4 n^2 - 1), 2 / (4 (n + 1)^2 - 1), 1 / (2 n + 1): for z < 1/2 the next term is below 1e-17.
 #define SERIES_TERMS 11
+__constant REAL start_series[3 * SERIES_TERMS] = {
+    1.12837916709551256e+00, 7.52252778063674965e-01, 1.12837916709551256e+00,
+    3.76126389031837483e-01, -1.50450555612735015e-01, -3.76126389031837483e-01,
+    -3.76126389031837538e-02, 3.22394047741575013e-02, 1.12837916709551261e-01,
+    5.37323412902625079e-03, -5.97026014336250049e-03, -2.68661706451312522e-02,
+    -7.46282517920312562e-04, 9.49814113716761590e-04, 5.22397762544218793e-03,
+    9.49814113716761482e-05, -1.31512723437705436e-04, -8.54832702345085333e-04,
+    -1.09593936198087863e-05, 1.60737773090528853e-05, 1.20553329817896650e-04,
+    1.14812695064663469e-06, -1.75595886569485307e-06, -1.49256503584062520e-05,
+    -1.09747429105928317e-07, 1.73285414377781564e-07, 1.64621143658892485e-06,
+    9.62696746543230948e-09, -1.55865187535570690e-08, -1.63658446912349245e-07,
+    -7.79325937677853431e-10, 1.28758198398949721e-09, 1.48071928158792159e-08,
+};
 
 // exp(z^2) erfc(z) / t as a polynomial in 2 t - 1, t = 2 / (2 + z): through 200 Chebyshev points, relative error 2e-15 with 25
 // terms, 3e-7 in single precision with 13. A table, because the constants of the library's erfc do not fit the registers.
@@ -595,14 +610,12 @@ inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, b
     REAL slope = ZERO;
     REAL quotient = ZERO;
     if (z < (REAL)0.5 && !apart) {
-        // 2 / sqrt(pi) sum (-1)^n z^(2 n) / n! times -1 / (4 n^2 - 1), 2 / (4 (n + 1)^2 - 1), 1 / (2 n + 1).
-        REAL power = TWO_OVER_ROOT_PI;
-        for (uint n = 0; n < SERIES_TERMS; ++n) {
-            const REAL m = (REAL)n;
-            bracket -= power / ((REAL)4.0 * m * m - ONE);
-            slope += power * (REAL)2.0 / ((REAL)4.0 * (m + ONE) * (m + ONE) - ONE);
-            quotient += power / ((REAL)2.0 * m + ONE);
-            power *= -z * z / (m + ONE);
+        const REAL square = z * z;
+#pragma unroll 1
+        for (uint n = SERIES_TERMS; n > 0; --n) {
+            bracket = bracket * square + start_series[3 * n - 3];
+            slope = slope * square + start_series[3 * n - 2];
+            quotient = quotient * square + start_series[3 * n - 1];
         }
     } else {
         const REAL exponential = exp2_negative(-z * z / LN2);
