@@ -9,7 +9,7 @@ use clinalg::runtime::{Arg, Buffer, File, Kernel, Range};
 use clinalg::{Context, Real, Shape};
 
 use crate::graph::Value;
-use crate::integrate::{Norm, Stepper, Tolerance};
+use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
 use crate::opencl;
 use crate::plan::{Plan, Variant};
@@ -215,6 +215,29 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
         let (input, _) = carry.expect("the solution of a finished graph is carried on");
         Ok(self.vector(*input).to_vec()?)
+    }
+
+    fn sibling(&self, method: &Method) -> Result<Self> {
+        DeviceStepper::new(&self.context, method, &self.system, Variant::Fused)
+    }
+
+    fn stored(&self, slot: Slot) -> Stored<'_, T> {
+        let graph = self.plan.graph();
+        Stored::Device(self.vector(match slot {
+            Slot::Input(k) => graph.inputs()[k],
+            Slot::Result => graph.solution(),
+        }))
+    }
+
+    fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()> {
+        let place = self.plan.graph().inputs()[input];
+        let role = self.roles[self.plan.place(place).expect("inputs are stored")];
+        match from {
+            Stored::Host(values) => self.buffers[role].write(values)?,
+            Stored::Device(buffer) if buffer.context().same(&self.context) => self.buffers[role].copy_from(buffer)?,
+            Stored::Device(buffer) => self.buffers[role].write(&buffer.to_vec()?)?,
+        }
+        Ok(())
     }
 }
 

@@ -73,6 +73,16 @@ pub enum Error {
         /// Time reached.
         t: f64,
     },
+    /// A fixed step past the stability limit.
+    #[error("the step {h:e} is past the stability limit of `{method}` for this problem, about {limit:.2e}")]
+    Unstable {
+        /// The method's name.
+        method: String,
+        /// The step asked for.
+        h: f64,
+        /// The largest one that can be stable, by an estimate of the largest eigenvalue at the beginning.
+        limit: f64,
+    },
     /// A failure of the device or its runtime.
     #[error(transparent)]
     Device(#[from] clinalg::Error),
@@ -89,6 +99,7 @@ impl Error {
             Error::NotFinite { .. } => "clinalg:ode:notFinite",
             Error::StepTooSmall { .. } => "clinalg:ode:stepTooSmall",
             Error::StepLimit { .. } => "clinalg:ode:stepLimit",
+            Error::Unstable { .. } => "clinalg:ode:unstable",
             Error::Device(error) => error.id(),
         }
     }

@@ -7,19 +7,24 @@
 //!
 //! let decay = System::builder(Grid::unit(&[1])).field("u", "-u").build()?;
 //! let mut stepper = Reference::<f64>::new(&Method::named("dopri54")?, &decay);
-//! let options = Options { relative: 1e-9, absolute: 1e-12, ..Options::default() };
-//! let (y, report) = integrate(&mut stepper, &decay, 0.0, 2.0, &[1.0], &options, &mut |_, _| ())?;
+//! let options = Options { relative: 1e-9, absolute: 1e-12, save_at: vec![1.0], ..Options::default() };
+//! let mut at_one = 0.0;
+//! let (y, report) = integrate(&mut stepper, 0.0, 2.0, &[1.0], &options, &mut |_, y| at_one = y[0])?;
 //! assert!((y[0] - (-2.0_f64).exp()).abs() < 1e-9);
+//! assert!((at_one - (-1.0_f64).exp()).abs() < 1e-8);
 //! assert!(report.accepted < 100);
 //! # Ok::<(), clinalg_ode::Error>(())
 //! ```
+//!
+//! [`Integrator`] does the same step by step, with events, progress and dense output.
 
 use clinalg::Real;
+use clinalg::runtime::Buffer;
 use serde::Serialize;
 
-use crate::method::{Input, Method};
-use crate::reference::Reference;
-use crate::rhs::Rhs;
+pub use crate::events::{Direction, Event, Occurrence};
+pub use crate::integrator::{Integrator, Taken};
+use crate::method::Method;
 use crate::{Error, Result};
 
 /// How the error of a step is measured; each component is divided by absolute + relative max(|y|, |y'|).
@@ -43,7 +48,70 @@ pub struct Tolerance {
     pub norm: Norm,
 }
 
-/// Something that computes steps of a method.
+impl Tolerance {
+    /// For steps whose error nobody looks at.
+    pub(crate) const UNUSED: Tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: Norm::Max };
+}
+
+/// A vector that a stepper keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// What this input of the method's graph holds, counted from 0.
+    Input(usize),
+    /// The solution at the end of the step tried last, before it is taken.
+    Result,
+}
+
+/// Where a vector is.
+pub enum Stored<'a, T: Real> {
+    /// In the memory of the host.
+    Host(&'a [T]),
+    /// On a device.
+    Device(&'a Buffer<T>),
+}
+
+impl<T: Real> Stored<'_, T> {
+    /// The whole vector.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        Ok(match self {
+            Stored::Host(values) => values.to_vec(),
+            Stored::Device(buffer) => buffer.to_vec()?,
+        })
+    }
+
+    /// Some of its components; few of them are read one by one.
+    ///
+    /// # Errors
+    /// Those of the device; [`Error::Value`] past the end.
+    pub fn pick(&self, components: &[usize]) -> Result<Vec<T>> {
+        const ONE_BY_ONE: usize = 16;
+        let n = match self {
+            Stored::Host(values) => values.len(),
+            Stored::Device(buffer) => buffer.len(),
+        };
+        if let Some(k) = components.iter().find(|k| **k >= n) {
+            return Err(Error::value("component", format!("below {n}"), k));
+        }
+        match self {
+            Stored::Device(buffer) if components.len() <= ONE_BY_ONE => {
+                let mut values = vec![T::zero(); components.len()];
+                for (value, k) in values.iter_mut().zip(components) {
+                    buffer.read_range(*k, std::slice::from_mut(value))?;
+                }
+                Ok(values)
+            }
+            _ => {
+                let all = self.to_vec()?;
+                Ok(components.iter().map(|k| all[*k]).collect())
+            }
+        }
+    }
+}
+
+/// Something that computes steps of a method for a right-hand side.
 pub trait Stepper<T: Real> {
     /// The method.
     fn method(&self) -> &Method;
@@ -63,7 +131,7 @@ pub trait Stepper<T: Real> {
     /// Those of the device.
     fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>>;
 
-    /// Takes the step tried last.
+    /// Takes what was tried last.
     ///
     /// # Errors
     /// Those of the device.
@@ -74,10 +142,51 @@ pub trait Stepper<T: Real> {
     /// # Errors
     /// Those of the device.
     fn solution(&self) -> Result<Vec<T>>;
+
+    /// Another method for the same right-hand side in the same place, whose inputs hold nothing yet.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn sibling(&self, method: &Method) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// One of the vectors kept.
+    fn stored(&self, slot: Slot) -> Stored<'_, T>;
+
+    /// Sets what one input of the graph holds; what is on the device stays there.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of components; those of the device.
+    fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()>;
+
+    /// Most steps of one size that [`Stepper::trial_steps`] computes together.
+    fn steps_at_once(&self) -> usize {
+        1
+    }
+
+    /// Computes `count` steps of the size h, at most [`Stepper::steps_at_once`], without taking them, and adds the norm of
+    /// the error of each to `errors` where the method estimates it. [`Stepper::accept`] takes them all; to take only the
+    /// first of them, try these alone.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn trial_steps(
+        &mut self,
+        t: f64,
+        h: f64,
+        count: usize,
+        tolerance: &Tolerance,
+        errors: &mut Vec<f64>,
+    ) -> Result<()> {
+        assert_eq!(count, 1, "one step at once");
+        errors.extend(self.trial(t, h, tolerance)?);
+        Ok(())
+    }
 }
 
 /// What an integration did.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// Time reached.
     pub t: f64,
@@ -85,29 +194,43 @@ pub struct Report {
     pub accepted: usize,
     /// Steps tried and thrown away.
     pub rejected: usize,
-    /// Evaluations of the right-hand side by the method, without those that start multi-step methods or find the first step.
+    /// Evaluations of the right-hand side by the method, without those that start multi-step methods, find the first step,
+    /// interpolate or look for stiffness.
     pub rhs_evaluations: usize,
     /// Smallest step taken.
     pub smallest_step: f64,
     /// Largest step taken.
     pub largest_step: f64,
+    /// Events, in the order of their times.
+    pub events: Vec<Occurrence>,
+    /// Where it was noticed that stability, not accuracy, bounds the steps: an implicit method may need far fewer.
+    pub stiff: Option<f64>,
 }
 
 impl Report {
-    fn new(t: f64) -> Report {
-        Report { t, accepted: 0, rejected: 0, rhs_evaluations: 0, smallest_step: f64::INFINITY, largest_step: 0.0 }
+    pub(crate) fn new(t: f64) -> Report {
+        Report {
+            t,
+            accepted: 0,
+            rejected: 0,
+            rhs_evaluations: 0,
+            smallest_step: f64::INFINITY,
+            largest_step: 0.0,
+            events: Vec::new(),
+            stiff: None,
+        }
     }
 
-    fn took(&mut self, h: f64) {
+    pub(crate) fn took(&mut self, h: f64) {
         self.accepted += 1;
         self.smallest_step = self.smallest_step.min(h);
         self.largest_step = self.largest_step.max(h);
     }
 }
 
-/// How steps follow the error. With q the smaller order of the pair plus 1 and e the norm of the error, a step is followed by
-/// one that is `safety` e^(-alpha/q) e_old^(beta/q) times as large, within `shrink` and `grow`; after a rejected step there is
-/// no growth.
+/// How time is stepped through. Where steps follow the error, with q the smaller order of the pair plus 1 and e the norm of the
+/// error, a step is followed by one that is `safety` e^(-alpha/q) e_old^(beta/q) times as large, within `shrink` and `grow`;
+/// after a rejected step there is no growth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Relative tolerance, at least 0.
@@ -116,14 +239,23 @@ pub struct Options {
     pub absolute: f64,
     /// Norm of the error.
     pub norm: Norm,
+    /// Steps of this size instead of such that follow the error. Between two stops all steps are equal, and at most this.
+    pub fixed_step: Option<f64>,
     /// First step; `None` finds one from the right-hand side (Hairer, Norsett, Wanner, Solving ODEs I, II.4).
     pub first_step: Option<f64>,
     /// Largest step.
     pub largest_step: f64,
     /// Most steps, rejected ones counted.
     pub step_limit: usize,
-    /// Times that a step must end at, inside the interval: where the right-hand side jumps or the solution is wanted.
+    /// Times that a step must end at: where the right-hand side jumps. Multi-step methods start anew there.
     pub stops: Vec<f64>,
+    /// Times at which the solution is wanted, both ends allowed: interpolated inside of steps, to at least third order.
+    pub save_at: Vec<f64>,
+    /// Keeps what [`Integrator::at`] needs: two vectors, copied in every step.
+    pub dense: bool,
+    /// Refuses fixed steps past the stability limit ([`Error::Unstable`]), and looks from time to time whether stability bounds
+    /// the steps that follow the error ([`Report::stiff`]).
+    pub watch_stability: bool,
     /// Factor for caution.
     pub safety: f64,
     /// Weight of the error.
@@ -142,10 +274,14 @@ impl Default for Options {
             relative: 1e-6,
             absolute: 1e-9,
             norm: Norm::Rms,
+            fixed_step: None,
             first_step: None,
             largest_step: f64::INFINITY,
             step_limit: 100_000,
             stops: Vec::new(),
+            save_at: Vec::new(),
+            dense: false,
+            watch_stability: true,
             safety: 0.9,
             alpha: 0.7,
             beta: 0.4,
@@ -155,226 +291,82 @@ impl Default for Options {
     }
 }
 
-/// Errors below this count as this: a lucky step does not promise another one.
-const LEAST_ERROR: f64 = 1e-4;
-
-/// Checks what every integration is given.
-fn check<T: Real>(stepper: &dyn Stepper<T>, rhs: &dyn Rhs<T>, t0: f64, t_end: f64, y0: &[T]) -> Result<()> {
-    if !t0.is_finite() {
-        return Err(Error::value("t0", "a finite number", t0));
+impl Options {
+    /// Checks every value that does not depend on the problem.
+    pub(crate) fn check(&self) -> Result<()> {
+        let positive = |v: f64| v > 0.0 && v.is_finite();
+        let tolerances = "at least 0 and finite, and above 0 unless the other tolerance is";
+        let ranges = [
+            ("relative", self.relative, self.relative >= 0.0 && self.relative.is_finite(), tolerances),
+            (
+                "absolute",
+                self.absolute,
+                self.absolute >= 0.0 && self.absolute.is_finite() && self.absolute + self.relative > 0.0,
+                tolerances,
+            ),
+            ("h", self.fixed_step.unwrap_or(1.0), self.fixed_step.is_none_or(positive), "a finite number above 0"),
+            (
+                "first_step",
+                self.first_step.unwrap_or(1.0),
+                self.first_step.is_none_or(positive),
+                "a finite number above 0",
+            ),
+            ("largest_step", self.largest_step, self.largest_step > 0.0, "above 0"),
+            ("safety", self.safety, self.safety > 0.0 && self.safety < 1.0, "between 0 and 1"),
+            ("alpha", self.alpha, self.alpha > 0.0 && self.alpha <= 2.0, "above 0, at most 2"),
+            ("beta", self.beta, self.beta >= 0.0 && self.beta <= 2.0, "from 0 to 2"),
+            ("shrink", self.shrink, self.shrink > 0.0 && self.shrink < 1.0, "between 0 and 1"),
+            ("grow", self.grow, self.grow >= 1.0 && self.grow.is_finite(), "at least 1"),
+        ];
+        match ranges.iter().find(|(_, _, good, _)| !good) {
+            Some((name, value, _, expected)) => Err(Error::value(*name, *expected, value)),
+            None => Ok(()),
+        }
     }
-    if !(t_end >= t0 && t_end.is_finite()) {
-        return Err(Error::value("t_end", format!("a finite number, at least {t0}"), t_end));
-    }
-    if y0.len() != stepper.components() || rhs.len() != y0.len() {
-        return Err(Error::value("y0", format!("{} components", stepper.components()), y0.len()));
-    }
-    if let Some(k) = y0.iter().position(|v| !v.is_finite()) {
-        return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
-    }
-    Ok(())
 }
 
-/// The solution from `t0` to `t_end` with steps of a size that follows the error; `see` is called with the time and the
-/// solution at each of the stops inside the interval.
+/// The solution from `t0` to `t_end`, where steps follow the error unless the options say otherwise; `see` is called with the
+/// time and the solution at each of [`Options::save_at`].
 ///
 /// # Errors
-/// [`Error::Value`] for a method without error estimate, `t_end` before `t0`, a solution that is not finite at the
-/// beginning, tolerances that are negative or both zero, or other options outside their ranges; [`Error::NotFinite`],
-/// [`Error::StepTooSmall`], [`Error::StepLimit`]; those of the device.
-pub fn integrate<T: Real>(
-    stepper: &mut dyn Stepper<T>,
-    rhs: &dyn Rhs<T>,
+/// [`Error::Value`] for a method without error estimate where steps follow it, `t_end` before `t0`, a solution that is not
+/// finite at the beginning, tolerances that are negative or both zero, or other options outside their ranges;
+/// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; those of the device.
+pub fn integrate<T: Real, S: Stepper<T>>(
+    stepper: &mut S,
     t0: f64,
     t_end: f64,
     y0: &[T],
     options: &Options,
     see: &mut dyn FnMut(f64, &[T]),
 ) -> Result<(Vec<T>, Report)> {
-    check(stepper, rhs, t0, t_end, y0)?;
-    let Some(error_order) = stepper.method().error_order() else {
-        return Err(Error::value("method", "one with an error estimate", stepper.method().name()));
-    };
-    if stepper.method().inputs().len() != 1 {
-        return Err(Error::value("method", "a one-step method", stepper.method().name()));
-    }
-    let Options { relative, absolute, norm, safety, shrink, grow, largest_step, .. } = *options;
-    let ranges = [
-        ("relative", relative, relative >= 0.0 && relative.is_finite()),
-        ("absolute", absolute, absolute >= 0.0 && absolute.is_finite() && absolute + relative > 0.0),
-        ("first_step", options.first_step.unwrap_or(1.0), options.first_step.is_none_or(|h| h > 0.0 && h.is_finite())),
-        ("largest_step", largest_step, largest_step > 0.0),
-        ("safety", safety, safety > 0.0 && safety < 1.0),
-        ("alpha", options.alpha, options.alpha > 0.0 && options.alpha <= 2.0),
-        ("beta", options.beta, options.beta >= 0.0 && options.beta <= 2.0),
-        ("shrink", shrink, shrink > 0.0 && shrink < 1.0),
-        ("grow", grow, grow >= 1.0),
-    ];
-    if let Some((name, value, _)) = ranges.iter().find(|(_, _, good)| !good) {
-        return Err(Error::value(*name, "inside its range (both tolerances at least 0, one above)", value));
-    }
-    let mut stops: Vec<f64> = options.stops.iter().copied().filter(|s| *s > t0 && *s < t_end).collect();
-    stops.sort_by(f64::total_cmp);
-    stops.dedup();
-    stops.push(t_end);
-    let tolerance = Tolerance { relative, absolute, norm };
-    let q = stepper.method().order().min(error_order) as f64 + 1.0;
-    let evaluations = stepper.method().graph().rhs_count();
-    stepper.set(&[y0.to_vec()])?;
-    let mut report = Report::new(t0);
-    if t_end == t0 {
-        return Ok((y0.to_vec(), report));
-    }
-    let mut h = match options.first_step {
-        Some(h) => h,
-        None => first_step(rhs, t0, y0, q - 1.0, &tolerance)?,
-    };
-    let mut old = 1.0_f64;
-    let mut rejected_before = false;
-    let mut not_finite = false;
-    let mut stop = 0;
-    while stop < stops.len() {
-        let left = stops[stop] - report.t;
-        h = h.min(largest_step);
-        // A stop just past the end of a step would need a tiny step of its own.
-        let hits = h * 1.01 >= left;
-        let step = if hits { left } else { h };
-        let too_small = step <= 4.0 * f64::EPSILON * report.t.abs().max(f64::MIN_POSITIVE) && !hits;
-        if too_small || report.t + step == report.t {
-            return Err(match not_finite {
-                true => Error::NotFinite { t: report.t, h: step },
-                false => Error::StepTooSmall { t: report.t, h: step },
-            });
-        }
-        if report.accepted + report.rejected >= options.step_limit {
-            return Err(Error::StepLimit { steps: options.step_limit, t: report.t });
-        }
-        let error = stepper.trial(report.t, step, &tolerance)?.expect("the method estimates its error");
-        report.rhs_evaluations += evaluations;
-        if error <= 1.0 {
-            stepper.accept()?;
-            report.took(step);
-            let error = error.max(LEAST_ERROR);
-            let most = if rejected_before { 1.0 } else { grow };
-            let factor = (safety * error.powf(-options.alpha / q) * old.powf(options.beta / q)).clamp(shrink, most);
-            // A step cut short by a stop says little about the next one.
-            h = if hits { h.max(step * factor) } else { step * factor };
-            old = error;
-            rejected_before = false;
-            not_finite = false;
-            if hits {
-                report.t = stops[stop];
-                stop += 1;
-                if stop < stops.len() {
-                    see(report.t, &stepper.solution()?);
-                }
-            } else {
-                report.t += step;
-            }
-        } else {
-            report.rejected += 1;
-            rejected_before = true;
-            not_finite = !error.is_finite();
-            h = step * if not_finite { shrink } else { (safety * error.powf(-1.0 / q)).clamp(shrink, 1.0) };
-        }
-    }
-    Ok((stepper.solution()?, report))
-}
-
-/// A first step from two evaluations of the right-hand side.
-fn first_step<T: Real>(rhs: &dyn Rhs<T>, t0: f64, y0: &[T], order: f64, tolerance: &Tolerance) -> Result<f64> {
-    let n = y0.len();
-    let mut f0 = vec![T::zero(); n];
-    rhs.eval(T::of(t0), y0, &mut f0);
-    let norm = |v: &dyn Fn(usize) -> f64| {
-        let scaled = |k: usize| v(k) / (tolerance.absolute + tolerance.relative * y0[k].wide().abs());
-        // Components that are 0 with no absolute tolerance have no scale.
-        let parts = (0..n).map(scaled).filter(|q| q.is_finite());
-        (parts.map(|q| q * q).sum::<f64>() / n.max(1) as f64).sqrt()
-    };
-    if f0.iter().any(|v| !v.is_finite()) {
-        return Err(Error::NotFinite { t: t0, h: 0.0 });
-    }
-    let (d0, d1) = (norm(&|k| y0[k].wide()), norm(&|k| f0[k].wide()));
-    let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 } else { 0.01 * d0 / d1 };
-    let y1: Vec<T> = y0.iter().zip(&f0).map(|(y, f)| *y + T::of(h0) * *f).collect();
-    let mut f1 = vec![T::zero(); n];
-    rhs.eval(T::of(t0 + h0), &y1, &mut f1);
-    let d2 = norm(&|k| f1[k].wide() - f0[k].wide()) / h0;
-    let h1 = if d1.max(d2) <= 1e-15 { (h0 * 1e-3).max(1e-6) } else { (0.01 / d1.max(d2)).powf(1.0 / (order + 1.0)) };
-    Ok((100.0 * h0).min(h1))
+    let mut integrator = Integrator::new(stepper, t0, t_end, y0, options)?.on_save(see);
+    integrator.run()?;
+    Ok((integrator.solution()?, integrator.into_report()))
 }
 
 /// The solution from `t0` to `t_end` in `steps` steps of equal size. What multi-step methods need from before the first step
-/// is computed on the host with the method of Prince and Dormand 8(7), in steps a quarter as large.
+/// is computed with the method of Prince and Dormand 8(7), in steps a quarter as large.
 ///
 /// # Errors
 /// [`Error::Value`] for no steps, too few for a multi-step method, `t_end` before `t0`, a step that does not advance the
 /// time, or a solution that is not finite at the beginning; [`Error::NotFinite`] when it is not at the end; those of the device.
-pub fn integrate_fixed<T: Real>(
-    stepper: &mut dyn Stepper<T>,
-    rhs: &dyn Rhs<T>,
+pub fn integrate_fixed<T: Real, S: Stepper<T>>(
+    stepper: &mut S,
     t0: f64,
     t_end: f64,
     y0: &[T],
     steps: usize,
 ) -> Result<(Vec<T>, Report)> {
-    check(stepper, rhs, t0, t_end, y0)?;
     let first = stepper.method().start_steps();
     if steps <= first {
         return Err(Error::value("steps", format!("at least {} for this method", first + 1), steps));
     }
+    // Not `<=`: NaN is no time either.
+    if !(t_end > t0) {
+        return Err(Error::value("t_end", format!("a finite number above {t0}"), t_end));
+    }
     let h = (t_end - t0) / steps as f64;
-    if t_end == t0 || t_end - h == t_end {
-        return Err(Error::value("h", "large enough to advance the time", h));
-    }
-    let time = |k: usize| if k == steps { t_end } else { t0 + k as f64 * h };
-    stepper.set(&start(stepper.method(), rhs, t0, h, y0)?)?;
-    let mut report = Report::new(t0);
-    let unused = Tolerance { relative: 1.0, absolute: 1.0, norm: Norm::Max };
-    for k in first..steps {
-        stepper.trial(time(k), h, &unused)?;
-        stepper.accept()?;
-        report.took(h);
-        report.rhs_evaluations += stepper.method().graph().rhs_count();
-    }
-    let y = stepper.solution()?;
-    if y.iter().any(|v| !v.is_finite()) {
-        return Err(Error::NotFinite { t: t0, h });
-    }
-    report.t = t_end;
-    Ok((y, report))
-}
-
-/// What the inputs of a method hold when its first step begins, [`Method::start_steps`] steps after `t0`.
-fn start<T: Real>(method: &Method, rhs: &dyn Rhs<T>, t0: f64, h: f64, y0: &[T]) -> Result<Vec<Vec<T>>> {
-    let first = method.start_steps() as f64;
-    let starter = Method::named("dopri87")?.without_error();
-    let mut reference = Reference::new(&starter, rhs);
-    let unused = Tolerance { relative: 1.0, absolute: 1.0, norm: Norm::Max };
-    let mut order: Vec<usize> = (0..method.inputs().len()).collect();
-    let after = |k: usize| first + method.inputs()[k].offset();
-    order.sort_by(|a, b| after(*a).total_cmp(&after(*b)));
-    let mut all = vec![Vec::new(); order.len()];
-    let mut reached = 0.0;
-    reference.set(&[y0.to_vec()])?;
-    for k in order {
-        let parts = ((after(k) - reached) * 4.0).ceil().max(0.0) as usize;
-        for part in 0..parts {
-            let step = (after(k) - reached) / parts as f64;
-            reference.trial(t0 + (reached + part as f64 * step) * h, step * h, &unused)?;
-            reference.accept()?;
-        }
-        reached = after(k);
-        let y = reference.solution()?;
-        all[k] = match method.inputs()[k] {
-            Input::Solution { .. } => y,
-            Input::Derivative { .. } => {
-                let mut f = vec![T::zero(); y.len()];
-                rhs.eval(T::of(t0 + reached * h), &y, &mut f);
-                f
-            }
-        };
-    }
-    Ok(all)
+    let options = Options { fixed_step: Some(h), step_limit: usize::MAX, ..Options::default() };
+    integrate(stepper, t0, t_end, y0, &options, &mut |_, _| ())
 }

@@ -6,12 +6,15 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
+mod dense;
 pub mod device;
 mod draw;
 pub mod error;
+mod events;
 mod formula;
 pub mod graph;
 pub mod integrate;
+mod integrator;
 pub mod method;
 mod opencl;
 pub mod plan;
@@ -19,6 +22,8 @@ pub mod problems;
 pub mod reference;
 pub mod rhs;
 mod solve;
+mod stability;
+mod start;
 pub mod tableau;
 
 pub use device::DeviceStepper;

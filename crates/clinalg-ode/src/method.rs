@@ -356,6 +356,12 @@ impl Method {
         &self.inputs
     }
 
+    /// The input that is the solution at the beginning of a step.
+    pub(crate) fn begin(&self) -> usize {
+        let here = |input: &Input| *input == Input::Solution { offset: 0.0 };
+        self.inputs.iter().position(here).expect("`Method::new` checks that there is one")
+    }
+
     /// Steps that other methods must take before the first one; 0 for one-step methods.
     pub fn start_steps(&self) -> usize {
         self.inputs.iter().map(|i| (-i.offset()).ceil() as usize).max().unwrap_or(0)

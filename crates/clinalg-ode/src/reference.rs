@@ -3,7 +3,7 @@
 use clinalg::Real;
 
 use crate::graph::{Coefficient, Op};
-use crate::integrate::{Norm, Stepper, Tolerance};
+use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
 use crate::rhs::Rhs;
 use crate::{Error, Result};
@@ -100,5 +100,28 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
         let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
         let (input, _) = carry.expect("the solution of a finished graph is carried on");
         Ok(self.values[input.0].clone())
+    }
+
+    fn sibling(&self, method: &Method) -> Result<Self> {
+        Ok(Reference::new(method, self.rhs))
+    }
+
+    fn stored(&self, slot: Slot) -> Stored<'_, T> {
+        let graph = self.method.graph();
+        let value = match slot {
+            Slot::Input(k) => graph.inputs()[k],
+            Slot::Result => graph.solution(),
+        };
+        Stored::Host(&self.values[value.0])
+    }
+
+    fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()> {
+        let values = from.to_vec()?;
+        if values.len() != self.rhs.len() {
+            return Err(Error::value("inputs", format!("{} components", self.rhs.len()), values.len()));
+        }
+        let place = self.method.graph().inputs()[input];
+        self.values[place.0] = values;
+        Ok(())
     }
 }

@@ -16,7 +16,7 @@ fn exact(t: f64) -> [f64; 2] {
 fn error(method: &Method, steps: usize) -> f64 {
     let system = turning();
     let mut stepper = Reference::new(method, &system);
-    let (y, report) = integrate_fixed(&mut stepper, &system, 0.0, 2.0, &exact(0.0), steps).unwrap();
+    let (y, report) = integrate_fixed(&mut stepper, 0.0, 2.0, &exact(0.0), steps).unwrap();
     assert_eq!(report.accepted, steps - method.start_steps());
     y.iter().zip(exact(2.0)).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
@@ -53,8 +53,7 @@ fn tolerances_are_met() {
             for relative in [1e-4, 1e-7, 1e-10] {
                 let options = Options { relative, absolute: relative, norm, ..Options::default() };
                 let mut stepper = Reference::new(&Method::named(name).unwrap(), &system);
-                let (y, report) =
-                    integrate(&mut stepper, &system, 0.0, 10.0, &exact(0.0), &options, &mut |_, _| ()).unwrap();
+                let (y, report) = integrate(&mut stepper, 0.0, 10.0, &exact(0.0), &options, &mut |_, _| ()).unwrap();
                 let error = y.iter().zip(exact(10.0)).map(|(a, b)| f64::abs(a - b)).fold(0.0, f64::max);
                 assert!(error < 30.0 * relative, "{name} {relative}: {error:e}");
                 assert_eq!(report.t, 10.0);
@@ -70,12 +69,17 @@ fn tolerances_are_met() {
 #[test]
 fn stops_are_hit_to_the_bit() {
     let system = System::builder(Grid::unit(&[1])).field("u", "if(t >= 1.1, 5, 0)").build().unwrap();
-    let options =
-        Options { stops: vec![1.1, 0.3, 1.1, 7.0, -1.0], relative: 1e-8, absolute: 1e-10, ..Options::default() };
+    let options = Options {
+        stops: vec![1.1, 0.3, 1.1, 7.0, -1.0],
+        save_at: vec![0.3, 1.1],
+        relative: 1e-8,
+        absolute: 1e-10,
+        ..Options::default()
+    };
     let mut stepper = Reference::new(&Method::named("dopri54").unwrap(), &system);
     let mut seen = Vec::new();
     let mut see = |t: f64, y: &[f64]| seen.push((t, y[0]));
-    let (y, report) = integrate(&mut stepper, &system, 0.0, 2.1, &[1.0], &options, &mut see).unwrap();
+    let (y, report) = integrate(&mut stepper, 0.0, 2.1, &[1.0], &options, &mut see).unwrap();
     assert!((y[0] - 6.0).abs() < 1e-7, "{}", y[0]);
     assert_eq!(seen.iter().map(|s| s.0).collect::<Vec<_>>(), [0.3, 1.1]);
     assert!(seen.iter().all(|s| (s.1 - 1.0).abs() < 1e-7), "{seen:?}");
@@ -87,7 +91,7 @@ fn bad_input_and_bad_ends_are_errors() {
     let system = turning();
     let run = |t_end: f64, y0: &[f64], options: Options| {
         let mut stepper = Reference::new(&Method::named("dopri54").unwrap(), &system);
-        integrate(&mut stepper, &system, 0.0, t_end, y0, &options, &mut |_, _| ()).unwrap_err()
+        integrate(&mut stepper, 0.0, t_end, y0, &options, &mut |_, _| ()).unwrap_err()
     };
     let y0 = [1.0, 0.0];
     for error in [
@@ -107,15 +111,15 @@ fn bad_input_and_bad_ends_are_errors() {
         "clinalg:ode:stepLimit"
     );
     let mut rk4 = Reference::new(&Method::named("rk4").unwrap(), &system);
-    assert!(integrate(&mut rk4, &system, 0.0, 1.0, &y0, &Options::default(), &mut |_, _| ()).is_err());
-    assert!(integrate_fixed(&mut rk4, &system, 0.0, 1.0, &y0, 0).is_err());
+    assert!(integrate(&mut rk4, 0.0, 1.0, &y0, &Options::default(), &mut |_, _| ()).is_err());
+    assert!(integrate_fixed(&mut rk4, 0.0, 1.0, &y0, 0).is_err());
     let mut ab4 = Reference::new(&Method::named("ab4").unwrap(), &system);
-    assert!(integrate_fixed(&mut ab4, &system, 0.0, 1.0, &y0, 3).is_err());
+    assert!(integrate_fixed(&mut ab4, 0.0, 1.0, &y0, 3).is_err());
 
     // u' = u^2 from 1 has a pole at t = 1.
     let pole = System::builder(Grid::unit(&[1])).field("u", "u^2").build().unwrap();
     let mut stepper = Reference::new(&Method::named("dopri54").unwrap(), &pole);
-    let error = integrate(&mut stepper, &pole, 0.0, 2.0, &[1.0], &Options::default(), &mut |_, _| ()).unwrap_err();
+    let error = integrate(&mut stepper, 0.0, 2.0, &[1.0], &Options::default(), &mut |_, _| ()).unwrap_err();
     assert!(
         matches!(error, Error::StepTooSmall { t, .. } | Error::NotFinite { t, .. } if (t - 1.0).abs() < 1e-3),
         "{error}"
@@ -126,7 +130,11 @@ fn bad_input_and_bad_ends_are_errors() {
     let heat = heat.build().unwrap();
     let mut stepper = Reference::new(&Method::named("rk4").unwrap(), &heat);
     let y0 = heat.sample(|_, [x, ..]| (20.0 * x).sin());
-    let error = integrate_fixed(&mut stepper, &heat, 0.0, 1.0, &y0, 100).unwrap_err();
+    let error = integrate_fixed(&mut stepper, 0.0, 1.0, &y0, 100).unwrap_err();
+    // The largest eigenvalue is -4e6, the limit on the real axis 2.785, in the best direction 3.
+    assert!(matches!(error, Error::Unstable { limit, .. } if limit > 6.9e-7 && limit < 9e-7), "{error}");
+    let options = Options { fixed_step: Some(0.01), watch_stability: false, ..Options::default() };
+    let error = integrate(&mut stepper, 0.0, 1.0, &y0, &options, &mut |_, _| ()).unwrap_err();
     assert_eq!(error.id(), "clinalg:ode:notFinite");
 }
 

@@ -143,19 +143,19 @@ fn whole_integrations_agree() {
         let options = Options { relative: 1e-8, absolute: 1e-10, stops: vec![0.05], ..Options::default() };
         let method = Method::named("dopri54").unwrap();
         let mut reference = Reference::new(&method, &system);
-        let expected = integrate(&mut reference, &system, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
+        let expected = integrate(&mut reference, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
         for variant in [Variant::Basic, Variant::Fused] {
             let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, variant).unwrap();
-            let got = integrate(&mut stepper, &system, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
+            let got = integrate(&mut stepper, 0.0, 0.3, &y0, &options, &mut |_, _| ()).unwrap();
             assert_eq!(got.1.accepted, expected.1.accepted);
             assert!(got.0.iter().zip(&expected.0).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         for name in ["ab4", "peer6"] {
             let method = Method::named(name).unwrap();
             let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
-            let (y, _) = integrate_fixed(&mut stepper, &system, 0.06, 0.2, &y0, 140).unwrap();
+            let (y, _) = integrate_fixed(&mut stepper, 0.06, 0.2, &y0, 140).unwrap();
             let mut reference = Reference::new(&method, &system);
-            let (expected, _) = integrate_fixed(&mut reference, &system, 0.06, 0.2, &y0, 140).unwrap();
+            let (expected, _) = integrate_fixed(&mut reference, 0.06, 0.2, &y0, 140).unwrap();
             assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9), "{name}");
         }
     }

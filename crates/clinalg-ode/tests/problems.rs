@@ -17,7 +17,7 @@ fn solve(p: &Problem, method: &str, t_end: f64, tolerance: f64) -> Vec<f64> {
         ..Options::default()
     };
     let mut stepper = Reference::new(&Method::named(method).unwrap(), &p.system);
-    let (y, report) = integrate(&mut stepper, &p.system, p.t0, t_end, &p.y0, &options, &mut |_, _| ()).unwrap();
+    let (y, report) = integrate(&mut stepper, p.t0, t_end, &p.y0, &options, &mut |_, _| ()).unwrap();
     println!("{}: {} steps, {} rejected", p.name, report.accepted, report.rejected);
     y
 }
@@ -147,7 +147,7 @@ fn invariants_hold() {
     assert_eq!(Rhs::<f64>::len(&bodies), 54);
     let options = Options { relative: 1e-11, absolute: 1e-12, ..Options::default() };
     let mut stepper = Reference::new(&Method::named("dopri87").unwrap(), &bodies);
-    let (y, _) = integrate(&mut stepper, &bodies, 0.0, 3.0, &y0, &options, &mut |_, _| ()).unwrap();
+    let (y, _) = integrate(&mut stepper, 0.0, 3.0, &y0, &options, &mut |_, _| ()).unwrap();
     assert!((bodies.energy(&y) - bodies.energy(&y0)).abs() < 1e-9);
     assert!(bodies.momentum(&y).iter().zip(bodies.momentum(&y0)).all(|(a, b)| (a - b).abs() < 1e-12));
     assert!(y.iter().zip(&y0).any(|(a, b)| (a - b).abs() > 0.1));

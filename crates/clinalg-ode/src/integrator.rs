@@ -1,0 +1,550 @@
+//! Step by step: control of the step size, stops, events, dense output.
+
+use clinalg::Real;
+
+use crate::dense::Dense;
+use crate::events::{Event, Occurrence, crossing};
+use crate::integrate::{Options, Report, Slot, Stepper, Tolerance};
+use crate::stability::{self, PowerMethod};
+use crate::start;
+use crate::{Error, Result};
+
+/// What [`Integrator::step`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// One step, or several together.
+    Step,
+    /// One that ends at one of [`Options::stops`].
+    Stop,
+    /// One whose terminal event of this number ended the integration.
+    Event(usize),
+    /// The last one, or none: the end is reached, or progress was told to end.
+    End,
+}
+
+/// An integration on its way.
+///
+/// ```
+/// use clinalg_ode::integrate::{Direction, Event, Integrator, Options, Taken};
+/// use clinalg_ode::reference::Reference;
+/// use clinalg_ode::{Grid, Method, System};
+///
+/// // A ball thrown up; it ends on the ground.
+/// let ball = System::builder(Grid::unit(&[1])).field("height", "speed").field("speed", "-9.81").build()?;
+/// let mut stepper = Reference::<f64>::new(&Method::named("dopri54")?, &ball);
+/// let ground = Event::level(0, 0.0).direction(Direction::Falling).terminal();
+/// let mut flight = Integrator::new(&mut stepper, 0.0, 100.0, &[2.0, 10.0], &Options::default())?.event(ground)?;
+/// while flight.step()? == Taken::Step {
+///     assert!(flight.t() < 3.0);
+/// }
+/// let expected = (10.0 + (100.0_f64 + 4.0 * 9.81).sqrt()) / 9.81;
+/// assert!((flight.t() - expected).abs() < 1e-6);
+/// assert!(flight.solution()?[0].abs() < 1e-6);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+pub struct Integrator<'a, T: Real, S: Stepper<T>> {
+    stepper: &'a mut S,
+    options: Options,
+    tolerance: Tolerance,
+    /// Times that a step must end at, the end included; those reached are gone.
+    stops: std::collections::VecDeque<f64>,
+    /// Times that are still to be saved.
+    saves: std::collections::VecDeque<f64>,
+    control: Control,
+    events: Vec<(Event<'a>, f64)>,
+    dense: Option<Dense<S>>,
+    power: Option<PowerMethod<S>>,
+    stiffness: Stiffness,
+    on_save: Option<Save<'a, T>>,
+    on_progress: Option<Progress<'a>>,
+    report: Report,
+    /// The solution at a terminal event, which is inside of the last step.
+    at_event: Option<Vec<T>>,
+    ended: bool,
+    y0: Vec<T>,
+}
+
+type Save<'a, T> = Box<dyn FnMut(f64, &[T]) + 'a>;
+type Progress<'a> = Box<dyn FnMut(&Report) -> bool + 'a>;
+
+/// What decides on the next step.
+enum Control {
+    Adaptive {
+        /// The smaller order of the pair plus 1.
+        q: f64,
+        h: f64,
+        /// Norm of the error before the last one.
+        old: f64,
+        rejected_before: bool,
+        not_finite: bool,
+    },
+    Fixed {
+        /// Largest step.
+        h: f64,
+        segment: Option<Segment>,
+    },
+}
+
+/// Equal steps up to a stop.
+#[derive(Clone, Copy)]
+struct Segment {
+    t: f64,
+    h: f64,
+    steps: usize,
+    done: usize,
+}
+
+impl Segment {
+    fn time(&self, k: usize, end: f64) -> f64 {
+        if k == self.steps { end } else { self.t + k as f64 * self.h }
+    }
+}
+
+/// When stiffness is looked for.
+struct Stiffness {
+    /// Steps taken at the next look.
+    next: usize,
+    hits: usize,
+    /// The method's limit along the negative real axis, once it is wanted.
+    limit: f64,
+}
+
+/// Errors below this count as this for the step after the next: a lucky step does not promise another one.
+const LEAST_ERROR: f64 = 1e-4;
+/// Steps between two looks for stiffness, and after one that found it.
+const LOOK: (usize, usize) = (100, 10);
+/// Looks that must find it.
+const HITS: usize = 4;
+
+impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
+    /// An integration from `t0` to `t_end`.
+    ///
+    /// # Errors
+    /// Those of [`integrate`](crate::integrate::integrate) for bad arguments, and [`Error::Unstable`].
+    pub fn new(stepper: &'a mut S, t0: f64, t_end: f64, y0: &[T], options: &Options) -> Result<Integrator<'a, T, S>> {
+        options.check()?;
+        if !t0.is_finite() {
+            return Err(Error::value("t0", "a finite number", t0));
+        }
+        if !(t_end >= t0 && t_end.is_finite()) {
+            return Err(Error::value("t_end", format!("a finite number, at least {t0}"), t_end));
+        }
+        if y0.len() != stepper.components() {
+            return Err(Error::value("y0", format!("{} components", stepper.components()), y0.len()));
+        }
+        if let Some(k) = y0.iter().position(|v| !v.is_finite()) {
+            return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
+        }
+        if let Some(t) = options.save_at.iter().find(|t| !(**t >= t0 && **t <= t_end)) {
+            return Err(Error::value("save_at", format!("times from {t0} to {t_end}"), t));
+        }
+        let sorted = |times: &[f64], keep: &dyn Fn(f64) -> bool| {
+            let mut times: Vec<f64> = times.iter().copied().filter(|t| keep(*t)).collect();
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            times
+        };
+        let mut stops = sorted(&options.stops, &|t| t > t0 && t < t_end);
+        stops.push(t_end);
+        let begin = stepper.method().begin();
+        stepper.load(begin, crate::integrate::Stored::Host(y0))?;
+        let tolerance = Tolerance { relative: options.relative, absolute: options.absolute, norm: options.norm };
+        let control = match options.fixed_step {
+            Some(h) => {
+                if t_end > t0 && t_end - h.min(t_end - t0) == t_end {
+                    return Err(Error::value("h", "large enough to advance the time", h));
+                }
+                if options.watch_stability && t_end > t0 {
+                    stability::check_step(&*stepper, t0, h.min(t_end - t0), y0)?;
+                }
+                Control::Fixed { h, segment: None }
+            }
+            None => {
+                let method = stepper.method();
+                let Some(error_order) = method.error_order() else {
+                    return Err(Error::value("method", "one with an error estimate, or a fixed step", method.name()));
+                };
+                if method.inputs().len() != 1 {
+                    return Err(Error::value("method", "a one-step method, or a fixed step", method.name()));
+                }
+                let q = method.order().min(error_order) as f64 + 1.0;
+                let h = match options.first_step {
+                    Some(h) => h,
+                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, y0, q - 1.0, &tolerance)?,
+                    None => 1.0,
+                };
+                Control::Adaptive { q, h, old: 1.0, rejected_before: false, not_finite: false }
+            }
+        };
+        Ok(Integrator {
+            stepper,
+            options: options.clone(),
+            tolerance,
+            stops: stops.into(),
+            saves: sorted(&options.save_at, &|_| true).into(),
+            control,
+            events: Vec::new(),
+            dense: None,
+            power: None,
+            stiffness: Stiffness { next: LOOK.0, hits: 0, limit: 0.0 },
+            on_save: None,
+            on_progress: None,
+            report: Report::new(t0),
+            at_event: None,
+            ended: t_end == t0,
+            y0: y0.to_vec(),
+        })
+    }
+
+    /// Calls `see` with the time and the solution at each of [`Options::save_at`].
+    #[must_use]
+    pub fn on_save(mut self, see: impl FnMut(f64, &[T]) + 'a) -> Self {
+        self.on_save = Some(Box::new(see));
+        self
+    }
+
+    /// Calls `see` after every step; the integration ends where it returns `false`.
+    #[must_use]
+    pub fn on_progress(mut self, see: impl FnMut(&Report) -> bool + 'a) -> Self {
+        self.on_progress = Some(Box::new(see));
+        self
+    }
+
+    /// Looks for an event; they are numbered from 0 in the order they are added.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a component past the end; those of the device.
+    pub fn event(mut self, mut event: Event<'a>) -> Result<Self> {
+        let y = self.stepper.stored(Slot::Input(self.stepper.method().begin())).pick(&event.components)?;
+        let value = (event.function)(self.report.t, &wide(&y));
+        self.events.push((event, value));
+        Ok(self)
+    }
+
+    /// Time reached.
+    pub fn t(&self) -> f64 {
+        self.report.t
+    }
+
+    /// What was done so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What was done.
+    pub fn into_report(self) -> Report {
+        self.report
+    }
+
+    /// The solution at [`Integrator::t`].
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] when it is not finite; those of the device.
+    pub fn solution(&self) -> Result<Vec<T>> {
+        let y = match &self.at_event {
+            Some(y) => y.clone(),
+            None => self.stepper.solution()?,
+        };
+        self.finite(y)
+    }
+
+    fn finite(&self, y: Vec<T>) -> Result<Vec<T>> {
+        match y.iter().all(|v| v.is_finite()) {
+            true => Ok(y),
+            false => Err(Error::NotFinite { t: self.report.t, h: self.report.largest_step }),
+        }
+    }
+
+    /// The solution at a time inside the step taken last; [`Options::dense`] must be set.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a time outside of it, or where there is none; those of the device.
+    pub fn at(&mut self, t: f64) -> Result<Vec<T>> {
+        let (begin, h) = match (&self.dense, self.options.dense && self.report.accepted > 0) {
+            (Some(dense), true) => dense.step(),
+            _ => return Err(Error::value("dense", "set, and a step taken", self.options.dense)),
+        };
+        let end = self.report.t;
+        if !(t >= begin && t <= end) {
+            return Err(Error::value("t", format!("from {begin} to {end}, the step taken last"), t));
+        }
+        let dense = self.dense.as_mut().expect("it was just looked at");
+        dense.at(((t - begin) / h).min(1.0))?.to_vec()
+    }
+
+    /// Steps to the end, or to a terminal event.
+    ///
+    /// # Errors
+    /// As [`Integrator::step`].
+    pub fn run(&mut self) -> Result<Taken> {
+        loop {
+            match self.step()? {
+                Taken::Step | Taken::Stop => {}
+                other => return Ok(other),
+            }
+        }
+    }
+
+    /// Takes one step; several together where the stepper computes them so.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a
+    /// multi-step method too few steps up to a stop; those of the device.
+    pub fn step(&mut self) -> Result<Taken> {
+        if self.saves.front().is_some_and(|t| *t <= self.report.t) {
+            self.save_here()?;
+        }
+        if self.ended {
+            return Ok(Taken::End);
+        }
+        match self.control {
+            Control::Adaptive { .. } => self.adaptive(),
+            Control::Fixed { .. } => self.fixed(),
+        }
+    }
+
+    fn check_limit(&self) -> Result<()> {
+        if self.report.accepted + self.report.rejected >= self.options.step_limit {
+            return Err(Error::StepLimit { steps: self.options.step_limit, t: self.report.t });
+        }
+        Ok(())
+    }
+
+    /// How many steps of the size h can be tried together: nothing is wanted from inside of them.
+    fn together(&self, h: f64) -> usize {
+        let most = self.stepper.steps_at_once();
+        if most == 1 || self.options.dense || !self.events.is_empty() {
+            return 1;
+        }
+        let until = self.saves.front().map_or(f64::INFINITY, |t| (t - self.report.t) / h);
+        // Rounding must not turn a save at the end of a step into one inside of the next.
+        (most as f64).min((until * (1.0 + 1e-12)).floor()).max(1.0) as usize
+    }
+
+    fn fixed(&mut self) -> Result<Taken> {
+        self.check_limit()?;
+        let Control::Fixed { h, segment } = &mut self.control else { unreachable!("steps are fixed") };
+        let end = *self.stops.front().expect("the end is a stop");
+        let current = match *segment {
+            Some(segment) => segment,
+            None => {
+                let t = self.report.t;
+                // A quotient that rounding put just above a whole number needs no step more.
+                let count = ((end - t) / *h * (1.0 - 1e-12)).ceil().max(1.0);
+                let first = self.stepper.method().start_steps();
+                if count > 1e15 {
+                    return Err(Error::value("h", "large enough to advance the time", *h));
+                }
+                let mut new = Segment { t, h: (end - t) / count, steps: count as usize, done: 0 };
+                if new.steps <= first {
+                    let expected =
+                        format!("below {:e}: this method takes at least {} steps", (end - t) / first as f64, first + 1);
+                    return Err(Error::value("h", expected, *h));
+                }
+                if first > 0 {
+                    start::start(self.stepper, t, new.h)?;
+                    new.done = first;
+                    self.report.t = new.time(first, end);
+                }
+                *segment = Some(new);
+                new
+            }
+        };
+        let count = self.together(current.h).min(current.steps - current.done);
+        let (t, t_new) = (self.report.t, current.time(current.done + count, end));
+        let mut errors = Vec::new();
+        self.stepper.trial_steps(t, current.h, count, &Tolerance::UNUSED, &mut errors)?;
+        self.report.rhs_evaluations += count * self.stepper.method().graph().rhs_count();
+        if errors.iter().any(|e| e.is_nan()) {
+            return Err(Error::NotFinite { t, h: current.h });
+        }
+        let done = current.done + count;
+        let Control::Fixed { segment, .. } = &mut self.control else { unreachable!("steps are fixed") };
+        *segment = (done < current.steps).then_some(Segment { done, ..current });
+        self.take(current.h, count, t_new)
+    }
+
+    fn adaptive(&mut self) -> Result<Taken> {
+        let Options { safety, shrink, grow, alpha, beta, largest_step, .. } = self.options;
+        loop {
+            self.check_limit()?;
+            let end = *self.stops.front().expect("the end is a stop");
+            let left = end - self.report.t;
+            let Control::Adaptive { q, h, old, rejected_before, not_finite } = self.control else {
+                unreachable!("steps follow the error")
+            };
+            let h = h.min(largest_step);
+            // A stop just past the end of a step would need a tiny step of its own.
+            let hits = h * 1.01 >= left;
+            let step = if hits { left } else { h };
+            let too_small = step <= 4.0 * f64::EPSILON * self.report.t.abs().max(f64::MIN_POSITIVE) && !hits;
+            if too_small || self.report.t + step == self.report.t {
+                return Err(match not_finite {
+                    true => Error::NotFinite { t: self.report.t, h: step },
+                    false => Error::StepTooSmall { t: self.report.t, h: step },
+                });
+            }
+            let whole = if hits { 1 } else { (left / step).floor().min(1e9) as usize };
+            let room = self.options.step_limit - self.report.accepted - self.report.rejected;
+            let tried = self.together(step).min(whole).min(room).max(1);
+            let evaluations = self.stepper.method().graph().rhs_count();
+            let mut errors = Vec::new();
+            self.stepper.trial_steps(self.report.t, step, tried, &self.tolerance, &mut errors)?;
+            self.report.rhs_evaluations += tried * evaluations;
+            // The longest run of good steps is kept; not `>`: NaN is no good step either.
+            let good = errors.iter().take_while(|e| **e <= 1.0).count();
+            if good < tried {
+                let error = errors[good];
+                self.report.rejected += 1;
+                let not_finite = !error.is_finite();
+                let factor = if not_finite { shrink } else { (safety * error.powf(-1.0 / q)).clamp(shrink, 1.0) };
+                self.control = Control::Adaptive { q, h: step * factor, old, rejected_before: true, not_finite };
+                if good == 0 {
+                    continue;
+                }
+                errors.clear();
+                self.stepper.trial_steps(self.report.t, step, good, &self.tolerance, &mut errors)?;
+                self.report.rhs_evaluations += good * evaluations;
+            } else {
+                let error = errors.iter().fold(0.0, |m: f64, e| m.max(*e));
+                let most = if rejected_before { 1.0 } else { grow };
+                let factor = (safety * error.powf(-alpha / q) * old.powf(beta / q)).clamp(shrink, most);
+                // A step cut short by a stop says little about the next one.
+                let next = if hits { h.max(step * factor) } else { step * factor };
+                let old = error.max(LEAST_ERROR);
+                self.control = Control::Adaptive { q, h: next, old, rejected_before: false, not_finite: false };
+            }
+            let t_new = if hits { end } else { self.report.t + good as f64 * step };
+            return self.take(step, good, t_new);
+        }
+    }
+
+    /// Takes the `count` steps of the size h that were tried, which end at `t_new`, with all that is wanted from them.
+    fn take(&mut self, h: f64, count: usize, t_new: f64) -> Result<Taken> {
+        let t = self.report.t;
+        let mut happened = Vec::new();
+        for (k, (event, before)) in self.events.iter_mut().enumerate() {
+            let y = self.stepper.stored(Slot::Result).pick(&event.components)?;
+            let after = (event.function)(t_new, &wide(&y));
+            if event.happens(*before, after) {
+                happened.push((k, *before));
+            }
+            *before = after;
+        }
+        // A time within rounding of the step's end is that end.
+        let near_end = t_new - 8.0 * f64::EPSILON * t_new.abs().max(h);
+        let inside = self.saves.front().is_some_and(|s| *s < near_end);
+        if self.options.dense || inside || !happened.is_empty() {
+            if self.dense.is_none() {
+                self.dense = Some(Dense::new(&*self.stepper)?);
+            }
+            let dense = self.dense.as_mut().expect("it was just made");
+            dense.keep(&*self.stepper, t, t_new - t)?;
+        }
+        self.stepper.accept()?;
+        for _ in 0..count {
+            self.report.took(h);
+        }
+        let terminal = self.find(&happened, t, t_new - t)?;
+        let until = terminal.map_or(t_new, |(_, t)| t);
+        while let Some(s) = self.saves.front().copied().filter(|s| *s < near_end && *s <= until) {
+            self.saves.pop_front();
+            let dense = self.dense.as_mut().expect("it keeps steps with saves inside");
+            let y = dense.at((s - t) / (t_new - t))?.to_vec()?;
+            self.report.t = s;
+            let y = self.finite(y)?;
+            if let Some(see) = &mut self.on_save {
+                see(s, &y);
+            }
+        }
+        self.report.t = until;
+        if let Some((event, at)) = terminal {
+            let dense = self.dense.as_mut().expect("it keeps steps with events");
+            self.at_event = Some(dense.at((at - t) / (t_new - t))?.to_vec()?);
+            self.ended = true;
+            self.tell();
+            return Ok(Taken::Event(event));
+        }
+        if self.saves.front().is_some_and(|s| *s <= t_new + 8.0 * f64::EPSILON * t_new.abs().max(h)) {
+            self.save_here()?;
+        }
+        self.look_for_stiffness(h)?;
+        let stop = self.stops.front() == Some(&t_new);
+        if stop {
+            self.stops.pop_front();
+        }
+        self.ended = self.stops.is_empty();
+        if !self.tell() {
+            self.ended = true;
+        }
+        Ok(match (self.ended, stop) {
+            (true, _) => Taken::End,
+            (false, true) => Taken::Stop,
+            (false, false) => Taken::Step,
+        })
+    }
+
+    /// The zeros of the events that happened in a step, told in the report up to the first terminal one, which is returned.
+    fn find(&mut self, happened: &[(usize, f64)], t: f64, h: f64) -> Result<Option<(usize, f64)>> {
+        let mut found = Vec::new();
+        for (k, before) in happened {
+            let event = &mut self.events[*k].0;
+            let dense = self.dense.as_mut().expect("it keeps steps with events");
+            let polynomials = dense.polynomials::<T>(&event.components)?;
+            let at = |theta: f64| {
+                let value = |c: usize| polynomials.iter().rev().fold(0.0, |sum, p| sum * theta + p[c]);
+                (0..event.components.len()).map(value).collect::<Vec<f64>>()
+            };
+            let theta = crossing(*before, |theta| (event.function)(t + theta * h, &at(theta)));
+            found.push(Occurrence { event: *k, t: t + theta * h });
+        }
+        found.sort_by(|a, b| a.t.total_cmp(&b.t));
+        for occurrence in found {
+            self.report.events.push(occurrence);
+            if self.events[occurrence.event].0.terminal {
+                return Ok(Some((occurrence.event, occurrence.t)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Saves the solution where the last step ended.
+    fn save_here(&mut self) -> Result<()> {
+        let t = self.saves.pop_front().expect("there is one to save");
+        let y = self.finite(self.stepper.solution()?)?;
+        if let Some(see) = &mut self.on_save {
+            see(t, &y);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self) -> bool {
+        let report = &self.report;
+        self.on_progress.as_mut().is_none_or(|see| see(report))
+    }
+
+    fn look_for_stiffness(&mut self, h: f64) -> Result<()> {
+        let adaptive = matches!(self.control, Control::Adaptive { .. });
+        let wanted = self.options.watch_stability && adaptive && self.report.stiff.is_none();
+        if !wanted || self.report.accepted < self.stiffness.next {
+            return Ok(());
+        }
+        if self.power.is_none() {
+            self.power = Some(PowerMethod::new(&*self.stepper, &self.y0)?);
+            self.stiffness.limit = self.stepper.method().real_stability_limit();
+        }
+        let power = self.power.as_mut().expect("it was just made");
+        let radius = power.estimate(&*self.stepper, self.report.t)?;
+        let hit = h * radius > 0.8 * self.stiffness.limit;
+        self.stiffness.hits = if hit { self.stiffness.hits + 1 } else { 0 };
+        self.stiffness.next = self.report.accepted + if hit { LOOK.1 } else { LOOK.0 };
+        if self.stiffness.hits == HITS {
+            self.report.stiff = Some(self.report.t);
+        }
+        Ok(())
+    }
+}
+
+fn wide<T: Real>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|v| v.wide()).collect()
+}
