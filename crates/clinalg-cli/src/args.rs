@@ -92,6 +92,14 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number of frames.
+pub(crate) fn frames(text: &str) -> Result<usize, String> {
+    match text.trim().parse::<usize>() {
+        Ok(count) if (2..=10_000).contains(&count) => Ok(count),
+        _ => Err("expected a whole number from 2 to 10000".into()),
+    }
+}
+
 /// A device in the JSON documents of the commands that compute.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DeviceName {

@@ -34,6 +34,8 @@ impl From<Exit> for ExitCode {
 pub(crate) enum Failure {
     /// An error of the library.
     Library(Error),
+    /// An error of the integration of an ODE, not of the device.
+    Ode(clinalg_ode::Error),
     /// A combination of options that makes no sense.
     Usage(String),
     /// A file that could not be written.
@@ -57,6 +59,15 @@ impl From<Error> for Failure {
     }
 }
 
+impl From<clinalg_ode::Error> for Failure {
+    fn from(error: clinalg_ode::Error) -> Failure {
+        match error {
+            clinalg_ode::Error::Device(error) => Failure::Library(error),
+            other => Failure::Ode(other),
+        }
+    }
+}
+
 impl Failure {
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::Usage(message.into())
@@ -68,6 +79,12 @@ impl Failure {
             Failure::File { .. } | Failure::Stdout(_) => Exit::File,
             Failure::NotConverged(_) => Exit::NotReached,
             Failure::ReaderGone => Exit::Done,
+            Failure::Ode(error) => match error {
+                clinalg_ode::Error::NotFinite { .. }
+                | clinalg_ode::Error::StepTooSmall { .. }
+                | clinalg_ode::Error::StepLimit { .. } => Exit::NotReached,
+                _ => Exit::Usage,
+            },
             Failure::Library(error) => match error {
                 Error::NoLoader { .. } | Error::NoPlatform | Error::NoDevice { .. } | Error::DeviceNotFound { .. } => {
                     Exit::NoDevice
@@ -87,6 +104,7 @@ impl Failure {
     pub(crate) fn id(&self) -> &'static str {
         match self {
             Failure::Library(error) => error.id(),
+            Failure::Ode(error) => error.id(),
             Failure::Usage(_) => "clinalg:argument:usage",
             Failure::NotConverged(_) => "clinalg:solve:notConverged",
             Failure::File { .. } | Failure::Stdout(_) | Failure::ReaderGone => "clinalg:file:io",
@@ -96,6 +114,7 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Failure::Library(error) => error.to_string(),
+            Failure::Ode(error) => error.to_string(),
             Failure::Usage(message) | Failure::NotConverged(message) => message.clone(),
             Failure::File { path, reason } => format!("{}: {reason}", path.display()),
             Failure::ReaderGone => "the reader of stdout has gone away".into(),

@@ -1,10 +1,11 @@
-//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, sparse solves, benchmarks, tuning.
+//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, ODEs, sparse solves, benchmarks, tuning.
 
 mod args;
 mod bench;
 mod devices;
 mod doctor;
 mod exit;
+mod ode;
 mod output;
 mod plot;
 mod poisson;
@@ -28,6 +29,7 @@ Examples:
   clinalg doctor                    is every operation right on each of them?
   clinalg poisson --plot u.png      solve -Laplace u = f by multigrid, draw u
   clinalg wave --plot frames        follow the wave equation, draw frames
+  clinalg ode --problem heat2d      integrate a system of ODEs; --list lists them
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     operations against the memory bandwidth
   clinalg tune                      search this device's launch parameters
@@ -95,6 +97,7 @@ enum Command {
     Doctor(doctor::Args),
     Poisson(poisson::Args),
     Wave(wave::Args),
+    Ode(ode::Args),
     Solve(solve::Args),
     Bench(bench::Args),
     Tune(tune::Args),
@@ -133,6 +136,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
         Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
         Command::Wave(args) => wave::run(args, &cli.global, &mut out),
+        Command::Ode(args) => ode::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
         Command::Tune(args) => tune::run(args, &cli.global, &mut out),

@@ -72,6 +72,10 @@ impl Picture {
         self.draw(|root| convergence.draw(root), |root| convergence.draw(root))
     }
 
+    pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {
+        self.draw(|root| profile.draw(root), |root| profile.draw(root))
+    }
+
     pub(crate) fn surface(&self, surface: &Surface<'_>) -> Result<(), Failure> {
         self.draw(|root| surface.draw(root), |root| surface.draw(root))
     }
@@ -88,6 +92,40 @@ impl Picture {
             Format::Svg => svg(&SVGBackend::new(&self.path, SIZE).into_drawing_area()),
         }
         .map_err(|error| Failure::File { path: self.path.clone(), reason: error.to_string() })
+    }
+}
+
+/// The files of the frames.
+pub(crate) struct Frames {
+    /// Of the name, up to the number.
+    folder: PathBuf,
+    stem: String,
+    extension: String,
+    digits: usize,
+}
+
+impl Frames {
+    /// `count` files in the folder `path`, their names beginning with `stem`, or beside the picture `path`.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the folder cannot be
+    /// made.
+    pub(crate) fn new(path: &Path, stem: &str, count: usize) -> Result<Frames, Failure> {
+        let digits = count.saturating_sub(1).to_string().len().max(4);
+        if path.extension().is_some() && !path.is_dir() {
+            let picture = Picture::new(path)?;
+            let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+            let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
+        }
+        std::fs::create_dir_all(path)
+            .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+        Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits })
+    }
+
+    pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
+        let Frames { folder, stem, extension, digits } = self;
+        Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
     }
 }
 
@@ -298,6 +336,69 @@ where
     Ok(())
 }
 
+/// Curves over one coordinate.
+pub(crate) struct Profile<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// The coordinate's name and where the first and the last point stand.
+    pub(crate) x: (&'a str, f64, f64),
+    /// Names and values, at points the same distance apart.
+    pub(crate) curves: &'a [(String, Vec<f64>)],
+    /// What the other axis reaches over.
+    pub(crate) range: (f64, f64),
+}
+
+/// Colours that differ in lightness too (Okabe and Ito, 2008).
+const CURVES: [RGBColor; 6] = [
+    BLUE,
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+];
+
+impl Profile<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    where
+        DB::ErrorType: 'static,
+    {
+        let body = titled(root, &self.title, &self.subtitle)?;
+        let (name, first, last) = self.x;
+        let (low, high) = self.range;
+        let room = if high > low { 0.05 * (high - low) } else { 0.5 * low.abs().max(1.0) };
+        let mut chart = ChartBuilder::on(&body)
+            .margin_right(50)
+            .x_label_area_size(LABELS.1)
+            .y_label_area_size(LABELS.0)
+            .build_cartesian_2d(first..last, low - room..high + room)?;
+        let ticks = |range: std::ops::Range<f64>| -> Ticks {
+            let (step, digits) = tick_step(range.start, range.end);
+            let (first, last) = ((range.start / step).ceil() as i64, (range.end / step).floor() as i64);
+            // Adding zero turns -0 into 0.
+            (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
+        };
+        let (x_ticks, y_ticks) = (ticks(chart.x_range()), ticks(chart.y_range()));
+        let (xs, ys) = (chart.x_range(), chart.y_range());
+        let light = RGBColor(225, 225, 225);
+        let upright = x_ticks.iter().map(|(x, _)| [(*x, ys.start), (*x, ys.end)]);
+        let level = y_ticks.iter().map(|(y, _)| [(xs.start, *y), (xs.end, *y)]);
+        chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
+        let names: Vec<&str> = self.curves.iter().map(|(name, _)| name.as_str()).collect();
+        label(&body, &mut chart, (name, &x_ticks), (&names.join(", "), &y_ticks))?;
+        for (k, (name, values)) in self.curves.iter().enumerate() {
+            let colour = CURVES[k % CURVES.len()];
+            let step = (last - first) / (values.len().max(2) - 1) as f64;
+            let points = values.iter().enumerate().filter(|(_, v)| v.is_finite());
+            let line = points.map(|(i, v)| (first + i as f64 * step, *v));
+            chart.draw_series(LineSeries::new(line, colour.stroke_width(3)))?;
+            let right = Pos::new(HPos::Right, VPos::Center);
+            root.draw_text(name, &font(24, &colour).pos(right), (SIZE.0 as i32 - 60, 140 + 32 * k as i32))?;
+        }
+        Ok(())
+    }
+}
+
 /// A step of 1, 2 or 5 times a power of ten that cuts the range into eight or fewer, and the digits it needs.
 fn tick_step(low: f64, high: f64) -> (f64, usize) {
     let rough = ((high - low) / 8.0).max(f64::MIN_POSITIVE);
@@ -504,6 +605,17 @@ mod tests {
                 assert!((got - want).abs() <= 0.5 / 99.0, "n {n}, column {column}: {got}, expected {want}");
             }
         }
+    }
+
+    #[test]
+    fn frames_are_numbered() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("new");
+        let frames = Frames::new(&inside, "wave", 11).unwrap();
+        assert_eq!(frames.picture(3).unwrap().path(), inside.join("wave-0003.png"));
+        let frames = Frames::new(&folder.path().join("u.svg"), "wave", 20_000).unwrap();
+        assert_eq!(frames.picture(3).unwrap().path(), folder.path().join("u-00003.svg"));
+        assert!(Frames::new(&folder.path().join("u.gif"), "wave", 11).is_err());
     }
 
     #[test]

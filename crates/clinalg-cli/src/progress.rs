@@ -16,15 +16,20 @@ pub(crate) struct Progress {
 /// Positions of a full bar.
 const FULL: u64 = 1000;
 
+/// A bar of that length; hidden where JSON is wanted.
+fn bar(out: &Output, length: u64) -> ProgressBar {
+    let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(Some(length), target);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    bar
+}
+
 impl Progress {
     /// A bar for a solver that counts `steps` (cycles, iterations) until the relative residual is at most `tolerance`.
     pub(crate) fn new(out: &Output, steps: &'static str, tolerance: f64) -> Progress {
-        let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(FULL), target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        Progress { bar, tolerance, steps }
+        Progress { bar: bar(out, FULL), tolerance, steps }
     }
 
     /// Says what goes on before the solver counts.
@@ -53,12 +58,7 @@ pub(crate) struct Steps {
 
 impl Steps {
     pub(crate) fn new(out: &Output, count: u64) -> Steps {
-        let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(count), target);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        Steps { bar }
+        Steps { bar: bar(out, count) }
     }
 
     /// Says what goes on before the steps.
@@ -75,6 +75,35 @@ impl Steps {
 }
 
 impl Drop for Steps {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Shows how far time has come; nothing unless stderr is a terminal and no JSON is wanted.
+pub(crate) struct Way {
+    bar: ProgressBar,
+}
+
+impl Way {
+    pub(crate) fn new(out: &Output) -> Way {
+        Way { bar: bar(out, FULL) }
+    }
+
+    /// Says what goes on where time stands still.
+    pub(crate) fn stage(&self, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+        self.bar.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    /// So far, from 0 to 1.
+    pub(crate) fn reached(&self, part: f64, what: impl Into<String>) {
+        self.bar.set_message(what.into());
+        self.bar.set_position((part.clamp(0.0, 1.0) * FULL as f64) as u64);
+    }
+}
+
+impl Drop for Way {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -1,7 +1,7 @@
 //! `clinalg wave`.
 
 use std::f64::consts::PI;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -13,7 +13,7 @@ use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes, seconds};
-use crate::plot::{Field, Picture};
+use crate::plot::{Field, Frames};
 use crate::progress::Steps;
 
 /// Follow the wave equation in time
@@ -101,7 +101,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
     /// Number of frames from time 0 to the end; the energy is looked at as often
-    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = frames)]
+    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames)]
     frames: usize,
 }
 
@@ -143,13 +143,6 @@ fn mode(text: &str) -> Result<Mode, String> {
     text.split_once(',')
         .and_then(|(k, l)| Some(Mode(part(k)?, part(l)?)))
         .ok_or_else(|| "expected two whole numbers from 1 to 1000, such as 2,1".into())
-}
-
-fn frames(text: &str) -> Result<usize, String> {
-    match text.trim().parse::<usize>() {
-        Ok(count) if (2..=10_000).contains(&count) => Ok(count),
-        _ => Err("expected a whole number from 2 to 10000".into()),
-    }
 }
 
 #[derive(Serialize)]
@@ -250,7 +243,7 @@ impl Args {
 const STRIDE: usize = 128;
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    let pictures = args.plot.as_deref().map(|path| Frames::new(path, args.frames)).transpose()?;
+    let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
     let params = args.params();
     let steps = args.count(params.dt)?;
     let context = match params.form {
@@ -355,38 +348,6 @@ impl Range {
         let most = u.iter().map(|v| v.wide().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let part = if initial == Initial::Gauss { 0.3 } else { 1.0 };
         Range(if most > 0.0 { part * most } else { 1.0 })
-    }
-}
-
-/// The files of the frames.
-struct Frames {
-    /// Of the name, up to the number.
-    folder: PathBuf,
-    stem: String,
-    extension: String,
-    digits: usize,
-}
-
-impl Frames {
-    /// # Errors
-    /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the folder cannot be
-    /// made.
-    fn new(path: &Path, count: usize) -> Result<Frames, Failure> {
-        let digits = (count - 1).to_string().len().max(4);
-        if path.extension().is_some() && !path.is_dir() {
-            let picture = Picture::new(path)?;
-            let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-            let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
-            return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
-        }
-        std::fs::create_dir_all(path)
-            .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(Frames { folder: path.to_owned(), stem: "wave".into(), extension: "png".into(), digits })
-    }
-
-    fn picture(&self, frame: usize) -> Result<Picture, Failure> {
-        let Frames { folder, stem, extension, digits } = self;
-        Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
     }
 }
 
@@ -513,16 +474,5 @@ mod tests {
         for text in ["", "2", "0,1", "1,-1", "1,2,3", "a,b", "1001,1"] {
             assert!(mode(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn frames_are_numbered() {
-        let folder = tempfile::tempdir().unwrap();
-        let inside = folder.path().join("new");
-        let frames = Frames::new(&inside, 11).unwrap();
-        assert_eq!(frames.picture(3).unwrap().path(), inside.join("wave-0003.png"));
-        let frames = Frames::new(&folder.path().join("u.svg"), 20_000).unwrap();
-        assert_eq!(frames.picture(3).unwrap().path(), folder.path().join("u-00003.svg"));
-        assert!(Frames::new(&folder.path().join("u.gif"), 11).is_err());
     }
 }

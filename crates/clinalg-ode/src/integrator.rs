@@ -2,7 +2,7 @@
 
 use clinalg::Real;
 
-use crate::dense::Dense;
+use crate::interpolant::Dense;
 use crate::events::{Event, Occurrence, crossing};
 use crate::integrate::{Options, Report, Slot, Stepper, Tolerance};
 use crate::stability::{self, PowerMethod};

@@ -6,7 +6,7 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
-mod dense;
+mod interpolant;
 pub mod device;
 mod draw;
 pub mod error;

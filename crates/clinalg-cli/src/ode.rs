@@ -1,0 +1,624 @@
+//! `clinalg ode`.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clinalg::{Context, Precision, Real, Shape};
+use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper};
+use clinalg_ode::problems::{self, PROBLEMS, Problem};
+use clinalg_ode::reference::Reference;
+use clinalg_ode::{DeviceStepper, METHODS, Method, Plan, Variant};
+use serde::Serialize;
+
+use crate::Global;
+use crate::args::{self, DeviceName, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Align, Output, bytes, seconds, table};
+use crate::plot::{Field, Frames, Profile};
+use crate::progress::Way;
+
+/// Integrate a system of ordinary differential equations
+///
+/// y' = f(t, y) for a test problem of the literature, by an explicit method whose steps are made into kernels for method and
+/// problem. Steps follow the error of the method's estimate, or have a fixed size.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Problems and methods: clinalg ode --list
+
+Steps:
+  --rtol and --atol  each step's error, divided by atol + rtol |y| in every
+                     component, has a root mean square of at most 1; for
+                     methods with an error estimate (dopri54, verner65, ...)
+  --h                equal steps of at most this size, for every method; a step
+                     past the method's stability limit is refused
+Explicit methods take steps no larger than stability allows. Where that, and not
+the accuracy asked for, decides (\"stiff\" in the report), a looser tolerance saves
+nothing.
+
+Variants: how a step is cut into kernels. All give the same bits.
+  basic      one kernel for each operation
+  fused      a right-hand side with all sums that it enters in one kernel
+  auto       the fastest for this device that fits its memory
+  reference  plain sequential Rust, without OpenCL
+
+--plot DIR writes --frames pictures DIR/ode-0000.png, ...; --plot FILE, ending in
+.png or .svg, writes FILE with -0000, ... before the extension: a field in colours
+over a square, a middle plane of a cube, all fields as curves over a line. To make
+a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
+
+JSON keys: problem, n, components, method, order, variant, precision, shape,
+t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
+largest_step, stiff_at, error_vs_reference, kernels, words_per_component_step,
+seconds_setup, seconds, component_steps_per_second, peak_device_bytes, device,
+pictures. error_vs_reference is the largest difference in a component from a
+solution by dopri87 with tolerances of 1e-11 in plain Rust, null where that was
+not computed (--reference); kernels counts those of a step, words_per_component_step
+the numbers they read and write for a component; seconds excludes set-up, the
+reference and pictures.
+
+Examples:
+  clinalg ode --problem bruss2d-mix --rtol 1e-8
+  clinalg ode --problem heat2d --n 257 --method rk4 --h 1e-6 --t-end 1e-3
+  clinalg ode --problem bruss2d-hairer --n 64 --plot frames --frames 60
+  clinalg ode --problem cusp --variant reference --plot cusp.png --frames 2
+  clinalg ode --list --json
+
+The exit code is 1 when the integration stopped before its end: no finite solution,
+steps too small or too many.")]
+pub(crate) struct Args {
+    /// The problem, one of --list
+    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    problem: Option<String>,
+    /// Lists problems, methods and variants
+    #[arg(long, conflicts_with_all = ["problem", "plot"])]
+    list: bool,
+    /// Grid points along each axis; pairs or inverters where there is no grid [default: see --list]
+    #[arg(long, value_parser = args::points, allow_hyphen_values = true)]
+    n: Option<usize>,
+    /// The method, one of --list
+    #[arg(long, value_name = "NAME", default_value = "dopri54")]
+    method: String,
+    /// How a step is cut into kernels
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    variant: String,
+    /// Time to reach [default: see --list]
+    #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
+    t_end: Option<f64>,
+    /// Steps of this size instead of such that follow the error
+    #[arg(long, value_name = "H", value_parser = finite, conflicts_with_all = ["rtol", "atol", "norm"], allow_hyphen_values = true)]
+    h: Option<f64>,
+    /// Relative tolerance of a step [default: 1e-6 in f64, 1e-4 in f32]
+    #[arg(long, value_name = "R", value_parser = finite, allow_hyphen_values = true)]
+    rtol: Option<f64>,
+    /// Absolute tolerance of a step [default: 1e-9 in f64, 1e-6 in f32]
+    #[arg(long, value_name = "A", value_parser = finite, allow_hyphen_values = true)]
+    atol: Option<f64>,
+    /// Norm of the error of a step
+    #[arg(long, value_enum, default_value_t = NormArg::Rms)]
+    norm: NormArg,
+    /// Most steps, those thrown away counted
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000_000, value_parser = args::positive)]
+    step_limit: usize,
+    /// Precision of all that is computed
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
+    precision: PrecisionArg,
+    /// Whether a solution with tight tolerances is computed to compare with
+    #[arg(long, value_enum, default_value_t = ReferenceArg::Auto)]
+    reference: ReferenceArg,
+    /// Draw frames into a folder, or into files named after FILE (.png or .svg)
+    #[arg(long, value_name = "DIR|FILE")]
+    plot: Option<PathBuf>,
+    /// Number of frames from the beginning to the end
+    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames)]
+    frames: usize,
+    /// The field drawn over a square or cube [default: the first]
+    #[arg(long, value_name = "NAME", requires = "plot")]
+    field: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum NormArg {
+    /// Root of the mean square
+    Rms,
+    /// Largest magnitude
+    Max,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ReferenceArg {
+    /// For up to 1000 components
+    Auto,
+    /// However long it takes
+    Always,
+    /// Never
+    None,
+}
+
+/// Components up to which `--reference auto` computes a reference.
+const SMALL: usize = 1000;
+
+fn finite(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("expected a finite number".into()),
+    }
+}
+
+/// Grid points along an axis where `--n` is not given: some seconds of work at most on a processor.
+fn default_n(problem: &str) -> usize {
+    match problem {
+        "bruss2d-mix" | "heat2d" => 129,
+        "bruss2d-hairer" => 32,
+        "bruss2d-sciml" => 8,
+        "heat3d" => 33,
+        "cusp" => 32,
+        "medakzo" => 100,
+        _ => 1000,
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    problem: &'static str,
+    n: usize,
+    components: usize,
+    method: String,
+    order: usize,
+    variant: String,
+    precision: Precision,
+    shape: Option<Shape>,
+    t_end: f64,
+    h: Option<f64>,
+    rtol: Option<f64>,
+    atol: Option<f64>,
+    steps: usize,
+    rejected: usize,
+    rhs_evaluations: usize,
+    smallest_step: f64,
+    largest_step: f64,
+    stiff_at: Option<f64>,
+    error_vs_reference: Option<f64>,
+    kernels: Option<usize>,
+    words_per_component_step: Option<usize>,
+    seconds_setup: f64,
+    seconds: f64,
+    component_steps_per_second: f64,
+    peak_device_bytes: u64,
+    device: Option<DeviceName>,
+    pictures: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match (&args.problem, args.precision) {
+        (None, _) => list(out),
+        (Some(problem), PrecisionArg::F32) => solve::<f32>(problem, args, global, out),
+        (Some(problem), PrecisionArg::F64) => solve::<f64>(problem, args, global, out),
+    }
+}
+
+#[derive(Serialize)]
+struct ListedProblem {
+    name: &'static str,
+    title: &'static str,
+    n: usize,
+    components: usize,
+    access_distance: usize,
+    t_end: f64,
+}
+
+#[derive(Serialize)]
+struct ListedMethod {
+    name: &'static str,
+    order: usize,
+    error_order: Option<usize>,
+    rhs_evaluations_per_step: usize,
+    words_basic: usize,
+    words_fused: usize,
+}
+
+fn list(out: &mut Output) -> Result<Exit, Failure> {
+    let problem = |name: &&'static str| {
+        let n = default_n(name);
+        let p = problems::problem(name, n)?;
+        let (components, access_distance) = (p.y0.len(), p.system.access_distance());
+        Ok(ListedProblem { name, title: p.title, n, components, access_distance, t_end: p.t_end })
+    };
+    let problems = PROBLEMS.iter().map(problem).collect::<Result<Vec<_>, Failure>>()?;
+    let method = |name: &&'static str| {
+        let method = Method::named(name)?;
+        let words = |variant| Plan::new(method.graph(), variant).words();
+        Ok(ListedMethod {
+            name,
+            order: method.order(),
+            error_order: method.error_order(),
+            rhs_evaluations_per_step: method.graph().rhs_count(),
+            words_basic: words(Variant::Basic),
+            words_fused: words(Variant::Fused),
+        })
+    };
+    let methods = METHODS.iter().map(method).collect::<Result<Vec<_>, Failure>>()?;
+    let columns = [
+        ("problem", Align::Left),
+        ("n", Align::Right),
+        ("components", Align::Right),
+        ("t end", Align::Right),
+        ("", Align::Left),
+    ];
+    let rows: Vec<Vec<String>> = (problems.iter())
+        .map(|p| vec![p.name.into(), p.n.to_string(), p.components.to_string(), p.t_end.to_string(), p.title.into()])
+        .collect();
+    for line in table(&columns, &rows) {
+        out.line(line)?;
+    }
+    out.line("")?;
+    let right = |name| (name, Align::Right);
+    let columns = [
+        ("method", Align::Left),
+        right("order"),
+        right("estimate"),
+        right("evaluations"),
+        right("words basic"),
+        right("words fused"),
+    ];
+    let rows: Vec<Vec<String>> = (methods.iter())
+        .map(|m| {
+            let estimate = m.error_order.map_or("-".into(), |order| order.to_string());
+            let numbers = [m.rhs_evaluations_per_step, m.words_basic, m.words_fused].map(|v| v.to_string());
+            [vec![m.name.into(), m.order.to_string(), estimate], numbers.to_vec()].concat()
+        })
+        .collect();
+    for line in table(&columns, &rows) {
+        out.line(line)?;
+    }
+    out.line("")?;
+    out.line(
+        "n: the default of --n. estimate: the order that a step's error is estimated with; methods without one take",
+    )?;
+    out.line("--h. evaluations of the right-hand side in a step; words read and written in it for a component.")?;
+    out.json(&serde_json::json!({ "problems": problems, "methods": methods, "variants": variants() }))?;
+    Ok(Exit::Done)
+}
+
+fn variants() -> Vec<&'static str> {
+    vec!["auto", "basic", "fused", "reference"]
+}
+
+/// What a step is computed by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Auto,
+    Kernels(Variant),
+    Plain,
+}
+
+impl How {
+    fn named(name: &str) -> Result<How, Failure> {
+        match name {
+            "auto" => Ok(How::Auto),
+            "reference" => Ok(How::Plain),
+            name if variants().contains(&name) => Ok(How::Kernels(Variant::named(name)?)),
+            name => Err(Failure::usage(format!("--variant {name}: expected one of {}", variants().join(", ")))),
+        }
+    }
+}
+
+impl Args {
+    fn options(&self, problem: &Problem, method: &Method) -> Result<Options, Failure> {
+        let (rtol, atol) = match self.precision {
+            PrecisionArg::F32 => (1e-4, 1e-6),
+            PrecisionArg::F64 => (1e-6, 1e-9),
+        };
+        if self.h.is_none() && method.error_order().is_none() {
+            let with = METHODS.iter().filter(|name| Method::named(name).is_ok_and(|m| m.error_order().is_some()));
+            let with: Vec<&str> = with.copied().collect();
+            return Err(Failure::usage(format!(
+                "--method {} has no error estimate for steps to follow: give --h, or take one of {}",
+                method.name(),
+                with.join(", ")
+            )));
+        }
+        Ok(Options {
+            relative: self.rtol.unwrap_or(rtol),
+            absolute: self.atol.unwrap_or(atol),
+            norm: if self.norm == NormArg::Max { Norm::Max } else { Norm::Rms },
+            fixed_step: self.h,
+            step_limit: self.step_limit,
+            stops: problem.stops.clone(),
+            ..Options::default()
+        })
+    }
+}
+
+fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let n = args.n.unwrap_or_else(|| default_n(name));
+    let problem = problems::problem(name, n)?;
+    let method = Method::named(&args.method)?;
+    let how = How::named(&args.variant)?;
+    let mut options = args.options(&problem, &method)?;
+    let frames = args.plot.as_deref().map(|path| Frames::new(path, "ode", args.frames)).transpose()?;
+    let drawn = match (&frames, &args.field) {
+        (Some(_), Some(field)) => problem.system.fields().iter().position(|name| name == field).ok_or_else(|| {
+            Failure::usage(format!("--field {field}: expected one of {}", problem.system.fields().join(", ")))
+        })?,
+        _ => 0,
+    };
+    let t_end = args.t_end.unwrap_or(problem.t_end);
+    if frames.is_some() {
+        let last = args.frames - 1;
+        let time =
+            |k: usize| if k == last { t_end } else { problem.t0 + (t_end - problem.t0) * k as f64 / last as f64 };
+        options.save_at = (0..args.frames).map(time).collect();
+    }
+    // What estimates errors costs work that fixed steps need not do.
+    let method = if args.h.is_some() { method.without_error() } else { method };
+    let way = Way::new(out);
+    way.stage("setting up");
+    let start = Instant::now();
+    let context = if how == How::Plain { None } else { Some(global.context(false)?) };
+    let mut document = Document {
+        problem: problem.name,
+        n,
+        components: problem.y0.len(),
+        method: args.method.clone(),
+        order: method.order(),
+        variant: args.variant.clone(),
+        precision: T::PRECISION,
+        shape: context.as_ref().map(Context::shape),
+        t_end,
+        h: args.h,
+        rtol: args.h.is_none().then_some(options.relative),
+        atol: args.h.is_none().then_some(options.absolute),
+        steps: 0,
+        rejected: 0,
+        rhs_evaluations: 0,
+        smallest_step: 0.0,
+        largest_step: 0.0,
+        stiff_at: None,
+        error_vs_reference: None,
+        kernels: None,
+        words_per_component_step: None,
+        seconds_setup: 0.0,
+        seconds: 0.0,
+        component_steps_per_second: 0.0,
+        peak_device_bytes: 0,
+        device: context.as_ref().map(|c| c.device().into()),
+        pictures: Vec::new(),
+    };
+    let mut film = Film::new(&problem, drawn);
+    let done = match &context {
+        None => {
+            let mut stepper = Reference::<T>::new(&method, &problem.system);
+            integrate(&mut stepper, &problem, t_end, &options, &way, start, &mut film)?
+        }
+        Some(context) => {
+            let variant = if let How::Kernels(variant) = how { variant } else { Variant::Fused };
+            let mut stepper = DeviceStepper::<T>::new(context, &method, &problem.system, variant)?;
+            if how == How::Auto {
+                document.variant = format!("{variant:?}").to_lowercase();
+            }
+            document.kernels = Some(stepper.plan().groups().len());
+            document.words_per_component_step = Some(stepper.plan().words());
+            integrate(&mut stepper, &problem, t_end, &options, &way, start, &mut film)?
+        }
+    };
+    let (y, report) = (done.y, done.report);
+    document.steps = report.accepted;
+    document.rejected = report.rejected;
+    document.rhs_evaluations = report.rhs_evaluations;
+    (document.smallest_step, document.largest_step) = (report.smallest_step, report.largest_step);
+    document.stiff_at = report.stiff;
+    document.seconds_setup = done.setup.as_secs_f64();
+    document.seconds = done.solving.as_secs_f64();
+    document.component_steps_per_second =
+        problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
+    document.peak_device_bytes = context.as_ref().map_or(0, |c| c.memory().peak_bytes);
+    let wanted = match args.reference {
+        ReferenceArg::Auto => problem.y0.len() <= SMALL,
+        ReferenceArg::Always => true,
+        ReferenceArg::None => false,
+    };
+    if wanted {
+        way.stage("computing the reference");
+        let expected = tight(&problem, t_end)?;
+        let error = y.iter().zip(&expected).map(|(y, e)| (y.wide() - e).abs());
+        document.error_vs_reference = Some(error.fold(0.0, f64::max));
+    }
+    if let Some(frames) = &frames {
+        way.stage("drawing");
+        film.draw(&mut document, &problem, frames)?;
+    }
+    drop(way);
+    document.print(&problem, out)?;
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+/// The solution at `t_end` with tight tolerances, in plain Rust.
+fn tight(problem: &Problem, t_end: f64) -> Result<Vec<f64>, Failure> {
+    let mut stepper = Reference::<f64>::new(&Method::named("dopri87")?, &problem.system);
+    let options = Options {
+        relative: 1e-11,
+        absolute: 1e-11,
+        step_limit: usize::MAX,
+        stops: problem.stops.clone(),
+        watch_stability: false,
+        ..Options::default()
+    };
+    let mut integrator = Integrator::new(&mut stepper, problem.t0, t_end, &problem.y0, &options)?;
+    integrator.run()?;
+    Ok(integrator.solution()?)
+}
+
+struct Done<T> {
+    y: Vec<T>,
+    report: Report,
+    setup: Duration,
+    solving: Duration,
+}
+
+/// Integrates; the solution is kept for the pictures where `options` say so.
+fn integrate<T: Real, S: Stepper<T>>(
+    stepper: &mut S,
+    problem: &Problem,
+    t_end: f64,
+    options: &Options,
+    way: &Way,
+    start: Instant,
+    film: &mut Film,
+) -> Result<Done<T>, Failure> {
+    let y0: Vec<T> = problem.y0.iter().map(|v| T::of(*v)).collect();
+    // Kernels are built where they are needed first: a step that is not taken.
+    stepper.set(&vec![y0.clone(); stepper.method().inputs().len()])?;
+    let tolerance = clinalg_ode::integrate::Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
+    stepper.trial(problem.t0, 0.0, &tolerance)?;
+    stepper.solution()?;
+    let integrator = Integrator::new(stepper, problem.t0, t_end, &y0, options)?;
+    let setup = start.elapsed();
+    let start = Instant::now();
+    let mut told = Instant::now();
+    let mut saving = Duration::ZERO;
+    let mut integrator = integrator
+        .on_save(|t, y| {
+            let start = Instant::now();
+            film.keep(problem, t, y);
+            saving += start.elapsed();
+        })
+        .on_progress(|report| {
+            if told.elapsed() > Duration::from_millis(50) {
+                told = Instant::now();
+                let part = (report.t - problem.t0) / (t_end - problem.t0);
+                way.reached(
+                    part,
+                    format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
+                );
+            }
+            true
+        });
+    integrator.run()?;
+    let y = integrator.solution()?;
+    let report = integrator.into_report();
+    Ok(Done { y, report, setup, solving: start.elapsed().saturating_sub(saving) })
+}
+
+/// What the pictures show, kept until all of it is known: they share their colours.
+struct Film {
+    /// The field drawn over a square.
+    field: usize,
+    /// Points along the side of a square that are kept.
+    side: usize,
+    frames: Vec<(f64, Vec<Vec<f64>>)>,
+}
+
+/// Most points along an axis that a picture needs.
+const MOST: usize = 1024;
+
+impl Film {
+    fn new(problem: &Problem, field: usize) -> Film {
+        let n = problem.system.grid().shape()[0];
+        Film { field, side: n.div_ceil(n.div_ceil(MOST)), frames: Vec::new() }
+    }
+
+    /// Keeps a frame: the field over a square, every field over a line, with not more points than can be seen.
+    fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: &[T]) {
+        let system = &problem.system;
+        let shape = system.grid().shape();
+        let n = shape[0];
+        let stride = n.div_ceil(MOST);
+        let along = || (0..n).step_by(stride);
+        let value = |field: usize, p: usize| y[system.component(field, p)].wide();
+        let values = match shape.len() {
+            1 => (0..system.fields().len()).map(|field| along().map(|i| value(field, i)).collect()).collect(),
+            dims => {
+                // The plane in the middle of a cube.
+                let plane = if dims == 3 { n * n * (n / 2) } else { 0 };
+                vec![
+                    along()
+                        .flat_map(|j| along().map(move |i| (i, j)))
+                        .map(|(i, j)| value(self.field, plane + j * n + i))
+                        .collect(),
+                ]
+            }
+        };
+        self.frames.push((t, values));
+    }
+
+    fn draw(&self, document: &mut Document, problem: &Problem, frames: &Frames) -> Result<(), Failure> {
+        let all = || self.frames.iter().flat_map(|(_, values)| values.iter().flatten()).filter(|v| v.is_finite());
+        let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let range = if low <= high { (low, high) } else { (0.0, 0.0) };
+        let grid = problem.system.grid();
+        let names = problem.system.fields();
+        let device = document.device.as_ref().map_or("plain Rust".to_owned(), |d| d.name().to_owned());
+        for (k, (t, values)) in self.frames.iter().enumerate() {
+            let picture = frames.picture(k)?;
+            let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
+            let title = format!("{}, {size} points, t = {t:.4}", problem.name);
+            let subtitle = format!("{} · {} · {device}", document.method, precision(document.precision));
+            if grid.shape().len() == 1 {
+                let curves: Vec<_> = names.iter().cloned().zip(values.iter().cloned()).collect();
+                let x = ("x", grid.position(0)[0], grid.position(grid.points() - 1)[0]);
+                picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
+            } else {
+                let label = &names[self.field];
+                let values = &values[0];
+                picture.field(&Field { title, subtitle, label, n: self.side, values, range: Some(range) })?;
+            }
+            document.pictures.push(picture.path().display().to_string());
+        }
+        Ok(())
+    }
+}
+
+fn precision(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
+    }
+}
+
+impl Document {
+    fn print(&self, problem: &Problem, out: &mut Output) -> Result<(), Failure> {
+        out.line(format!("{}: {}", self.problem, problem.title))?;
+        out.line(format!("{} components, {}", self.components, precision(self.precision)))?;
+        out.line("")?;
+        let shape = match self.shape {
+            Some(Shape::Cpu) => ", kernels for cpu",
+            Some(Shape::Gpu) => ", kernels for gpu",
+            None => "",
+        };
+        out.field("device", self.device.as_ref().map_or("none, plain Rust".into(), |d| format!("{d}{shape}")))?;
+        let kernels = match (self.kernels, self.words_per_component_step) {
+            (Some(kernels), Some(words)) => {
+                format!(", {}: {kernels} kernels and {words} words a component in a step", self.variant)
+            }
+            _ => String::new(),
+        };
+        out.field("method", format!("{}, order {}{kernels}", self.method, self.order))?;
+        match (self.h, self.rtol, self.atol) {
+            (None, Some(rtol), Some(atol)) => {
+                let sizes = format!("{:.2e} to {:.2e}", self.smallest_step, self.largest_step);
+                out.field("steps", format!("{} taken, {} rejected, of {sizes}", self.steps, self.rejected))?;
+                out.field("tolerance", format!("relative {rtol:e}, absolute {atol:e}"))?;
+            }
+            _ => out.field("steps", format!("{} of {:.6e}", self.steps, self.largest_step))?,
+        }
+        out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t_end))?;
+        if let Some(t) = self.stiff_at {
+            out.field("stiff", format!("from t = {t:.4e} on stability, not accuracy, bounds the steps"))?;
+        }
+        out.line("")?;
+        if let Some(error) = self.error_vs_reference {
+            out.field("error", format!("{error:.4e} at most in a component, against a solution to 1e-11"))?;
+        }
+        let rate = self.component_steps_per_second;
+        let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds));
+        out.field("time", format!("{time}: {rate:.3e} components stepped a second"))?;
+        if self.device.is_some() {
+            out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        }
+        if let (Some(first), Some(last)) = (self.pictures.first(), self.pictures.last()) {
+            out.field("pictures", format!("{first} to {last}"))?;
+        }
+        Ok(())
+    }
+}
