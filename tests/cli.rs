@@ -128,6 +128,7 @@ fn help_teaches() {
         "doctor",
         "poisson",
         "wave",
+        "ode",
         "solve",
         "bench",
         "tune",
@@ -141,7 +142,7 @@ fn help_teaches() {
     for code in 0..=5 {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
-    for command in ["devices", "doctor", "poisson", "wave", "solve", "bench", "tune"] {
+    for command in ["devices", "doctor", "poisson", "wave", "ode", "solve", "bench", "tune"] {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
             assert!(help.contains(needle), "{command}: {needle}");
@@ -158,7 +159,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device("wrong_usage_is_told_with_exit_code_2");
-    let cases: [(Vec<&str>, &[&str]); 33] = [
+    let cases: [(Vec<&str>, &[&str]); 47] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
@@ -183,6 +184,20 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["wave", "--mode", "0,1"], &["0,1", "whole numbers"]),
         (vec!["wave", "--frames", "1"], &["2 to 10000"]),
         (vec!["wave", "--form", "reference", "--scheme", "implicit", "--n", "100"], &["65 and 129"]),
+        (vec!["ode"], &["--problem"]),
+        (vec!["ode", "--problem", "nope"], &["nope", "bruss2d-mix"]),
+        (vec!["ode", "--problem", "heat2d", "--method", "nope"], &["nope", "dopri54"]),
+        (vec!["ode", "--problem", "heat2d", "--variant", "nope"], &["nope", "fused"]),
+        (vec!["ode", "--problem", "heat2d", "--n", "2"], &["at least 3"]),
+        (vec!["ode", "--problem", "heat2d", "--method", "rk4"], &["--h", "dopri54"]),
+        (vec!["ode", "--problem", "heat2d", "--h", "0"], &["above 0"]),
+        (vec!["ode", "--problem", "heat2d", "--h", "nan"], &["nan", "finite number"]),
+        (vec!["ode", "--problem", "heat2d", "--h", "1e-3", "--rtol", "1e-3"], &["--rtol"]),
+        (vec!["ode", "--problem", "heat2d", "--rtol", "0", "--atol", "0"], &["absolute", "above 0"]),
+        (vec!["ode", "--problem", "heat2d", "--rtol", "-1"], &["relative", "at least 0"]),
+        (vec!["ode", "--problem", "heat2d", "--t-end", "-1"], &["-1", "begins"]),
+        (vec!["ode", "--problem", "heat2d", "--plot", "u.png", "--field", "w"], &["w", "one of u"]),
+        (vec!["ode", "--problem", "heat2d", "--n", "9", "--variant", "reference", "--h", "0.1"], &["stability limit"]),
         (vec!["solve"], &["A.mtx"]),
         (vec!["solve", &matrix, "--tol", "nan"], &["between 0 and 1"]),
         (vec!["solve", &matrix, "--restart", "0"], &["at least 1"]),
@@ -204,7 +219,8 @@ fn wrong_usage_is_told_with_exit_code_2() {
         let done = run(&with_json);
         assert_eq!(done.code, 2, "{args:?}");
         let error = &done.json()["error"];
-        assert!(error["id"].as_str().unwrap().starts_with("clinalg:argument:"), "{error}");
+        let id = error["id"].as_str().unwrap();
+        assert!(id.starts_with("clinalg:argument:") || id == "clinalg:ode:unstable", "{error}");
         assert_eq!(error["exit_code"], 2);
         assert!(needles.len() < 2 || error["message"].as_str().unwrap().contains(needles[0]), "{error}");
     }
@@ -263,7 +279,7 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
 fn no_opencl_is_told_in_words_within_a_second() {
     let folder = folder();
     let matrix = file(&folder, "a.mtx", SPD);
-    for line in ["devices", "doctor", "poisson", "bench", "tune", &format!("solve {matrix}")] {
+    for line in ["devices", "doctor", "poisson", "ode --problem heat2d", "bench", "tune", &format!("solve {matrix}")] {
         // The best of three: other tests may keep the processors busy.
         let mut shortest = Duration::MAX;
         for _ in 0..3 {
@@ -620,6 +636,144 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     assert!(svg(&names[0]).contains("t = 0.0000") && svg(&names[1]).contains("33 × 33 points"));
     let done = words("wave --form reference --n 33 --plot u.gif");
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
+}
+
+const ODE_KEYS: [&str; 27] = [
+    "problem",
+    "n",
+    "components",
+    "method",
+    "order",
+    "variant",
+    "precision",
+    "shape",
+    "t_end",
+    "h",
+    "rtol",
+    "atol",
+    "steps",
+    "rejected",
+    "rhs_evaluations",
+    "smallest_step",
+    "largest_step",
+    "stiff_at",
+    "error_vs_reference",
+    "kernels",
+    "words_per_component_step",
+    "seconds_setup",
+    "seconds",
+    "component_steps_per_second",
+    "peak_device_bytes",
+    "device",
+    "pictures",
+];
+
+#[test]
+fn problems_and_methods_are_listed() {
+    let text = words("ode --list").fine();
+    let list = words("ode --list --json").json();
+    let names = |key: &str| -> Vec<String> {
+        list[key].as_array().expect(key).iter().map(|p| p["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    for name in names("problems").iter().chain(&names("methods")) {
+        assert!(text.contains(name.as_str()), "{name}");
+    }
+    assert!(names("problems").len() >= 10 && names("methods").len() >= 21);
+    let heat = list["problems"].as_array().unwrap().iter().find(|p| p["name"] == "heat2d").expect("the heat equation");
+    assert_eq!(number(heat, "access_distance"), number(heat, "n"));
+    let rk4 = list["methods"].as_array().unwrap().iter().find(|m| m["name"] == "rk4").expect("Runge and Kutta's");
+    assert_eq!((&rk4["words_basic"], &rk4["words_fused"]), (&serde_json::json!(23), &serde_json::json!(16)));
+    assert!(rk4["error_order"].is_null());
+    assert!(list["variants"].as_array().unwrap().contains(&"fused".into()));
+}
+
+#[test]
+fn integrations_meet_their_tolerance_in_plain_rust() {
+    // A chain without memory in the state: what the error of the steps is, the error of the end is about.
+    let mut errors = Vec::new();
+    for rtol in ["1e-4", "1e-7"] {
+        let line = format!("ode --problem lotka-volterra --n 5 --variant reference --rtol {rtol} --atol 1e-10 --json");
+        let report = without_opencl(&line).json();
+        keys(&report, &ODE_KEYS);
+        let steps = number(&report, "steps") + number(&report, "rejected");
+        assert_eq!(number(&report, "rhs_evaluations"), 7.0 * steps);
+        assert!(report["device"].is_null() && report["kernels"].is_null() && report["h"].is_null());
+        errors.push(number(&report, "error_vs_reference"));
+    }
+    assert!(errors[0] < 3e-2 && errors[1] < 3e-5 && errors[1] < 0.05 * errors[0], "{errors:?}");
+    // Fixed steps: half of the step, a sixteenth of the error.
+    let fixed = |h: &str, method: &str| {
+        let line = format!("ode --problem lotka-volterra --n 5 --variant reference --method {method} --h {h} --json");
+        number(&without_opencl(&line).json(), "error_vs_reference")
+    };
+    let order = (fixed("0.02", "rk4") / fixed("0.01", "rk4")).log2();
+    assert!((order - 4.0).abs() < 0.2, "{order}");
+    assert!(fixed("0.005", "peer4") < 1e-4);
+    let report = without_opencl("ode --problem cusp --n 16 --t-end 0.05 --variant reference --json").json();
+    assert!(number(&report, "stiff_at") < 0.05);
+    let done = without_opencl("ode --problem cusp --n 16 --variant reference --step-limit 10 --json");
+    assert_eq!((done.code, &done.json()["error"]["id"]), (1, &"clinalg:ode:stepLimit".into()));
+    let text = without_opencl("ode --problem heat2d --n 9 --variant reference").fine();
+    for needle in ["heat equation", "plain Rust", "rejected", "relative 1e-6"] {
+        assert!(text.contains(needle), "{needle}");
+    }
+}
+
+#[test]
+fn variants_and_shapes_agree_with_plain_rust() {
+    if !device("variants_and_shapes_agree_with_plain_rust") {
+        return;
+    }
+    let run = |variant: &str, shape: &str| {
+        let mut command = program();
+        let line = format!(
+            "ode --problem bruss2d-hairer --n 12 --method bs32 --t-end 1.5 --rtol 1e-5 --json --variant {variant}"
+        );
+        let done = finish(command.args(line.split_whitespace()).env("CLINALG_SHAPE", shape));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        done.json()
+    };
+    let reference = run("reference", "");
+    assert!(number(&reference, "error_vs_reference") < 2e-4);
+    for (variant, shape) in [("basic", "gpu"), ("fused", "cpu"), ("auto", "gpu")] {
+        let report = run(variant, shape);
+        keys(&report, &ODE_KEYS);
+        assert_eq!(report["shape"], shape);
+        for key in ["steps", "rejected", "rhs_evaluations", "components"] {
+            assert_eq!(report[key], reference[key], "{variant} {shape} {key}");
+        }
+        let (got, want) = (number(&report, "error_vs_reference"), number(&reference, "error_vs_reference"));
+        assert!((got - want).abs() < 1e-3 * want, "{variant} {shape}: {got:e} and {want:e}");
+        assert!(number(&report, "words_per_component_step") > 0.0 && number(&report, "kernels") >= 1.0);
+        assert!(number(&report, "component_steps_per_second") > 0.0);
+    }
+}
+
+#[test]
+fn solutions_are_drawn_over_squares_cubes_and_lines() {
+    let folder = folder();
+    let draw = |name: &str, line: &str| {
+        let mut command = program();
+        command.args("ode --variant reference --json".split_whitespace()).arg("--plot").arg(folder.path().join(name));
+        finish(command.args(line.split_whitespace())).json()
+    };
+    let report = draw("frames", "--problem heat2d --n 17 --frames 3");
+    let names: Vec<PathBuf> = (0..3).map(|k| folder.path().join(format!("frames/ode-000{k}.png"))).collect();
+    assert_eq!(report["pictures"], serde_json::json!(names));
+    assert!(names.iter().all(|name| png_size(name) == png_size(&names[0])));
+    let report = draw("c.svg", "--problem heat3d --n 5 --frames 2");
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
+    assert!(svg(&folder.path().join("c-0001.svg")).contains("5 × 5 × 5 points, t = 0.1000"));
+    draw("b.svg", "--problem bruss2d-mix --n 9 --frames 2 --field v --t-end 0.1");
+    assert!(svg(&folder.path().join("b-0000.svg")).contains("\nv\n"));
+    draw("l.svg", "--problem cusp --n 12 --frames 2 --t-end 0.01");
+    let text = svg(&folder.path().join("l-0001.svg"));
+    for needle in ["cusp, 12 points", "polyline", "\np, a, b\n"] {
+        assert!(text.contains(needle), "{needle}");
+    }
+    // Pictures change no step.
+    let plain = words("ode --variant reference --json --problem heat2d --n 17").json();
+    assert_eq!(plain["steps"], draw("more", "--problem heat2d --n 17 --frames 4")["steps"]);
 }
 
 const SOLVE_KEYS: [&str; 9] = [

@@ -342,7 +342,11 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         })?,
         _ => 0,
     };
+    options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
+    if t_end < problem.t0 {
+        return Err(Failure::usage(format!("--t-end {t_end}: the problem begins at t = {}", problem.t0)));
+    }
     if frames.is_some() {
         let last = args.frames - 1;
         let time =

@@ -131,7 +131,7 @@ pub trait Stepper<T: Real> {
     /// Those of the device.
     fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>>;
 
-    /// Takes what was tried last.
+    /// Takes the step tried last.
     ///
     /// # Errors
     /// Those of the device.
@@ -160,28 +160,40 @@ pub trait Stepper<T: Real> {
     /// [`Error::Value`] for another number of components; those of the device.
     fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()>;
 
-    /// Most steps of one size that [`Stepper::trial_steps`] computes together.
+    /// Takes a step of the size h from each of `times`, without a look at errors.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn advance(&mut self, times: &[f64], h: f64) -> Result<()> {
+        for t in times {
+            self.trial(*t, h, &Tolerance::UNUSED)?;
+            self.accept()?;
+        }
+        Ok(())
+    }
+
+    /// Most steps that one call of [`Stepper::trial_steps`] computes together.
     fn steps_at_once(&self) -> usize {
         1
     }
 
-    /// Computes `count` steps of the size h, at most [`Stepper::steps_at_once`], without taking them, and adds the norm of
-    /// the error of each to `errors` where the method estimates it. [`Stepper::accept`] takes them all; to take only the
-    /// first of them, try these alone.
+    /// Computes `steps` steps of the size h, from 1 to [`Stepper::steps_at_once`], without taking them; the norm of the error
+    /// of each. For methods that estimate it.
     ///
     /// # Errors
     /// Those of the device.
-    fn trial_steps(
-        &mut self,
-        t: f64,
-        h: f64,
-        count: usize,
-        tolerance: &Tolerance,
-        errors: &mut Vec<f64>,
-    ) -> Result<()> {
+    fn trial_steps(&mut self, t: f64, h: f64, steps: usize, tolerance: &Tolerance) -> Result<Vec<f64>> {
+        assert_eq!(steps, 1, "one step at once");
+        Ok(self.trial(t, h, tolerance)?.into_iter().collect())
+    }
+
+    /// Takes the first `count` of the steps that [`Stepper::trial_steps`] computed last, at least one.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn accept_steps(&mut self, count: usize) -> Result<()> {
         assert_eq!(count, 1, "one step at once");
-        errors.extend(self.trial(t, h, tolerance)?);
-        Ok(())
+        self.accept()
     }
 }
 
@@ -221,8 +233,8 @@ impl Report {
         }
     }
 
-    pub(crate) fn took(&mut self, h: f64) {
-        self.accepted += 1;
+    pub(crate) fn took(&mut self, h: f64, steps: usize) {
+        self.accepted += steps;
         self.smallest_step = self.smallest_step.min(h);
         self.largest_step = self.largest_step.max(h);
     }
@@ -293,7 +305,10 @@ impl Default for Options {
 
 impl Options {
     /// Checks every value that does not depend on the problem.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first that is outside of its range.
+    pub fn check(&self) -> Result<()> {
         let positive = |v: f64| v > 0.0 && v.is_finite();
         let tolerances = "at least 0 and finite, and above 0 unless the other tolerance is";
         let ranges = [

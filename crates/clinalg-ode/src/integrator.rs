@@ -2,9 +2,9 @@
 
 use clinalg::Real;
 
-use crate::interpolant::Dense;
 use crate::events::{Event, Occurrence, crossing};
 use crate::integrate::{Options, Report, Slot, Stepper, Tolerance};
+use crate::interpolant::Dense;
 use crate::stability::{self, PowerMethod};
 use crate::start;
 use crate::{Error, Result};
@@ -53,6 +53,7 @@ pub struct Integrator<'a, T: Real, S: Stepper<T>> {
     control: Control,
     events: Vec<(Event<'a>, f64)>,
     dense: Option<Dense<S>>,
+    /// Where stiffness is looked for.
     power: Option<PowerMethod<S>>,
     stiffness: Stiffness,
     on_save: Option<Save<'a, T>>,
@@ -61,7 +62,6 @@ pub struct Integrator<'a, T: Real, S: Stepper<T>> {
     /// The solution at a terminal event, which is inside of the last step.
     at_event: Option<Vec<T>>,
     ended: bool,
-    y0: Vec<T>,
 }
 
 type Save<'a, T> = Box<dyn FnMut(f64, &[T]) + 'a>;
@@ -105,12 +105,14 @@ struct Stiffness {
     /// Steps taken at the next look.
     next: usize,
     hits: usize,
-    /// The method's limit along the negative real axis, once it is wanted.
+    /// The method's limit along the negative real axis.
     limit: f64,
 }
 
 /// Errors below this count as this for the step after the next: a lucky step does not promise another one.
 const LEAST_ERROR: f64 = 1e-4;
+/// Most fixed steps between two looks at progress.
+const AT_ONCE: usize = 256;
 /// Steps between two looks for stiffness, and after one that found it.
 const LOOK: (usize, usize) = (100, 10);
 /// Looks that must find it.
@@ -176,6 +178,20 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 Control::Adaptive { q, h, old: 1.0, rejected_before: false, not_finite: false }
             }
         };
+        let moving = t_end > t0;
+        let mut dense = None;
+        if moving && (options.dense || options.save_at.iter().any(|t| *t > t0 && *t < t_end)) {
+            let mut new = Dense::new(&*stepper)?;
+            new.prepare()?;
+            dense = Some(new);
+        }
+        let mut power = None;
+        if moving && options.watch_stability && options.fixed_step.is_none() {
+            let mut new = PowerMethod::new(&*stepper, y0)?;
+            new.estimate(&*stepper, t0, None)?;
+            power = Some(new);
+        }
+        let limit = if power.is_some() { stepper.method().real_stability_limit() } else { 0.0 };
         Ok(Integrator {
             stepper,
             options: options.clone(),
@@ -184,15 +200,14 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             saves: sorted(&options.save_at, &|_| true).into(),
             control,
             events: Vec::new(),
-            dense: None,
-            power: None,
-            stiffness: Stiffness { next: LOOK.0, hits: 0, limit: 0.0 },
+            dense,
+            power,
+            stiffness: Stiffness { next: LOOK.0, hits: 0, limit },
             on_save: None,
             on_progress: None,
             report: Report::new(t0),
             at_event: None,
-            ended: t_end == t0,
-            y0: y0.to_vec(),
+            ended: !moving,
         })
     }
 
@@ -272,25 +287,30 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         dense.at(((t - begin) / h).min(1.0))?.to_vec()
     }
 
-    /// Steps to the end, or to a terminal event.
+    /// Steps to the end, or to a terminal event. Progress is told after every step that follows the error, of fixed ones
+    /// after some hundreds at most.
     ///
     /// # Errors
     /// As [`Integrator::step`].
     pub fn run(&mut self) -> Result<Taken> {
         loop {
-            match self.step()? {
+            match self.forward(AT_ONCE)? {
                 Taken::Step | Taken::Stop => {}
                 other => return Ok(other),
             }
         }
     }
 
-    /// Takes one step; several together where the stepper computes them so.
+    /// Takes one step; several together where a stepper computes them so.
     ///
     /// # Errors
     /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a
     /// multi-step method too few steps up to a stop; those of the device.
     pub fn step(&mut self) -> Result<Taken> {
+        self.forward(1)
+    }
+
+    fn forward(&mut self, most: usize) -> Result<Taken> {
         if self.saves.front().is_some_and(|t| *t <= self.report.t) {
             self.save_here()?;
         }
@@ -299,7 +319,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         }
         match self.control {
             Control::Adaptive { .. } => self.adaptive(),
-            Control::Fixed { .. } => self.fixed(),
+            Control::Fixed { .. } => self.fixed(most),
         }
     }
 
@@ -310,10 +330,9 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         Ok(())
     }
 
-    /// How many steps of the size h can be tried together: nothing is wanted from inside of them.
-    fn together(&self, h: f64) -> usize {
-        let most = self.stepper.steps_at_once();
-        if most == 1 || self.options.dense || !self.events.is_empty() {
+    /// How many steps of the size h, at most `most`, can be taken together: nothing is wanted from inside of them.
+    fn together(&self, h: f64, most: usize) -> usize {
+        if self.options.dense || !self.events.is_empty() {
             return 1;
         }
         let until = self.saves.front().map_or(f64::INFINITY, |t| (t - self.report.t) / h);
@@ -321,7 +340,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         (most as f64).min((until * (1.0 + 1e-12)).floor()).max(1.0) as usize
     }
 
-    fn fixed(&mut self) -> Result<Taken> {
+    fn fixed(&mut self, most: usize) -> Result<Taken> {
         self.check_limit()?;
         let Control::Fixed { h, segment } = &mut self.control else { unreachable!("steps are fixed") };
         let end = *self.stops.front().expect("the end is a stop");
@@ -350,18 +369,22 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 new
             }
         };
-        let count = self.together(current.h).min(current.steps - current.done);
-        let (t, t_new) = (self.report.t, current.time(current.done + count, end));
-        let mut errors = Vec::new();
-        self.stepper.trial_steps(t, current.h, count, &Tolerance::UNUSED, &mut errors)?;
-        self.report.rhs_evaluations += count * self.stepper.method().graph().rhs_count();
-        if errors.iter().any(|e| e.is_nan()) {
-            return Err(Error::NotFinite { t, h: current.h });
-        }
+        let room = self.options.step_limit - self.report.accepted;
+        let count = self.together(current.h, most.min(room)).min(current.steps - current.done);
         let done = current.done + count;
+        let t_new = current.time(done, end);
+        let times: Vec<f64> = (current.done..done).map(|k| current.time(k, end)).collect();
         let Control::Fixed { segment, .. } = &mut self.control else { unreachable!("steps are fixed") };
         *segment = (done < current.steps).then_some(Segment { done, ..current });
-        self.take(current.h, count, t_new)
+        self.report.rhs_evaluations += count * self.stepper.method().graph().rhs_count();
+        if count == 1 {
+            self.stepper.trial(self.report.t, current.h, &Tolerance::UNUSED)?;
+            let wanted = self.before(t_new)?;
+            self.stepper.accept()?;
+            return self.after(current.h, 1, t_new, &wanted);
+        }
+        self.stepper.advance(&times, current.h)?;
+        self.after(current.h, count, t_new, &[])
     }
 
     fn adaptive(&mut self) -> Result<Taken> {
@@ -386,11 +409,10 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             }
             let whole = if hits { 1 } else { (left / step).floor().min(1e9) as usize };
             let room = self.options.step_limit - self.report.accepted - self.report.rejected;
-            let tried = self.together(step).min(whole).min(room).max(1);
-            let evaluations = self.stepper.method().graph().rhs_count();
-            let mut errors = Vec::new();
-            self.stepper.trial_steps(self.report.t, step, tried, &self.tolerance, &mut errors)?;
-            self.report.rhs_evaluations += tried * evaluations;
+            let most = self.stepper.steps_at_once().min(whole).min(room).max(1);
+            let tried = self.together(step, most);
+            let errors = self.stepper.trial_steps(self.report.t, step, tried, &self.tolerance)?;
+            self.report.rhs_evaluations += tried * self.stepper.method().graph().rhs_count();
             // The longest run of good steps is kept; not `>`: NaN is no good step either.
             let good = errors.iter().take_while(|e| **e <= 1.0).count();
             if good < tried {
@@ -402,9 +424,6 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 if good == 0 {
                     continue;
                 }
-                errors.clear();
-                self.stepper.trial_steps(self.report.t, step, good, &self.tolerance, &mut errors)?;
-                self.report.rhs_evaluations += good * evaluations;
             } else {
                 let error = errors.iter().fold(0.0, |m: f64, e| m.max(*e));
                 let most = if rejected_before { 1.0 } else { grow };
@@ -415,12 +434,15 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 self.control = Control::Adaptive { q, h: next, old, rejected_before: false, not_finite: false };
             }
             let t_new = if hits { end } else { self.report.t + good as f64 * step };
-            return self.take(step, good, t_new);
+            let wanted = self.before(t_new)?;
+            self.stepper.accept_steps(good)?;
+            return self.after(step, good, t_new, &wanted);
         }
     }
 
-    /// Takes the `count` steps of the size h that were tried, which end at `t_new`, with all that is wanted from them.
-    fn take(&mut self, h: f64, count: usize, t_new: f64) -> Result<Taken> {
+    /// What must be kept of the step tried, which ends at `t_new`, before it is taken; the events that happened in it with
+    /// their values at its beginning.
+    fn before(&mut self, t_new: f64) -> Result<Vec<(usize, f64)>> {
         let t = self.report.t;
         let mut happened = Vec::new();
         for (k, (event, before)) in self.events.iter_mut().enumerate() {
@@ -431,9 +453,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             }
             *before = after;
         }
-        // A time within rounding of the step's end is that end.
-        let near_end = t_new - 8.0 * f64::EPSILON * t_new.abs().max(h);
-        let inside = self.saves.front().is_some_and(|s| *s < near_end);
+        let inside = self.saves.front().is_some_and(|s| *s < near(t, t_new));
         if self.options.dense || inside || !happened.is_empty() {
             if self.dense.is_none() {
                 self.dense = Some(Dense::new(&*self.stepper)?);
@@ -441,13 +461,16 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             let dense = self.dense.as_mut().expect("it was just made");
             dense.keep(&*self.stepper, t, t_new - t)?;
         }
-        self.stepper.accept()?;
-        for _ in 0..count {
-            self.report.took(h);
-        }
-        let terminal = self.find(&happened, t, t_new - t)?;
+        Ok(happened)
+    }
+
+    /// Tells all that is wanted from the `count` steps of the size h that were taken.
+    fn after(&mut self, h: f64, count: usize, t_new: f64, happened: &[(usize, f64)]) -> Result<Taken> {
+        let t = self.report.t;
+        self.report.took(h, count);
+        let terminal = self.find(happened, t, t_new - t)?;
         let until = terminal.map_or(t_new, |(_, t)| t);
-        while let Some(s) = self.saves.front().copied().filter(|s| *s < near_end && *s <= until) {
+        while let Some(s) = self.saves.front().copied().filter(|s| *s < near(t, t_new) && *s <= until) {
             self.saves.pop_front();
             let dense = self.dense.as_mut().expect("it keeps steps with saves inside");
             let y = dense.at((s - t) / (t_new - t))?.to_vec()?;
@@ -465,7 +488,8 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             self.tell();
             return Ok(Taken::Event(event));
         }
-        if self.saves.front().is_some_and(|s| *s <= t_new + 8.0 * f64::EPSILON * t_new.abs().max(h)) {
+        // A time within rounding of the step's end is that end.
+        if self.saves.front().is_some_and(|s| *s <= t_new + (t_new - near(t, t_new))) {
             self.save_here()?;
         }
         self.look_for_stiffness(h)?;
@@ -524,17 +548,11 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     }
 
     fn look_for_stiffness(&mut self, h: f64) -> Result<()> {
-        let adaptive = matches!(self.control, Control::Adaptive { .. });
-        let wanted = self.options.watch_stability && adaptive && self.report.stiff.is_none();
-        if !wanted || self.report.accepted < self.stiffness.next {
+        let Some(power) = &mut self.power else { return Ok(()) };
+        if self.report.stiff.is_some() || self.report.accepted < self.stiffness.next {
             return Ok(());
         }
-        if self.power.is_none() {
-            self.power = Some(PowerMethod::new(&*self.stepper, &self.y0)?);
-            self.stiffness.limit = self.stepper.method().real_stability_limit();
-        }
-        let power = self.power.as_mut().expect("it was just made");
-        let radius = power.estimate(&*self.stepper, self.report.t)?;
+        let radius = power.estimate(&*self.stepper, self.report.t, None)?;
         let hit = h * radius > 0.8 * self.stiffness.limit;
         self.stiffness.hits = if hit { self.stiffness.hits + 1 } else { 0 };
         self.stiffness.next = self.report.accepted + if hit { LOOK.1 } else { LOOK.0 };
@@ -543,6 +561,11 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         }
         Ok(())
     }
+}
+
+/// From here on a time is that of the step's end but for rounding.
+fn near(t: f64, t_new: f64) -> f64 {
+    t_new - 8.0 * f64::EPSILON * t_new.abs().max(t_new - t)
 }
 
 fn wide<T: Real>(values: &[T]) -> Vec<f64> {

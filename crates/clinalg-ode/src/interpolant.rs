@@ -170,13 +170,15 @@ impl<S> Dense<S> {
         (self.t, self.h)
     }
 
-    fn prepare<T: Real>(&mut self) -> Result<()>
+    /// Computes the polynomial of the step kept; builds the kernels the first time.
+    pub(crate) fn prepare<T: Real>(&mut self) -> Result<()>
     where
         S: Stepper<T>,
     {
         if !self.ready {
             self.polynomial.trial(self.t, self.h, &Tolerance::UNUSED)?;
             self.polynomial.accept()?;
+            self.sum.trial(self.t, 0.0, &Tolerance::UNUSED)?;
             for k in 0..self.interpolant.method.inputs().len() {
                 self.sum.load(k + 1, self.polynomial.stored(Slot::Input(k)))?;
             }

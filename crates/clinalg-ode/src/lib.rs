@@ -6,7 +6,6 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
-mod interpolant;
 pub mod device;
 mod draw;
 pub mod error;
@@ -15,6 +14,7 @@ mod formula;
 pub mod graph;
 pub mod integrate;
 mod integrator;
+mod interpolant;
 pub mod method;
 mod opencl;
 pub mod plan;

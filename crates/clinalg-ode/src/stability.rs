@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use clinalg::Real;
 
 use crate::graph::{Coefficient, Graph};
-use crate::integrate::{Norm, Slot, Stepper, Tolerance};
+use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::{Input, Method};
 use crate::reference::Reference;
 use crate::rhs::Rhs;
@@ -127,22 +127,35 @@ impl<S> PowerMethod<S> {
     }
 
     /// The magnitude of the largest eigenvalue of the right-hand side's derivative at the stepper's solution: from below, to a
-    /// few percent where one eigenvalue leads. 0 where the right-hand side is 0.
-    pub(crate) fn estimate<T: Real>(&mut self, stepper: &S, t: f64) -> Result<f64>
+    /// few percent where one eigenvalue leads. The way from y to z begins along f, or along noise where `y`, the same
+    /// solution, is given; noise has a part in every direction. 0 where the right-hand side is 0.
+    pub(crate) fn estimate<T: Real>(&mut self, stepper: &S, t: f64, y: Option<&[T]>) -> Result<f64>
     where
         S: Stepper<T>,
     {
-        let y = Slot::Input(stepper.method().begin());
-        self.kick.load(0, stepper.stored(y))?;
-        self.radius.load(0, stepper.stored(y))?;
-        let size = self.kick.trial(t, 0.0, &PLAIN)?.unwrap_or(f64::NAN);
-        // Not `<=`: NaN is no size either.
-        if !(size > 0.0 && size.is_finite()) {
-            return Ok(0.0);
+        let begin = Slot::Input(stepper.method().begin());
+        self.radius.load(0, stepper.stored(begin))?;
+        let mut distance = self.distance;
+        if let Some(y) = y {
+            // The generator of Park and Miller (1988), from -1 to 1; its mean square is 1/3.
+            let mut seed = 1_u64;
+            let noisy = y.iter().map(|v| {
+                seed = seed * 48_271 % 2_147_483_647;
+                *v + T::of(distance * (seed as f64 / 1_073_741_823.5 - 1.0))
+            });
+            self.radius.load(1, Stored::Host(&noisy.collect::<Vec<T>>()))?;
+            distance /= 3.0_f64.sqrt();
+        } else {
+            self.kick.load(0, stepper.stored(begin))?;
+            let size = self.kick.trial(t, 0.0, &PLAIN)?.unwrap_or(f64::NAN);
+            // Not `<=`: NaN is no size either.
+            if !(size > 0.0 && size.is_finite()) {
+                return Ok(0.0);
+            }
+            self.kick.trial(t, distance / size, &PLAIN)?;
+            self.radius.load(1, self.kick.stored(Slot::Result))?;
         }
-        self.kick.trial(t, self.distance / size, &PLAIN)?;
-        self.radius.load(1, self.kick.stored(Slot::Result))?;
-        let (mut distance, mut radius) = (self.distance, 0.0_f64);
+        let mut radius = 0.0_f64;
         let mut h = None;
         for round in 0..40 {
             // The first round only measures: its step is that of a radius not known yet.
@@ -170,7 +183,7 @@ impl<S> PowerMethod<S> {
 /// # Errors
 /// [`Error::Unstable`] when steps of the size h of the stepper's method are past its stability limit in every direction.
 pub(crate) fn check_step<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64, y0: &[T]) -> Result<()> {
-    let radius = PowerMethod::new(stepper, y0)?.estimate(stepper, t)?;
+    let radius = PowerMethod::new(stepper, y0)?.estimate(stepper, t, Some(y0))?;
     let limit = stepper.method().stability_limit();
     if h * radius > 1.02 * limit {
         return Err(Error::Unstable { method: stepper.method().name().into(), h, limit: limit / radius });
@@ -210,14 +223,14 @@ mod tests {
         let y0 = heat.sample(|_, [x, ..]| 1.0 + x * x);
         let mut stepper = Reference::<f64>::new(&Method::named("rk4").unwrap(), &heat);
         stepper.set(std::slice::from_ref(&y0)).unwrap();
-        let radius = PowerMethod::new(&stepper, &y0).unwrap().estimate(&stepper, 0.0).unwrap();
+        let radius = PowerMethod::new(&stepper, &y0).unwrap().estimate(&stepper, 0.0, None).unwrap();
         assert!((3.7..=4.001).contains(&radius), "{radius}");
         assert!(check_step(&stepper, 0.0, 0.69, &y0).is_ok());
         assert_eq!(check_step(&stepper, 0.0, 1.0, &y0).unwrap_err().id(), "clinalg:ode:unstable");
         let turning = System::builder(Grid::unit(&[1])).field("u", "7*v").field("v", "-7*u").build().unwrap();
         let mut stepper = Reference::<f64>::new(&Method::named("rk4").unwrap(), &turning);
         stepper.set(&[vec![1.0, 0.5]]).unwrap();
-        let radius = PowerMethod::new(&stepper, &[1.0, 0.5]).unwrap().estimate(&stepper, 0.0).unwrap();
+        let radius = PowerMethod::new(&stepper, &[1.0, 0.5]).unwrap().estimate(&stepper, 0.0, None).unwrap();
         assert!((radius - 7.0).abs() < 0.01, "{radius}");
     }
 }
