@@ -377,8 +377,7 @@ pub fn integrate_fixed<T: Real, S: Stepper<T>>(
     if steps <= first {
         return Err(Error::value("steps", format!("at least {} for this method", first + 1), steps));
     }
-    // Not `<=`: NaN is no time either.
-    if !(t_end > t0) {
+    if t_end.is_nan() || t_end <= t0 {
         return Err(Error::value("t_end", format!("a finite number above {t0}"), t_end));
     }
     let h = (t_end - t0) / steps as f64;
