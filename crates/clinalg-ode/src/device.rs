@@ -55,7 +55,8 @@ impl<T: Real> DeviceStepper<T> {
         let launches: Vec<Launch> = (plan.groups().iter().enumerate())
             .map(|(k, group)| {
                 let name = interned_name(format!("{prefix}_{k}"));
-                let (file, source) = interned(opencl::source::<T>(&plan, group, system, shape, name));
+                let (file, source) =
+                    interned(opencl::source::<T>(&plan, group, system, shape, name), system.is_dense());
                 Launch {
                     kernel: Kernel::new(file, name, T::PRECISION),
                     source,
@@ -79,10 +80,10 @@ impl<T: Real> DeviceStepper<T> {
             system: system.clone(),
             launches,
             buffers,
-            parameters: zeroed(system.parameters().count().max(1))?,
+            parameters: zeroed(system.constants::<T>().len().max(1))?,
             partial: zeroed(partials)?,
         };
-        stepper.upload_parameters()?;
+        stepper.parameters.write_range(0, &system.constants::<T>())?;
         Ok(stepper)
     }
 
@@ -243,7 +244,7 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
 
 type Texts = Mutex<Option<HashMap<String, &'static str>>>;
 static NAMES: Texts = Mutex::new(None);
-static FILES: Mutex<Option<HashMap<&'static str, &'static File>>> = Mutex::new(None);
+static FILES: Mutex<Option<HashMap<(&'static str, bool), &'static File>>> = Mutex::new(None);
 
 /// The text for the rest of the process, once.
 fn interned_name(text: String) -> &'static str {
@@ -257,20 +258,21 @@ fn interned_name(text: String) -> &'static str {
     kept
 }
 
-/// A kernel file for a generated source, once for each source: contexts keep programs by the names of their files, for as
+/// A kernel file for a generated source, which may take tiny numbers as zero, once for each source: contexts keep programs by the names of their files, for as
 /// long as they live.
-fn interned(source: String) -> (&'static File, &'static str) {
+pub(crate) fn interned(source: String, flushes: bool) -> (&'static File, &'static str) {
     let source = interned_name(source);
     let mut all = FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = all.get_or_insert_with(HashMap::new).entry(source).or_insert_with(|| {
+    let file = all.get_or_insert_with(HashMap::new).entry((source, flushes)).or_insert_with(|| {
         // Two hashes, so that no two sources share a name; the same in every process, for the cache on disk.
         let hash = |salt: u8| {
             let mut hasher = DefaultHasher::new();
-            (salt, source).hash(&mut hasher);
+            (salt, source, flushes).hash(&mut hasher);
             hasher.finish()
         };
         let name = interned_name(format!("ode_{:016x}{:016x}", hash(0), hash(1)));
-        Box::leak(Box::new(File::new(name, source)))
+        let file = File::new(name, source);
+        Box::leak(Box::new(if flushes { file.flushing() } else { file }))
     });
     (file, source)
 }

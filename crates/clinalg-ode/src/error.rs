@@ -37,6 +37,19 @@ pub enum Error {
         /// What is wrong there.
         reason: String,
     },
+    /// A right-hand side in OpenCL C that reads further than it declares.
+    #[error(
+        "the snippet declares that it reads no further than {distance} components away, but component {component} reads {}",
+        .read.map_or("one that does not exist".into(), |read| format!("one {read} away"))
+    )]
+    Access {
+        /// The component whose derivative reads furthest.
+        component: usize,
+        /// How far away it reads; `None` for a component that does not exist.
+        read: Option<usize>,
+        /// What was declared.
+        distance: usize,
+    },
     /// A value outside its range.
     #[error("argument `{argument}` is {got}, expected {expected}")]
     Value {
@@ -95,6 +108,7 @@ impl Error {
             Error::Condition { .. } => "clinalg:ode:condition",
             Error::Graph { .. } => "clinalg:ode:graph",
             Error::Formula { .. } => "clinalg:ode:formula",
+            Error::Access { .. } => "clinalg:ode:access",
             Error::Value { .. } => "clinalg:argument:value",
             Error::NotFinite { .. } => "clinalg:ode:notFinite",
             Error::StepTooSmall { .. } => "clinalg:ode:stepTooSmall",

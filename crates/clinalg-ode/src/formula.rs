@@ -9,18 +9,19 @@
 //! product    = sign { ("*" | "/") sign }
 //! sign       = [ "-" | "+" ] sign | power
 //! power      = atom [ "^" sign ]
-//! atom       = number | name | name "[" offset { "," offset } "]" | name "(" formula { "," formula } ")" | "(" formula ")"
+//! atom       = number | name | name "'" | name "[" offset { "," offset } "]" | name "(" formula { "," formula } ")"
+//!            | "(" formula ")"
 //! ```
 //! Powers with a whole exponent from 1 to 16 are products, others `pow`. Comparisons are 1 or 0; `if(c, a, b)` is `a` where
-//! c is not 0.
+//! c is not 0. `sum(f)` adds f over all points; in f a name with a prime is the value at the point that is added.
 
 use clinalg::Real;
 
 use crate::{Error, Result};
 
 /// Functions of one argument that formulas know.
-pub(crate) const FUNCTIONS: [&str; 13] =
-    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs"];
+pub(crate) const FUNCTIONS: [&str; 14] =
+    ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "rsqrt"];
 
 /// A formula as a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +38,14 @@ pub(crate) enum Expr {
         field: usize,
         offset: [i32; 3],
     },
+    /// Value at the point in this array of data.
+    Data(usize),
+    /// A leaf at the point that a sum adds: a field, data, a coordinate or a grid index.
+    Source(Box<Expr>),
+    /// A sum over all points.
+    Sum(Box<Expr>),
+    /// What the system's snippet of OpenCL C returns.
+    Snippet,
     Negate(Box<Expr>),
     Binary(Binary, Box<Expr>, Box<Expr>),
     /// A product of equal factors.
@@ -70,12 +79,15 @@ pub(crate) enum Binary {
 pub(crate) struct Names<'a> {
     pub(crate) fields: &'a [String],
     pub(crate) parameters: &'a [String],
+    pub(crate) data: &'a [String],
     pub(crate) definitions: &'a [(String, Expr)],
     pub(crate) dims: usize,
+    /// Whether primes may stand outside sums: in definitions, which are used in sums.
+    pub(crate) primes: bool,
 }
 
 /// Names with a meaning of their own.
-pub(crate) const RESERVED: [&str; 12] = ["t", "x", "y", "z", "i", "j", "k", "pi", "if", "min", "max", "pow"];
+pub(crate) const RESERVED: [&str; 13] = ["t", "x", "y", "z", "i", "j", "k", "pi", "if", "min", "max", "pow", "sum"];
 
 /// Whether `name` can name a field, a parameter or a definition.
 pub(crate) fn is_name(name: &str) -> bool {
@@ -89,7 +101,7 @@ pub(crate) fn is_name(name: &str) -> bool {
 /// Reads a formula.
 pub(crate) fn parse(text: &str, names: &Names<'_>) -> Result<Expr> {
     let chars: Vec<char> = text.chars().collect();
-    let mut parser = Parser { text, chars: &chars, at: 0, names, depth: 0 };
+    let mut parser = Parser { text, chars: &chars, at: 0, names, depth: 0, in_sum: false };
     let expr = parser.or()?;
     parser.skip();
     if parser.at < chars.len() {
@@ -104,6 +116,7 @@ struct Parser<'a> {
     at: usize,
     names: &'a Names<'a>,
     depth: usize,
+    in_sum: bool,
 }
 
 /// Deepest nesting of a formula: its tree is walked by recursion.
@@ -271,19 +284,49 @@ impl Parser<'_> {
         let field = self.names.fields.iter().position(|f| *f == name);
         if self.take("[") {
             let Some(field) = field else { return Err(self.fail(start, format!("`{name}` is not a field"))) };
-            return Ok(Expr::Field { field, offset: self.offsets()? });
+            let offset = self.offsets()?;
+            if self.in_sum && offset != [0; 3] {
+                return Err(self.fail(start, "a sum reads no neighbours"));
+            }
+            return Ok(Expr::Field { field, offset });
         }
+        let known = self.known(start, &name, field)?;
+        if !self.take("'") {
+            if !self.in_sum && !self.names.primes && known.reads_sources() {
+                return Err(self.fail(start, format!("`{name}` has primes, which have a meaning in `sum` only")));
+            }
+            if self.in_sum && known.cannot_be_summed() {
+                return Err(self.fail(start, format!("`{name}` has a sum or a neighbour, which a sum does not take")));
+            }
+            return Ok(known);
+        }
+        if !self.in_sum && !self.names.primes {
+            return Err(self.fail(start, "a prime has a meaning in `sum` only"));
+        }
+        match known {
+            Expr::Field { .. } | Expr::Data(_) | Expr::Coordinate(_) | Expr::Index(_) => {
+                Ok(Expr::Source(Box::new(known)))
+            }
+            _ => Err(self.fail(start, format!("`{name}` is not a field, data, a coordinate or an index"))),
+        }
+    }
+
+    /// What a name without offsets stands for.
+    fn known(&self, start: usize, name: &str, field: Option<usize>) -> Result<Expr> {
         if let Some(field) = field {
             return Ok(Expr::Field { field, offset: [0; 3] });
         }
         if let Some(p) = self.names.parameters.iter().position(|p| *p == name) {
             return Ok(Expr::Parameter(p));
         }
+        if let Some(d) = self.names.data.iter().position(|d| *d == name) {
+            return Ok(Expr::Data(d));
+        }
         if let Some((_, expr)) = self.names.definitions.iter().find(|(n, _)| *n == name) {
             return Ok(expr.clone());
         }
-        let axis = |letters: &str| letters.find(&name).filter(|a| *a < self.names.dims);
-        match name.as_str() {
+        let axis = |letters: &str| letters.find(name).filter(|a| *a < self.names.dims);
+        match name {
             "t" => Ok(Expr::Time),
             "pi" => Ok(Expr::Number(std::f64::consts::PI)),
             "x" | "y" | "z" if axis("xyz").is_some() => Ok(Expr::Coordinate(axis("xyz").unwrap_or(0))),
@@ -293,6 +336,16 @@ impl Parser<'_> {
     }
 
     fn call(&mut self, start: usize, name: &str) -> Result<Expr> {
+        if name == "sum" {
+            if self.in_sum {
+                return Err(self.fail(start, "a sum inside a sum"));
+            }
+            self.in_sum = true;
+            let inner = self.or()?;
+            self.in_sum = false;
+            self.expect(")")?;
+            return Ok(Expr::Sum(Box::new(inner)));
+        }
         let mut arguments = vec![self.or()?];
         while self.take(",") {
             arguments.push(self.or()?);
@@ -363,24 +416,56 @@ pub(crate) trait Values<T> {
     fn coordinate(&self, axis: usize) -> T;
     fn index(&self, axis: usize) -> T;
     fn field(&self, field: usize, offset: [i32; 3]) -> T;
+    fn data(&self, number: usize) -> T;
+    /// The leaf at the point that is added.
+    fn source(&self, leaf: &Expr) -> T;
+    /// The sum of a formula over all points.
+    fn sum(&self, formula: &Expr) -> T;
 }
 
 impl Expr {
-    /// Calls `see` with every field access.
+    /// The formulas that this one is made of.
+    pub(crate) fn parts(&self) -> Vec<&Expr> {
+        match self {
+            Expr::Negate(a) | Expr::Power(a, _) | Expr::Call(_, a) | Expr::Source(a) | Expr::Sum(a) => vec![a],
+            Expr::Binary(_, a, b) => vec![a, b],
+            Expr::If(a, b, c) => vec![a, b, c],
+            Expr::Number(_) | Expr::Time | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) => Vec::new(),
+            Expr::Field { .. } | Expr::Data(_) | Expr::Snippet => Vec::new(),
+        }
+    }
+
+    /// Calls `see` with this formula and all that it is made of.
+    pub(crate) fn walk<'a>(&'a self, see: &mut impl FnMut(&'a Expr)) {
+        see(self);
+        for part in self.parts() {
+            part.walk(see);
+        }
+    }
+
+    /// Calls `see` with every access to a field at the point or a neighbour.
     pub(crate) fn accesses(&self, see: &mut impl FnMut(usize, [i32; 3])) {
         match self {
             Expr::Field { field, offset } => see(*field, *offset),
-            Expr::Negate(a) | Expr::Power(a, _) | Expr::Call(_, a) => a.accesses(see),
-            Expr::Binary(_, a, b) => {
-                a.accesses(see);
-                b.accesses(see);
-            }
-            Expr::If(a, b, c) => {
-                a.accesses(see);
-                b.accesses(see);
-                c.accesses(see);
-            }
-            Expr::Number(_) | Expr::Time | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) => {}
+            Expr::Source(_) => {}
+            other => other.parts().into_iter().for_each(|part| part.accesses(see)),
+        }
+    }
+
+    /// Whether a leaf with a prime stands outside sums.
+    fn reads_sources(&self) -> bool {
+        match self {
+            Expr::Source(_) => true,
+            Expr::Sum(_) => false,
+            other => other.parts().into_iter().any(Expr::reads_sources),
+        }
+    }
+
+    fn cannot_be_summed(&self) -> bool {
+        match self {
+            Expr::Sum(_) => true,
+            Expr::Field { offset, .. } => *offset != [0; 3],
+            other => other.parts().into_iter().any(Expr::cannot_be_summed),
         }
     }
 
@@ -393,6 +478,10 @@ impl Expr {
             Expr::Coordinate(axis) => values.coordinate(*axis),
             Expr::Index(axis) => values.index(*axis),
             Expr::Field { field, offset } => values.field(*field, *offset),
+            Expr::Data(k) => values.data(*k),
+            Expr::Source(leaf) => values.source(leaf),
+            Expr::Sum(formula) => values.sum(formula),
+            Expr::Snippet => T::nan(),
             Expr::Negate(a) => -a.eval(values),
             Expr::Power(a, n) => {
                 let base = a.eval(values);
@@ -417,6 +506,7 @@ impl Expr {
                     "exp" => v.exp(),
                     "log" => v.ln(),
                     "sqrt" => v.sqrt(),
+                    "rsqrt" => v.sqrt().recip(),
                     _ => v.abs(),
                 }
             }
@@ -448,38 +538,43 @@ impl Expr {
         match self {
             Expr::Number(v) => literal(T::of(*v)),
             Expr::Time | Expr::Parameter(_) | Expr::Coordinate(_) | Expr::Index(_) | Expr::Field { .. } => leaf(self),
+            Expr::Data(_) | Expr::Source(_) | Expr::Sum(_) | Expr::Snippet => leaf(self),
             Expr::Negate(a) => format!("(-{})", a.opencl::<T>(leaf)),
             Expr::Power(a, 1) => a.opencl::<T>(leaf),
             Expr::Power(a, n) => format!("power({}, {n})", a.opencl::<T>(leaf)),
-            Expr::Call(f, a) => {
-                let name = if FUNCTIONS[*f] == "abs" { "fabs" } else { FUNCTIONS[*f] };
-                format!("{name}({})", a.opencl::<T>(leaf))
-            }
+            Expr::Call(f, a) => format!("{}({})", function_name(*f), a.opencl::<T>(leaf)),
             Expr::If(c, a, b) => {
                 let (c, a, b) = (c.opencl::<T>(leaf), a.opencl::<T>(leaf), b.opencl::<T>(leaf));
                 format!("({c} != ZERO ? {a} : {b})")
             }
-            Expr::Binary(op, a, b) => {
-                let (a, b) = (a.opencl::<T>(leaf), b.opencl::<T>(leaf));
-                match op {
-                    Binary::Add => format!("({a} + {b})"),
-                    Binary::Subtract => format!("({a} - {b})"),
-                    Binary::Multiply => format!("({a} * {b})"),
-                    Binary::Divide => format!("({a} / {b})"),
-                    Binary::Pow => format!("pow({a}, {b})"),
-                    Binary::Min => format!("fmin({a}, {b})"),
-                    Binary::Max => format!("fmax({a}, {b})"),
-                    Binary::Less => format!("({a} < {b} ? ONE : ZERO)"),
-                    Binary::LessEqual => format!("({a} <= {b} ? ONE : ZERO)"),
-                    Binary::Greater => format!("({a} > {b} ? ONE : ZERO)"),
-                    Binary::GreaterEqual => format!("({a} >= {b} ? ONE : ZERO)"),
-                    Binary::Equal => format!("({a} == {b} ? ONE : ZERO)"),
-                    Binary::NotEqual => format!("({a} != {b} ? ONE : ZERO)"),
-                    Binary::And => format!("(({a} != ZERO && {b} != ZERO) ? ONE : ZERO)"),
-                    Binary::Or => format!("(({a} != ZERO || {b} != ZERO) ? ONE : ZERO)"),
-                }
-            }
+            Expr::Binary(op, a, b) => binary_text(*op, &a.opencl::<T>(leaf), &b.opencl::<T>(leaf)),
         }
+    }
+}
+
+/// What OpenCL C calls one of [`FUNCTIONS`].
+pub(crate) fn function_name(function: usize) -> &'static str {
+    if FUNCTIONS[function] == "abs" { "fabs" } else { FUNCTIONS[function] }
+}
+
+/// Two operands and what is between them, in OpenCL C.
+pub(crate) fn binary_text(op: Binary, a: &str, b: &str) -> String {
+    match op {
+        Binary::Add => format!("({a} + {b})"),
+        Binary::Subtract => format!("({a} - {b})"),
+        Binary::Multiply => format!("({a} * {b})"),
+        Binary::Divide => format!("({a} / {b})"),
+        Binary::Pow => format!("pow({a}, {b})"),
+        Binary::Min => format!("fmin({a}, {b})"),
+        Binary::Max => format!("fmax({a}, {b})"),
+        Binary::Less => format!("({a} < {b} ? ONE : ZERO)"),
+        Binary::LessEqual => format!("({a} <= {b} ? ONE : ZERO)"),
+        Binary::Greater => format!("({a} > {b} ? ONE : ZERO)"),
+        Binary::GreaterEqual => format!("({a} >= {b} ? ONE : ZERO)"),
+        Binary::Equal => format!("({a} == {b} ? ONE : ZERO)"),
+        Binary::NotEqual => format!("({a} != {b} ? ONE : ZERO)"),
+        Binary::And => format!("(({a} != ZERO && {b} != ZERO) ? ONE : ZERO)"),
+        Binary::Or => format!("(({a} != ZERO || {b} != ZERO) ? ONE : ZERO)"),
     }
 }
 
@@ -511,13 +606,27 @@ mod tests {
         fn field(&self, field: usize, offset: [i32; 3]) -> f64 {
             100.0 * (field + 1) as f64 + 10.0 * f64::from(offset[0]) + f64::from(offset[1])
         }
+        fn data(&self, _: usize) -> f64 {
+            9.0
+        }
+        fn source(&self, leaf: &Expr) -> f64 {
+            2.0 * leaf.eval(self)
+        }
+        fn sum(&self, formula: &Expr) -> f64 {
+            3.0 * formula.eval(self)
+        }
     }
 
     fn read(text: &str) -> Result<Expr> {
         let fields = ["u".to_owned(), "v".to_owned()];
         let parameters = ["alpha".to_owned(), "beta".to_owned()];
-        let definitions = [("twice".to_owned(), Expr::Number(2.0))];
-        parse(text, &Names { fields: &fields, parameters: &parameters, definitions: &definitions, dims: 2 })
+        let data = ["mass".to_owned()];
+        let mut names =
+            Names { fields: &fields, parameters: &parameters, data: &data, definitions: &[], dims: 2, primes: true };
+        let definitions = [("twice", "2"), ("apart", "u' - u"), ("next", "u[1,0]")]
+            .map(|(name, text)| (name.to_owned(), parse(text, &names).unwrap()));
+        (names.definitions, names.primes) = (&definitions, false);
+        parse(text, &names)
     }
 
     #[test]
@@ -542,6 +651,9 @@ mod tests {
             ("min(1, 2) + max(3, 4) + pow(2, 3)", 13.0),
             ("sin(pi/2) + abs(-2) + sqrt(9) + exp(0) + log(1)", 7.0),
             ("twice*3", 6.0),
+            ("sum(mass' * apart) + mass", 3.0 * 18.0 * 100.0 + 9.0),
+            ("sum(x' - x + j')", 3.0 * (0.25 + 14.0)),
+            ("rsqrt(16)", 0.25),
             ("(t != 0.5) + (1 <= 1)", 1.0),
         ];
         for (text, expected) in cases {
@@ -570,6 +682,14 @@ mod tests {
             ("z", 1),
             ("1 $ 2", 3),
             ("1..2", 1),
+            ("1 + u'", 5),
+            ("1 + apart", 5),
+            ("sum(1 + sum(2))", 9),
+            ("sum(u[1,0])", 5),
+            ("sum(1 + next)", 9),
+            ("sum(alpha')", 5),
+            ("sum(2", 6),
+            ("sum(1, 2)", 6),
             ("u[99999999999,0]", 3),
             ("\u{e9}", 1),
         ];

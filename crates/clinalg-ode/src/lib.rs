@@ -6,6 +6,7 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
+mod dense;
 pub mod device;
 mod draw;
 pub mod error;
@@ -21,6 +22,7 @@ pub mod plan;
 pub mod problems;
 pub mod reference;
 pub mod rhs;
+pub mod snippet;
 mod solve;
 mod stability;
 mod start;

@@ -8,10 +8,12 @@ use std::fmt::Write;
 
 use clinalg::{Real, Shape};
 
+use crate::dense::{self, Sums};
 use crate::formula::{Expr, literal};
 use crate::graph::{Op, Value};
 use crate::plan::{Group, Plan};
-use crate::rhs::{Bound, Layout, System};
+use crate::rhs::{Bound, Layout, Side, System};
+use crate::snippet;
 
 /// The source of the kernel `name` of a group. Each has a file of its own: PoCL goes through all kernels of a program to
 /// build one.
@@ -38,7 +40,10 @@ pub(crate) fn source<T: Real>(plan: &Plan, group: &Group, system: &System, shape
     text.push_str(
         "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
     );
-    Writer { plan, system, group, marker: std::marker::PhantomData::<T> }.kernel(&mut text, shape, name);
+    if let Some(snippet) = &system.snippet {
+        text.push_str(&snippet::functions(system, snippet));
+    }
+    Writer { plan, system, group, shape, marker: std::marker::PhantomData::<T> }.kernel(&mut text, name);
     text
 }
 
@@ -59,6 +64,7 @@ struct Writer<'a, T> {
     plan: &'a Plan,
     system: &'a System,
     group: &'a Group,
+    shape: Shape,
     marker: std::marker::PhantomData<T>,
 }
 
@@ -67,7 +73,7 @@ impl<T: Real> Writer<'_, T> {
         format!("b{}", self.plan.place(v).expect("a vector between kernels has a buffer"))
     }
 
-    fn kernel(&self, text: &mut String, shape: Shape, name: &str) {
+    fn kernel(&self, text: &mut String, name: &str) {
         let reduces = reduces(self.plan, self.group);
         let written: Vec<_> = self.group.writes.iter().filter_map(|v| self.plan.place(*v)).collect();
         let mut line = |s: &str| {
@@ -96,24 +102,45 @@ impl<T: Real> Writer<'_, T> {
         }
         line("    REAL sum = ZERO;");
         let row = self.row();
-        match shape {
+        let sums = self.sums();
+        match self.shape {
             Shape::Gpu => {
-                line("    const size_t item = get_global_id(0);");
-                line("    if (item < (size_t)POINTS) {");
-                line("        const idx p = (idx)item;");
+                line("    const size_t me = get_local_id(0);");
+                line("    const idx p = (idx)get_global_id(0);");
+                if let Some(first) = sums.first() {
+                    line(&first.shared());
+                    sums.iter().for_each(|s| line(&s.gpu()));
+                }
+                line("    if (p < POINTS) {");
                 line("        const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
                 line(&row);
                 line(&self.point(false));
                 line("    }");
                 if reduces {
                     line("    __local REAL tree[LOCAL];");
-                    line("    const size_t me = get_local_id(0);");
                     line("    tree[me] = sum;\n    barrier(CLK_LOCAL_MEM_FENCE);");
                     line("    for (size_t k = LOCAL / 2; k > 0; k /= 2) {");
                     line("        if (me < k) {\n            const REAL other = tree[me + k];");
                     line("            tree[me] = largest ? LARGER(tree[me], other) : tree[me] + other;\n        }");
                     line("        barrier(CLK_LOCAL_MEM_FENCE);\n    }");
                     line("    if (me == 0)\n        partial[get_group_id(0)] = tree[0];");
+                }
+            }
+            Shape::Cpu if !sums.is_empty() => {
+                line(&format!("#define LANES {}", dense::LANES));
+                line("    const size_t item = get_global_id(0), items = get_global_size(0);");
+                line("    const idx end = (idx)part_start((size_t)POINTS, item + 1, items);");
+                line("    for (idx at = (idx)part_start((size_t)POINTS, item, items); at < end; at += LANES) {");
+                sums.iter().for_each(|s| line(&s.processor()));
+                line("        const int count = (int)min((idx)LANES, end - at);");
+                line("        for (int k = 0; k < count; k++) {");
+                line("            const idx p = at + k;");
+                line("            const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
+                line(&row);
+                line(&self.point(false));
+                line("        }\n    }");
+                if reduces {
+                    line("    partial[item] = sum;");
                 }
             }
             Shape::Cpu => {
@@ -143,6 +170,15 @@ impl<T: Real> Writer<'_, T> {
             }
         }
         line("}");
+    }
+
+    /// The sums over all points of the group's right-hand sides.
+    fn sums(&self) -> Vec<Sums<'_, T>> {
+        let of = |v: &Value| match self.plan.graph().node(*v).op {
+            Op::Rhs { x, .. } if self.system.is_dense() => Some(Sums::new(self.system, *v, self.buffer(x))),
+            _ => None,
+        };
+        self.group.nodes.iter().filter_map(of).collect()
     }
 
     /// Offsets that the group's right-hand sides read.
@@ -257,42 +293,60 @@ impl<T: Real> Writer<'_, T> {
     /// What depends on the point, for the right-hand side `node` of the vector `x`.
     fn leaf(&self, leaf: &Expr, x: Value, node: usize, inner: bool) -> String {
         match leaf {
-            Expr::Field { field, offset } => self.access(*field, *offset, x, node, inner),
+            Expr::Field { field, offset } => self.access(*field, *offset, (x, node, inner), [None; 3]),
+            Expr::Sum(sum) => {
+                let m = self.system.sums().iter().position(|s| *s == &**sum).expect("the system's sums are all there");
+                dense::sum_name(Value(node), m, self.shape)
+            }
+            Expr::Snippet => format!("derivative(p, t{node}, par, {})", self.buffer(x)),
             other => self.plain(other, [0; 3], node),
         }
     }
 
     /// Time, parameters and coordinates at an offset.
     fn plain(&self, leaf: &Expr, offset: [i32; 3], node: usize) -> String {
-        let index = |axis: usize| format!("({} + ({}))", ["ix", "iy", "iz"][axis], offset[axis]);
         match leaf {
             Expr::Time => format!("t{node}"),
             Expr::Parameter(p) => format!("par[{p}]"),
-            Expr::Index(axis) => format!("((REAL){})", index(*axis)),
-            Expr::Coordinate(axis) => {
-                let (origin, spacing) = (self.system.grid.origin[*axis], self.system.grid.spacing[*axis]);
-                format!("({} + (REAL){} * {})", literal(T::of(origin)), index(*axis), literal(T::of(spacing)))
-            }
-            _ => unreachable!("boundary formulas read no fields"),
+            other => dense::leaf_at_point::<T>(self.system, other, offset),
         }
     }
 
-    /// A neighbour's value, or what stands for it.
-    fn access(&self, field: usize, offset: [i32; 3], x: Value, node: usize, inner: bool) -> String {
+    /// A neighbour's value, or what stands for it. `left` says for each axis which side the place lies next to that the
+    /// formula of that side has led in from, so that it is not past the other.
+    fn access(
+        &self,
+        field: usize,
+        offset: [i32; 3],
+        (x, node, inner): (Value, usize, bool),
+        left: [Option<Side>; 3],
+    ) -> String {
         let inside =
             format!("{}[AT({} + {}, {field})]", self.buffer(x), row_name(offset[1], offset[2]), column_name(offset[0]));
         // The first axis that leaves the grid at a side with values decides.
         let mut text = String::new();
         for axis in usize::from(inner)..3 {
             let d = offset[axis];
-            let Bound::Value(formulas) = &self.system.bounds[axis][usize::from(d > 0)] else { continue };
+            let side = if d > 0 { Side::High } else { Side::Low };
+            let Bound::Value(formulas) = &self.system.bounds[axis][side as usize] else { continue };
+            if left[axis].is_some_and(|known| known != side) {
+                continue;
+            }
             let (i, n) = (["ix", "iy", "iz"][axis], ["NX", "NY", "NZ"][axis]);
             let outside = match d {
                 0 => continue,
                 _ if d < 0 => format!("{i} + ({d}) < 0"),
                 _ => format!("{i} + {d} >= {n}"),
             };
-            let value = formulas[field].opencl::<T>(&mut |leaf| self.plain(leaf, offset, node));
+            let mut known = left;
+            known[axis] = Some(side);
+            let value = formulas[field].opencl::<T>(&mut |leaf| match leaf {
+                Expr::Field { field, offset: inward } => {
+                    let further = std::array::from_fn(|a| offset[a] + inward[a]);
+                    self.access(*field, further, (x, node, inner), known)
+                }
+                other => self.plain(other, offset, node),
+            });
             write!(text, "{outside} ? {value} : ").expect("text grows");
         }
         format!("({text}{inside})")

@@ -1,5 +1,7 @@
 //! Test problems of the literature, with their initial values.
 
+use std::f64::consts::PI;
+
 use crate::rhs::{Boundary, Grid, Layout, Rhs, Side, System};
 use crate::{Error, Result};
 use clinalg::Real;
@@ -23,8 +25,103 @@ pub struct Problem {
     pub stops: Vec<f64>,
 }
 
+impl Problem {
+    /// Quantities that the exact solution of the system keeps, with their names; rounding and the method's error change them.
+    /// Heat and waves have their sums, pairs of prey and predator the mean of their invariants, bodies energy, momentum and
+    /// angular momentum; the other problems have none.
+    pub fn invariants(&self, y: &[f64]) -> Vec<(&'static str, f64)> {
+        match self.name {
+            "heat2d" | "heat3d" => {
+                let grid = self.system.grid();
+                // Points on the boundary stand for half a cell along each axis whose end they are.
+                let weight = |p: usize| -> f64 {
+                    let axes = grid.index(p).into_iter().zip(grid.shape());
+                    axes.map(|(i, n)| if i == 0 || i == n - 1 { 0.5 / (n - 1) as f64 } else { 1.0 / (n - 1) as f64 })
+                        .product()
+                };
+                vec![("heat", y.iter().enumerate().map(|(p, u)| weight(p) * u).sum())]
+            }
+            "wave1d" => vec![("sum", y.iter().sum()), ("sum of squares", y.iter().map(|u| u * u).sum())],
+            "lotka-volterra" => {
+                let of = |c: &[f64]| c[0] - 3.0 * c[0].ln() + c[1] - 1.5 * c[1].ln();
+                vec![("mean invariant", y.chunks_exact(2).map(of).sum::<f64>() / self.system.grid().points() as f64)]
+            }
+            "nbody" => {
+                let (bodies, _) = NBody::ring(self.system.grid().points());
+                let ([x, y1, z], [u, v, w]) = (bodies.momentum(y), bodies.angular_momentum(y));
+                vec![
+                    ("energy", bodies.energy(y)),
+                    ("momentum x", x),
+                    ("momentum y", y1),
+                    ("momentum z", z),
+                    ("angular momentum x", u),
+                    ("angular momentum y", v),
+                    ("angular momentum z", w),
+                ]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The exact solution of the system at time t, where it is known: for heat and waves, from the eigenvectors of their
+    /// differences. It takes n^2 operations for n points along an axis.
+    pub fn exact(&self, t: f64) -> Option<Vec<f64>> {
+        let grid = self.system.grid();
+        let n = grid.shape()[0];
+        let t = t - self.t0;
+        match self.name {
+            // The initial values depend on x only.
+            "heat2d" | "heat3d" => {
+                let line = heat_exact(&self.y0[..n], t);
+                Some((0..grid.points()).map(|p| line[p % n]).collect())
+            }
+            "wave1d" => Some(wave_exact(&self.y0, grid.spacing[0], t)),
+            _ => None,
+        }
+    }
+}
+
+/// Heat on a line of points from 0 to 1 with mirrored ends: the eigenvectors are cos(pi k j / m).
+fn heat_exact(u: &[f64], t: f64) -> Vec<f64> {
+    let m = u.len() - 1;
+    let half = |k: usize| if k == 0 || k == m { 0.5 } else { 1.0 };
+    let cos: Vec<f64> = (0..2 * m).map(|q| (PI * q as f64 / m as f64).cos()).collect();
+    let amplitude = |k: usize| {
+        let sum: f64 = (0..=m).map(|j| half(j) * u[j] * cos[k * j % (2 * m)]).sum();
+        2.0 / m as f64 * sum * ((m * m) as f64 * (2.0 * cos[k] - 2.0) * t).exp()
+    };
+    let all: Vec<f64> = (0..=m).map(amplitude).collect();
+    (0..=m).map(|j| (0..=m).map(|k| half(k) * all[k] * cos[k * j % (2 * m)]).sum()).collect()
+}
+
+/// Weights of the central difference of order 8 for the neighbours 1 to 4 away.
+const CENTRAL: [f64; 4] = [4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0];
+
+/// Advection on a ring: each wave e^(i w j) moves at the speed of its modified wave number.
+fn wave_exact(u: &[f64], h: f64, t: f64) -> Vec<f64> {
+    let n = u.len();
+    let turns: Vec<(f64, f64)> = (0..n).map(|q| (2.0 * PI * q as f64 / n as f64).sin_cos()).collect();
+    let mut exact = vec![0.0; n];
+    for k in 0..n {
+        let (mut re, mut im) = (0.0, 0.0);
+        for (j, u) in u.iter().enumerate() {
+            let (sin, cos) = turns[k * j % n];
+            re += u * cos;
+            im -= u * sin;
+        }
+        let speed: f64 = 2.0 / h * CENTRAL.iter().enumerate().map(|(m, c)| c * turns[k * (m + 1) % n].0).sum::<f64>();
+        let (sin, cos) = (-speed * t).sin_cos();
+        let (re, im) = ((re * cos - im * sin) / n as f64, (re * sin + im * cos) / n as f64);
+        for (j, e) in exact.iter_mut().enumerate() {
+            let (sin, cos) = turns[k * j % n];
+            *e += re * cos - im * sin;
+        }
+    }
+    exact
+}
+
 /// Names that [`problem`] knows.
-pub const PROBLEMS: [&str; 10] = [
+pub const PROBLEMS: [&str; 11] = [
     "bruss2d-mix",
     "bruss2d-hairer",
     "bruss2d-sciml",
@@ -35,9 +132,10 @@ pub const PROBLEMS: [&str; 10] = [
     "medakzo",
     "inverter-chain",
     "lotka-volterra",
+    "nbody",
 ];
 
-/// The problem of this name with `n` grid points along each axis (pairs or inverters where there is no grid).
+/// The problem of this name with `n` grid points along each axis (pairs, inverters or bodies where there is no grid).
 ///
 /// # Errors
 /// [`Error::Value`] for a name that is not among [`PROBLEMS`] or fewer points than the formulas reach over.
@@ -56,6 +154,7 @@ pub fn problem(name: &str, n: usize) -> Result<Problem> {
         "medakzo" => medakzo(n),
         "inverter-chain" => inverter_chain(n),
         "lotka-volterra" => lotka_volterra(n),
+        "nbody" => n_body(n),
         _ => Err(Error::value("problem", format!("one of {}", PROBLEMS.join(", ")), name)),
     }
 }
@@ -147,10 +246,7 @@ fn heat(name: &'static str, title: &'static str, n: usize, dims: usize) -> Resul
 /// A bump carried along at speed 1, central differences of order 8.
 fn wave(n: usize) -> Result<Problem> {
     let h = 500.0 / n as f64;
-    let terms: Vec<String> = [(1, 4.0 / 5.0), (2, -1.0 / 5.0), (3, 4.0 / 105.0), (4, -1.0 / 280.0)]
-        .iter()
-        .map(|(k, c)| format!("{c}*(u[{k}] - u[-{k}])"))
-        .collect();
+    let terms: Vec<String> = (1..).zip(CENTRAL).map(|(k, c)| format!("{c}*(u[{k}] - u[-{k}])")).collect();
     let system = System::builder(Grid::new(&[n], &[-50.0], &[h]))
         .parameter("speed", 1.0)
         .parameter("scale", 1.0 / h)
@@ -175,7 +271,7 @@ fn cusp(n: usize) -> Result<Problem> {
         .boundary(Boundary::Periodic)
         .layout(Layout::Interleaved)
         .build()?;
-    let turn = 2.0 * std::f64::consts::PI;
+    let turn = 2.0 * PI;
     let y0 = system.sample(|field, [x, ..]| [0.0, -2.0 * (turn * x).cos(), 2.0 * (turn * x).sin()][field]);
     let title = "nerve impulse, cusp catastrophe and van der Pol on a ring";
     Ok(Problem { name: "cusp", title, system, y0, t0: 0.0, t_end: 1.1, stops: Vec::new() })
@@ -222,6 +318,28 @@ fn lotka_volterra(n: usize) -> Result<Problem> {
     Ok(Problem { name: "lotka-volterra", title, system, y0, t0: 0.0, t_end: 10.0, stops: Vec::new() })
 }
 
+/// `n` bodies on a wavy ring, total mass about one third.
+fn n_body(n: usize) -> Result<Problem> {
+    let (bodies, y0) = NBody::ring(n);
+    let system = System::builder(Grid::new(&[n], &[0.0], &[1.0]))
+        .parameter("softening", SOFTENING)
+        .data("mass", bodies.masses)
+        .define("dx", "px' - px")
+        .define("dy", "py' - py")
+        .define("dz", "pz' - pz")
+        .define("pull", "mass' * rsqrt(softening + dx^2 + dy^2 + dz^2)^3")
+        .field("px", "vx")
+        .field("py", "vy")
+        .field("pz", "vz")
+        .field("vx", "sum(pull*dx)")
+        .field("vy", "sum(pull*dy)")
+        .field("vz", "sum(pull*dz)")
+        .layout(Layout::Interleaved)
+        .build()?;
+    let title = "bodies on a wavy ring that attract each other, all to all";
+    Ok(Problem { name: "nbody", title, system, y0, t0: 0.0, t_end: 10.0, stops: Vec::new() })
+}
+
 /// Bodies that attract each other, in plain Rust: six components a body, position then velocity.
 #[derive(Debug, Clone)]
 pub struct NBody {
@@ -234,11 +352,11 @@ const SOFTENING: f64 = 1e-4;
 impl NBody {
     /// `n` bodies on a wavy ring, total mass about one third, with their positions and velocities.
     pub fn ring(n: usize) -> (NBody, Vec<f64>) {
-        let masses = (0..n).map(|i| (0.3 + 0.1 * ((i as f64 * std::f64::consts::FRAC_PI_2).cos() + 1.0)) / n as f64);
+        let masses = (0..n).map(|i| (0.3 + 0.1 * ((i as f64 * PI / 2.0).cos() + 1.0)) / n as f64);
         let mut y = Vec::with_capacity(6 * n);
         for i in 0..n {
             let r = 1.7 + (0.75 * i as f64).cos();
-            let phase = 2.0 * std::f64::consts::PI * i as f64 / n as f64;
+            let phase = 2.0 * PI * i as f64 / n as f64;
             let (sin, cos) = phase.sin_cos();
             let v = 0.22 * r.sqrt();
             y.extend([r * cos, r * sin, 0.4 * sin, -v * sin, v * cos, 0.0]);
@@ -259,6 +377,15 @@ impl NBody {
             }
         }
         energy
+    }
+
+    /// Angular momentum about the origin, which does not change.
+    pub fn angular_momentum(&self, y: &[f64]) -> [f64; 3] {
+        std::array::from_fn(|k| {
+            let (a, b) = ((k + 1) % 3, (k + 2) % 3);
+            let of = |c: &[f64]| c[a] * c[3 + b] - c[b] * c[3 + a];
+            self.masses.iter().zip(y.chunks_exact(6)).map(|(m, c)| m * of(c)).sum()
+        })
     }
 
     /// Momentum, which does not change.

@@ -1,4 +1,4 @@
-//! Right-hand sides: fields on a grid with a formula each, and plain Rust functions.
+//! Right-hand sides: fields on a grid with a formula each, OpenCL C, and plain Rust functions.
 //!
 //! ```
 //! use clinalg_ode::rhs::{Boundary, Grid, Rhs, System};
@@ -13,11 +13,24 @@
 //! let mut f = [0.0_f64; 5];
 //! heat.eval(0.0, &[0.0, 0.0, 1.0, 0.0, 0.0], &mut f);
 //! assert_eq!(f, [0.0, 16.0, -32.0, 16.0, 0.0]);
+//!
+//! // Points that all attract each other: a prime is the value at the other point.
+//! let flock = System::builder(Grid::new(&[3], &[0.0], &[1.0]))
+//!     .data("mass", vec![1.0, 2.0, 3.0])
+//!     .field("p", "v")
+//!     .field("v", "sum(mass' * (p' - p))")
+//!     .build()?;
+//! let mut f = [0.0_f64; 6];
+//! flock.eval(0.0, &[0.0, 0.5, 1.0, 0.5, 2.0, 0.5], &mut f);
+//! assert_eq!(f, [0.5, 8.0, 0.5, 2.0, 0.5, -4.0]);
 //! # Ok::<(), clinalg_ode::Error>(())
 //! ```
 
+use std::sync::Arc;
+
 use clinalg::Real;
 
+use crate::dense;
 use crate::formula::{self, Expr, Names, Values};
 use crate::{Error, Result};
 
@@ -82,6 +95,11 @@ impl Grid {
     pub(crate) fn index(&self, p: usize) -> [usize; 3] {
         [p % self.n[0], p / self.n[0] % self.n[1], p / self.n[0] / self.n[1]]
     }
+
+    /// The point of these indices.
+    fn point(&self, index: [i64; 3]) -> usize {
+        (index[0] + self.n[0] as i64 * (index[1] + self.n[1] as i64 * index[2])) as usize
+    }
 }
 
 /// What stands for a neighbour outside the grid.
@@ -93,7 +111,8 @@ pub enum Boundary {
     Copy,
     /// The grid goes on at its other end; both sides of an axis or none.
     Periodic,
-    /// Formulas, one a field, of t, the parameters and the coordinates of the neighbour.
+    /// Formulas, one a field, of t, the parameters and the coordinates of the neighbour. They may read fields further inside,
+    /// at offsets from the neighbour: on a lower side `2 - u[1]` makes 1 the mean of the neighbour and the point next to it.
     Value(Vec<String>),
 }
 
@@ -123,17 +142,32 @@ pub(crate) enum Bound {
     Value(Vec<Expr>),
 }
 
-/// Fields on a grid with a formula for the time derivative of each.
+/// OpenCL C for the time derivative of a component.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Snippet {
+    /// Body of a function that returns the derivative.
+    pub(crate) body: String,
+    /// What stands before it.
+    pub(crate) functions: String,
+    pub(crate) distance: usize,
+}
+
+/// Fields on a grid with a formula for the time derivative of each, or components with a snippet of OpenCL C.
 #[derive(Debug, Clone, PartialEq)]
 pub struct System {
     pub(crate) grid: Grid,
+    /// In their order in memory.
     pub(crate) fields: Vec<String>,
+    /// The place among them of each field, in the order in which they were added.
+    places: Vec<usize>,
     pub(crate) formulas: Vec<Expr>,
     pub(crate) parameters: Vec<String>,
     pub(crate) values: Vec<f64>,
+    pub(crate) data: Vec<Arc<[f64]>>,
+    pub(crate) snippet: Option<Snippet>,
     pub(crate) bounds: [[Bound; 2]; 3],
     pub(crate) layout: Layout,
-    accesses: Vec<(usize, usize, [i32; 3])>,
+    accesses: Vec<Access>,
 }
 
 /// Collects what [`System`] is made of; see [`System::builder`].
@@ -142,6 +176,7 @@ pub struct Builder {
     grid: Grid,
     fields: Vec<(String, String)>,
     parameters: Vec<(String, f64)>,
+    data: Vec<(String, Arc<[f64]>)>,
     definitions: Vec<(String, String)>,
     boundaries: [[Boundary; 2]; 3],
     layout: Option<Layout>,
@@ -157,6 +192,12 @@ impl Builder {
     /// Adds a parameter, which can be changed without anything being compiled anew.
     pub fn parameter(mut self, name: impl Into<String>, value: f64) -> Builder {
         self.parameters.push((name.into(), value));
+        self
+    }
+
+    /// Adds numbers, one for each point, that the formulas read by name.
+    pub fn data(mut self, name: impl Into<String>, values: impl Into<Arc<[f64]>>) -> Builder {
+        self.data.push((name.into(), values.into()));
         self
     }
 
@@ -181,7 +222,8 @@ impl Builder {
         self
     }
 
-    /// The layout; where nothing is said the one with the smaller access distance.
+    /// The layout, with the fields in the order in which they were added. Where nothing is said, layout and order are those
+    /// with the smallest access distance.
     pub fn layout(mut self, layout: Layout) -> Builder {
         self.layout = Some(layout);
         self
@@ -191,10 +233,38 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Formula`] with the column; [`Error::Value`] for a grid without points or with a spacing that is not above
-    /// zero, a name used twice or with a meaning of its own, a periodic side without the other, a number of boundary formulas
-    /// that is not that of the fields, a boundary formula that reads fields, or an offset that leaves the grid's other side.
+    /// zero, a name used twice or with a meaning of its own, data that are not finite or not one for each point, a periodic
+    /// side without the other, a number of boundary formulas that is not that of the fields, or an offset that leaves the
+    /// grid's other side.
     pub fn build(self) -> Result<System> {
-        let Builder { grid, fields, parameters, definitions, boundaries, layout } = self;
+        let given: Vec<usize> = (0..self.fields.len()).collect();
+        let system = self.in_order(&given, self.layout.unwrap_or(Layout::Interleaved))?;
+        if self.layout.is_some() {
+            return Ok(system);
+        }
+        let (mut best, mut least) = ((given.clone(), system.layout), system.access_distance());
+        for layout in [Layout::Interleaved, Layout::FieldWise] {
+            let mut places = given.clone();
+            loop {
+                let distance = system.distance(&places, layout);
+                if distance < least {
+                    (best, least) = ((places.clone(), layout), distance);
+                }
+                if places.len() > MOST_REORDERED || !next_order(&mut places) {
+                    break;
+                }
+            }
+        }
+        let (places, layout) = best;
+        let order: Vec<usize> =
+            given.iter().map(|k| places.iter().position(|p| p == k).expect("places are all different")).collect();
+        self.in_order(&order, layout)
+    }
+
+    /// The system with field `order[k]` in place k.
+    fn in_order(&self, order: &[usize], layout: Layout) -> Result<System> {
+        let Builder { grid, parameters, data, definitions, boundaries, .. } = self;
+        let fields: Vec<&(String, String)> = order.iter().map(|k| &self.fields[*k]).collect();
         if !(1..=3).contains(&grid.dims) || grid.points() == 0 {
             return Err(Error::value("grid", "1, 2 or 3 axes with at least one point each", format!("{:?}", grid.n)));
         }
@@ -210,29 +280,57 @@ impl Builder {
         if fields.is_empty() {
             return Err(Error::value("fields", "at least one", 0));
         }
-        let names: Vec<&String> = (fields.iter().map(|(n, _)| n))
+        let names: Vec<&String> = (self.fields.iter().map(|(n, _)| n))
             .chain(parameters.iter().map(|(n, _)| n))
+            .chain(data.iter().map(|(n, _)| n))
             .chain(definitions.iter().map(|(n, _)| n))
             .collect();
-        for (k, name) in names.iter().enumerate() {
-            if !formula::is_name(name) || names[..k].contains(name) {
-                let expected = "a new name of letters, digits and underscores without a meaning of its own";
-                return Err(Error::value("name", expected, name));
-            }
-        }
+        check_names(&names)?;
         if let Some((name, value)) = parameters.iter().find(|(_, v)| !v.is_finite()) {
             return Err(Error::value(name, "a finite number", value));
         }
+        for (name, values) in data {
+            if values.len() != grid.points() {
+                return Err(Error::value(
+                    name,
+                    format!("one number for each of {} points", grid.points()),
+                    values.len(),
+                ));
+            }
+            if let Some(k) = values.iter().position(|v| !v.is_finite()) {
+                return Err(Error::value(format!("{name}[{k}]"), "a finite number", values[k]));
+            }
+        }
         let field_names: Vec<String> = fields.iter().map(|(n, _)| n.clone()).collect();
         let parameter_names: Vec<String> = parameters.iter().map(|(n, _)| n.clone()).collect();
+        let data_names: Vec<String> = data.iter().map(|(n, _)| n.clone()).collect();
         let mut known: Vec<(String, Expr)> = Vec::new();
-        for (name, text) in &definitions {
-            let all =
-                Names { fields: &field_names, parameters: &parameter_names, definitions: &known, dims: grid.dims };
-            known.push((name.clone(), formula::parse(text, &all)?));
+        let all = Names {
+            fields: &field_names,
+            parameters: &parameter_names,
+            data: &data_names,
+            definitions: &[],
+            dims: grid.dims,
+            primes: false,
+        };
+        for (name, text) in definitions {
+            let definition = formula::parse(text, &Names { definitions: &known, primes: true, ..all.clone() })?;
+            known.push((name.clone(), definition));
         }
-        let all = Names { fields: &field_names, parameters: &parameter_names, definitions: &known, dims: grid.dims };
-        let formulas = fields.iter().map(|(_, text)| formula::parse(text, &all)).collect::<Result<Vec<_>>>()?;
+        let parse = |(_, text): &&(String, String)| formula::parse(text, &Names { definitions: &known, ..all.clone() });
+        let formulas = fields.iter().map(parse).collect::<Result<Vec<_>>>()?;
+        let mut sources = Vec::new();
+        for formula in &formulas {
+            formula.walk(&mut |e| {
+                if let Expr::Sum(inner) = e {
+                    dense::leaves(inner, &mut Vec::new(), &mut sources);
+                }
+            });
+        }
+        if sources.len() > MOST_SOURCES {
+            let expected = format!("at most {MOST_SOURCES} different names with primes");
+            return Err(Error::value("sum", expected, sources.len()));
+        }
         let mut accesses = Vec::new();
         for (to, formula) in formulas.iter().enumerate() {
             formula.accesses(&mut |from, offset| {
@@ -241,8 +339,8 @@ impl Builder {
                 }
             });
         }
-        let without_fields = Names { fields: &[], definitions: &[], ..all.clone() };
-        let bound = |boundary: &Boundary| -> Result<Bound> {
+        let outside = Names { data: &[], ..all.clone() };
+        let bound = |axis: usize, side: Side, boundary: &Boundary| -> Result<Bound> {
             Ok(match boundary {
                 Boundary::Mirror => Bound::Mirror,
                 Boundary::Copy => Bound::Copy,
@@ -252,7 +350,12 @@ impl Builder {
                     return Err(Error::value("boundary", expected, texts.len()));
                 }
                 Boundary::Value(texts) => {
-                    Bound::Value(texts.iter().map(|t| formula::parse(t, &without_fields)).collect::<Result<Vec<_>>>()?)
+                    let read = |k: &usize| {
+                        let formula = formula::parse(&texts[*k], &outside)?;
+                        check_outside(&texts[*k], &formula, grid, axis, side)?;
+                        Ok(formula)
+                    };
+                    Bound::Value(order.iter().map(read).collect::<Result<Vec<_>>>()?)
                 }
             })
         };
@@ -262,7 +365,7 @@ impl Builder {
                 bounds.push([Bound::Copy, Bound::Copy]);
                 continue;
             }
-            let pair = [bound(low)?, bound(high)?];
+            let pair = [bound(axis, Side::Low, low)?, bound(axis, Side::High, high)?];
             if (pair[0] == Bound::Periodic) != (pair[1] == Bound::Periodic) {
                 return Err(Error::value("boundary", "periodic on both sides of an axis or on none", "one side"));
             }
@@ -281,27 +384,159 @@ impl Builder {
             bounds.push(pair);
         }
         let bounds: [[Bound; 2]; 3] = bounds.try_into().expect("one pair for each of three axes");
-        let values = parameters.iter().map(|(_, v)| *v).collect();
-        let mut system = System {
-            grid,
+        let mut places = vec![0; order.len()];
+        for (place, given) in order.iter().enumerate() {
+            places[*given] = place;
+        }
+        Ok(System {
+            grid: grid.clone(),
             fields: field_names,
+            places,
             formulas,
             parameters: parameter_names,
-            values,
+            values: parameters.iter().map(|(_, v)| *v).collect(),
+            data: data.iter().map(|(_, values)| values.clone()).collect(),
+            snippet: None,
+            accesses: with_outside(accesses, &bounds),
             bounds,
-            layout: Layout::Interleaved,
-            accesses,
-        };
-        let distance = |layout| System { layout, ..system.clone() }.access_distance();
-        let best = if distance(Layout::FieldWise) < distance(Layout::Interleaved) {
-            Layout::FieldWise
-        } else {
-            Layout::Interleaved
-        };
-        system.layout = layout.unwrap_or(best);
-        Ok(system)
+            layout,
+        })
     }
 }
+
+/// Most numbers of a point that sums read: they have to fit local memory with those of the others of a work-group.
+const MOST_SOURCES: usize = 12;
+
+/// Most fields whose orders are all tried.
+const MOST_REORDERED: usize = 6;
+
+/// The next order of numbers that are all different; `false` after the last.
+fn next_order(order: &mut [usize]) -> bool {
+    let Some(k) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else { return false };
+    let larger = order.iter().rposition(|v| *v > order[k]).expect("the one after k is larger");
+    order.swap(k, larger);
+    order[k + 1..].reverse();
+    true
+}
+
+/// Refuses names that are used twice or have a meaning of their own.
+fn check_names(names: &[&String]) -> Result<()> {
+    for (k, name) in names.iter().enumerate() {
+        if !formula::is_name(name) || names[..k].contains(name) {
+            let expected = "a new name of letters, digits and underscores without a meaning of its own";
+            return Err(Error::value("name", expected, name));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a formula for what is outside the grid on one side that reads anything but fields further inside.
+fn check_outside(text: &str, formula: &Expr, grid: &Grid, axis: usize, side: Side) -> Result<()> {
+    let fail = |reason: &str| Err(Error::Formula { formula: text.into(), column: 1, reason: reason.into() });
+    let mut sums = false;
+    formula.walk(&mut |e| sums |= matches!(e, Expr::Sum(_)));
+    if sums {
+        return fail("a boundary formula has no sums");
+    }
+    let mut wrong = false;
+    formula.accesses(&mut |_, offset| {
+        let inward = if side == Side::Low { offset[axis] } else { -offset[axis] };
+        let along = (0..3).all(|a| a == axis || offset[a] == 0);
+        wrong |= !along || !(1..=grid.n[axis] as i64).contains(&i64::from(inward));
+    });
+    if wrong {
+        return fail("a boundary formula reads fields further inside the grid along its axis only");
+    }
+    Ok(())
+}
+
+/// What formulas read, with what the formulas for neighbours outside read for them.
+fn with_outside(mut accesses: Vec<Access>, bounds: &[[Bound; 2]; 3]) -> Vec<Access> {
+    let mut next = 0;
+    while next < accesses.len() {
+        let (to, from, offset) = accesses[next];
+        next += 1;
+        for axis in 0..3 {
+            let Bound::Value(formulas) = &bounds[axis][usize::from(offset[axis] > 0)] else { continue };
+            if offset[axis] == 0 {
+                continue;
+            }
+            formulas[from].accesses(&mut |field, inward| {
+                let further = (to, field, std::array::from_fn(|a| offset[a] + inward[a]));
+                if !accesses.contains(&further) {
+                    accesses.push(further);
+                }
+            });
+        }
+    }
+    accesses
+}
+
+/// A field whose formula reads, the field read, and where.
+type Access = (usize, usize, [i32; 3]);
+
+/// Collects what a [`System`] with a snippet is made of; see [`System::snippet`].
+#[derive(Debug, Clone)]
+pub struct SnippetBuilder {
+    components: usize,
+    snippet: Snippet,
+    parameters: Vec<(String, f64)>,
+}
+
+impl SnippetBuilder {
+    /// Adds a parameter, which the snippet knows by its name.
+    pub fn parameter(mut self, name: impl Into<String>, value: f64) -> SnippetBuilder {
+        self.parameters.push((name.into(), value));
+        self
+    }
+
+    /// OpenCL C that stands before the snippet: functions and constants.
+    pub fn functions(mut self, source: impl Into<String>) -> SnippetBuilder {
+        self.snippet.functions = source.into();
+        self
+    }
+
+    /// Checks what can be checked without a device.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for no components, a snippet that is empty, and names and values of parameters as [`Builder::build`].
+    pub fn build(self) -> Result<System> {
+        if self.components == 0 {
+            return Err(Error::value("components", "at least 1", 0));
+        }
+        if self.snippet.body.trim().is_empty() {
+            return Err(Error::value("snippet", "OpenCL C that returns a value", "empty"));
+        }
+        check_names(&self.parameters.iter().map(|(n, _)| n).collect::<Vec<_>>())?;
+        if let Some((name, value)) = self.parameters.iter().find(|(n, _)| SNIPPET_NAMES.contains(&n.as_str())) {
+            return Err(Error::value(
+                "name",
+                format!("none of {}", SNIPPET_NAMES.join(", ")),
+                format!("{name} = {value}"),
+            ));
+        }
+        if let Some((name, value)) = self.parameters.iter().find(|(_, v)| !v.is_finite()) {
+            return Err(Error::value(name, "a finite number", value));
+        }
+        let none = || [Bound::Copy, Bound::Copy];
+        Ok(System {
+            grid: Grid::new(&[self.components], &[0.0], &[1.0]),
+            fields: vec!["y".into()],
+            places: vec![0],
+            formulas: vec![Expr::Snippet],
+            values: self.parameters.iter().map(|(_, v)| *v).collect(),
+            parameters: self.parameters.into_iter().map(|(n, _)| n).collect(),
+            data: Vec::new(),
+            snippet: Some(self.snippet),
+            bounds: [none(), none(), none()],
+            layout: Layout::FieldWise,
+            accesses: Vec::new(),
+        })
+    }
+}
+
+/// Names that a snippet is given.
+const SNIPPET_NAMES: [&str; 4] = ["I", "N", "T", "Y"];
 
 impl System {
     /// Begins a system on `grid`.
@@ -311,10 +546,30 @@ impl System {
             grid,
             fields: Vec::new(),
             parameters: Vec::new(),
+            data: Vec::new(),
             definitions: Vec::new(),
             boundaries: [mirror(), mirror(), mirror()],
             layout: None,
         }
+    }
+
+    /// Begins a system of `components` components whose derivatives are given in OpenCL C: the body of a function that returns
+    /// the derivative of component `I` at time `T` of `N` components, with `Y(j)` for component j and parameters by
+    /// name. `I` and `N` are signed integers, the type of the values is `REAL`. It must read no component further than
+    /// `distance` from `I`; [`check_access`](crate::snippet::check_access) tells whether it does.
+    ///
+    /// It runs on devices only: [`Rhs::eval`] gives NaN.
+    ///
+    /// ```
+    /// use clinalg_ode::System;
+    ///
+    /// let chain = System::snippet(100, "return (I > 0 ? Y(I - 1) : ONE) - rate * Y(I);", 1).parameter("rate", 2.0).build()?;
+    /// assert_eq!(chain.access_distance(), 1);
+    /// # Ok::<(), clinalg_ode::Error>(())
+    /// ```
+    pub fn snippet(components: usize, body: impl Into<String>, distance: usize) -> SnippetBuilder {
+        let snippet = Snippet { body: body.into(), functions: String::new(), distance };
+        SnippetBuilder { components, snippet, parameters: Vec::new() }
     }
 
     /// The grid.
@@ -322,9 +577,9 @@ impl System {
         &self.grid
     }
 
-    /// Names of the fields.
-    pub fn fields(&self) -> &[String] {
-        &self.fields
+    /// Names of the fields, in the order in which they were added.
+    pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.places.iter().map(|place| self.fields[*place].as_str())
     }
 
     /// Where the components stand in memory.
@@ -337,11 +592,16 @@ impl System {
         self.grid.points() * self.fields.len()
     }
 
-    /// Component of `field` at point `p`.
+    /// Component of `field`, counted in the order in which they were added, at point `p`.
     pub fn component(&self, field: usize, p: usize) -> usize {
+        self.at(self.places[field], p)
+    }
+
+    /// Component of the field in this place at point `p`.
+    fn at(&self, place: usize, p: usize) -> usize {
         match self.layout {
-            Layout::Interleaved => p * self.fields.len() + field,
-            Layout::FieldWise => field * self.grid.points() + p,
+            Layout::Interleaved => p * self.fields.len() + place,
+            Layout::FieldWise => place * self.grid.points() + p,
         }
     }
 
@@ -359,6 +619,31 @@ impl System {
     /// Names and values of the parameters.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, f64)> {
         self.parameters.iter().map(String::as_str).zip(self.values.iter().copied())
+    }
+
+    /// Parameters and then data, as kernels are given them.
+    pub(crate) fn constants<T: Real>(&self) -> Vec<T> {
+        self.values.iter().chain(self.data.iter().flat_map(|d| d.iter())).map(|v| T::of(*v)).collect()
+    }
+
+    /// Whether formulas have sums over all points, so that every component is read for each.
+    pub fn is_dense(&self) -> bool {
+        !self.sums().is_empty()
+    }
+
+    /// The sums of all formulas, each once.
+    pub(crate) fn sums(&self) -> Vec<&Expr> {
+        let mut all = Vec::new();
+        for formula in &self.formulas {
+            formula.walk(&mut |e| {
+                if let Expr::Sum(inner) = e
+                    && !all.contains(&&**inner)
+                {
+                    all.push(&**inner);
+                }
+            });
+        }
+        all
     }
 
     /// Changes a parameter.
@@ -382,8 +667,20 @@ impl System {
         std::array::from_fn(|axis| reach(axis).unwrap_or(0))
     }
 
-    /// The largest distance in memory between a component and one that its formula reads, across periodic sides as well.
+    /// The largest distance in memory between a component and one that its formula reads, across periodic sides as well; what
+    /// was declared for a snippet.
     pub fn access_distance(&self) -> usize {
+        match &self.snippet {
+            Some(snippet) => snippet.distance,
+            None => self.distance(&(0..self.fields.len()).collect::<Vec<_>>(), self.layout),
+        }
+    }
+
+    /// The access distance with the fields in other places.
+    fn distance(&self, places: &[usize], layout: Layout) -> usize {
+        if self.is_dense() {
+            return self.components() - 1;
+        }
         let n = self.grid.n.map(|n| n as i64);
         let (fields, points) = (self.fields.len() as i64, self.grid.points() as i64);
         let mut largest = 0;
@@ -403,8 +700,8 @@ impl System {
                 for dy in ways(1) {
                     for dz in ways(2) {
                         let points_apart = dx + n[0] * (dy + n[1] * dz);
-                        let fields_apart = *from as i64 - *to as i64;
-                        let distance = match self.layout {
+                        let fields_apart = places[*from] as i64 - places[*to] as i64;
+                        let distance = match layout {
                             Layout::Interleaved => points_apart * fields + fields_apart,
                             Layout::FieldWise => points_apart + points * fields_apart,
                         };
@@ -431,7 +728,17 @@ struct At<'a, T> {
     index: [i64; 3],
     t: T,
     y: &'a [T],
-    parameters: &'a [T],
+    /// The point that a sum adds.
+    source: usize,
+    /// As [`System::constants`].
+    constants: &'a [T],
+}
+
+impl<T: Real> At<'_, T> {
+    /// Point `p` at the same time.
+    fn point(&self, p: usize) -> Self {
+        At { index: self.system.grid.index(p).map(|i| i as i64), ..*self }
+    }
 }
 
 impl<T: Real> Values<T> for At<'_, T> {
@@ -440,7 +747,7 @@ impl<T: Real> Values<T> for At<'_, T> {
     }
 
     fn parameter(&self, number: usize) -> T {
-        self.parameters[number]
+        self.constants[number]
     }
 
     fn coordinate(&self, axis: usize) -> T {
@@ -470,8 +777,21 @@ impl<T: Real> Values<T> for At<'_, T> {
                 Bound::Value(formulas) => return formulas[field].eval(&At { index: at, ..*self }),
             };
         }
-        let p = inside[0] + grid.n[0] as i64 * (inside[1] + grid.n[1] as i64 * inside[2]);
-        self.y[self.system.component(field, p as usize)]
+        self.y[self.system.at(field, grid.point(inside))]
+    }
+
+    fn data(&self, number: usize) -> T {
+        let grid = &self.system.grid;
+        self.constants[self.system.values.len() + number * grid.points() + grid.point(self.index)]
+    }
+
+    fn source(&self, leaf: &Expr) -> T {
+        leaf.eval(&self.point(self.source))
+    }
+
+    fn sum(&self, formula: &Expr) -> T {
+        let points = 0..self.system.grid.points();
+        points.fold(T::zero(), |sum, source| sum + formula.eval(&At { source, ..*self }))
     }
 }
 
@@ -481,12 +801,12 @@ impl<T: Real> Rhs<T> for System {
     }
 
     fn eval(&self, t: T, y: &[T], f: &mut [T]) {
-        let parameters: Vec<T> = self.values.iter().map(|v| T::of(*v)).collect();
+        let constants = self.constants();
+        let start = At { system: self, index: [0; 3], t, y, source: 0, constants: &constants };
         for p in 0..self.grid.points() {
-            let index = self.grid.index(p).map(|i| i as i64);
-            let at = At { system: self, index, t, y, parameters: &parameters };
-            for (field, formula) in self.formulas.iter().enumerate() {
-                f[self.component(field, p)] = formula.eval(&at);
+            let at = start.point(p);
+            for (place, formula) in self.formulas.iter().enumerate() {
+                f[self.at(place, p)] = formula.eval(&at);
             }
         }
     }

@@ -10,13 +10,20 @@ use crate::{Precision, Real};
 pub struct File {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
+    flushes: bool,
 }
 
 impl File {
     /// The file `name`, without its extension, with the text `source`; the definitions of `kernels/common.cl` stand before
     /// it.
     pub const fn new(name: &'static str, source: &'static str) -> File {
-        File { name, source }
+        File { name, source, flushes: false }
+    }
+
+    /// The same with numbers below the normal range taken as zero where the device gains by that: GPUs save a test around
+    /// each reciprocal square root in single precision.
+    pub const fn flushing(self) -> File {
+        File { flushes: true, ..self }
     }
 }
 
@@ -194,6 +201,9 @@ impl ProgramKey {
         let mut options = options(self.precision, own.map_or(local, |(_, local)| *local as usize));
         for (name, value) in self.defines.iter().filter(|(name, _)| *name != "LOCAL") {
             options.push_str(&format!(" -D{name}={value}"));
+        }
+        if self.file.flushes {
+            options.push_str(" -cl-denorms-are-zero");
         }
         options
     }
