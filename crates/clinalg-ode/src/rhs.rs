@@ -156,9 +156,9 @@ pub(crate) struct Snippet {
 #[derive(Debug, Clone, PartialEq)]
 pub struct System {
     pub(crate) grid: Grid,
-    /// In their order in memory.
+    /// In the order in which they were added.
     pub(crate) fields: Vec<String>,
-    /// The place among them of each field, in the order in which they were added.
+    /// The place in memory of each; formulas and accesses count fields by these.
     places: Vec<usize>,
     pub(crate) formulas: Vec<Expr>,
     pub(crate) parameters: Vec<String>,
@@ -222,8 +222,8 @@ impl Builder {
         self
     }
 
-    /// The layout, with the fields in the order in which they were added. Where nothing is said, layout and order are those
-    /// with the smallest access distance.
+    /// The layout, with the fields in the order in which they were added. Where nothing is said, and there is more than a
+    /// point, layout and order are those with the smallest access distance.
     pub fn layout(mut self, layout: Layout) -> Builder {
         self.layout = Some(layout);
         self
@@ -239,7 +239,7 @@ impl Builder {
     pub fn build(self) -> Result<System> {
         let given: Vec<usize> = (0..self.fields.len()).collect();
         let system = self.in_order(&given, self.layout.unwrap_or(Layout::Interleaved))?;
-        if self.layout.is_some() {
+        if self.layout.is_some() || system.grid.points() == 1 {
             return Ok(system);
         }
         let (mut best, mut least) = ((given.clone(), system.layout), system.access_distance());
@@ -390,7 +390,7 @@ impl Builder {
         }
         Ok(System {
             grid: grid.clone(),
-            fields: field_names,
+            fields: self.fields.iter().map(|(name, _)| name.clone()).collect(),
             places,
             formulas,
             parameters: parameter_names,
@@ -578,8 +578,8 @@ impl System {
     }
 
     /// Names of the fields, in the order in which they were added.
-    pub fn fields(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.places.iter().map(|place| self.fields[*place].as_str())
+    pub fn fields(&self) -> &[String] {
+        &self.fields
     }
 
     /// Where the components stand in memory.

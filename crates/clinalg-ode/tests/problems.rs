@@ -38,7 +38,7 @@ fn scipy_finds_the_same_solutions() {
     for name in PROBLEMS {
         let (n, t_end, expected) = scipy(name);
         let p = problem(name, n).unwrap();
-        let y = solve(&p, "dopri54", t_end, 1e-8);
+        let y = solve(&p, "dopri54", t_end, 1e-9);
         let error = largest_difference(&y, &expected);
         assert!(error < 1e-6, "{name}: {error}");
         if let Some(exact) = p.exact(t_end) {

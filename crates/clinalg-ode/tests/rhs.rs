@@ -249,7 +249,7 @@ fn fields_are_reordered_where_that_brings_them_closer() {
     // c reads d at the next point: 4 + 1. In the order b d c a it is 4 - 1, and b at the point before is 4 + 1 - 2.
     assert_eq!(given.access_distance(), 6);
     assert!(free.access_distance() < 6, "{}", free.access_distance());
-    assert_eq!(free.fields().collect::<Vec<_>>(), ["a", "b", "c", "d"]);
+    assert_eq!(free.fields(), ["a", "b", "c", "d"]);
     let value = |f: usize, [x, ..]: [f64; 3]| (f as f64 + 1.0) * (1.0 + x);
     let (y, z) = (given.sample(value), free.sample(value));
     let (mut f, mut g) = (vec![0.0_f64; 120], vec![0.0_f64; 120]);
