@@ -638,7 +638,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
 
-const ODE_KEYS: [&str; 27] = [
+const ODE_KEYS: [&str; 28] = [
     "problem",
     "n",
     "components",
@@ -665,6 +665,7 @@ const ODE_KEYS: [&str; 27] = [
     "component_steps_per_second",
     "peak_device_bytes",
     "device",
+    "out",
     "pictures",
 ];
 
@@ -771,6 +772,14 @@ fn solutions_are_drawn_over_squares_cubes_and_lines() {
     for needle in ["cusp, 12 points", "polyline", "\np, a, b\n"] {
         assert!(text.contains(needle), "{needle}");
     }
+    // The solution as a file, in the order of memory: prey and predator of each pair in turn.
+    let out = folder.path().join("y.mtx");
+    let line = "ode --problem lotka-volterra --n 4 --variant reference --t-end 0 --json --out";
+    let report = finish(program().args(line.split_whitespace()).arg(&out)).json();
+    assert_eq!(report["out"], serde_json::json!(out));
+    let third = 1.0 / 3.0;
+    let expected = [1.0, 1.0, 1.0 + 2.0 * third, 1.0 + third, 1.0 + 4.0 * third, 1.0 + 2.0 * third, 3.0, 2.0];
+    assert!(array(&out).iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{:?}", array(&out));
     // Pictures change no step.
     let plain = words("ode --variant reference --json --problem heat2d --n 17").json();
     assert_eq!(plain["steps"], draw("more", "--problem heat2d --n 17 --frames 4")["steps"]);

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clinalg::io::matrix_market;
 use clinalg::{Context, Precision, Real, Shape};
 use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper};
 use clinalg_ode::problems::{self, PROBLEMS, Problem};
@@ -50,7 +51,7 @@ JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
 largest_step, stiff_at, error_vs_reference, kernels, words_per_component_step,
 seconds_setup, seconds, component_steps_per_second, peak_device_bytes, device,
-pictures. error_vs_reference is the largest difference in a component from a
+out, pictures. error_vs_reference is the largest difference in a component from a
 solution by dopri87 with tolerances of 1e-11 in plain Rust, null where that was
 not computed (--reference); kernels counts those of a step, words_per_component_step
 the numbers they read and write for a component; seconds excludes set-up, the
@@ -105,6 +106,9 @@ pub(crate) struct Args {
     /// Whether a solution with tight tolerances is computed to compare with
     #[arg(long, value_enum, default_value_t = ReferenceArg::Auto)]
     reference: ReferenceArg,
+    /// Write the solution at the end as a MatrixMarket array
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
@@ -185,6 +189,7 @@ struct Document {
     component_steps_per_second: f64,
     peak_device_bytes: u64,
     device: Option<DeviceName>,
+    out: Option<String>,
     pictures: Vec<String>,
 }
 
@@ -386,6 +391,7 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         component_steps_per_second: 0.0,
         peak_device_bytes: 0,
         device: context.as_ref().map(|c| c.device().into()),
+        out: None,
         pictures: Vec::new(),
     };
     let mut film = Film::new(&problem, drawn);
@@ -406,6 +412,10 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         }
     };
     let (y, report) = (done.y, done.report);
+    if let Some(path) = &args.out {
+        matrix_market::write_array(path, y.len(), 1, &y)?;
+        document.out = Some(path.display().to_string());
+    }
     document.steps = report.accepted;
     document.rejected = report.rejected;
     document.rhs_evaluations = report.rhs_evaluations;
@@ -619,6 +629,9 @@ impl Document {
         out.field("time", format!("{time}: {rate:.3e} components stepped a second"))?;
         if self.device.is_some() {
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        }
+        if let Some(path) = &self.out {
+            out.field("solution", path)?;
         }
         if let (Some(first), Some(last)) = (self.pictures.first(), self.pictures.last()) {
             out.field("pictures", format!("{first} to {last}"))?;

@@ -62,6 +62,8 @@ pub enum Op {
         from: Value,
         /// The solution at the end of the step.
         to: Value,
+        /// Absolute tolerances of the components, where they are not one number.
+        absolute: Option<Value>,
     },
 }
 
@@ -72,7 +74,7 @@ impl Op {
             Op::Input => Vec::new(),
             Op::Rhs { x, .. } => vec![*x],
             Op::Lc { terms } => terms.iter().map(|(_, v)| *v).collect(),
-            Op::Red { error, from, to } => vec![*error, *from, *to],
+            Op::Red { error, from, to, absolute } => [*error, *from, *to].into_iter().chain(*absolute).collect(),
         }
     }
 }
@@ -124,7 +126,7 @@ impl Graph {
 
     /// Adds the weighted norm of the error estimate `error` of a step between the solutions `from` and `to`.
     pub fn red(&mut self, label: impl Into<String>, error: Value, from: Value, to: Value) {
-        self.push(label, Op::Red { error, from, to });
+        self.push(label, Op::Red { error, from, to, absolute: None });
     }
 
     /// Says that the input `input` of the next step is `value`.
@@ -243,7 +245,8 @@ impl Graph {
     /// The same step without its error estimate and without what only that needs.
     pub fn without_error(&self) -> Graph {
         let mut wanted = vec![false; self.nodes.len()];
-        for (input, value) in &self.next {
+        let tolerances = self.tolerances();
+        for (input, value) in self.next.iter().filter(|(input, _)| Some(*input) != tolerances) {
             wanted[input.0] = true;
             wanted[value.0] = true;
         }
@@ -259,7 +262,36 @@ impl Graph {
         for (k, node) in self.nodes.iter().enumerate().filter(|(k, _)| wanted[*k]) {
             place[k] = graph.push(node.label.clone(), renamed(&node.op, &place));
         }
+        let kept = self.next.iter().filter(|(input, _)| wanted[input.0]);
+        graph.next = kept.map(|(i, v)| (place[i.0], place[v.0])).collect();
+        graph.solution = self.solution.map(|v| place[v.0]);
+        graph
+    }
+
+    /// The input that holds absolute tolerances of the components, where there is one.
+    pub fn tolerances(&self) -> Option<Value> {
+        self.nodes.iter().find_map(|n| if let Op::Red { absolute, .. } = n.op { absolute } else { None })
+    }
+
+    /// The same step with an absolute tolerance for each component, in a further input, the last one.
+    pub(crate) fn with_tolerances(&self) -> Graph {
+        let mut place = vec![Value(usize::MAX); self.nodes.len()];
+        let mut graph = Graph::new(self.name.clone());
+        // It stands after the other inputs and before what reads it.
+        let last = self.inputs().last().map_or(0, |v| v.0);
+        let mut tolerances = None;
+        for (k, node) in self.nodes.iter().enumerate() {
+            let mut op = renamed(&node.op, &place);
+            if let Op::Red { absolute, .. } = &mut op {
+                *absolute = tolerances;
+            }
+            place[k] = graph.push(node.label.clone(), op);
+            if k == last {
+                tolerances = Some(graph.input("atol"));
+            }
+        }
         graph.next = self.next.iter().map(|(i, v)| (place[i.0], place[v.0])).collect();
+        graph.next.extend(tolerances.map(|v| (v, v)));
         graph.solution = self.solution.map(|v| place[v.0]);
         graph
     }
@@ -361,7 +393,10 @@ impl Graph {
                 };
                 terms.iter().map(term).collect::<Vec<_>>().join(" + ")
             }
-            Op::Red { error, from, to } => format!("norm({} / ({}, {}))", name(*error), name(*from), name(*to)),
+            Op::Red { error, from, to, absolute } => {
+                let absolute = absolute.map_or(String::new(), |v| format!("{}, ", name(v)));
+                format!("norm({} / ({absolute}{}, {}))", name(*error), name(*from), name(*to))
+            }
         }
     }
 }
@@ -371,6 +406,11 @@ fn renamed(op: &Op, place: &[Value]) -> Op {
         Op::Input => Op::Input,
         Op::Rhs { c, x } => Op::Rhs { c: *c, x: place[x.0] },
         Op::Lc { terms } => Op::Lc { terms: terms.iter().map(|(c, v)| (*c, place[v.0])).collect() },
-        Op::Red { error, from, to } => Op::Red { error: place[error.0], from: place[from.0], to: place[to.0] },
+        Op::Red { error, from, to, absolute } => Op::Red {
+            error: place[error.0],
+            from: place[from.0],
+            to: place[to.0],
+            absolute: absolute.map(|v| place[v.0]),
+        },
     }
 }

@@ -249,6 +249,9 @@ pub struct Options {
     pub relative: f64,
     /// Absolute tolerance, at least 0; one of both must be above 0.
     pub absolute: f64,
+    /// Absolute tolerances of the components in the place of `absolute`, where they are not all the same; the method must be
+    /// one [`Method::with_tolerances`].
+    pub absolute_each: Vec<f64>,
     /// Norm of the error.
     pub norm: Norm,
     /// Steps of this size instead of such that follow the error. Between two stops all steps are equal, and at most this.
@@ -285,6 +288,7 @@ impl Default for Options {
         Options {
             relative: 1e-6,
             absolute: 1e-9,
+            absolute_each: Vec::new(),
             norm: Norm::Rms,
             fixed_step: None,
             first_step: None,
@@ -333,6 +337,10 @@ impl Options {
             ("shrink", self.shrink, self.shrink > 0.0 && self.shrink < 1.0, "between 0 and 1"),
             ("grow", self.grow, self.grow >= 1.0 && self.grow.is_finite(), "at least 1"),
         ];
+        let least = if self.relative > 0.0 { 0.0 } else { f64::MIN_POSITIVE };
+        if let Some(k) = self.absolute_each.iter().position(|v| !(*v >= least && v.is_finite())) {
+            return Err(Error::value(format!("absolute_each[{k}]"), tolerances, self.absolute_each[k]));
+        }
         match ranges.iter().find(|(_, _, good, _)| !good) {
             Some((name, value, _, expected)) => Err(Error::value(*name, *expected, value)),
             None => Ok(()),

@@ -3,8 +3,9 @@
 use clinalg::Real;
 
 use crate::events::{Event, Occurrence, crossing};
-use crate::integrate::{Options, Report, Slot, Stepper, Tolerance};
+use crate::integrate::{Options, Report, Slot, Stepper, Stored, Tolerance};
 use crate::interpolant::Dense;
+use crate::method::{BEGIN, Input};
 use crate::stability::{self, PowerMethod};
 use crate::start;
 use crate::{Error, Result};
@@ -149,8 +150,28 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         let mut stops = sorted(&options.stops, &|t| t > t0 && t < t_end);
         stops.push(t_end);
         let begin = stepper.method().begin();
-        stepper.load(begin, crate::integrate::Stored::Host(y0))?;
+        stepper.load(begin, Stored::Host(y0))?;
         let tolerance = Tolerance { relative: options.relative, absolute: options.absolute, norm: options.norm };
+        let each: Vec<T> = options.absolute_each.iter().map(|v| T::of(*v)).collect();
+        let input = stepper.method().inputs().iter().position(|input| *input == Input::Tolerances);
+        match input {
+            _ if options.fixed_step.is_some() => {}
+            None if each.is_empty() => {}
+            None => {
+                return Err(Error::value(
+                    "method",
+                    "one `with_tolerances` for `absolute_each`",
+                    stepper.method().name(),
+                ));
+            }
+            Some(_) if each.len() != y0.len() && !each.is_empty() => {
+                return Err(Error::value("absolute_each", format!("{} components", y0.len()), each.len()));
+            }
+            Some(input) if each.is_empty() => {
+                stepper.load(input, Stored::Host(&vec![T::of(options.absolute); y0.len()]))?;
+            }
+            Some(input) => stepper.load(input, Stored::Host(&each))?,
+        }
         let control = match options.fixed_step {
             Some(h) => {
                 if t_end > t0 && t_end - h.min(t_end - t0) == t_end {
@@ -166,13 +187,13 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 let Some(error_order) = method.error_order() else {
                     return Err(Error::value("method", "one with an error estimate, or a fixed step", method.name()));
                 };
-                if method.inputs().len() != 1 {
+                if method.inputs().iter().any(|input| ![BEGIN, Input::Tolerances].contains(input)) {
                     return Err(Error::value("method", "a one-step method, or a fixed step", method.name()));
                 }
                 let q = method.order().min(error_order) as f64 + 1.0;
                 let h = match options.first_step {
                     Some(h) => h,
-                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, y0, q - 1.0, &tolerance)?,
+                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, y0, q - 1.0, &tolerance, &each)?,
                     None => 1.0,
                 };
                 Control::Adaptive { q, h, old: 1.0, rejected_before: false, not_finite: false }

@@ -7,7 +7,7 @@ use clinalg::Real;
 
 use crate::graph::{Coefficient, Graph};
 use crate::integrate::{Slot, Stepper, Stored, Tolerance};
-use crate::method::{Input, Method};
+use crate::method::{BEGIN, Input, Method};
 use crate::tableau::Tableau;
 use crate::{Error, Result};
 
@@ -23,7 +23,7 @@ pub(crate) struct Interpolant {
 /// Inputs that hold what is said here, not in the manner of a method.
 fn inputs(count: usize) -> Vec<Input> {
     let rest = (1..count).map(|_| Input::Derivative { offset: 0.0 });
-    std::iter::once(Input::Solution { offset: 0.0 }).chain(rest).collect()
+    std::iter::once(BEGIN).chain(rest).collect()
 }
 
 /// The graph with its results carried to the inputs, in their order.

@@ -18,6 +18,8 @@ pub enum Input {
         /// In units of h, at most 0.
         offset: f64,
     },
+    /// The absolute tolerances of the components.
+    Tolerances,
 }
 
 impl Input {
@@ -25,9 +27,13 @@ impl Input {
     pub fn offset(&self) -> f64 {
         match self {
             Input::Solution { offset } | Input::Derivative { offset } => *offset,
+            Input::Tolerances => 0.0,
         }
     }
 }
+
+/// The solution where the step begins.
+pub(crate) const BEGIN: Input = Input::Solution { offset: 0.0 };
 
 /// An explicit ODE method.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +113,7 @@ impl Method {
         if inputs.len() != graph.inputs().len() {
             return fail("it does not say what each input holds");
         }
-        if inputs.iter().filter(|i| **i == Input::Solution { offset: 0.0 }).count() != 1 {
+        if inputs.iter().filter(|i| **i == BEGIN).count() != 1 {
             return fail("not exactly one input is the solution at the beginning of the step");
         }
         // Not `>`: NaN fails as well.
@@ -162,7 +168,7 @@ impl Method {
         g.carry(y, new);
         g.solution_is(new);
         let error_order = tableau.embedded.as_ref().map(|(_, p)| *p);
-        Method::new(g, tableau.order, error_order, vec![Input::Solution { offset: 0.0 }])
+        Method::new(g, tableau.order, error_order, vec![BEGIN])
     }
 
     /// The explicit method that iterates an implicit tableau `corrections` times, all stages of an iteration independent of
@@ -211,7 +217,7 @@ impl Method {
         let new = g.lc("y'", &std::iter::once((one, y)).chain(sum).collect::<Vec<_>>());
         g.carry(y, new);
         g.solution_is(new);
-        Method::new(g, order, None, vec![Input::Solution { offset: 0.0 }])
+        Method::new(g, order, None, vec![BEGIN])
     }
 
     /// The Adams-Bashforth method with `k` steps, order k: y' = y + h sum_j beta_j f(t - j h), where the weights integrate
@@ -239,7 +245,7 @@ impl Method {
         }
         g.solution_is(new);
         let back = (1..k).map(|j| Input::Derivative { offset: -(j as f64) });
-        Method::new(g, k, None, std::iter::once(Input::Solution { offset: 0.0 }).chain(back).collect())
+        Method::new(g, k, None, std::iter::once(BEGIN).chain(back).collect())
     }
 
     /// An explicit two-step peer method with 2 to 8 stages, all evaluated independently of each other, order s:
@@ -358,8 +364,7 @@ impl Method {
 
     /// The input that is the solution at the beginning of a step.
     pub(crate) fn begin(&self) -> usize {
-        let here = |input: &Input| *input == Input::Solution { offset: 0.0 };
-        self.inputs.iter().position(here).expect("`Method::new` checks that there is one")
+        self.inputs.iter().position(|input| *input == BEGIN).expect("`Method::new` checks that there is one")
     }
 
     /// Steps that other methods must take before the first one; 0 for one-step methods.
@@ -369,7 +374,18 @@ impl Method {
 
     /// The method without its error estimate, for steps of fixed size.
     pub fn without_error(&self) -> Method {
-        Method { graph: self.graph.without_error(), error_order: None, ..self.clone() }
+        let inputs = self.inputs.iter().copied().filter(|input| *input != Input::Tolerances).collect();
+        Method { graph: self.graph.without_error(), order: self.order, error_order: None, inputs }
+    }
+
+    /// The method with an absolute tolerance for each component in its error estimate; the method itself where it has that
+    /// already, or has no estimate. [`Options::absolute_each`](crate::integrate::Options::absolute_each) are the tolerances.
+    pub fn with_tolerances(&self) -> Method {
+        if !self.graph.has_error() || self.graph.tolerances().is_some() {
+            return self.clone();
+        }
+        let inputs = self.inputs.iter().copied().chain([Input::Tolerances]).collect();
+        Method { graph: self.graph.with_tolerances(), inputs, ..self.clone() }
     }
 }
 

@@ -273,10 +273,11 @@ impl<T: Real> Writer<'_, T> {
                         line(format!("const REAL n{}_{f} = {};", v.0, sum.join(" + ")));
                     }
                 }
-                Op::Red { error, from, to } => {
+                Op::Red { error, from, to, absolute } => {
                     for f in 0..fields {
                         let size = format!("fmax(fabs(n{}_{f}), fabs(n{}_{f}))", from.0, to.0);
-                        line(format!("const REAL q{f} = fabs(n{}_{f} / (absolute + relative * {size}));", error.0));
+                        let absolute = absolute.map_or("absolute".into(), |v| format!("n{}_{f}", v.0));
+                        line(format!("const REAL q{f} = fabs(n{}_{f} / ({absolute} + relative * {size}));", error.0));
                         line(format!("sum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};"));
                     }
                 }

@@ -68,13 +68,13 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
                         }
                     }
                 }
-                Op::Red { error, from, to } => {
+                Op::Red { error, from, to, absolute: each } => {
                     let (relative, absolute) = (T::of(tolerance.relative), T::of(tolerance.absolute));
-                    let ends = before[from.0].iter().zip(&before[to.0]);
-                    let parts = before[error.0]
-                        .iter()
-                        .zip(ends)
-                        .map(|(e, (from, to))| (*e / (absolute + relative * from.abs().max(to.abs()))).abs().wide());
+                    let parts = (0..self.rhs.len()).map(|k| {
+                        let size = before[from.0][k].abs().max(before[to.0][k].abs());
+                        let absolute = each.map_or(absolute, |each| before[each.0][k]);
+                        (before[error.0][k] / (absolute + relative * size)).abs().wide()
+                    });
                     norm = Some(match tolerance.norm {
                         Norm::Rms => (parts.map(|q| q * q).sum::<f64>() / self.rhs.len().max(1) as f64).sqrt(),
                         // `f64::max` would lose NaN.

@@ -6,7 +6,7 @@ use clinalg::Real;
 
 use crate::graph::{Coefficient, Graph};
 use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
-use crate::method::{Input, Method};
+use crate::method::{BEGIN, Input, Method};
 use crate::reference::Reference;
 use crate::rhs::Rhs;
 use crate::{Error, Result};
@@ -105,8 +105,7 @@ impl<S> PowerMethod<S> {
         g.red("size", f, y, y);
         g.carry(y, z);
         g.solution_is(z);
-        let begin = Input::Solution { offset: 0.0 };
-        let kick = Method::new(g, 1, Some(1), vec![begin])?;
+        let kick = Method::new(g, 1, Some(1), vec![BEGIN])?;
         let mut g = Graph::new("radius");
         let (y, z) = (g.input("y"), g.input("z"));
         let (f0, f1) = (g.rhs("F0", 0.0, y), g.rhs("F1", 0.0, z));
@@ -116,7 +115,7 @@ impl<S> PowerMethod<S> {
         g.carry(y, y);
         g.carry(z, next);
         g.solution_is(next);
-        let radius = Method::new(g, 1, Some(1), vec![begin, Input::Derivative { offset: 0.0 }])?;
+        let radius = Method::new(g, 1, Some(1), vec![BEGIN, Input::Derivative { offset: 0.0 }])?;
         let mean = y0.iter().map(|v| v.wide() * v.wide()).sum::<f64>() / y0.len().max(1) as f64;
         let size = if mean > 0.0 { mean.sqrt() } else { 1.0 };
         Ok(PowerMethod {

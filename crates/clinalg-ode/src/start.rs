@@ -3,11 +3,9 @@
 use clinalg::Real;
 
 use crate::graph::{Coefficient, Graph};
-use crate::integrate::{Slot, Stepper, Tolerance};
-use crate::method::{Input, Method};
+use crate::integrate::{Slot, Stepper, Stored, Tolerance};
+use crate::method::{BEGIN, Input, Method};
 use crate::{Error, Result};
-
-const BEGIN: Input = Input::Solution { offset: 0.0 };
 
 /// F = f(t, y), carried in the place of y, with its norm.
 fn slope() -> Result<Method> {
@@ -35,7 +33,8 @@ fn change() -> Result<Method> {
 }
 
 /// A first step from two evaluations of the right-hand side (Hairer, Norsett, Wanner, Solving ODEs I, II.4), for a method
-/// whose error is of the order `order` + 1 in the step; `y0` is what the stepper begins with. Norms are root mean squares
+/// whose error is of the order `order` + 1 in the step; `y0` is what the stepper begins with, `each` are the absolute tolerances of
+/// the components unless they are the one of `tolerance`. Norms are root mean squares
 /// whatever norm errors are measured in.
 pub(crate) fn first_step<T: Real, S: Stepper<T>>(
     stepper: &S,
@@ -44,21 +43,31 @@ pub(crate) fn first_step<T: Real, S: Stepper<T>>(
     y0: &[T],
     order: f64,
     tolerance: &Tolerance,
+    each: &[T],
 ) -> Result<f64> {
     let tolerance = Tolerance { norm: crate::integrate::Norm::Rms, ..*tolerance };
     let norm = |method: Method, h: f64| -> Result<f64> {
+        let method = if each.is_empty() { method } else { method.with_tolerances() };
         let mut helper = stepper.sibling(&method)?;
+        if !each.is_empty() {
+            helper.load(1, Stored::Host(each))?;
+        }
         helper.load(0, stepper.stored(Slot::Input(stepper.method().begin())))?;
         Ok(helper.trial(t0, h, &tolerance)?.expect("it has a reduction"))
     };
-    let scaled = |y: &T| y.wide() / (tolerance.absolute + tolerance.relative * y.wide().abs());
+    let absolute = |k: usize| each.get(k).map_or(tolerance.absolute, |v| v.wide());
+    let scaled = |(k, y): (usize, &T)| y.wide() / (absolute(k) + tolerance.relative * y.wide().abs());
     // Components that are 0 with no absolute tolerance have no scale.
-    let parts = y0.iter().map(scaled).filter(|q| q.is_finite());
+    let parts = y0.iter().enumerate().map(scaled).filter(|q| q.is_finite());
     let d0 = (parts.map(|q| q * q).sum::<f64>() / y0.len().max(1) as f64).sqrt();
     let d1 = norm(slope()?, 0.0)?;
     if !d1.is_finite() {
         // Without an absolute tolerance a component that is 0 has made it so, or the right-hand side has.
-        return if tolerance.absolute > 0.0 { Err(Error::NotFinite { t: t0, h: 0.0 }) } else { Ok(1e-6 * interval) };
+        return if (0..y0.len()).all(|k| absolute(k) > 0.0) {
+            Err(Error::NotFinite { t: t0, h: 0.0 })
+        } else {
+            Ok(1e-6 * interval)
+        };
     }
     let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 } else { 0.01 * d0 / d1 };
     let h0 = h0.min(interval);
@@ -98,6 +107,7 @@ pub(crate) fn start<T: Real, S: Stepper<T>>(stepper: &mut S, t0: f64, h: f64) ->
         }
         reached = after(k);
         match method.inputs()[k] {
+            Input::Tolerances => {}
             Input::Solution { .. } => stepper.load(k, runner.stored(Slot::Input(0)))?,
             Input::Derivative { .. } => {
                 if slopes.is_none() {

@@ -81,6 +81,47 @@ fn steps_and_interpolants_are_those_of_scipy() {
 }
 
 #[test]
+fn every_component_can_have_a_tolerance_of_its_own() {
+    let numbers = scipy();
+    let system = van_der_pol("5");
+    let method = Method::named("dopri54").unwrap();
+    let each = Options { absolute_each: vec![1e-8, 1e-2], ..plain(1e-5, 1.0) };
+    let mut stepper = Reference::new(&method.with_tolerances(), &system);
+    let (y, report) = integrate(&mut stepper, 0.0, 20.0, &[2.0, 0.0], &each, &mut |_, _| ()).unwrap();
+    let [taken, tried] = numbers["van-der-pol|each|steps"][..] else { panic!("two counts") };
+    println!("{} of {}, SciPy {taken} of {tried}", report.accepted, report.accepted + report.rejected);
+    assert!((report.accepted as f64 - taken).abs() <= 1.0 && report.rejected as f64 == tried - taken);
+    assert!(off(&y, &numbers["van-der-pol|each|end"]) < 1e-9);
+    for context in contexts() {
+        let mut stepper =
+            DeviceStepper::<f64>::new(&context, &method.with_tolerances(), &system, Variant::Fused).unwrap();
+        let (same, again) = integrate(&mut stepper, 0.0, 20.0, &[2.0, 0.0], &each, &mut |_, _| ()).unwrap();
+        assert_eq!((again.accepted, again.rejected), (report.accepted, report.rejected));
+        assert!(off(&same, &y) < 1e-9);
+    }
+    // The same tolerance for all is that of the number, with and without the vector.
+    let run = |method: &Method, options: &Options| {
+        let mut stepper = Reference::new(method, &system);
+        integrate(&mut stepper, 0.0, 20.0, &[2.0, 0.0], options, &mut |_, _| ())
+    };
+    let one = run(&method, &plain(1e-5, 1e-7)).unwrap();
+    assert_eq!(run(&method.with_tolerances(), &plain(1e-5, 1e-7)).unwrap(), one);
+    let same = Options { absolute_each: vec![1e-7; 2], ..plain(1e-5, 1.0) };
+    assert_eq!(run(&method.with_tolerances(), &same).unwrap(), one);
+    // A method without the vector, a vector of another length, and tolerances that are none.
+    assert_eq!(run(&method, &each).unwrap_err().id(), "clinalg:argument:value");
+    for absolute_each in [vec![1e-7], vec![1e-7, -1.0], vec![1e-7, f64::NAN]] {
+        let options = Options { absolute_each, ..plain(1e-5, 1.0) };
+        assert_eq!(run(&method.with_tolerances(), &options).unwrap_err().id(), "clinalg:argument:value");
+    }
+    let zero = Options { absolute_each: vec![1e-7, 0.0], ..plain(0.0, 1.0) };
+    assert!(run(&method.with_tolerances(), &zero).is_err());
+    // Without its estimate the method has no tolerances either.
+    assert_eq!(method.with_tolerances().without_error(), method.without_error());
+    assert_eq!(Method::named("rk4").unwrap().with_tolerances(), Method::named("rk4").unwrap());
+}
+
+#[test]
 fn the_brusselator_meets_the_tolerance_asked() {
     let expected = &scipy()["bruss2d-hairer-16|tight"];
     let p = problem("bruss2d-hairer", 16).unwrap();

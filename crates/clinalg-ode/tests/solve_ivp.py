@@ -4,7 +4,8 @@
 
 A line is a name and numbers. `NAME METHOD steps`: steps taken, steps tried, both without those that find the first step.
 `NAME METHOD end` and `NAME METHOD at T`: the solution at the end and, by the method's interpolant, at a time inside.
-`NAME tight`: the solution at the end by DOP853 with tolerances of 1e-12. `NAME event K`: times of an event by the same.
+`each` has an absolute
+tolerance for each component. `NAME tight`: the solution at the end by DOP853 with tolerances of 1e-12. `NAME event K`: times of an event by the same.
 """
 
 from pathlib import Path
@@ -63,6 +64,10 @@ for name, f, y0, t_end, times in cases:
             line(f"{key}|at|{t:g}", *s.sol(t))
     tight = solve_ivp(f, (0.0, t_end), y0, method="DOP853", rtol=1e-12, atol=1e-13)
     line(f"{name}|tight", *tight.y[:, -1])
+
+s = solve_ivp(van_der_pol, (0.0, 20.0), [2.0, 0.0], method="RK45", rtol=1e-5, atol=[1e-8, 1e-2])
+line("van-der-pol|each|steps", len(s.t) - 1, (s.nfev - 2) / STAGES["RK45"])
+line("van-der-pol|each|end", *s.y[:, -1])
 
 rising = lambda t, y: y[0] - 2.0
 rising.direction = 1
