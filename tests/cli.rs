@@ -638,7 +638,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
 
-const ODE_KEYS: [&str; 28] = [
+const ODE_KEYS: [&str; 30] = [
     "problem",
     "n",
     "components",
@@ -657,7 +657,9 @@ const ODE_KEYS: [&str; 28] = [
     "smallest_step",
     "largest_step",
     "stiff_at",
+    "reference",
     "error_vs_reference",
+    "invariants",
     "kernels",
     "words_per_component_step",
     "seconds_setup",
@@ -714,8 +716,14 @@ fn integrations_meet_their_tolerance_in_plain_rust() {
     assert!(number(&report, "stiff_at") < 0.05);
     let done = without_opencl("ode --problem cusp --n 16 --variant reference --step-limit 10 --json");
     assert_eq!((done.code, &done.json()["error"]["id"]), (1, &"clinalg:ode:stepLimit".into()));
+    // Heat has an exact solution and keeps its sum.
+    let report = without_opencl("ode --problem heat2d --n 9 --variant reference --rtol 1e-9 --json").json();
+    assert!(report["reference"] == "exact" && number(&report, "error_vs_reference") < 1e-8, "{report:#}");
+    let heat = &report["invariants"][0];
+    assert_eq!(heat["name"], "heat");
+    assert!((number(heat, "start") - 1.0).abs() < 1e-14 && (number(heat, "end") - 1.0).abs() < 1e-12);
     let text = without_opencl("ode --problem heat2d --n 9 --variant reference").fine();
-    for needle in ["heat equation", "plain Rust", "rejected", "relative 1e-6"] {
+    for needle in ["heat equation", "plain Rust", "rejected", "relative 1e-6", "exact solution", "heat: 1.0"] {
         assert!(text.contains(needle), "{needle}");
     }
 }

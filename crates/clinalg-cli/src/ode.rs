@@ -49,11 +49,13 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 
 JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
-largest_step, stiff_at, error_vs_reference, kernels, words_per_component_step,
+largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
+words_per_component_step,
 seconds_setup, seconds, component_steps_per_second, peak_device_bytes, device,
-out, pictures. error_vs_reference is the largest difference in a component from a
-solution by dopri87 with tolerances of 1e-11 in plain Rust, null where that was
-not computed (--reference); kernels counts those of a step, words_per_component_step
+out, pictures. error_vs_reference is the largest difference in a component from the
+exact solution (reference: exact), or one by dopri87 with tolerances of 1e-11 in
+plain Rust (reference: dopri87), null where neither was computed (--reference);
+invariants are name, start and end of what the exact solution keeps; kernels counts those of a step, words_per_component_step
 the numbers they read and write for a component; seconds excludes set-up, the
 reference and pictures.
 
@@ -73,7 +75,7 @@ pub(crate) struct Args {
     /// Lists problems, methods and variants
     #[arg(long, conflicts_with_all = ["problem", "plot"])]
     list: bool,
-    /// Grid points along each axis; pairs or inverters where there is no grid [default: see --list]
+    /// Grid points along each axis; pairs, inverters or bodies where there is no grid [default: see --list]
     #[arg(long, value_parser = args::points, allow_hyphen_values = true)]
     n: Option<usize>,
     /// The method, one of --list
@@ -103,7 +105,7 @@ pub(crate) struct Args {
     /// Precision of all that is computed
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Whether a solution with tight tolerances is computed to compare with
+    /// Whether an exact solution, or one with tight tolerances, is computed to compare with
     #[arg(long, value_enum, default_value_t = ReferenceArg::Auto)]
     reference: ReferenceArg,
     /// Write the solution at the end as a MatrixMarket array
@@ -130,7 +132,7 @@ enum NormArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ReferenceArg {
-    /// For up to 1000 components
+    /// Exact ones where they are known, others for up to 1000 components
     Auto,
     /// However long it takes
     Always,
@@ -138,7 +140,7 @@ enum ReferenceArg {
     None,
 }
 
-/// Components up to which `--reference auto` computes a reference.
+/// Components up to which `--reference auto` computes a reference by a method.
 const SMALL: usize = 1000;
 
 fn finite(text: &str) -> Result<f64, String> {
@@ -157,6 +159,7 @@ fn default_n(problem: &str) -> usize {
         "heat3d" => 33,
         "cusp" => 32,
         "medakzo" => 100,
+        "nbody" => 200,
         _ => 1000,
     }
 }
@@ -181,7 +184,9 @@ struct Document {
     smallest_step: f64,
     largest_step: f64,
     stiff_at: Option<f64>,
+    reference: Option<&'static str>,
     error_vs_reference: Option<f64>,
+    invariants: Vec<Invariant>,
     kernels: Option<usize>,
     words_per_component_step: Option<usize>,
     seconds_setup: f64,
@@ -191,6 +196,14 @@ struct Document {
     device: Option<DeviceName>,
     out: Option<String>,
     pictures: Vec<String>,
+}
+
+/// A quantity that the exact solution keeps.
+#[derive(Serialize)]
+struct Invariant {
+    name: &'static str,
+    start: f64,
+    end: f64,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -383,7 +396,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         smallest_step: 0.0,
         largest_step: 0.0,
         stiff_at: None,
+        reference: None,
         error_vs_reference: None,
+        invariants: Vec::new(),
         kernels: None,
         words_per_component_step: None,
         seconds_setup: 0.0,
@@ -426,17 +441,15 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     document.component_steps_per_second =
         problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
     document.peak_device_bytes = context.as_ref().map_or(0, |c| c.memory().peak_bytes);
-    let wanted = match args.reference {
-        ReferenceArg::Auto => problem.y0.len() <= SMALL,
-        ReferenceArg::Always => true,
-        ReferenceArg::None => false,
-    };
-    if wanted {
-        way.stage("computing the reference");
-        let expected = tight(&problem, t_end)?;
+    way.stage("computing the reference");
+    if let Some((kind, expected)) = compared(args.reference, &problem, t_end)? {
         let error = y.iter().zip(&expected).map(|(y, e)| (y.wide() - e).abs());
         document.error_vs_reference = Some(error.fold(0.0, f64::max));
+        document.reference = Some(kind);
     }
+    let end: Vec<f64> = y.iter().map(|v| v.wide()).collect();
+    let kept = problem.invariants(&problem.y0).into_iter().zip(problem.invariants(&end));
+    document.invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
     if let Some(frames) = &frames {
         way.stage("drawing");
         film.draw(&mut document, &problem, frames)?;
@@ -445,6 +458,22 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     document.print(&problem, out)?;
     out.json(&document)?;
     Ok(Exit::Done)
+}
+
+/// What the solution at `t_end` is compared with, and what that is.
+fn compared(wanted: ReferenceArg, problem: &Problem, t_end: f64) -> Result<Option<(&'static str, Vec<f64>)>, Failure> {
+    // Exact solutions take as many operations as the square of the points along an axis.
+    let quick = problem.system.grid().shape()[0] <= 10_000;
+    if wanted == ReferenceArg::None {
+        return Ok(None);
+    }
+    if let Some(exact) = (quick || wanted == ReferenceArg::Always).then(|| problem.exact(t_end)).flatten() {
+        return Ok(Some(("exact", exact)));
+    }
+    if problem.y0.len() <= SMALL || wanted == ReferenceArg::Always {
+        return Ok(Some(("dopri87", tight(problem, t_end)?)));
+    }
+    Ok(None)
 }
 
 /// The solution at `t_end` with tight tolerances, in plain Rust.
@@ -622,7 +651,11 @@ impl Document {
         }
         out.line("")?;
         if let Some(error) = self.error_vs_reference {
-            out.field("error", format!("{error:.4e} at most in a component, against a solution to 1e-11"))?;
+            let what = if self.reference == Some("exact") { "the exact solution" } else { "a solution to 1e-11" };
+            out.field("error", format!("{error:.4e} at most in a component, against {what}"))?;
+        }
+        for Invariant { name, start, end } in &self.invariants {
+            out.field("kept", format!("{name}: {start:.6e}, changed by {:+.1e}", end - start))?;
         }
         let rate = self.component_steps_per_second;
         let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds));
