@@ -5,11 +5,12 @@
 //! the folder or a file, the caller builds from source.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::DeviceInfo;
+use super::faults::{self, Quirk};
 
 const MAGIC: &[u8] = b"clinalg kernel 1\n";
 
@@ -42,18 +43,20 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The folder: `CLINALG_CACHE_DIR`, where an empty value means none, else the user's cache folder.
-pub(super) fn folder() -> Option<PathBuf> {
+/// The folder for programs of `device`: `CLINALG_CACHE_DIR`, where an empty value means none, else the user's cache
+/// folder unless the driver keeps compiled kernels itself and binaries cost time.
+pub(super) fn folder(device: &DeviceInfo) -> Option<PathBuf> {
     match std::env::var_os("CLINALG_CACHE_DIR") {
         Some(dir) if dir.is_empty() => None,
         Some(dir) => Some(PathBuf::from(dir)),
+        None if faults::of(device).any(|f| f.quirk == Quirk::OwnKernelCache) => None,
         None => directories::ProjectDirs::from("", "", "clinalg").map(|d| d.cache_dir().join("kernels")),
     }
 }
 
-/// The binary stored under `key`, if there is a sound one.
-pub(super) fn load(key: &Key) -> Option<Vec<u8>> {
-    let path = folder()?.join(&key.0);
+/// The binary stored in `folder` under `key`, if there is a sound one.
+pub(super) fn load(folder: &Path, key: &Key) -> Option<Vec<u8>> {
+    let path = folder.join(&key.0);
     let bytes = std::fs::read(&path).ok()?;
     let binary = bytes.strip_prefix(MAGIC).and_then(|rest| {
         let (sum, binary) = rest.split_at_checked(32)?;
@@ -65,12 +68,11 @@ pub(super) fn load(key: &Key) -> Option<Vec<u8>> {
     binary
 }
 
-/// Stores `binary` under `key`; failure costs time at the next start and nothing else.
-pub(super) fn store(key: &Key, binary: &[u8]) {
-    let Some(folder) = folder() else { return };
+/// Stores `binary` in `folder` under `key`; failure costs time at the next start and nothing else.
+pub(super) fn store(folder: &Path, key: &Key, binary: &[u8]) {
     let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(&folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(MAGIC)?;
         file.write_all(&Sha256::digest(binary))?;
         file.write_all(binary)?;
@@ -82,12 +84,10 @@ pub(super) fn store(key: &Key, binary: &[u8]) {
     }
 }
 
-/// Removes what is stored under `key`, after a driver refused it.
-pub(super) fn remove(key: &Key) {
-    if let Some(folder) = folder() {
-        // Nothing depends on the removal: the next store replaces the file.
-        let _ = std::fs::remove_file(folder.join(&key.0));
-    }
+/// Removes what is stored in `folder` under `key`, after a driver refused it.
+pub(super) fn remove(folder: &Path, key: &Key) {
+    // Nothing depends on the removal: the next store replaces the file.
+    let _ = std::fs::remove_file(folder.join(&key.0));
 }
 
 #[cfg(test)]

@@ -491,20 +491,21 @@ impl Context {
         let file = key.file();
         let source = format!("{COMMON}\n#line 1 \"{}.cl\"\n{}", file.name, file.source);
         let options = key.options(self.inner.local);
-        let cached = cache::Key::new(self.device(), &source, &options);
+        let key = cache::Key::new(self.device(), &source, &options);
         let options = CString::new(options).expect("options hold no zero byte");
-        if let Some(binary) = cache::load(&cached) {
+        let Some(folder) = cache::folder(self.device()) else {
+            return self.build_source(file.name, &source, &options);
+        };
+        if let Some(binary) = cache::load(&folder, &key) {
             match self.build_binary(&binary, &options) {
                 Some(program) => return Ok(program),
-                None => cache::remove(&cached),
+                None => cache::remove(&folder, &key),
             }
         }
         let program = self.build_source(file.name, &source, &options)?;
         // Asked for the binary, drivers compile every kernel of the program at once.
-        if cache::folder().is_some()
-            && let Some(binary) = binary_of(program)
-        {
-            cache::store(&cached, &binary);
+        if let Some(binary) = binary_of(program) {
+            cache::store(&folder, &key, &binary);
         }
         Ok(program)
     }

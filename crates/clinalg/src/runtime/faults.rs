@@ -14,6 +14,8 @@ use super::DeviceInfo;
 pub enum Quirk {
     /// Every launch is given an event, which is released at once.
     EventPerLaunch,
+    /// Built programs are kept on disk only where a folder is named for it.
+    OwnKernelCache,
     /// Nothing at run time: the kernels keep a rule under which the fault does not show.
     AvoidedByRule,
 }
@@ -60,6 +62,14 @@ pub const FAULTS: &[Fault] = &[
         what: "the first queries of a process crash it when they come from several threads at once",
         instead: "devices are listed by one thread at a time",
         quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
+        versions: "3.1",
+        what: "asked for a program's binary it compiles every kernel, in a form that no launch uses: a first start takes three times as long",
+        instead: "it keeps compiled kernels on disk itself; the library does so besides only where CLINALG_CACHE_DIR names a folder",
+        quirk: Quirk::OwnKernelCache,
     },
     Fault {
         platform: "NVIDIA CUDA",
