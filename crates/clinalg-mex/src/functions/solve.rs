@@ -12,21 +12,23 @@ use crate::fault::Fault;
 use crate::table::Function;
 
 const TOLERANCE: Input = real_as("tol", "tolerance");
+/// The arguments of `pcg` and `bicgstab`.
+const KRYLOV: &[Input] = &[
+    GPU,
+    handle_as("A", "a"),
+    handle("b"),
+    TOLERANCE,
+    count_as("maxit", "max_iterations"),
+    text("precond"),
+    handle("x"),
+];
 const RESULTS: &[&str] = &["x", "flag", "relres", "iter", "resvec", "reason"];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "MexCG",
         title: "Solve a symmetric positive definite system by conjugate gradients.",
-        inputs: &[
-            GPU,
-            handle_as("A", "a"),
-            handle("b"),
-            TOLERANCE,
-            count_as("maxit", "max_iterations"),
-            text("precond"),
-            handle("x"),
-        ],
+        inputs: KRYLOV,
         required: 3,
         outputs: RESULTS,
         text: "\
@@ -52,15 +54,7 @@ flag",
     Function {
         name: "MexBiCGStab",
         title: "Solve a system by stabilised biconjugate gradients.",
-        inputs: &[
-            GPU,
-            handle_as("A", "a"),
-            handle("b"),
-            TOLERANCE,
-            count_as("maxit", "max_iterations"),
-            text("precond"),
-            handle("x"),
-        ],
+        inputs: KRYLOV,
         required: 3,
         outputs: RESULTS,
         text: "\
