@@ -15,10 +15,15 @@ fn interface() -> String {
     format!("{}.{}", env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"))
 }
 
-/// Builds the library and puts it below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be
-/// moved.
+/// Builds the library and installs it below `prefix`.
 pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
     system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-capi"]))?;
+    place(workspace, prefix)
+}
+
+/// Puts the library, which must have been built, below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be
+/// moved.
+pub(crate) fn place(workspace: &Workspace, prefix: &Path) -> Result<()> {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
     let built = workspace.path(target).join("release");
     let headers = workspace.path("crates/clinalg-capi/include");

@@ -8,8 +8,9 @@ mod opencl_c;
 mod packages;
 mod setup;
 mod system;
+mod test_programs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -38,9 +39,10 @@ enum Task {
     Demo,
     /// Run every test of the workspace
     ///
+    /// Without arguments the test programs run side by side and all of them run, whatever fails.
     /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device, and a C++ compiler if it has none.
     Test {
-        /// Passed on to `cargo test`
+        /// Passed on to `cargo test`, which runs one program after the other
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
@@ -106,6 +108,10 @@ fn run(args: Args) -> Result<ExitCode> {
     match args.task {
         Task::Demo => demo(&workspace, &installer),
         Task::Test { args } => {
+            if args.is_empty() {
+                return all_tests(&workspace, &installer);
+            }
+            workspace.build_program(Profile::Dev)?;
             setup::device(&workspace, &installer, Profile::Dev)?;
             setup::provide(&workspace, &installer, &[Need::Cxx])?;
             let mut cargo = workspace.cargo();
@@ -130,8 +136,12 @@ fn run(args: Args) -> Result<ExitCode> {
         }
         Task::Setup { purpose } => {
             match purpose {
-                Purpose::Demo => setup::device(&workspace, &installer, Profile::Release)?,
+                Purpose::Demo => {
+                    workspace.build_program(Profile::Release)?;
+                    setup::device(&workspace, &installer, Profile::Release)?;
+                }
                 Purpose::Test => {
+                    workspace.build_program(Profile::Dev)?;
                     setup::device(&workspace, &installer, Profile::Dev)?;
                     setup::provide(&workspace, &installer, &[Need::Cxx])?;
                 }
@@ -143,6 +153,27 @@ fn run(args: Args) -> Result<ExitCode> {
     }
 }
 
+/// Builds and runs all test programs, then the examples of the documentation.
+fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
+    setup::provide(workspace, installer, &[Need::Cxx])?;
+    let programs = test_programs::build(workspace)?;
+    // Tests of the program have had it built.
+    setup::device(workspace, installer, Profile::Dev)?;
+    let mut failed =
+        test_programs::run(&programs.iter().collect::<Vec<_>>(), &[(setup::TESTS_NEED_DEVICE, Path::new("1"))]);
+    let mut examples = workspace.cargo();
+    examples.args(["test", "--workspace", "--doc"]).env(setup::TESTS_NEED_DEVICE, "1");
+    if system::run(&mut examples).is_err() {
+        failed.push("examples of the documentation".to_owned());
+    }
+    if failed.is_empty() {
+        println!("all {} test programs and the examples of the documentation passed", programs.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("failed: {}", failed.join(", "));
+    Ok(ExitCode::FAILURE)
+}
+
 /// Whether arguments for cargo say which packages are meant.
 fn chooses_packages(args: &[String]) -> bool {
     let choice = |arg: &String| arg.starts_with("-p") || arg.starts_with("--package") || arg == "--workspace";
@@ -150,6 +181,7 @@ fn chooses_packages(args: &[String]) -> bool {
 }
 
 fn demo(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
+    workspace.build_program(Profile::Release)?;
     setup::device(workspace, installer, Profile::Release)?;
     std::fs::create_dir_all(workspace.path("target/demo"))?;
     let mut program = workspace.program(Profile::Release);

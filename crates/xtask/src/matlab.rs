@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::ci::Verdict;
 use crate::system::{self, Workspace};
+use crate::test_programs;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The folder for both hosts, below the root.
@@ -20,7 +21,7 @@ const PARTS: [&str; 2] = ["+clinalg", "examples"];
 /// Random steps of each of the five runs of the stand-in host; a step is a call or several.
 const FUZZ_STEPS: &str = "250000";
 
-/// What [`build`] leaves.
+/// What [`stage`] leaves.
 pub(crate) struct Built {
     /// The folder that is added to the path of either host.
     pub(crate) folder: PathBuf,
@@ -29,10 +30,20 @@ pub(crate) struct Built {
 }
 
 /// Builds the gateway and puts everything in place.
-pub(crate) fn build(workspace: &Workspace) -> Result<Built> {
+pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-mex"]))?;
+    stage(workspace).map(drop)
+}
+
+/// The gateway as built for release.
+fn gateway(workspace: &Workspace) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
-    let library = workspace.path(target).join("release/libclinalg_mex.so");
+    workspace.path(target).join("release/libclinalg_mex.so")
+}
+
+/// Puts the gateway, which must have been built, and all that goes with it in place.
+fn stage(workspace: &Workspace) -> Result<Built> {
+    let library = gateway(workspace);
     let folder = workspace.path(FOLDER);
     system::fresh_folder(&folder)?;
     fill(workspace, &library, &folder)?;
@@ -156,10 +167,14 @@ fn index(contents: &str) -> String {
 /// Runs the stand-in host with many random calls and the tests against the folder for both hosts; installs the package
 /// in a folder of its own, uses it and removes it.
 pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
-    let built = build(workspace)?;
-    let mut standin = workspace.cargo();
-    standin.args(["test", "--release", "--package", "clinalg-mex"]).env("CLINALG_FUZZ", FUZZ_STEPS);
-    system::run(standin.args(["--test", "standin"]))?;
+    workspace.build_products()?;
+    let built = stage(workspace)?;
+    let programs = test_programs::build(workspace)?;
+    let standin: Vec<_> = programs.iter().filter(|p| p.package == "clinalg-mex" && p.name == "standin").collect();
+    ensure!(!standin.is_empty(), "clinalg-mex has no test `standin`");
+    let library = gateway(workspace);
+    let variables = [("CLINALG_FUZZ", Path::new(FUZZ_STEPS)), ("CLINALG_TEST_GATEWAY", &library)];
+    ensure!(test_programs::run(&standin, &variables).is_empty(), "the stand-in host fails");
     let matlab = workspace.path("matlab");
     let tests = format!(
         "addpath('{}'); addpath('{}'); addpath('{}'); run_tests();",

@@ -255,12 +255,11 @@ impl Installer {
     }
 }
 
-/// Sees to it that the program `clinalg`, which is built for it, finds an OpenCL device.
+/// Sees to it that the program `clinalg`, which must have been built, finds an OpenCL device.
 ///
 /// # Errors
 /// If there is none and none can be installed, with the command a person may run.
 pub(crate) fn device(workspace: &Workspace, installer: &Installer, profile: Profile) -> Result<()> {
-    workspace.build_program(profile)?;
     let ask = || -> Result<Result<String, String>> {
         let out = system::capture(workspace.program(profile).args(["devices", "--json"]))?;
         match out.status.code() {

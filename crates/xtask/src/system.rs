@@ -54,6 +54,14 @@ impl Workspace {
         run(&mut cargo)
     }
 
+    /// Builds what users get, the program and the libraries of the C and the MATLAB interface, for release. Built one
+    /// by one, they would get dependencies with other features, and the core be compiled for each.
+    pub(crate) fn build_products(&self) -> Result<()> {
+        let mut cargo = self.cargo();
+        cargo.args(["build", "--release", "--package", "clinalg-cli"]);
+        run(cargo.args(["--package", "clinalg-capi", "--package", "clinalg-mex"]))
+    }
+
     /// Where [`build_program`](Self::build_program) leaves the program.
     pub(crate) fn program_path(&self, profile: Profile) -> PathBuf {
         let folder = match profile {

@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The library under test; cargo does not build a `cdylib` for a test by itself.
+/// The library under test: the file that `CLINALG_TEST_GATEWAY` names, or the one of this profile; cargo does not build a `cdylib` for a test by itself.
 pub(crate) fn library() -> &'static Path {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
     FILE.get_or_init(|| {
+        if let Some(file) = std::env::var_os("CLINALG_TEST_GATEWAY") {
+            return file.into();
+        }
         let test = std::env::current_exe().expect("a test has a path");
         let folder = test.parent().and_then(Path::parent).expect("tests lie in target/PROFILE/deps");
         let profile = if folder.ends_with("release") { "release" } else { "dev" };

@@ -22,7 +22,7 @@ const NO_SUCH_PROGRAM: i32 = 127;
 
 /// Runs the program in a folder that holds nothing else, and with a loader that knows no driver.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    workspace.build_program(Profile::Release)?;
+    workspace.build_products()?;
     let program = workspace.program_path(Profile::Release);
     let mut faults = Vec::new();
     let mut left_out = Vec::new();

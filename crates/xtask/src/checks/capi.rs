@@ -33,7 +33,8 @@ impl Installed {
     fn new(workspace: &Workspace, name: &str) -> Result<Installed> {
         let prefix = workspace.path(FOLDER).join(name);
         system::fresh_folder(&prefix)?;
-        install::run(workspace, &prefix)?;
+        workspace.build_products()?;
+        install::place(workspace, &prefix)?;
         let library = setup::pocl_icd().context("PoCL's ICD file is gone")?;
         Ok(Installed { prefix, icd_folder: setup::icd_folder(workspace, "pocl", &library)? })
     }

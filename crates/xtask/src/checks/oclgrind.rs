@@ -15,7 +15,7 @@ const LINES: usize = 40;
 
 /// Runs the small self-test with the kernels of both shapes; Oclgrind must have nothing to say.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    workspace.build_program(Profile::Release)?;
+    workspace.build_products()?;
     let driver = setup::oclgrind_driver().context("Oclgrind's driver library is gone")?;
     let icd = setup::icd_folder(workspace, "oclgrind", &driver.display().to_string())?;
     system::fresh_folder(&workspace.path(FOLDER))?;
