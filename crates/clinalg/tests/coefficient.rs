@@ -10,37 +10,13 @@ use clinalg::reference::faces2::{self, Faces};
 use clinalg::solve::Stop;
 use clinalg::{Context, Error, Real, Vector};
 
-use common::{contexts, eps, has, noise};
-
-fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| has::<T>(context))
-}
-
-fn inside(n: usize, p: usize) -> bool {
-    (1..n - 1).contains(&(p % n)) && (1..n - 1).contains(&(p / n))
-}
-
-fn sample(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
-    let h = 1.0 / (n - 1) as f64;
-    (0..n * n).map(|p| f((p % n) as f64 * h, (p / n) as f64 * h)).collect()
-}
+use common::grids::{assert_forms_agree, boundary_of, sample};
+use common::{capable, contexts, difference, noise};
 
 /// At the middles of the cells.
 fn cells(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let (m, h) = (n - 1, 1.0 / (n - 1) as f64);
     (0..m * m).map(|c| f(((c % m) as f64 + 0.5) * h, ((c / m) as f64 + 0.5) * h)).collect()
-}
-
-fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
-    (0..n * n).map(|p| if inside(n, p) { T::zero() } else { u[p] }).collect()
-}
-
-fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
-    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
-}
-
-fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
-    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
 }
 
 fn run<T: Real>(
@@ -73,20 +49,7 @@ fn forms_agree<T: Real>(bound: f64) {
         ] {
             let params =
                 PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            let (expected, report) = run(None, &params, a, &f, &u);
-            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
-            for context in capable::<T>() {
-                for form in [Form::Kernels, Form::Matrix] {
-                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, a, &f, &u);
-                    let what = format!("{smoother:?} {cycle:?} {form:?}, n = {n} on {context:?}");
-                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
-                    assert!(difference(&got, &expected) <= bound * largest(expected.iter().copied()), "{what}");
-                    for (a, b) in its.history.iter().zip(&report.history) {
-                        let scale = eps::<T>() + its.rounding_floor;
-                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
-                    }
-                }
-            }
+            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, a, &f, &u));
         }
     }
 }

@@ -6,26 +6,18 @@ mod common;
 use std::f64::consts::PI;
 
 use clinalg::grid::{
-    Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, PoissonReport,
-    Smoother,
+    Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, Smoother,
 };
 use clinalg::ops::{self, Operator};
 use clinalg::reference::grid2::{self, Order};
 use clinalg::solve::{Cg, Params, Preconditioner, Stop};
-use clinalg::{Context, Error, Real, Vector};
+use clinalg::{Error, Real, Vector};
 
-use common::{contexts, eps, has, noise};
+use common::grids::{assert_forms_agree, inside, run};
+use common::{capable, contexts, difference, eps, has, largest, noise};
 
 /// From hardly a shift to one that leaves nothing of the differences at N = 129.
 const SHIFTS: [f64; 4] = [0.5, 300.0, 2e5, 1e9];
-
-fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| has::<T>(context))
-}
-
-fn inside(n: usize, k: usize) -> bool {
-    (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
-}
 
 fn sine(n: usize, k: usize, l: usize) -> Vec<f64> {
     let h = 1.0 / (n - 1) as f64;
@@ -38,24 +30,6 @@ fn eigenvalue(n: usize, k: usize, l: usize) -> f64 {
     let h = 1.0 / (n - 1) as f64;
     let part = |m: usize| (m as f64 * PI * h / 2.0).sin().powi(2);
     4.0 / (h * h) * (part(k) + part(l))
-}
-
-fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
-    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
-}
-
-fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
-    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
-}
-
-fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
-    let mut poisson = match context {
-        Some(context) => Poisson::<T>::new(context, params).unwrap(),
-        None => Poisson::<T>::reference(params).unwrap(),
-    };
-    let mut u = u.to_vec();
-    let report = poisson.solve(f, &mut u).unwrap();
-    (u, report)
 }
 
 #[test]
@@ -95,19 +69,7 @@ fn forms_agree<T: Real>(bound: f64) {
             ] {
                 let params =
                     PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-                let (expected, report) = run(None, &params, &f, &u);
-                for context in capable::<T>() {
-                    for form in [Form::Kernels, Form::Matrix] {
-                        let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
-                        let what = format!("{smoother:?} {cycle:?} {form:?}, shift {shift}, n = {n} on {context:?}");
-                        assert!(difference(&got, &expected) <= bound * largest(expected.iter().copied()), "{what}");
-                        for (a, b) in its.history.iter().zip(&report.history) {
-                            // Of the solution's rounding errors the residual sees up to 8 / h^2 + shift.
-                            let scale = eps::<T>() + its.rounding_floor;
-                            assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
-                        }
-                    }
-                }
+                assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
             }
         }
     }

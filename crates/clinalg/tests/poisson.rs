@@ -1,74 +1,25 @@
 //! The Poisson room against closed forms and the reference, on every device and in both kernel shapes.
 
+mod common;
+
 use std::f64::consts::PI;
-use std::sync::OnceLock;
 
 use clinalg::grid::{
-    self, Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams,
-    PoissonReport, Smoother,
+    self, Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, Smoother,
 };
 use clinalg::ops::{self, Operator};
 use clinalg::reference::grid2::{self, Order};
 use clinalg::runtime::devices;
 use clinalg::solve::{Preconditioner, Stop};
 use clinalg::{Context, ContextOptions, Error, Precision, Real, Shape, Vector};
-use rand::{Rng, SeedableRng, rngs::StdRng};
 
-/// One context per device and shape, shared by all tests.
-fn contexts() -> &'static [Context] {
-    static CONTEXTS: OnceLock<Vec<Context>> = OnceLock::new();
-    CONTEXTS.get_or_init(|| {
-        let devices = devices().expect("these tests need an OpenCL device");
-        let shapes = [Shape::Cpu, Shape::Gpu];
-        let make = |device, shape| Context::new(device, &ContextOptions { shape: Some(shape), ..Default::default() });
-        devices.iter().flat_map(|d| shapes.map(|s| make(d, s).expect("a context"))).collect()
-    })
-}
-
-/// The contexts that compute in `T`.
-fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| {
-        let able = context.require::<T>().is_ok();
-        if !able {
-            eprintln!("left out: {} has no {}", context.device().name, T::PRECISION);
-        }
-        able
-    })
-}
-
-fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    (0..len).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
-}
-
-fn sample<T: Real>(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<T> {
-    let h = 1.0 / (n - 1) as f64;
-    (0..n * n).map(|k| T::of(f((k % n) as f64 * h, (k / n) as f64 * h))).collect()
-}
-
-fn inside(n: usize, k: usize) -> bool {
-    (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n))
-}
-
-/// `u` with zeros inside: only its boundary values.
-fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
-    (0..n * n).map(|k| if inside(n, k) { T::zero() } else { u[k] }).collect()
-}
-
-fn largest<T: Real>(a: &[T]) -> f64 {
-    a.iter().fold(0.0, |m, v| if v.wide().abs() > m || v.is_nan() { v.wide().abs() } else { m })
-}
-
-fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    let all: Vec<f64> = a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()).collect();
-    largest(&all)
-}
+use common::grids::{assert_forms_agree, boundary_of, inside, run, sample};
+use common::{capable, contexts, difference, largest, noise};
 
 /// Rounding of a few operations on numbers as large as those in `scale`.
 #[track_caller]
 fn assert_close<T: Real>(got: &[T], expected: &[T], ulps: f64, what: &str) {
-    let bound = ulps * T::epsilon().wide() * largest(expected).max(f64::from(f32::MIN_POSITIVE));
+    let bound = ulps * T::epsilon().wide() * largest(expected.iter().copied()).max(f64::from(f32::MIN_POSITIVE));
     let found = difference(got, expected);
     assert!(found <= bound, "{what}: {found:e} > {bound:e}");
 }
@@ -79,7 +30,7 @@ fn components_match<T: Real>() {
     for context in capable::<T>() {
         // Sizes that are no power of two plus one are grids as well, but for the transfers.
         for n in SIDES.into_iter().chain([4, 6, 12, 20, 31, 100]) {
-            let (u, f) = (random::<T>(n * n, 1), random::<T>(n * n, 2));
+            let (u, f) = (noise::<T>(n * n, 1), noise::<T>(n * n, 2));
             let what = format!("n = {n} on {context:?}");
             let (du, df) = (Vector::from_slice(context, &u).unwrap(), Vector::from_slice(context, &f).unwrap());
             let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
@@ -114,7 +65,7 @@ fn components_match<T: Real>() {
             grid2::interpolate(fine, &u, &mut expected);
             assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("interpolate, {what}"));
 
-            let defects = random::<T>(fine * fine, 3);
+            let defects = noise::<T>(fine * fine, 3);
             let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
             let mut expected = vec![T::zero(); n * n];
             grid::restrict(&Vector::from_slice(context, &defects).unwrap(), &mut out).unwrap();
@@ -160,44 +111,17 @@ fn components_refuse_what_is_no_grid() {
     }
 }
 
-/// Solves with random data and boundary values; the solution and the report.
-fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
-    let mut poisson = match context {
-        Some(context) => Poisson::<T>::new(context, params).unwrap(),
-        None => Poisson::<T>::reference(params).unwrap(),
-    };
-    let mut u = u.to_vec();
-    let report = poisson.solve(f, &mut u).unwrap();
-    assert_eq!(report.history.len(), report.cycles + 1);
-    (u, report)
-}
-
 fn forms_agree<T: Real>(bound: f64) {
     let smoothers = [Smoother::RedBlack, Smoother::Jacobi];
     let cycles = [Cycle::V, Cycle::W, Cycle::Full];
     for n in SIDES {
-        let (f, u) = (random::<T>(n * n, 5), random::<T>(n * n, 6));
+        let (f, u) = (noise::<T>(n * n, 5), noise::<T>(n * n, 6));
         for (smoother, cycle, (pre, post)) in smoothers.into_iter().flat_map(|smoother| {
             cycles.into_iter().flat_map(move |cycle| [(2, 1), (0, 1), (1, 3)].map(|s| (smoother, cycle, s)))
         }) {
             let params =
                 PoissonParams { n, cycle, smoother, pre, post, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            let (expected, report) = run(None, &params, &f, &u);
-            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
-            for context in capable::<T>() {
-                for form in [Form::Kernels, Form::Matrix] {
-                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
-                    let what = format!("{smoother:?} {cycle:?}({pre},{post}) {form:?}, n = {n} on {context:?}");
-                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
-                    assert!(difference(&got, &expected) <= bound * largest(&expected), "{what}");
-                    assert_eq!(its.levels, report.levels);
-                    for (a, b) in its.history.iter().zip(&report.history) {
-                        // Of the solution's rounding errors the residual sees up to 8 / h^2.
-                        let scale = T::epsilon().wide() + its.rounding_floor;
-                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
-                    }
-                }
-            }
+            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
         }
     }
 }
@@ -224,7 +148,7 @@ fn both_shapes_give_the_same_bits() {
             (257, Cycle::W, Smoother::RedBlack),
             (513, Cycle::Full, Smoother::Jacobi),
         ] {
-            let (f, u) = (random::<f64>(n * n, 7), random::<f64>(n * n, 8));
+            let (f, u) = (noise::<f64>(n * n, 7), noise::<f64>(n * n, 8));
             let params = PoissonParams { n, cycle, smoother, tolerance: 0.0, max_cycles: 3, ..Default::default() };
             let [cpu, gpu] = [&pair[0], &pair[1]].map(|context| run(Some(context), &params, &f, &u).0);
             assert!(cpu == gpu, "{smoother:?} {cycle:?}, n = {n}: {:e}", difference(&cpu, &gpu));
@@ -268,7 +192,7 @@ fn cycles_do_not_depend_on_n(sides: &[usize]) {
     for context in capable::<f64>() {
         let mut counts = Vec::new();
         for &n in sides {
-            let f = random::<f64>(n * n, 9);
+            let f = noise::<f64>(n * n, 9);
             let params = PoissonParams { n, ..Default::default() };
             let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
             assert_eq!(report.stop, Stop::Converged, "n = {n}: {:?}", report.history);
@@ -321,7 +245,7 @@ fn full_multigrid_reaches_the_discretisation_error() {
 #[test]
 fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
     let n = 129;
-    let (f, start) = (random::<f64>(n * n, 12), boundary_of(n, &random::<f64>(n * n, 13)));
+    let (f, start) = (noise::<f64>(n * n, 12), boundary_of(n, &noise::<f64>(n * n, 13)));
     let residual = |u: &[f64]| {
         let mut d = vec![0.0; n * n];
         grid2::defect(n, u, &f, &mut d);
@@ -349,7 +273,7 @@ fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
 #[test]
 fn every_cycle_and_smoother_converges() {
     let n = 129;
-    let (f, u) = (random::<f64>(n * n, 10), random::<f64>(n * n, 11));
+    let (f, u) = (noise::<f64>(n * n, 10), noise::<f64>(n * n, 11));
     for context in capable::<f64>() {
         for cycle in [Cycle::V, Cycle::W, Cycle::Full] {
             // Mean factors of V(2,1) by local Fourier analysis: 0.074 for red-black and 0.22 for
@@ -438,7 +362,7 @@ fn a_solution_given_is_recognised() {
         assert_eq!(report.convergence_factor, None);
         assert!(u.iter().all(|&u| u == 0.0));
         // No data but a start value: its residual is what is reduced.
-        let start = interior_of(n, &random::<f64>(n * n, 12));
+        let start = interior_of(n, &noise::<f64>(n * n, 12));
         let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &start);
         assert_eq!((report.stop, report.history[0]), (Stop::Converged, 1.0));
         // The largest eigenvalue, below 8 / h^2, by the smallest, above 19.
@@ -475,7 +399,7 @@ fn numbers_that_are_not_finite_are_reported() {
             let n = 17;
             let params = PoissonParams { n, form, ..Default::default() };
             let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
-            let (f, u) = (random::<f64>(n * n, 13), random::<f64>(n * n, 14));
+            let (f, u) = (noise::<f64>(n * n, 13), noise::<f64>(n * n, 14));
             for bad in [f64::NAN, f64::INFINITY] {
                 // In f, inside u, on a side and in a corner.
                 for (in_f, k) in [(true, 5 * n + 5), (false, 5 * n + 5), (false, 3), (false, n * n - 1)] {
@@ -505,7 +429,7 @@ fn very_large_and_very_small_data_are_solved() {
         for form in [Form::Kernels, Form::Matrix, Form::Reference] {
             let n = 65;
             let params = PoissonParams { n, form, ..Default::default() };
-            let f = random::<f64>(n * n, 15);
+            let f = noise::<f64>(n * n, 15);
             let (u, _) = run(Some(context), &params, &f, &vec![0.0; n * n]);
             for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
                 let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
@@ -521,7 +445,7 @@ fn very_large_and_very_small_data_are_solved() {
 fn what_cannot_converge_is_said_to_stagnate_or_diverge() {
     for context in capable::<f64>() {
         let n = 33;
-        let f = random::<f64>(n * n, 16);
+        let f = noise::<f64>(n * n, 16);
         // Jacobi with this weight amplifies the highest frequencies.
         let params = PoissonParams { n, smoother: Smoother::Jacobi, omega: 1.9, pre: 3, post: 3, ..Default::default() };
         let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
@@ -583,7 +507,7 @@ fn device_vectors_and_host_arrays_give_the_same() {
             for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                 let n = 65;
                 let params = PoissonParams { n, form, smoother, ..Default::default() };
-                let (f, u) = (random::<f64>(n * n, 17), random::<f64>(n * n, 18));
+                let (f, u) = (noise::<f64>(n * n, 17), noise::<f64>(n * n, 18));
                 let mut poisson = Poisson::new(context, &params).unwrap();
                 let mut host = u.clone();
                 let mut seen = Vec::new();
@@ -618,7 +542,7 @@ fn memory_is_given_back_and_does_not_grow() {
                     let params =
                         PoissonParams { n, form, smoother, cycle: Cycle::Full, tolerance: 1e-4, ..Default::default() };
                     let mut poisson = Poisson::<f32>::new(&context, &params).unwrap();
-                    let (f, mut u) = (random::<f32>(n * n, 19), vec![0.0; n * n]);
+                    let (f, mut u) = (noise::<f32>(n * n, 19), vec![0.0; n * n]);
                     poisson.solve(&f, &mut u).unwrap();
                     let live = context.memory();
                     context.reset_peak();
@@ -644,7 +568,7 @@ fn memory_is_given_back_and_does_not_grow() {
 fn random_data_reach_a_deep_tolerance() {
     for context in capable::<f64>() {
         let n = 1025;
-        let f = random::<f64>(n * n, 20);
+        let f = noise::<f64>(n * n, 20);
         let params = PoissonParams { n, tolerance: 1e-12, ..Default::default() };
         let (_, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
         assert_eq!(report.stop, Stop::Converged, "{report:?}");
@@ -657,7 +581,7 @@ fn the_operator_is_the_stencil_with_the_identity_on_the_boundary() {
         for n in [3, 4, 5, 9, 17, 20, 65] {
             let operator = PoissonOperator::new(context, n).unwrap();
             assert_eq!((Operator::<f64>::rows(&operator), Operator::<f64>::cols(&operator)), (n * n, n * n));
-            let x = random::<f64>(n * n, 21);
+            let x = noise::<f64>(n * n, 21);
             let mut product = vec![0.0; n * n];
             grid2::defect(n, &interior_of(n, &x), &vec![0.0; n * n], &mut product);
             let product: Vec<f64> = (0..n * n).map(|k| if inside(n, k) { -product[k] } else { x[k] }).collect();
@@ -666,7 +590,7 @@ fn the_operator_is_the_stencil_with_the_identity_on_the_boundary() {
             operator.apply(2.0, &dx, 0.0, &mut y).unwrap();
             let expected: Vec<f64> = product.iter().map(|p| 2.0 * p).collect();
             assert_close(&y.to_vec().unwrap(), &expected, 4.0, &format!("beta = 0, n = {n} on {context:?}"));
-            let start = random::<f64>(n * n, 22);
+            let start = noise::<f64>(n * n, 22);
             y.write(&start).unwrap();
             operator.apply(0.5, &dx, -3.0, &mut y).unwrap();
             let expected: Vec<f64> = product.iter().zip(&start).map(|(p, s)| 0.5 * p - 3.0 * s).collect();
@@ -686,7 +610,7 @@ fn the_preconditioner_is_symmetric_and_positive() {
             for (smoother, visits) in [(Smoother::RedBlack, 1), (Smoother::Jacobi, 1), (Smoother::RedBlack, 2)] {
                 let params = MultigridParams { smoother, visits, sweeps: 2, ..Default::default() };
                 let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
-                let (a, b) = (random::<f64>(n * n, 23), random::<f64>(n * n, 24));
+                let (a, b) = (noise::<f64>(n * n, 23), noise::<f64>(n * n, 24));
                 let (a, b) = (Vector::from_slice(context, &a).unwrap(), Vector::from_slice(context, &b).unwrap());
                 let mut ma = Vector::filled(context, n * n, f64::NAN).unwrap();
                 let mut mb = Vector::filled(context, n * n, f64::NAN).unwrap();
@@ -741,7 +665,7 @@ fn preconditioned_conjugate_gradients_solve_the_boundary_value_problem() {
 fn precision_is_that_of_the_type() {
     assert_eq!((<f32 as Real>::PRECISION, <f64 as Real>::PRECISION), (Precision::F32, Precision::F64));
     let n = 65;
-    let (f, u) = (random::<f64>(n * n, 25), vec![0.0; n * n]);
+    let (f, u) = (noise::<f64>(n * n, 25), vec![0.0; n * n]);
     let narrow: Vec<f32> = f.iter().map(|&f| f as f32).collect();
     for context in capable::<f64>() {
         let params = PoissonParams { n, tolerance: 1e-4, ..Default::default() };
@@ -749,6 +673,6 @@ fn precision_is_that_of_the_type() {
         let (single, report) = run(Some(context), &params, &narrow, &vec![0.0; n * n]);
         assert_eq!(report.stop, Stop::Converged, "{report:?}");
         let single: Vec<f64> = single.iter().map(|&u| f64::from(u)).collect();
-        assert!(difference(&wide, &single) < 1e-4 * largest(&wide));
+        assert!(difference(&wide, &single) < 1e-4 * largest(wide.iter().copied()));
     }
 }

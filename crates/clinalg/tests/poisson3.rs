@@ -4,23 +4,16 @@ mod common;
 
 use std::f64::consts::PI;
 
-use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, PoissonReport, Smoother};
+use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, Smoother};
 use clinalg::reference::grid3;
 use clinalg::solve::Stop;
-use clinalg::{Context, Error, Real, Vector};
+use clinalg::{Error, Real, Vector};
 
-use common::{contexts, eps, has, noise, own_context};
-
-fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| has::<T>(context))
-}
+use common::grids::{assert_forms_agree, boundary_of, run};
+use common::{capable, contexts, difference, eps, has, largest, noise, own_context};
 
 fn at(n: usize, p: usize) -> [usize; 3] {
     [p % n, p / n % n, p / (n * n)]
-}
-
-fn inside(n: usize, p: usize) -> bool {
-    at(n, p).iter().all(|i| (1..n - 1).contains(i))
 }
 
 fn sample(n: usize, f: impl Fn(f64, f64, f64) -> f64) -> Vec<f64> {
@@ -28,32 +21,8 @@ fn sample(n: usize, f: impl Fn(f64, f64, f64) -> f64) -> Vec<f64> {
     (0..n * n * n).map(|p| at(n, p).map(|i| i as f64 * h)).map(|[x, y, z]| f(x, y, z)).collect()
 }
 
-fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
-    (0..u.len()).map(|p| if inside(n, p) { T::zero() } else { u[p] }).collect()
-}
-
-fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
-    values.into_iter().fold(0.0, |m, v| if v.is_nan() { f64::NAN } else { v.wide().abs().max(m) })
-}
-
-fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
-    assert_eq!(a.len(), b.len());
-    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
-}
-
 fn base(n: usize) -> PoissonParams {
     PoissonParams { n, dim: 3, ..Default::default() }
-}
-
-fn run<T: Real>(context: Option<&Context>, params: &PoissonParams, f: &[T], u: &[T]) -> (Vec<T>, PoissonReport) {
-    let mut poisson = match context {
-        Some(context) => Poisson::<T>::new(context, params).unwrap(),
-        None => Poisson::<T>::reference(params).unwrap(),
-    };
-    let mut u = u.to_vec();
-    let report = poisson.solve(f, &mut u).unwrap();
-    assert_eq!(report.history.len(), report.cycles + 1);
-    (u, report)
 }
 
 fn forms_agree<T: Real>(bound: f64) {
@@ -71,26 +40,7 @@ fn forms_agree<T: Real>(bound: f64) {
         ];
         for (smoother, cycle, (pre, post), shift) in kinds {
             let params = PoissonParams { cycle, smoother, pre, post, shift, tolerance: 0.0, max_cycles: 2, ..base(n) };
-            let (expected, report) = run(None, &params, &f, &u);
-            assert_eq!(boundary_of(n, &expected), boundary_of(n, &u));
-            for context in capable::<T>() {
-                for form in [Form::Kernels, Form::Matrix] {
-                    let (got, its) = run(Some(context), &PoissonParams { form, ..params }, &f, &u);
-                    let what = format!("{smoother:?} {cycle:?}({pre},{post}) {form:?}, n = {n} on {context:?}");
-                    assert_eq!(boundary_of(n, &got), boundary_of(n, &u), "{what}");
-                    assert!(
-                        difference(&got, &expected) <= bound * largest(expected.iter().copied()),
-                        "{what}: {:e}",
-                        difference(&got, &expected)
-                    );
-                    assert_eq!(its.levels, report.levels);
-                    for (a, b) in its.history.iter().zip(&report.history) {
-                        // Of the solution's rounding errors the residual sees up to 12 / h^2.
-                        let scale = eps::<T>() + its.rounding_floor;
-                        assert!((a - b).abs() <= 10.0 * scale + bound * a, "{what}: {a:e} and {b:e}");
-                    }
-                }
-            }
+            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
         }
     }
 }

@@ -1,35 +1,16 @@
 //! The paths that a processor takes by size and structure: products by runs of rows, outputs stored past the caches. On
 //! every device, with both kernel families, against the sequential oracle.
 
+mod common;
+
 use clinalg::reference::{self, CsrParts};
-use clinalg::runtime::devices;
-use clinalg::{Context, ContextOptions, Csr, Real, Shape, Vector, ops};
-use rand::rngs::StdRng;
-use rand::{Rng, SeedableRng};
+use clinalg::{Csr, Real, Vector, ops};
 
-/// Every device with both shapes; empty, with a line that says why, where there is none.
-fn contexts() -> Vec<Context> {
-    match devices() {
-        Err(error) => {
-            println!("no device to test on: {error}");
-            Vec::new()
-        }
-        Ok(devices) => devices
-            .iter()
-            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
-            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .collect(),
-    }
-}
-
-fn random<T: Real>(n: usize, seed: u64) -> Vec<T> {
-    let mut rng = StdRng::seed_from_u64(seed);
-    (0..n).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
-}
+use common::{capable, noise};
 
 /// A matrix whose rows have the diagonals `shifts`, but for every `gap`-th row, which has one entry only.
 fn stencil<T: Real>(rows: usize, shifts: &[isize], gap: usize) -> CsrParts<T> {
-    let values = random(rows * shifts.len(), 11);
+    let values = noise(rows * shifts.len(), 11);
     let mut entries = Vec::new();
     for i in 0..rows {
         for (k, &shift) in shifts.iter().enumerate() {
@@ -54,14 +35,14 @@ fn assert_close<T: Real>(a: &[T], b: &[T], tolerance: f64, what: &str) {
 
 fn products<T: Real>() {
     let all = [-40_isize, -9, -3, -2, -1, 0, 1, 2, 3, 9, 40];
-    for context in contexts().iter().filter(|c| c.require::<T>().is_ok()) {
+    for context in capable::<T>() {
         for width in 1..=all.len() {
             for (rows, gap) in [(1, 7), (97, 50), (1000, 64), (1000, 1001)] {
                 // Diagonals around the main one.
                 let first = (all.len() - width) / 2;
                 let parts = stencil::<T>(rows, &all[first..first + width], gap);
                 let a = Csr::from_parts(context, &parts).unwrap();
-                let (x, start) = (random::<T>(rows, 3), random::<T>(rows, 4));
+                let (x, start) = (noise::<T>(rows, 3), noise::<T>(rows, 4));
                 for (alpha, beta) in [(1.0, 0.0), (-0.5, 2.0)] {
                     let (alpha, beta) = (T::of(alpha), T::of(beta));
                     let mut expected = start.clone();
@@ -96,9 +77,9 @@ fn products_by_runs_of_rows_f32() {
 #[test]
 fn long_outputs() {
     const LIMIT: usize = (32 << 20) / size_of::<f64>();
-    for context in contexts().iter().filter(|c| c.require::<f64>().is_ok()) {
+    for context in capable::<f64>() {
         for n in [LIMIT - 1, LIMIT, LIMIT + 13] {
-            let (a, b) = (random::<f64>(n, 1), random::<f64>(n, 2));
+            let (a, b) = (noise::<f64>(n, 1), noise::<f64>(n, 2));
             let x = Vector::from_slice(context, &a).unwrap();
             let mut y = Vector::from_slice(context, &b).unwrap();
             let mut out = Vector::filled(context, n, f64::NAN).unwrap();

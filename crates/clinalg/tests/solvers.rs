@@ -1,6 +1,8 @@
 //! Solvers on every device, in both precisions and both kernel shapes, against closed forms, a direct solve and
 //! bounds of the theory.
 
+mod common;
+
 use clinalg::ops::DotParts;
 use clinalg::reference::{BandParts, CsrParts};
 use clinalg::runtime::devices;
@@ -8,39 +10,25 @@ use clinalg::solve::{
     BiCgStab, Cg, Gmres, Identity, Jacobi, JacobiIteration, Operator, Params, Preconditioner, RedBlackGaussSeidel,
     Report, Stop,
 };
-use clinalg::{Band, Context, ContextOptions, Csr, Dense, Error, Real, Result, Shape, Vector, ops};
+use clinalg::{Band, Context, ContextOptions, Csr, Dense, Error, Real, Result, Vector, ops};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Contexts of every device and shape that compute in `T`.
-fn contexts<T: Real>() -> Vec<Context> {
-    let mut all = Vec::new();
-    for device in devices().expect("an OpenCL device") {
-        for shape in [Shape::Cpu, Shape::Gpu] {
-            let options = ContextOptions { shape: Some(shape), ..ContextOptions::default() };
-            let context = Context::new(&device, &options).unwrap();
-            match context.require::<T>() {
-                Ok(()) => all.push(context),
-                Err(why) => eprintln!("skipped: {why}"),
-            }
-        }
-    }
-    all
-}
+use common::{capable, eps};
 
 macro_rules! on_every_device {
     ($($name:ident),* $(,)?) => {$(
         mod $name {
             #[test]
             fn single() {
-                for context in super::contexts::<f32>() {
-                    super::$name::<f32>(&context);
+                for context in super::capable::<f32>() {
+                    super::$name::<f32>(context);
                 }
             }
             #[test]
             fn double() {
-                for context in super::contexts::<f64>() {
-                    super::$name::<f64>(&context);
+                for context in super::capable::<f64>() {
+                    super::$name::<f64>(context);
                 }
             }
         }
@@ -116,10 +104,6 @@ fn norm(x: &[f64]) -> f64 {
 
 fn distance(x: &[f64], y: &[f64]) -> f64 {
     norm(&x.iter().zip(y).map(|(a, b)| a - b).collect::<Vec<_>>())
-}
-
-fn eps<T: Real>() -> f64 {
-    T::epsilon().wide()
 }
 
 /// A tolerance that the precision can meet where the condition is moderate.

@@ -8,24 +8,17 @@ use clinalg::grid::{Form, Scheme, Wave, WaveParams};
 use clinalg::reference::wave2;
 use clinalg::{Context, Error, Real, Vector};
 
-use common::{contexts, eps, has, noise, own_context};
+use common::grids::inside;
+use common::{capable, contexts, difference, eps, noise, own_context};
 
 const FORMS: [Form; 3] = [Form::Kernels, Form::Matrix, Form::Reference];
 const SCHEMES: [Scheme; 2] = [Scheme::Explicit, Scheme::Implicit];
-
-fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| has::<T>(context))
-}
 
 fn sine(n: usize, k: usize, l: usize) -> Vec<f64> {
     let along = |m: usize, i: usize| {
         if i == 0 || i == n - 1 { 0.0 } else { (m as f64 * PI * i as f64 / (n - 1) as f64).sin() }
     };
     (0..n * n).map(|p| along(k, p % n) * along(l, p / n)).collect()
-}
-
-fn edge(n: usize, k: usize) -> bool {
-    [k % n, k / n].iter().any(|&place| place == 0 || place == n - 1)
 }
 
 fn of<T: Real>(values: &[f64]) -> Vec<T> {
@@ -55,13 +48,6 @@ fn velocity<T: Real>(wave: &mut Wave<T>) -> Vec<T> {
     let mut v = vec![T::nan(); n * n];
     wave.velocity(&mut v).unwrap();
     v
-}
-
-fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
-    a.iter().zip(b).fold(0.0, |most: f64, (a, b)| {
-        let d = (a.wide() - b.wide()).abs();
-        if d.is_nan() { f64::NAN } else { most.max(d) }
-    })
 }
 
 /// What the roundings of `steps` steps can add up to: each is off by a few halves of epsilon times the largest value, and
@@ -194,7 +180,7 @@ fn against_reference<T: Real>(context: &Context) {
         let bound = drift::<T>(20) * size;
         let error = difference(&got, &want);
         assert!(error <= bound, "n {n}: {error:e} > {bound:e}");
-        assert!((0..n * n).filter(|&k| edge(n, k)).all(|k| got[k] == u[k]), "the boundary stays");
+        assert!((0..n * n).filter(|&k| !inside(n, k)).all(|k| got[k] == u[k]), "the boundary stays");
     }
 }
 
@@ -340,7 +326,7 @@ fn stable<T: Real>(context: &Context) {
         let params = WaveParams { scheme: Scheme::Implicit, tolerance, ..at_courant(65, courant) };
         let mut wave = Wave::<T>::new(context, &params).unwrap();
         let (mut u, _) = noisy::<T>(65);
-        (0..u.len()).filter(|&k| edge(65, k)).for_each(|k| u[k] = T::zero());
+        (0..u.len()).filter(|&k| !inside(65, k)).for_each(|k| u[k] = T::zero());
         wave.start(&u, None).unwrap();
         let start = wave.energy().unwrap().total();
         let report = wave.step(200).unwrap();

@@ -3,6 +3,8 @@
 // Each test program uses its part of this module.
 #![allow(dead_code)]
 
+pub(crate) mod grids;
+
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
@@ -57,6 +59,11 @@ pub(crate) fn has<T: Real>(context: &Context) -> bool {
     }
 }
 
+/// The contexts that compute in `T`.
+pub(crate) fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| has::<T>(context))
+}
+
 /// Runs a check that is generic over the precision on every device, shape and precision.
 #[macro_export]
 macro_rules! on_every_device {
@@ -108,6 +115,19 @@ pub(crate) fn noise<T: Real>(n: usize, seed: u64) -> Vec<T> {
 /// Unit roundoff times two.
 pub(crate) fn eps<T: Real>() -> f64 {
     T::epsilon().wide()
+}
+
+/// The largest absolute value; NaN where one is NaN.
+pub(crate) fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
+    values
+        .into_iter()
+        .fold(0.0, |most: f64, v| if v.is_nan() || most.is_nan() { f64::NAN } else { v.wide().abs().max(most) })
+}
+
+/// The largest absolute difference; NaN where a value is NaN.
+pub(crate) fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
 }
 
 /// Fails unless every value is within its bound of the wanted one; NaN and infinities must be the same.
