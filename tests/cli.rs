@@ -142,7 +142,7 @@ fn help_teaches() {
     for code in 0..=5 {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
-    for command in ["devices", "doctor", "poisson", "wave", "ode", "solve", "bench", "tune"] {
+    for command in ["devices", "doctor", "poisson", "wave", "heat-bem", "ode", "solve", "bench", "tune"] {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
             assert!(help.contains(needle), "{command}: {needle}");
@@ -1053,5 +1053,23 @@ fn a_cache_that_cannot_be_used_is_no_error() {
     std::fs::write(&blocked, "not a folder").unwrap();
     for cache in [blocked.as_os_str(), "".as_ref(), "/proc/nonexistent".as_ref()] {
         finish(program().args(["poisson", "--n", "9"]).env("CLINALG_CACHE_DIR", cache)).fine();
+    }
+}
+
+#[test]
+fn boundary_elements_meet_the_published_errors() {
+    if !device("boundary_elements_meet_the_published_errors") {
+        return;
+    }
+    for (problem, error, iterations) in [("dirichlet", 0.6774, 19.0), ("neumann", 0.4008, 16.0)] {
+        let mut command = program();
+        command.args("heat-bem --mesh cube24 --refine 1 --steps 4 --json --problem".split_whitespace()).arg(problem);
+        let done = finish(&mut command);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let report = done.json();
+        assert!((number(&report, "error_l2") / error - 1.0).abs() < 2e-4, "{report}");
+        assert!((number(&report, "iterations") - iterations).abs() <= 1.0, "{report}");
+        assert_eq!((number(&report, "elements"), number(&report, "nodes")), (96.0, 50.0));
+        assert!(report["converged"].as_bool().unwrap());
     }
 }

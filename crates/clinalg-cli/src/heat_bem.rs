@@ -1,0 +1,373 @@
+//! `clinalg heat-bem`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use clinalg::solve::{Operator, Params, Stop};
+use clinalg::{Precision, Real, Shape, Vector};
+use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
+use clinalg_bem::heat::{BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
+use clinalg_bem::mesh::Field;
+use clinalg_bem::{Mesh, Point};
+use serde::Serialize;
+
+use crate::Global;
+use crate::args::{self, DeviceName, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, bytes, seconds};
+use crate::plot::{Body, Convergence, Picture};
+use crate::progress::Progress;
+
+/// Products that seconds_per_apply is the median of.
+const TIMED: usize = 5;
+
+/// Solve the heat equation by boundary elements
+///
+/// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, by space-time Galerkin boundary elements: u
+/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. Given is the trace
+/// on the surface of a known solution, the heat of a point source outside; the report gives the error of the other boundary value.
+#[derive(clap::Args)]
+#[command(after_help = "\
+JSON keys: mesh, problem, boundary, method, apply, precision, alpha, end_time,
+tolerance, elements, nodes, steps, device, shape, algorithm, iterations, stop,
+converged, relative_residual, residual_history, error_l2, seconds_assemble,
+seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
+seconds_assemble holds both operators with their kernels' compilation,
+seconds_solve the iteration; relative_residual is relative to the residual at
+the start x = b. error_l2 is relative, in L2 over surface and time.
+
+Examples:
+  clinalg heat-bem                           the cube of 768 triangles, 32 steps
+  clinalg heat-bem --problem neumann --plot u.png
+  clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
+
+The exit code is 0 when the tolerance is reached or rounding allows no more,
+else 1.")]
+pub(crate) struct Args {
+    /// cube12, cube24 (on (-1, 1)^3), sphere (of radius 1), or a file .obj, .off, .stl or .msh
+    #[arg(long, default_value = "cube12")]
+    mesh: String,
+    /// How often each triangle is split in four
+    #[arg(long, default_value_t = 3)]
+    refine: usize,
+    /// Number of time steps
+    #[arg(long, default_value_t = 32, value_parser = args::positive, allow_hyphen_values = true)]
+    steps: usize,
+    /// End of the time interval, which starts at 0
+    #[arg(long, default_value_t = 1.0, value_name = "T", allow_hyphen_values = true)]
+    end_time: f64,
+    /// Diffusivity
+    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true)]
+    alpha: f64,
+    /// Which boundary value is given
+    #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
+    problem: ProblemArg,
+    /// The known solution
+    #[arg(long, value_enum, default_value_t = Boundary::Fundamental)]
+    boundary: Boundary,
+    /// Where its heat starts, outside the surface
+    #[arg(long, value_parser = point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
+    source: Place,
+    /// How the system is solved
+    #[arg(long, value_enum, default_value_t = Method::Gmres)]
+    method: Method,
+    /// Iterations between restarts
+    #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT")]
+    restart: usize,
+    /// Whether matrices are stored
+    #[arg(long, value_enum, default_value_t = Apply::Auto)]
+    apply: Apply,
+    /// Precision of all that is computed on the device
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
+    precision: PrecisionArg,
+    /// Residual to reach, relative to that at the start [default: 1e-8 in f64, 1e-5 in f32]
+    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
+    tol: Option<f64>,
+    /// Draw the computed boundary value at the end into FILE (.png or .svg), the residuals beside it (-convergence)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Write both boundary values at the end for ParaView (.vtu)
+    #[arg(long, value_name = "FILE")]
+    vtk: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ProblemArg {
+    /// u; the flux w is computed
+    Dirichlet,
+    /// The flux w; u is computed
+    Neumann,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Boundary {
+    /// The heat of a point source outside, at --source
+    Fundamental,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    /// Generalised minimal residuals over all time steps at once
+    Gmres,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Apply {
+    /// Stored on the device: the fastest products
+    Assembled,
+    /// Computed in every product
+    Otf,
+    /// Stored where they fit
+    Auto,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place(Point);
+
+fn point(text: &str) -> Result<Place, String> {
+    let values: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+    match values[..] {
+        [x, y, z] if values.iter().all(|v| v.is_finite()) && text.split(',').count() == 3 => Ok(Place([x, y, z])),
+        _ => Err("expected three numbers, such as 0,0,1.5".into()),
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    mesh: String,
+    problem: Problem,
+    boundary: Boundary,
+    method: Method,
+    apply: Form,
+    precision: Precision,
+    alpha: f64,
+    end_time: f64,
+    tolerance: f64,
+    elements: usize,
+    nodes: usize,
+    steps: usize,
+    device: DeviceName,
+    shape: Shape,
+    algorithm: String,
+    iterations: usize,
+    stop: Stop,
+    converged: bool,
+    relative_residual: f64,
+    residual_history: Vec<f64>,
+    error_l2: f64,
+    seconds_assemble: f64,
+    seconds_per_apply: f64,
+    seconds_solve: f64,
+    peak_device_bytes: u64,
+    pictures: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match args.precision {
+        PrecisionArg::F32 => solve::<f32>(args, global, out),
+        PrecisionArg::F64 => solve::<f64>(args, global, out),
+    }
+}
+
+impl Args {
+    fn surface(&self) -> clinalg::Result<Mesh> {
+        match self.mesh.as_str() {
+            "cube12" => Mesh::cube12().refined_times(self.refine),
+            "cube24" => Mesh::cube24().refined_times(self.refine),
+            "sphere" => Mesh::icosphere(self.refine),
+            file => Mesh::read(file)?.refined_times(self.refine),
+        }
+    }
+}
+
+fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
+    let params = HeatParams::new(args.alpha, args.end_time, args.steps);
+    params.check()?;
+    let problem = match args.problem {
+        ProblemArg::Dirichlet => Problem::Dirichlet,
+        ProblemArg::Neumann => Problem::Neumann,
+    };
+    let form = match args.apply {
+        Apply::Assembled => Form::Assembled,
+        Apply::Otf => Form::Otf,
+        Apply::Auto => Form::Auto,
+    };
+    let mesh = args.surface()?;
+    let context = global.context(false)?;
+    let progress = Progress::new(out, "iteration", tolerance);
+    progress.stage("boundary values");
+    let exact = PointSource { source: args.source.0, alpha: args.alpha };
+    let u = |x: Point, _: Point, t: f64| exact.value(x, t);
+    let w = |x: Point, n: Point, t: f64| exact.flux(x, n, t);
+    let given = match problem {
+        Problem::Dirichlet => project_nodes(&mesh, &params, &u)?,
+        Problem::Neumann => project_triangles(&mesh, &params, &w)?,
+    };
+    progress.stage("assembling");
+    let start = Instant::now();
+    let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let system = BoundaryProblem::new(&space, problem, &options)?;
+    // One product needs no stored blocks.
+    let once = OperatorOptions { form: Form::Otf, ..options };
+    let b = system.right_side(&space.operator(problem.kinds().1, &once)?, &given)?;
+    context.finish()?;
+    let assemble = start.elapsed();
+    let solver = Params { tolerance, ..Params::default() };
+    let start = Instant::now();
+    let (x, report) = system.gmres(&b, args.restart, &solver, &mut |k, residual| progress.step(k, residual))?;
+    context.finish()?;
+    let solve = start.elapsed();
+    let peak = context.memory().peak_bytes;
+    let per_apply = time_product(system.matrix(), &x)?;
+    let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
+    progress.stage("error");
+    let error = match problem {
+        Problem::Dirichlet => error_triangles(&mesh, &params, &values, &w)?,
+        Problem::Neumann => error_nodes(&mesh, &params, &values, &u)?,
+    };
+    drop(progress);
+    let mut document = Document {
+        mesh: args.mesh.clone(),
+        problem,
+        boundary: args.boundary,
+        method: args.method,
+        apply: if system.matrix().is_assembled() { Form::Assembled } else { Form::Otf },
+        precision: T::PRECISION,
+        alpha: args.alpha,
+        end_time: args.end_time,
+        tolerance,
+        elements: mesh.triangles().len(),
+        nodes: mesh.nodes().len(),
+        steps: args.steps,
+        device: context.device().into(),
+        shape: context.shape(),
+        algorithm: system.matrix().plan_words(),
+        iterations: report.iterations,
+        stop: report.stop,
+        converged: report.stop.is_success(),
+        relative_residual: report.relative_residual,
+        residual_history: report.history,
+        error_l2: error,
+        seconds_assemble: assemble.as_secs_f64(),
+        seconds_per_apply: per_apply,
+        seconds_solve: solve.as_secs_f64(),
+        peak_device_bytes: peak,
+        pictures: Vec::new(),
+    };
+    if let Some(picture) = picture {
+        document.draw(&picture, &mesh, &values)?;
+    }
+    if let Some(path) = &args.vtk {
+        let last = |values: &[f64]| values[values.len() / args.steps * (args.steps - 1)..].to_vec();
+        let (found, given) = (last(&values), last(&given));
+        let fields = match problem {
+            Problem::Dirichlet => [Field::Triangles("w", &found), Field::Nodes("u", &given)],
+            Problem::Neumann => [Field::Triangles("w", &given), Field::Nodes("u", &found)],
+        };
+        mesh.write_vtk(path, &fields)?;
+    }
+    document.print(out)?;
+    out.json(&document)?;
+    Ok(match document.stop {
+        Stop::Converged | Stop::RoundingFloor => Exit::Done,
+        _ => Exit::NotReached,
+    })
+}
+
+/// The median time of a product.
+fn time_product<T: Real>(matrix: &dyn Operator<T>, x: &Vector<T>) -> clinalg::Result<f64> {
+    let mut y = Vector::zeros(matrix.context(), matrix.rows())?;
+    let mut times = Vec::with_capacity(TIMED);
+    for _ in 0..TIMED {
+        let start = Instant::now();
+        matrix.apply(T::one(), x, T::zero(), &mut y)?;
+        matrix.context().finish()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[TIMED / 2])
+}
+
+impl Document {
+    fn subtitle(&self) -> String {
+        let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
+        format!("{} triangles · {} time steps · {precision} · {}", self.elements, self.steps, self.device.name())
+    }
+
+    fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
+        let count = values.len() / self.steps;
+        let last = &values[count * (self.steps - 1)..];
+        let (what, label) = match self.problem {
+            Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
+            Problem::Neumann => ("u on the surface", "u"),
+        };
+        let of_triangle = |k: usize| match self.problem {
+            Problem::Dirichlet => last[k],
+            Problem::Neumann => mesh.triangles()[k].iter().map(|&v| last[v as usize]).sum::<f64>() / 3.0,
+        };
+        let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
+        let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
+        picture.body(&Body {
+            title: format!("Heat equation: {what} at t = {}", self.end_time),
+            subtitle: self.subtitle(),
+            label,
+            triangles: &corners,
+            values: &colours,
+        })?;
+        let beside = picture.beside("-convergence");
+        beside.convergence(&Convergence {
+            title: "Heat equation: residual after each iteration of GMRES".into(),
+            subtitle: self.subtitle(),
+            steps: "iteration",
+            history: &self.residual_history,
+            tolerance: self.tolerance,
+            floor: None,
+        })?;
+        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+        Ok(())
+    }
+
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let (given, found) = match self.problem {
+            Problem::Dirichlet => ("u", "w = alpha du/dn"),
+            Problem::Neumann => ("w = alpha du/dn", "u"),
+        };
+        out.line(format!("Heat equation by boundary elements: {given} on the surface given, {found} wanted"))?;
+        out.line("")?;
+        out.field("device", self.device.to_string())?;
+        out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
+        out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
+        let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
+        out.field("matrix", format!("{form}; {}", self.algorithm))?;
+        out.line("")?;
+        out.field("stop", format!("{} ({} iterations)", self.stop, self.iterations))?;
+        out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
+        out.field("error", format!("{:.4e} in L2 over surface and time, relative", self.error_l2))?;
+        let times = [self.seconds_assemble, self.seconds_solve, self.seconds_per_apply].map(seconds);
+        out.field("seconds", format!("operators {}, solve {} ({} a product)", times[0], times[1], times[2]))?;
+        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        for picture in &self.pictures {
+            out.field("picture", picture)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_three_numbers() {
+        assert_eq!(point("0, -1.5,2e3").unwrap().0, [0.0, -1.5, 2000.0]);
+        for text in ["", "1,2", "1,2,3,4", "1,x,3", "1,2,nan"] {
+            assert!(point(text).is_err(), "{text}");
+        }
+    }
+}
