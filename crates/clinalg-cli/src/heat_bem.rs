@@ -10,6 +10,7 @@ use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project
 use clinalg_bem::heat::{BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
 use clinalg_bem::mesh::Field;
 use clinalg_bem::{Mesh, Point};
+use clinalg_ode::Function;
 use serde::Serialize;
 
 use crate::Global;
@@ -25,8 +26,8 @@ const TIMED: usize = 5;
 /// Solve the heat equation by boundary elements
 ///
 /// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, by space-time Galerkin boundary elements: u
-/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. Given is the trace
-/// on the surface of a known solution, the heat of a point source outside; the report gives the error of the other boundary value.
+/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. One of them is
+/// given on the surface at all times, the other is computed there.
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON keys: mesh, problem, boundary, method, apply, precision, alpha, end_time,
@@ -37,8 +38,15 @@ seconds_assemble holds both operators with their kernels' compilation,
 seconds_solve the iteration; relative_residual is relative to the residual at
 the start x = b. error_l2 is relative, in L2 over surface and time.
 
+A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
+the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
+min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
+u has to vanish at t = 0. The solution is not known then: error_l2 is null.
+
 Examples:
   clinalg heat-bem                           the cube of 768 triangles, 32 steps
+  clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
+  clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
 
@@ -49,24 +57,24 @@ pub(crate) struct Args {
     #[arg(long, default_value = "cube12")]
     mesh: String,
     /// How often each triangle is split in four
-    #[arg(long, default_value_t = 3)]
-    refine: usize,
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES")]
+    refine: u32,
     /// Number of time steps
     #[arg(long, default_value_t = 32, value_parser = args::positive, allow_hyphen_values = true)]
     steps: usize,
     /// End of the time interval, which starts at 0
-    #[arg(long, default_value_t = 1.0, value_name = "T", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, value_name = "T", allow_hyphen_values = true)]
     end_time: f64,
     /// Diffusivity
-    #[arg(long, default_value_t = 0.5, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 0.5, value_parser = args::above_zero, allow_hyphen_values = true)]
     alpha: f64,
     /// Which boundary value is given
     #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
     problem: ProblemArg,
-    /// The known solution
-    #[arg(long, value_enum, default_value_t = Boundary::Fundamental)]
-    boundary: Boundary,
-    /// Where its heat starts, outside the surface
+    /// The given values: fundamental, those of the heat of a point source outside, which is a known solution, or a formula
+    #[arg(long, default_value = "fundamental", value_name = "fundamental|EXPR", allow_hyphen_values = true)]
+    boundary: String,
+    /// Where the heat of `--boundary fundamental` starts, outside the surface
     #[arg(long, value_parser = point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
     source: Place,
     /// How the system is solved
@@ -102,13 +110,6 @@ enum ProblemArg {
 
 #[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Boundary {
-    /// The heat of a point source outside, at --source
-    Fundamental,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
 enum Method {
     /// Generalised minimal residuals over all time steps at once
     Gmres,
@@ -139,7 +140,7 @@ fn point(text: &str) -> Result<Place, String> {
 struct Document {
     mesh: String,
     problem: Problem,
-    boundary: Boundary,
+    boundary: String,
     method: Method,
     apply: Form,
     precision: Precision,
@@ -157,7 +158,7 @@ struct Document {
     converged: bool,
     relative_residual: f64,
     residual_history: Vec<f64>,
-    error_l2: f64,
+    error_l2: Option<f64>,
     seconds_assemble: f64,
     seconds_per_apply: f64,
     seconds_solve: f64,
@@ -172,13 +173,80 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
 }
 
+/// Most triangles: a block of a matrix for them would have 2^40 entries.
+const MOST_TRIANGLES: usize = 1 << 20;
+
 impl Args {
-    fn surface(&self) -> clinalg::Result<Mesh> {
-        match self.mesh.as_str() {
-            "cube12" => Mesh::cube12().refined_times(self.refine),
-            "cube24" => Mesh::cube24().refined_times(self.refine),
-            "sphere" => Mesh::icosphere(self.refine),
-            file => Mesh::read(file)?.refined_times(self.refine),
+    fn surface(&self) -> Result<Mesh, Failure> {
+        let mesh = match self.mesh.as_str() {
+            "cube12" => Mesh::cube12(),
+            "cube24" => Mesh::cube24(),
+            "sphere" => Mesh::icosphere(0)?,
+            file => Mesh::read(file)?,
+        };
+        let triangles = mesh.triangles().len() << (2 * self.refine);
+        if triangles > MOST_TRIANGLES {
+            let words = format!("--refine {} makes {triangles} triangles; at most {MOST_TRIANGLES}", self.refine);
+            return Err(Failure::usage(words));
+        }
+        let times = self.refine as usize;
+        Ok(if self.mesh == "sphere" { Mesh::icosphere(times)? } else { mesh.refined_times(times)? })
+    }
+
+    /// What `--boundary` says.
+    fn given(&self, mesh: &Mesh, params: &HeatParams) -> Result<Given, Failure> {
+        if self.boundary.trim() == "fundamental" {
+            let source = self.source.0;
+            if mesh.contains(source) {
+                let words = format!("--source {source:?} is inside the surface; its heat solves the equation only outside it");
+                return Err(Failure::usage(words));
+            }
+            return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
+        }
+        let formula = Function::parse(&self.boundary, &["x", "y", "z", "nx", "ny", "nz"])
+            .map_err(|error| Failure::usage(format!("--boundary: {error}")))?;
+        let given = Given::Formula(formula);
+        // A flux may start at once; u is 0 then.
+        if matches!(self.problem, ProblemArg::Dirichlet) {
+            given.check_start(mesh, params)?;
+        }
+        Ok(given)
+    }
+}
+
+/// The given boundary values.
+enum Given {
+    /// Those of a known solution.
+    Known(PointSource),
+    Formula(Function),
+}
+
+/// Part of the largest |u| that u may have at t = 0: the rounding of a formula that vanishes there.
+const START: f64 = 1e-10;
+
+impl Given {
+    fn at(&self, problem: Problem, x: Point, n: Point, t: f64) -> f64 {
+        match (self, problem) {
+            (Given::Known(source), Problem::Dirichlet) => source.value(x, t),
+            (Given::Known(source), Problem::Neumann) => source.flux(x, n, t),
+            (Given::Formula(f), _) => f.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], t),
+        }
+    }
+
+    /// An error where u does not vanish at t = 0.
+    fn check_start(&self, mesh: &Mesh, params: &HeatParams) -> Result<(), Failure> {
+        let centre = |k: usize| (mesh.point(k, [1.0 / 3.0; 3]), mesh.normals()[k]);
+        let at = |k: usize, t: f64| self.at(Problem::Dirichlet, centre(k).0, centre(k).1, t);
+        let all = 0..mesh.triangles().len();
+        let later = |k: usize| (1..=params.steps).map(move |s| at(k, s as f64 * params.step()).abs());
+        let largest = all.clone().flat_map(later).fold(0.0, f64::max);
+        match all.map(|k| (k, at(k, 0.0))).find(|(_, u)| u.is_nan() || u.abs() > START * largest) {
+            None => Ok(()),
+            Some((k, u)) => Err(Failure::usage(format!(
+                "--boundary gives u = {u} at t = 0 in {:?}; u has to start at 0, as inside: multiply by a function such as \
+                 t^2 or 1-exp(-10*t)",
+                centre(k).0
+            ))),
         }
     }
 }
@@ -201,12 +269,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let context = global.context(false)?;
     let progress = Progress::new(out, "iteration", tolerance);
     progress.stage("boundary values");
-    let exact = PointSource { source: args.source.0, alpha: args.alpha };
-    let u = |x: Point, _: Point, t: f64| exact.value(x, t);
-    let w = |x: Point, n: Point, t: f64| exact.flux(x, n, t);
+    let values_given = args.given(&mesh, &params)?;
+    let on_boundary = |x: Point, n: Point, t: f64| values_given.at(problem, x, n, t);
     let given = match problem {
-        Problem::Dirichlet => project_nodes(&mesh, &params, &u)?,
-        Problem::Neumann => project_triangles(&mesh, &params, &w)?,
+        Problem::Dirichlet => project_nodes(&mesh, &params, &on_boundary)?,
+        Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
     };
     progress.stage("assembling");
     let start = Instant::now();
@@ -227,15 +294,20 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let per_apply = time_product(system.matrix(), &x)?;
     let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
     progress.stage("error");
-    let error = match problem {
-        Problem::Dirichlet => error_triangles(&mesh, &params, &values, &w)?,
-        Problem::Neumann => error_nodes(&mesh, &params, &values, &u)?,
+    let error = match (&values_given, problem) {
+        (Given::Formula(_), _) => None,
+        (Given::Known(exact), Problem::Dirichlet) => {
+            Some(error_triangles(&mesh, &params, &values, &|x: Point, n: Point, t: f64| exact.flux(x, n, t))?)
+        }
+        (Given::Known(exact), Problem::Neumann) => {
+            Some(error_nodes(&mesh, &params, &values, &|x: Point, _: Point, t: f64| exact.value(x, t))?)
+        }
     };
     drop(progress);
     let mut document = Document {
         mesh: args.mesh.clone(),
         problem,
-        boundary: args.boundary,
+        boundary: args.boundary.clone(),
         method: args.method,
         apply: if system.matrix().is_assembled() { Form::Assembled } else { Form::Otf },
         precision: T::PRECISION,
@@ -348,7 +420,9 @@ impl Document {
         out.line("")?;
         out.field("stop", format!("{} ({} iterations)", self.stop, self.iterations))?;
         out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
-        out.field("error", format!("{:.4e} in L2 over surface and time, relative", self.error_l2))?;
+        if let Some(error) = self.error_l2 {
+            out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
+        }
         let times = [self.seconds_assemble, self.seconds_solve, self.seconds_per_apply].map(seconds);
         out.field("seconds", format!("operators {}, solve {} ({} a product)", times[0], times[1], times[2]))?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
