@@ -18,7 +18,7 @@ use crate::args::{self, DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes, seconds};
 use crate::plot::{Body, Convergence, Picture};
-use crate::progress::Progress;
+use crate::progress::{Progress, Steps};
 
 /// Products that seconds_per_apply is the median of.
 const TIMED: usize = 5;
@@ -30,7 +30,7 @@ const TIMED: usize = 5;
 /// given on the surface at all times, the other is computed there.
 #[derive(clap::Args)]
 #[command(after_help = "\
-JSON keys: mesh, problem, boundary, method, apply, precision, alpha, end_time,
+JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, shape, algorithm, iterations, stop,
 converged, relative_residual, residual_history, error_l2, seconds_assemble,
 seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
@@ -80,7 +80,10 @@ pub(crate) struct Args {
     /// How the system is solved
     #[arg(long, value_enum, default_value_t = Method::Gmres)]
     method: Method,
-    /// Iterations between restarts
+    /// What makes GMRES need fewer iterations
+    #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
+    preconditioner: PreconditionerArg,
+    /// Iterations of GMRES between restarts
     #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT")]
     restart: usize,
     /// Whether matrices are stored
@@ -108,11 +111,21 @@ enum ProblemArg {
     Neumann,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Generalised minimal residuals over all time steps at once
     Gmres,
+    /// Block forward elimination: the diagonal block is inverted once, then one pass goes through the time steps
+    Forward,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PreconditionerArg {
+    None,
+    /// The operator of opposite order, on the same mesh
+    Opposite,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -142,6 +155,7 @@ struct Document {
     problem: Problem,
     boundary: String,
     method: Method,
+    preconditioner: PreconditionerArg,
     apply: Form,
     precision: Precision,
     alpha: f64,
@@ -198,7 +212,8 @@ impl Args {
         if self.boundary.trim() == "fundamental" {
             let source = self.source.0;
             if mesh.contains(source) {
-                let words = format!("--source {source:?} is inside the surface; its heat solves the equation only outside it");
+                let words =
+                    format!("--source {source:?} is inside the surface; its heat solves the equation only outside it");
                 return Err(Failure::usage(words));
             }
             return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
@@ -253,6 +268,9 @@ impl Given {
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
+        return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
+    }
     let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
     let params = HeatParams::new(args.alpha, args.end_time, args.steps);
     params.check()?;
@@ -267,27 +285,41 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let mesh = args.surface()?;
     let context = global.context(false)?;
-    let progress = Progress::new(out, "iteration", tolerance);
-    progress.stage("boundary values");
+    let progress = match args.method {
+        Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
+        Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
+    };
     let values_given = args.given(&mesh, &params)?;
+    progress.stage("assembling");
+    let mut start = Instant::now();
+    let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let system = BoundaryProblem::new(&space, problem, &options)?;
+    context.finish()?;
+    let matrix = start.elapsed();
+    progress.stage("boundary values");
     let on_boundary = |x: Point, n: Point, t: f64| values_given.at(problem, x, n, t);
     let given = match problem {
         Problem::Dirichlet => project_nodes(&mesh, &params, &on_boundary)?,
         Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
     };
-    progress.stage("assembling");
-    let start = Instant::now();
-    let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
-    let options = OperatorOptions { form, ..OperatorOptions::default() };
-    let system = BoundaryProblem::new(&space, problem, &options)?;
+    progress.stage("right-hand side");
+    start = Instant::now();
     // One product needs no stored blocks.
     let once = OperatorOptions { form: Form::Otf, ..options };
     let b = system.right_side(&space.operator(problem.kinds().1, &once)?, &given)?;
+    let inverse = match args.preconditioner {
+        PreconditionerArg::Opposite => Some(system.opposite(&options)?),
+        PreconditionerArg::None => None,
+    };
     context.finish()?;
-    let assemble = start.elapsed();
+    let assemble = matrix + start.elapsed();
     let solver = Params { tolerance, ..Params::default() };
     let start = Instant::now();
-    let (x, report) = system.gmres(&b, args.restart, &solver, &mut |k, residual| progress.step(k, residual))?;
+    let (x, report) = match args.method {
+        Method::Gmres => system.gmres(inverse.as_ref(), &b, args.restart, &solver, &mut |k, r| progress.step(k, r))?,
+        Method::Forward => system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?,
+    };
     context.finish()?;
     let solve = start.elapsed();
     let peak = context.memory().peak_bytes;
@@ -309,6 +341,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         problem,
         boundary: args.boundary.clone(),
         method: args.method,
+        preconditioner: args.preconditioner,
         apply: if system.matrix().is_assembled() { Form::Assembled } else { Form::Otf },
         precision: T::PRECISION,
         alpha: args.alpha,
@@ -350,6 +383,28 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Stop::Converged | Stop::RoundingFloor => Exit::Done,
         _ => Exit::NotReached,
     })
+}
+
+/// What a person watches: how far the residual has fallen, or the time steps done.
+enum Bar {
+    Residual(Progress),
+    Steps(Steps),
+}
+
+impl Bar {
+    fn stage(&self, what: &str) {
+        match self {
+            Bar::Residual(bar) => bar.stage(what),
+            Bar::Steps(bar) => bar.stage(what),
+        }
+    }
+
+    fn step(&self, step: usize, residual: f64) {
+        match self {
+            Bar::Residual(bar) => bar.step(step, residual),
+            Bar::Steps(bar) => bar.reached(step as u64),
+        }
+    }
 }
 
 /// The median time of a product.
@@ -394,9 +449,12 @@ impl Document {
         })?;
         let beside = picture.beside("-convergence");
         beside.convergence(&Convergence {
-            title: "Heat equation: residual after each iteration of GMRES".into(),
+            title: match self.method {
+                Method::Gmres => "Heat equation: residual after each iteration of GMRES".into(),
+                Method::Forward => "Heat equation: residual after each pass of forward elimination".into(),
+            },
             subtitle: self.subtitle(),
-            steps: "iteration",
+            steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: None,
@@ -418,7 +476,12 @@ impl Document {
         let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
         out.field("matrix", format!("{form}; {}", self.algorithm))?;
         out.line("")?;
-        out.field("stop", format!("{} ({} iterations)", self.stop, self.iterations))?;
+        let what = match (self.method, self.preconditioner) {
+            (Method::Forward, _) => "passes of forward elimination",
+            (_, PreconditionerArg::Opposite) => "iterations, preconditioned",
+            _ => "iterations",
+        };
+        out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
         out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
         if let Some(error) = self.error_l2 {
             out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;

@@ -2,8 +2,8 @@
 
 use clinalg::Real;
 
-use crate::formula::{self, Expr, Names, Values};
 use crate::Result;
+use crate::formula::{self, Expr, Names, Values};
 
 /// A formula of some named variables and of the time `t`, in the language of right-hand sides without fields and grids.
 ///
@@ -51,7 +51,6 @@ impl Function {
         self.expr.eval(&At { variables, time })
     }
 }
-
 
 impl<T: Real> Values<T> for At<'_> {
     fn time(&self) -> T {

@@ -177,14 +177,20 @@ impl<T: Real> HeatOperator<T> {
         let spread_stride = BEFORE + partial_stride + LANES;
         let later_blocks = steps.saturating_sub(START_BLOCKS);
         let per_row = (later_blocks * stride * size_of::<T>()) as u64;
+        let info = context.device();
+        let (bytes, free) =
+            (per_row.saturating_mul(rows as u64), info.global_mem.saturating_sub(context.memory().live_bytes));
         let assembled = match options.form {
+            Form::Assembled if bytes > free => {
+                // Before memory is taken that others may need.
+                let limit = format!(
+                    "the blocks of {kind:?} take that much, {free} bytes are free; on the fly they take little"
+                );
+                return Err(Error::Allocation { bytes, device: info.name.clone(), limit });
+            }
             Form::Assembled => true,
             Form::Otf => false,
-            Form::Auto => {
-                let info = context.device();
-                let free = info.global_mem.saturating_sub(context.memory().live_bytes);
-                per_row.saturating_mul(rows as u64) <= free / 2
-            }
+            Form::Auto => bytes <= free / 2,
         };
         let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
         let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
@@ -576,8 +582,13 @@ impl<T: Real> HeatOperator<T> {
             }
         }
         let tile = self.tile(steps);
-        let args =
-            [Arg::size(self.cols), Arg::size(steps), Arg::size(self.spread_stride), x.buffer().arg(), self.spread.arg()];
+        let args = [
+            Arg::size(self.cols),
+            Arg::size(steps),
+            Arg::size(self.spread_stride),
+            x.buffer().arg(),
+            self.spread.arg(),
+        ];
         // What the tiles of the product read: steps before the first, and past the last.
         let width = BEFORE + steps.next_multiple_of(tile) + LANES;
         let local = if self.is_cpu() { [width, 1] } else { [32, 8] };

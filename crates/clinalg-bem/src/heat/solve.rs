@@ -7,7 +7,7 @@ use clinalg::{Error, Real, Result, Vector, ops};
 
 use super::data::{nodes_to_triangles, triangles_to_nodes};
 use super::opposite::Preconditioned;
-use super::{Forward, HeatOperator, HeatSpace, Kind, Opposite, OperatorOptions};
+use super::{Forward, HeatOperator, HeatSpace, Kind, OperatorOptions, Opposite};
 
 /// Which boundary values are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
