@@ -2,8 +2,8 @@
 
 use clinalg::Real;
 
-use crate::Result;
 use crate::formula::{self, Expr, Names, Values};
+use crate::{Error, Result};
 
 /// A formula of some named variables and of the time `t`, in the language of right-hand sides without fields and grids.
 ///
@@ -29,12 +29,18 @@ impl Function {
     /// Reads `text`; `variables` are the names it may use besides `t` and `pi`.
     ///
     /// # Errors
-    /// [`Error::Formula`](crate::Error::Formula) with the column of what cannot be read.
+    /// [`Error::Formula`] with the column of what cannot be read.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Function> {
         let parameters: Vec<String> = variables.iter().map(|&name| name.into()).collect();
         // Without dimensions no name means a coordinate or an index.
         let names = Names { parameters: &parameters, ..Names::default() };
-        Ok(Function { text: text.into(), variables: variables.len(), expr: formula::parse(text, &names)? })
+        let expr = formula::parse(text, &names)?;
+        if expr.cannot_be_summed() {
+            let before = text.find("sum").map_or("", |at| &text[..at]);
+            let reason = "`sum` has a meaning on grids only".into();
+            return Err(Error::Formula { formula: text.into(), column: before.chars().count() + 1, reason });
+        }
+        Ok(Function { text: text.into(), variables: variables.len(), expr })
     }
 
     /// The formula as it was given.
@@ -72,6 +78,18 @@ impl<T: Real> Values<T> for At<'_> {
     fn field(&self, _: usize, _: [i32; 3]) -> T {
         unreachable!("a formula without dimensions has no fields")
     }
+
+    fn data(&self, _: usize) -> T {
+        unreachable!("a formula without dimensions has no data")
+    }
+
+    fn source(&self, _: &Expr) -> T {
+        unreachable!("a formula outside a sum adds no points")
+    }
+
+    fn sum(&self, _: &Expr) -> T {
+        unreachable!("a formula with a sum was refused")
+    }
 }
 
 #[cfg(test)]
@@ -86,9 +104,9 @@ mod tests {
 
     #[test]
     fn names_of_grids_are_not_known() {
-        for (text, column) in [("x + i", 5), ("w", 1), ("x[1]", 1), ("x +", 4), ("sin(x", 6)] {
+        for (text, column) in [("x + i", 5), ("w", 1), ("x[1]", 1), ("x +", 4), ("sin(x", 6), ("1 + sum(x)", 5)] {
             match Function::parse(text, &["x"]).unwrap_err() {
-                crate::Error::Formula { column: got, .. } => assert_eq!(got, column, "{text}"),
+                Error::Formula { column: got, .. } => assert_eq!(got, column, "{text}"),
                 other => panic!("{text}: {other}"),
             }
         }
