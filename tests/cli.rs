@@ -139,7 +139,7 @@ fn help_teaches() {
     for code in 0..=5 {
         assert!(top.contains(&format!("\n  {code}  ")), "exit code {code}");
     }
-    for command in ["devices", "doctor", "poisson", "wave", "ode", "solve", "bench", "tune"] {
+    for command in ["devices", "doctor", "poisson", "wave", "heat-bem", "ode", "solve", "bench", "tune"] {
         let help = words(&format!("{command} --help")).fine();
         for needle in ["Examples:", "--json", "--device", "JSON"] {
             assert!(help.contains(needle), "{command}: {needle}");
@@ -1050,5 +1050,111 @@ fn a_cache_that_cannot_be_used_is_no_error() {
     std::fs::write(&blocked, "not a folder").unwrap();
     for cache in [blocked.as_os_str(), "".as_ref(), "/proc/nonexistent".as_ref()] {
         finish(program().args(["poisson", "--n", "9"]).env("CLINALG_CACHE_DIR", cache)).fine();
+    }
+}
+
+/// The published problem of 96 triangles and 4 time steps.
+const HEAT: &str = "heat-bem --mesh cube24 --refine 1 --steps 4 --end-time 1 --alpha 0.5";
+
+fn heat(options: &str) -> Value {
+    let done = words(&format!("{HEAT} --json {options}"));
+    assert_eq!(done.code, 0, "{options}: {}", done.stderr);
+    done.json()
+}
+
+#[test]
+fn boundary_elements_meet_the_published_errors() {
+    if !device("boundary_elements_meet_the_published_errors") {
+        return;
+    }
+    for (problem, error, iterations) in [("dirichlet", 0.6774, 19.0), ("neumann", 0.4008, 16.0)] {
+        let report = heat(&format!("--problem {problem} --boundary fundamental"));
+        let listed = "elements nodes steps iterations relative_residual error_l2 seconds_assemble seconds_per_apply \
+                      seconds_solve device algorithm peak_device_bytes";
+        keys(&report, &listed.split_whitespace().collect::<Vec<_>>());
+        assert!((number(&report, "error_l2") / error - 1.0).abs() < 2e-4, "{report}");
+        assert!((number(&report, "iterations") - iterations).abs() <= 1.0, "{report}");
+        assert_eq!((number(&report, "elements"), number(&report, "nodes")), (96.0, 50.0));
+        assert!(report["converged"].as_bool().unwrap());
+        // Other ways to the same solution.
+        for options in
+            ["--method forward --apply otf", "--preconditioner opposite --apply assembled", "--precision f32"]
+        {
+            let other = heat(&format!("--problem {problem} {options}"));
+            assert!((number(&other, "error_l2") / error - 1.0).abs() < 2e-4, "{options}: {other}");
+            assert!(number(&other, "iterations") <= number(&report, "iterations"), "{options}: {other}");
+        }
+    }
+}
+
+#[test]
+fn boundary_values_can_be_formulas() {
+    if !device("boundary_values_can_be_formulas") {
+        return;
+    }
+    let folder = folder();
+    let [picture, vtk] = ["w.svg", "w.vtu"].map(|name| folder.path().join(name));
+    let files = format!("--plot {} --vtk {}", picture.display(), vtk.display());
+    let report = heat(&format!("--boundary t^2*(1+z) {files}"));
+    assert!(report["error_l2"].is_null() && report["converged"].as_bool().unwrap(), "{report}");
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
+    assert!(svg(&picture).contains("flux w") && svg(&folder.path().join("w-convergence.svg")).contains("iteration"));
+    assert!(std::fs::read_to_string(&vtk).unwrap().contains("UnstructuredGrid"));
+    // The known solution's values as a formula: the same system.
+    let [x2, t] = ["(x^2+y^2+(z-1.5)^2)", "max(t,1e-9)"];
+    let formula = format!("--boundary exp(-{x2}/(2*{t}))/(2*pi*{t})^1.5");
+    let [by_formula, known] = [formula.as_str(), "--boundary fundamental"].map(heat);
+    for (a, b) in numbers(&by_formula, "residual_history").into_iter().zip(numbers(&known, "residual_history")) {
+        assert!((a / b - 1.0).abs() < 1e-3, "{by_formula} {known}");
+    }
+    // A flux may start at once.
+    assert!(heat("--problem neumann --boundary if(nz>0.9,1,0)")["error_l2"].is_null());
+}
+
+#[test]
+fn boundary_elements_refuse_in_words() {
+    if !device("boundary_elements_refuse_in_words") {
+        return;
+    }
+    let folder = folder();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        format!("--mesh {}", path.display())
+    };
+    let nodes = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    let cases = [
+        ("--boundary 1+t".to_owned(), 2, "at t = 0"),
+        ("--boundary x+*2".into(), 2, "column 3"),
+        ("--boundary t*log(x-9)".into(), 2, "NaN"),
+        ("--source 0,0,0".into(), 2, "inside the surface"),
+        ("--source 1,2".into(), 2, "three numbers"),
+        ("--alpha 0".into(), 2, "above 0"),
+        ("--end-time nan".into(), 2, "above 0"),
+        ("--steps 0".into(), 2, "at least 1"),
+        ("--refine 11".into(), 2, "0..=10"),
+        ("--refine 10".into(), 2, "at most 1048576"),
+        ("--tol 2".into(), 2, "between 0 and 1"),
+        ("--method forward --preconditioner opposite".into(), 2, "direct"),
+        ("--refine 4 --steps 20000 --apply assembled".into(), 4, "bytes are free"),
+        ("--mesh nowhere.obj".into(), 5, "nowhere.obj"),
+        (write("open.obj", &format!("{nodes}f 1 3 2\nf 1 2 4\nf 1 4 3\n")), 2, "edge"),
+        (write("inside_out.obj", &format!("{nodes}f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")), 2, "outward"),
+        (write("flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"), 2, "area"),
+        (write("nan.off", "OFF\n4 4 0\nnan 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"), 2, "finite"),
+    ];
+    for (options, code, what) in &cases {
+        // An option is given once.
+        let mut line = vec!["heat-bem"];
+        let defaults = [("--mesh", "cube24"), ("--refine", "0"), ("--steps", "4")];
+        for (name, value) in defaults {
+            if !options.contains(name) {
+                line.extend([name, value]);
+            }
+        }
+        line.extend(options.split_whitespace());
+        let done = run(&line);
+        assert_eq!(done.code, *code, "{options}: {}", done.stderr);
+        assert!(done.stderr.contains(what), "{options}: {}", done.stderr);
     }
 }

@@ -33,7 +33,7 @@ fn solve<T: Real>(context: &Context, mesh: &Mesh, params: &HeatParams, problem: 
     let other = space.operator(problem.kinds().1, &options).unwrap();
     let b = system.right_side(&other, &given).unwrap();
     let solver = Params { tolerance, ..Params::default() };
-    let (x, report) = system.gmres(&b, 500, &solver, &mut |_, _| ()).unwrap();
+    let (x, report) = system.gmres(None, &b, 500, &solver, &mut |_, _| ()).unwrap();
     assert!(report.stop.is_success(), "{report}");
     let x: Vec<f64> = x.to_vec().unwrap().into_iter().map(T::wide).collect();
     let (error, values) = match problem {

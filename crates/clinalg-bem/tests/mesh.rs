@@ -232,3 +232,15 @@ fn vtk_files_hold_mesh_and_fields() {
     let error = mesh.write_vtk(&path, &[Field::Nodes("u", &flux)]).unwrap_err();
     assert_eq!(error.id(), "clinalg:argument:length");
 }
+
+#[test]
+fn points_are_inside_or_outside() {
+    for mesh in [Mesh::cube24().refined().unwrap(), Mesh::icosphere(2).unwrap()] {
+        for point in [[0.0, 0.0, 0.0], [0.3, -0.4, 0.5], [0.0, 0.0, 0.98]] {
+            assert!(mesh.contains(point), "{point:?}");
+        }
+        for point in [[0.0, 0.0, 1.01], [2.0, 0.0, 0.0], [-1.1, -1.1, 1.1], [0.0, 1e9, 0.0]] {
+            assert!(!mesh.contains(point), "{point:?}");
+        }
+    }
+}

@@ -1,10 +1,12 @@
-//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, ODEs, sparse solves, benchmarks, tuning.
+//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, heat by boundary elements, ODEs, sparse solves,
+//! benchmarks, tuning.
 
 mod args;
 mod bench;
 mod devices;
 mod doctor;
 mod exit;
+mod heat_bem;
 mod ode;
 mod output;
 mod plot;
@@ -29,6 +31,7 @@ Examples:
   clinalg doctor                    is every operation right on each of them?
   clinalg poisson --plot u.png      solve -Laplace u = f by multigrid, draw u
   clinalg wave --plot frames        follow the wave equation, draw frames
+  clinalg heat-bem --plot w.png     the heat equation by boundary elements
   clinalg ode --problem heat2d      integrate a system of ODEs; --list lists them
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
   clinalg bench                     operations against the memory bandwidth
@@ -97,6 +100,7 @@ enum Command {
     Doctor(doctor::Args),
     Poisson(poisson::Args),
     Wave(wave::Args),
+    HeatBem(heat_bem::Args),
     Ode(ode::Args),
     Solve(solve::Args),
     Bench(bench::Args),
@@ -136,6 +140,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
         Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
         Command::Wave(args) => wave::run(args, &cli.global, &mut out),
+        Command::HeatBem(args) => heat_bem::run(args, &cli.global, &mut out),
         Command::Ode(args) => ode::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),

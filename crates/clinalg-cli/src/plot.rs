@@ -68,6 +68,10 @@ impl Picture {
         self.draw(|root| field.draw(root), |root| field.draw(root))
     }
 
+    pub(crate) fn body(&self, body: &Body<'_>) -> Result<(), Failure> {
+        self.draw(|root| body.draw(root), |root| body.draw(root))
+    }
+
     pub(crate) fn convergence(&self, convergence: &Convergence<'_>) -> Result<(), Failure> {
         self.draw(|root| convergence.draw(root), |root| convergence.draw(root))
     }
@@ -303,6 +307,65 @@ impl Field<'_> {
         let at = j as usize * self.n + i as usize;
         let edge = |k: usize| (1.0 - s) * self.values[k] + s * self.values[k + 1];
         (1.0 - t) * edge(at) + t * edge(at + self.n)
+    }
+}
+
+/// Values on the triangles of the surface of a body, seen from outside.
+pub(crate) struct Body<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What the colour bar shows.
+    pub(crate) label: &'a str,
+    /// Corners, anticlockwise seen from outside.
+    pub(crate) triangles: &'a [[[f64; 3]; 3]],
+    /// One value a triangle.
+    pub(crate) values: &'a [f64],
+}
+
+/// Where a body is seen from: right, front and top are in view.
+const VIEW: [[f64; 3]; 3] = [[0.8, 0.6, 0.0], [-0.24, 0.32, 0.917], [0.55, -0.734, 0.4]];
+
+impl Body<'_> {
+    fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    where
+        DB::ErrorType: 'static,
+    {
+        let body = titled(root, &self.title, &self.subtitle)?;
+        let finite = || self.values.iter().copied().filter(|v| v.is_finite());
+        let (low, high) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 0.0) };
+        let (left, right) = body.split_horizontally(LABELS.0 + SIDE + 30);
+        // Right, up and towards the eye.
+        let along = |p: [f64; 3], d: usize| (0..3).map(|k| VIEW[d][k] * p[k]).sum::<f64>();
+        let seen: Vec<[[f64; 3]; 3]> =
+            self.triangles.iter().map(|t| t.map(|p| [0, 1, 2].map(|d| along(p, d)))).collect();
+        let range = |d: usize| {
+            let all = seen.iter().flatten().map(move |p| p[d]);
+            (all.clone().fold(f64::INFINITY, f64::min), all.fold(f64::NEG_INFINITY, f64::max))
+        };
+        let (xs, ys) = (range(0), range(1));
+        let size = f64::from(SIDE) * 0.96;
+        let scale = size / (xs.1 - xs.0).max(ys.1 - ys.0);
+        let place = |p: &[f64; 3]| {
+            let x = f64::from(LABELS.0) / 2.0 + 0.5 * size + scale * (p[0] - 0.5 * (xs.0 + xs.1));
+            let y = 0.5 * size + 10.0 - scale * (p[1] - 0.5 * (ys.0 + ys.1));
+            (x.round() as i32, y.round() as i32)
+        };
+        // The nearest last; those that face away stay out.
+        let turn =
+            |t: &[[f64; 3]; 3]| (t[1][0] - t[0][0]) * (t[2][1] - t[0][1]) - (t[1][1] - t[0][1]) * (t[2][0] - t[0][0]);
+        let mut order: Vec<usize> = (0..seen.len()).filter(|&k| turn(&seen[k]) > 0.0).collect();
+        let depth = |k: usize| seen[k].iter().map(|p| p[2]).sum::<f64>();
+        order.sort_by(|&a, &b| depth(a).total_cmp(&depth(b)));
+        for k in order {
+            let value = self.values[k];
+            let colour = viridis(if high > low { (value - low) / (high - low) } else { 0.5 });
+            let corners: Vec<(i32, i32)> = seen[k].iter().map(place).collect();
+            left.draw(&Polygon::new(corners.clone(), colour.filled()))?;
+            let edge = RGBColor(colour.0 / 4 * 3, colour.1 / 4 * 3, colour.2 / 4 * 3);
+            left.draw(&PathElement::new([corners[0], corners[1], corners[2], corners[0]], edge.stroke_width(1)))?;
+        }
+        bar(&right, size as i32, (low, high), self.label)
     }
 }
 

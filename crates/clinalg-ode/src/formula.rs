@@ -461,7 +461,7 @@ impl Expr {
         }
     }
 
-    fn cannot_be_summed(&self) -> bool {
+    pub(crate) fn cannot_be_summed(&self) -> bool {
         match self {
             Expr::Sum(_) => true,
             Expr::Field { offset, .. } => *offset != [0; 3],

@@ -12,6 +12,7 @@ mod draw;
 pub mod error;
 mod events;
 mod formula;
+mod function;
 pub mod graph;
 pub mod integrate;
 mod integrator;
@@ -30,6 +31,7 @@ pub mod tableau;
 
 pub use device::DeviceStepper;
 pub use error::{Error, Result};
+pub use function::Function;
 pub use graph::Graph;
 pub use method::{METHODS, Method};
 pub use plan::{Plan, Variant};

@@ -19,8 +19,10 @@
 //! equations); Sauter and Schwab 2011 (quadrature where triangles touch).
 
 pub mod data;
+mod forward;
 pub mod functions;
 mod operator;
+mod opposite;
 mod potential;
 pub mod reference;
 mod solve;
@@ -31,6 +33,8 @@ use clinalg::{Error, Result};
 pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
+pub use forward::Forward;
+pub use opposite::Opposite;
 pub use potential::interior;
 pub use solve::{BoundaryProblem, Problem};
 pub use space::HeatSpace;

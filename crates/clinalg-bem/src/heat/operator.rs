@@ -92,7 +92,6 @@ pub struct HeatOperator<T: Real> {
     partial: Buffer<T>,
     partial_stride: usize,
     splits: usize,
-    tile: usize,
 }
 
 /// Rows whose blocks lie together.
@@ -178,14 +177,20 @@ impl<T: Real> HeatOperator<T> {
         let spread_stride = BEFORE + partial_stride + LANES;
         let later_blocks = steps.saturating_sub(START_BLOCKS);
         let per_row = (later_blocks * stride * size_of::<T>()) as u64;
+        let info = context.device();
+        let (bytes, free) =
+            (per_row.saturating_mul(rows as u64), info.global_mem.saturating_sub(context.memory().live_bytes));
         let assembled = match options.form {
+            Form::Assembled if bytes > free => {
+                // Before memory is taken that others may need.
+                let limit = format!(
+                    "the blocks of {kind:?} take that much, {free} bytes are free; on the fly they take little"
+                );
+                return Err(Error::Allocation { bytes, device: info.name.clone(), limit });
+            }
             Form::Assembled => true,
             Form::Otf => false,
-            Form::Auto => {
-                let info = context.device();
-                let free = info.global_mem.saturating_sub(context.memory().live_bytes);
-                per_row.saturating_mul(rows as u64) <= free / 2
-            }
+            Form::Auto => bytes <= free / 2,
         };
         let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
         let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
@@ -209,7 +214,6 @@ impl<T: Real> HeatOperator<T> {
             partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
             partial_stride,
             splits,
-            tile,
             shared,
         };
         if later_blocks > 0 {
@@ -229,7 +233,7 @@ impl<T: Real> HeatOperator<T> {
                 })?;
                 operator.panels.push(Panel { rows, values });
                 if assembled {
-                    operator.fill(k * panel, k)?;
+                    operator.fill(k * panel, k, steps)?;
                 }
             }
         }
@@ -295,9 +299,10 @@ impl<T: Real> HeatOperator<T> {
             let index = if self.assembled { first / self.panels[0].rows } else { 0 };
             let rows = self.panels[index].rows.min(self.rows - first);
             if !self.assembled {
-                self.fill(first, index)?;
+                self.fill(first, index, d + 1)?;
             }
-            take(&self.panels[index].values, rows, START_BLOCKS, self.steps - START_BLOCKS)?;
+            let kept = if self.assembled { self.steps } else { d + 1 } - START_BLOCKS;
+            take(&self.panels[index].values, rows, START_BLOCKS, kept)?;
             first += rows;
         }
         Ok(block)
@@ -315,14 +320,14 @@ impl<T: Real> HeatOperator<T> {
         Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&defines)
     }
 
-    /// A kernel that moves or multiplies, the same for all operators.
-    fn plain(&self, names: [&'static str; 2]) -> Kernel {
+    /// A kernel that moves or multiplies, the same for all operators, for tiles of `tile` time steps.
+    fn plain(&self, names: [&'static str; 2], tile: usize) -> Kernel {
         let name = names[usize::from(self.is_cpu())];
         let kernel = Kernel::new(&BEM_HEAT, name, T::PRECISION).with(&[("DEGREE", DEGREE_STEP as u64)]);
         if self.is_cpu() {
             kernel.with(PROCESSOR)
         } else {
-            kernel.with(&[("STEPS_ITEM", (self.tile / ROW_ITEMS) as u64), ("ROWS_ITEM", ROWS_ITEM as u64)])
+            kernel.with(&[("STEPS_ITEM", (tile / ROW_ITEMS) as u64), ("ROWS_ITEM", ROWS_ITEM as u64)])
         }
     }
 
@@ -490,8 +495,8 @@ impl<T: Real> HeatOperator<T> {
         (best.0, best.1, best.2)
     }
 
-    /// Computes the later blocks of the rows from `first` on into panel `index`.
-    fn fill(&self, first: usize, index: usize) -> Result<()> {
+    /// Computes the later blocks below `blocks` of the rows from `first` on into panel `index`, which then has no others.
+    fn fill(&self, first: usize, index: usize, blocks: usize) -> Result<()> {
         let Some(later) = &self.later else { return Ok(()) };
         let shared = &*self.shared;
         let panel = &self.panels[index];
@@ -503,7 +508,8 @@ impl<T: Real> HeatOperator<T> {
             (&later.whole, ["fill_blocks_gpu", "fill_blocks_cpu"]),
         ];
         for (number, (part, names)) in parts.into_iter().enumerate() {
-            if part.blocks == 0 {
+            let wanted = part.blocks.min(blocks.saturating_sub(part.first));
+            if wanted == 0 {
                 continue;
             }
             let mut args = shared.geometry(self.kind);
@@ -519,9 +525,8 @@ impl<T: Real> HeatOperator<T> {
             if number < 2 {
                 args.extend([Arg::real::<T>(later.reaches[number]), Arg::real::<T>(later.cut)]);
             }
-            args.extend([count(part.first), count(part.blocks)]);
-            let kept = self.steps - START_BLOCKS;
-            args.extend([count(first), count(rows), count(START_BLOCKS), count(kept)]);
+            args.extend([count(part.first), count(wanted)]);
+            args.extend([count(first), count(rows), count(START_BLOCKS), count(blocks - START_BLOCKS)]);
             args.push(panel.values.arg());
             let (kernel, lanes) =
                 if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
@@ -530,24 +535,99 @@ impl<T: Real> HeatOperator<T> {
         Ok(())
     }
 
-    /// Adds the product of the blocks from `base` on to the partial sums of the rows from `first` on.
-    fn multiply(&self, first: usize, rows: usize, base: usize, kept: usize, values: &Buffer<T>) -> Result<()> {
+    /// Time steps of a work-group of the product over `steps` steps.
+    fn tile(&self, steps: usize) -> usize {
+        if self.is_cpu() { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) }
+    }
+
+    /// Adds the product of the blocks from `base` on, over the first `steps` time steps, to the partial sums of the rows from
+    /// `first` on.
+    fn multiply(&self, steps: usize, first: usize, rows: usize, stored: Stored<'_, T>) -> Result<()> {
+        let Stored { base, kept, values } = stored;
         let more = Arg::U32(u32::from(base > 0));
         let mut args = vec![Arg::size(rows), Arg::size(self.stride()), Arg::size(base), Arg::size(kept)];
         if self.is_cpu() {
-            args.push(Arg::size(self.steps));
+            args.push(Arg::size(steps));
         }
         args.extend([values.arg(), Arg::size(self.spread_stride), self.spread.arg()]);
         let context = &self.shared.context;
+        let tile = self.tile(steps);
         if self.is_cpu() {
             args.extend([Arg::size(first), Arg::size(self.partial_stride), more, self.partial.arg()]);
-            return launch(context, self.plain(PRODUCTS), Range::d1(context.chunks().min(rows), 1), &args);
+            return launch(context, self.plain(PRODUCTS, tile), Range::d1(context.chunks().min(rows), 1), &args);
         }
         args.extend([Arg::size(self.splits), Arg::size(first), Arg::size(self.rows), Arg::size(self.partial_stride)]);
         args.extend([more, self.partial.arg()]);
-        let groups = [rows.div_ceil(ROWS) * ROW_ITEMS * ROW_ITEMS, self.splits * (self.partial_stride / self.tile)];
-        launch(context, self.plain(PRODUCTS), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
+        let groups = [rows.div_ceil(ROWS) * ROW_ITEMS * ROW_ITEMS, self.splits * steps.div_ceil(tile)];
+        launch(context, self.plain(PRODUCTS, tile), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
     }
+
+    /// y = alpha A x + beta y over the first `steps` time steps only, as if there were no others: x has `cols * steps` and y
+    /// `rows * steps` values. Blocks from `steps` on are neither read nor computed.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for more steps than there are; otherwise as [`Operator::apply`].
+    pub fn apply_first(&self, steps: usize, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let context = &self.shared.context;
+        if steps > self.steps {
+            let (expected, got) = (format!("at most {}", self.steps), steps.to_string());
+            return Err(Error::Value { argument: "steps", expected, got });
+        }
+        for (argument, vector, expected) in [("x", x, self.cols * steps), ("y", &*y, self.rows * steps)] {
+            if !context.same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+            if vector.len() != expected {
+                return Err(Error::Length { argument, expected, got: vector.len() });
+            }
+        }
+        let tile = self.tile(steps);
+        let args = [
+            Arg::size(self.cols),
+            Arg::size(steps),
+            Arg::size(self.spread_stride),
+            x.buffer().arg(),
+            self.spread.arg(),
+        ];
+        // What the tiles of the product read: steps before the first, and past the last.
+        let width = BEFORE + steps.next_multiple_of(tile) + LANES;
+        let local = if self.is_cpu() { [width, 1] } else { [32, 8] };
+        let range = Range::d2([width, self.stride()], local);
+        launch(context, self.plain(["spread_steps_gpu", "spread_steps_cpu"], tile), range, &args)?;
+        let kept = self.steps.min(START_BLOCKS);
+        self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
+        let mut first = 0;
+        while steps > START_BLOCKS && first < self.rows {
+            let index = if self.assembled { first / self.panels[0].rows } else { 0 };
+            let rows = self.panels[index].rows.min(self.rows - first);
+            // On the fly the panel has the blocks that are wanted.
+            let kept = if self.assembled { self.steps } else { steps } - START_BLOCKS;
+            if !self.assembled {
+                self.fill(first, index, steps)?;
+            }
+            self.multiply(steps, first, rows, Stored { base: START_BLOCKS, kept, values: &self.panels[index].values })?;
+            first += rows;
+        }
+        let args = [
+            Arg::size(self.rows),
+            Arg::size(steps),
+            Arg::size(self.splits),
+            Arg::size(self.partial_stride),
+            self.partial.arg(),
+            Arg::real::<T>(alpha.wide()),
+            Arg::real::<T>(beta.wide()),
+            y.buffer().arg(),
+        ];
+        let range = Range::d2([self.rows, steps], if self.is_cpu() { [1, 1] } else { [32, 8] });
+        launch(context, self.plain(["join_parts_gpu", "join_parts_cpu"], tile), range, &args)
+    }
+}
+
+/// Blocks `base` to `base + kept - 1` of some rows.
+struct Stored<'a, T: Real> {
+    base: usize,
+    kept: usize,
+    values: &'a Buffer<T>,
 }
 
 /// Time steps that an item of the product has on a GPU.
@@ -584,42 +664,6 @@ impl<T: Real> Operator<T> for HeatOperator<T> {
     }
 
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-        let context = &self.shared.context;
-        for (argument, vector, expected) in [("x", x, self.cols * self.steps), ("y", &*y, self.rows * self.steps)] {
-            if !context.same(vector.context()) {
-                return Err(Error::Context { argument });
-            }
-            if vector.len() != expected {
-                return Err(Error::Length { argument, expected, got: vector.len() });
-            }
-        }
-        let (stride, steps) = (Arg::size(self.spread_stride), Arg::size(self.steps));
-        let args = [Arg::size(self.cols), steps, stride, x.buffer().arg(), self.spread.arg()];
-        let local = if self.is_cpu() { [self.spread_stride, 1] } else { [32, 8] };
-        let range = Range::d2([self.spread_stride, self.stride()], local);
-        launch(context, self.plain(["spread_steps_gpu", "spread_steps_cpu"]), range, &args)?;
-        self.multiply(0, self.rows, 0, self.steps.min(START_BLOCKS), &self.start)?;
-        let mut first = 0;
-        while first < self.rows && !self.panels.is_empty() {
-            let index = if self.assembled { first / self.panels[0].rows } else { 0 };
-            let rows = self.panels[index].rows.min(self.rows - first);
-            if !self.assembled {
-                self.fill(first, index)?;
-            }
-            self.multiply(first, rows, START_BLOCKS, self.steps - START_BLOCKS, &self.panels[index].values)?;
-            first += rows;
-        }
-        let args = [
-            Arg::size(self.rows),
-            steps,
-            Arg::size(self.splits),
-            Arg::size(self.partial_stride),
-            self.partial.arg(),
-            Arg::real::<T>(alpha.wide()),
-            Arg::real::<T>(beta.wide()),
-            y.buffer().arg(),
-        ];
-        let range = Range::d2([self.rows, self.steps], if self.is_cpu() { [1, 1] } else { [32, 8] });
-        launch(context, self.plain(["join_parts_gpu", "join_parts_cpu"]), range, &args)
+        self.apply_first(self.steps, alpha, x, beta, y)
     }
 }

@@ -1,10 +1,13 @@
 //! The Dirichlet and the Neumann problem.
 
+use std::cell::RefCell;
+
 use clinalg::solve::{Gmres, Operator, Params, Report};
 use clinalg::{Error, Real, Result, Vector, ops};
 
 use super::data::{nodes_to_triangles, triangles_to_nodes};
-use super::{HeatOperator, HeatSpace, Kind, OperatorOptions};
+use super::opposite::Preconditioned;
+use super::{Forward, HeatOperator, HeatSpace, Kind, OperatorOptions, Opposite};
 
 /// Which boundary values are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -43,6 +46,11 @@ impl<T: Real> BoundaryProblem<T> {
         Ok(BoundaryProblem { space: space.clone(), problem, matrix: space.operator(problem.kinds().0, options)? })
     }
 
+    /// Mesh and parameters.
+    pub fn space(&self) -> &HeatSpace<T> {
+        &self.space
+    }
+
     /// The operator of the system.
     pub fn matrix(&self) -> &HeatOperator<T> {
         &self.matrix
@@ -75,13 +83,31 @@ impl<T: Real> BoundaryProblem<T> {
         Ok(b)
     }
 
-    /// Solves by GMRES that restarts after `restart` iterations, from the start x = b; `params.tolerance` is relative to the
-    /// residual there. `progress` gets the number of each iteration and the relative residual.
+    /// A preconditioner for [`BoundaryProblem::gmres`].
+    ///
+    /// # Errors
+    /// Those of [`Opposite::new`].
+    pub fn opposite(&self, options: &OperatorOptions) -> Result<Opposite<T>> {
+        Opposite::new(&self.space, &self.matrix, options)
+    }
+
+    /// A direct solver.
+    ///
+    /// # Errors
+    /// Those of [`Forward::new`].
+    pub fn forward(&self) -> Result<Forward<'_, T>> {
+        Forward::new(&self.matrix)
+    }
+
+    /// Solves by GMRES that restarts after `restart` iterations, preconditioned from the right by `inverse`. Without it the
+    /// start is x = b, else x = 0; `params.tolerance` is relative to the residual there. `progress` gets the number of each
+    /// iteration and the relative residual.
     ///
     /// # Errors
     /// Those of [`Gmres::solve`].
     pub fn gmres(
         &self,
+        inverse: Option<&Opposite<T>>,
         b: &Vector<T>,
         restart: usize,
         params: &Params,
@@ -89,12 +115,20 @@ impl<T: Real> BoundaryProblem<T> {
     ) -> Result<(Vector<T>, Report)> {
         let context = self.space.context();
         let n = self.matrix.rows();
+        let mut x = Vector::zeros(context, n)?;
+        let mut solver = Gmres::new(context, n, restart)?;
+        if let Some(inverse) = inverse {
+            let between = RefCell::new(Vector::zeros(context, n)?);
+            let product = Preconditioned { matrix: &self.matrix, inverse, between };
+            let mut y = Vector::zeros(context, n)?;
+            let report = solver.solve_with(&product, None, b, &mut y, params, progress)?;
+            inverse.apply(T::one(), &y, T::zero(), &mut x)?;
+            return Ok((x, report));
+        }
         // A e = b - A b, x = b + e: the same Krylov spaces and the same residuals.
         let mut residual = Vector::uninit(context, n)?;
         ops::copy(b, &mut residual)?;
         self.matrix.apply(-T::one(), b, T::one(), &mut residual)?;
-        let mut x = Vector::zeros(context, n)?;
-        let mut solver = Gmres::new(context, n, restart)?;
         let report = solver.solve_with(&self.matrix, None, &residual, &mut x, params, progress)?;
         ops::update(T::one(), b, T::one(), &mut x)?;
         Ok((x, report))

@@ -250,6 +250,18 @@ impl Mesh {
         six / 6.0
     }
 
+    /// Whether `point` lies inside, by the solid angles of the triangles (van Oosterom and Strackee 1983).
+    pub fn contains(&self, point: Point) -> bool {
+        let angle = |k: usize| {
+            let [a, b, c] = self.corners(k).map(|corner| sub(corner, point));
+            let [la, lb, lc] = [a, b, c].map(norm);
+            let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
+            2.0 * dot(a, cross(b, c)).atan2(below)
+        };
+        // 4 pi inside, 0 outside.
+        (0..self.triangles.len()).map(angle).sum::<f64>() > 2.0 * std::f64::consts::PI
+    }
+
     /// The corners of triangles at each node.
     pub fn triangles_around(&self) -> Around {
         let mut offsets = vec![0_u32; self.nodes.len() + 1];

@@ -69,6 +69,7 @@ pub(crate) mod files {
     pub(crate) static KRYLOV: File = file!("krylov");
     pub(crate) static GRID3: File = file!("grid3");
     pub(crate) static FACES2: File = file!("faces2");
+    pub(crate) static INVERSE: File = file!("inverse");
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.

@@ -30,6 +30,7 @@
 mod bicgstab;
 pub(crate) mod cg;
 mod gmres;
+mod inverse;
 mod precondition;
 mod report;
 mod run;
@@ -39,6 +40,7 @@ pub use crate::ops::Operator;
 pub use bicgstab::BiCgStab;
 pub use cg::Cg;
 pub use gmres::Gmres;
+pub use inverse::inverse_definite;
 pub use precondition::{Identity, Jacobi, Preconditioner};
 pub use report::{Params, Report, Stop};
 pub use stationary::{JacobiIteration, RedBlackGaussSeidel};

@@ -1,0 +1,159 @@
+//! Direct solution and preconditioning.
+
+mod common;
+
+use clinalg::solve::{Operator, Params};
+use clinalg::{Context, Real, Vector};
+use clinalg_bem::heat::{BoundaryProblem, Form, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem};
+use clinalg_bem::{Mesh, heat::Opposite};
+use common::{context, given, rung};
+
+fn system<T: Real>(
+    context: &Context,
+    mesh: &Mesh,
+    params: &HeatParams,
+    problem: Problem,
+    form: Form,
+) -> BoundaryProblem<T> {
+    let space = HeatSpace::<T>::new(context, mesh, params).unwrap();
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    BoundaryProblem::new(&space, problem, &options).unwrap()
+}
+
+fn right_side<T: Real>(system: &BoundaryProblem<T>, problem: Problem) -> Vector<T> {
+    let space = system.space();
+    let other = space.operator(problem.kinds().1, &OperatorOptions::default()).unwrap();
+    system.right_side(&other, &given(space.mesh(), space.params(), problem)).unwrap()
+}
+
+fn wide<T: Real>(x: &Vector<T>) -> Vec<f64> {
+    x.to_vec().unwrap().into_iter().map(T::wide).collect()
+}
+
+fn distance(got: &[f64], want: &[f64]) -> f64 {
+    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
+    norm(&mut got.iter().zip(want).map(|(a, b)| a - b)) / norm(&mut want.iter().copied())
+}
+
+/// The iterations of GMRES without and with the operator of opposite order.
+fn iterations(problem: Problem, level: usize, context: &Context) -> [usize; 2] {
+    let (mesh, params) = rung(level);
+    let system = system::<f64>(context, &mesh, &params, problem, Form::Assembled);
+    let b = right_side(&system, problem);
+    let solver = Params { tolerance: 1e-8, ..Params::default() };
+    let inverse = system.opposite(&OperatorOptions::default()).unwrap();
+    let (plain, plain_report) = system.gmres(None, &b, 500, &solver, &mut |_, _| ()).unwrap();
+    let (x, report) = system.gmres(Some(&inverse), &b, 500, &solver, &mut |_, _| ()).unwrap();
+    assert!(report.stop.is_success() && plain_report.stop.is_success(), "{report}; {plain_report}");
+    let error = distance(&wide(&x), &wide(&plain));
+    assert!(error < 1e-6, "{problem:?} level {level}: {error:e}");
+    [plain_report.iterations, report.iterations]
+}
+
+/// Published numbers of iterations without preconditioner at the levels from 2 on, and at most so many with it.
+fn saves(problem: Problem, published: &[usize], most: &[usize]) {
+    let Some(context) = context() else { return };
+    for (k, (published, most)) in published.iter().zip(most).enumerate() {
+        let [plain, preconditioned] = iterations(problem, k + 2, &context);
+        println!("{problem:?} level {}: {plain} iterations, {preconditioned} with the opposite operator", k + 2);
+        // The published ones start from x = b.
+        assert!(plain.abs_diff(*published) <= 1, "{plain}");
+        assert!(preconditioned <= *most, "{preconditioned}");
+    }
+}
+
+#[test]
+fn the_hypersingular_operator_preconditions_the_single_layer() {
+    saves(Problem::Dirichlet, &[19, 22, 26], &[13, 15, 15]);
+}
+
+#[test]
+fn the_single_layer_preconditions_the_hypersingular_operator() {
+    saves(Problem::Neumann, &[16, 21, 25], &[12, 12, 13]);
+}
+
+fn eliminate<T: Real>(
+    context: &Context,
+    mesh: &Mesh,
+    params: &HeatParams,
+    problem: Problem,
+    form: Form,
+    tolerance: f64,
+) {
+    let system = system::<T>(context, mesh, params, problem, form);
+    let b = right_side(&system, problem);
+    let mut seen = Vec::new();
+    let (x, report) = system.forward().unwrap().solve(&b, tolerance, &mut |step| seen.push(step)).unwrap();
+    println!("{problem:?} {form:?} {:?}: {report}", T::PRECISION);
+    assert!(report.stop.is_success(), "{report}");
+    assert_eq!(seen[..params.steps], (1..=params.steps).collect::<Vec<_>>());
+    // The residual once more, by the plain product.
+    let mut residual = Vector::from_slice(context, &b.to_vec().unwrap()).unwrap();
+    system.matrix().apply(-T::one(), &x, T::one(), &mut residual).unwrap();
+    let size = |v: &Vector<T>| wide(v).iter().map(|v| v * v).sum::<f64>().sqrt();
+    assert!(size(&residual) <= 2.0 * tolerance * size(&b));
+}
+
+#[test]
+fn forward_elimination_solves() {
+    let Some(context) = context() else { return };
+    // Numbers of steps that halve and that do not.
+    for (mesh, steps) in
+        [(Mesh::cube24().refined().unwrap(), 16), (Mesh::icosphere(1).unwrap(), 13), (Mesh::cube12(), 1)]
+    {
+        let params = HeatParams::new(0.5, 1.0, steps);
+        for problem in [Problem::Dirichlet, Problem::Neumann] {
+            for form in [Form::Assembled, Form::Otf] {
+                eliminate::<f64>(&context, &mesh, &params, problem, form, 1e-12);
+            }
+            eliminate::<f32>(&context, &mesh, &params, problem, Form::Auto, 1e-5);
+        }
+    }
+}
+
+#[test]
+fn forward_elimination_refuses_other_operators() {
+    let Some(context) = context() else { return };
+    let space = HeatSpace::<f64>::new(&context, &Mesh::cube12(), &HeatParams::new(0.5, 1.0, 2)).unwrap();
+    let k: HeatOperator<f64> = space.operator(Kind::K, &OperatorOptions::default()).unwrap();
+    assert!(clinalg_bem::heat::Forward::new(&k).is_err());
+    assert!(Opposite::new(&space, &k, &OperatorOptions::default()).is_err());
+}
+
+#[test]
+fn the_first_steps_need_no_later_blocks() {
+    let Some(context) = context() else { return };
+    let mesh = Mesh::cube24().refined().unwrap();
+    let (steps, h) = (21, 0.05);
+    for kind in Kind::ALL {
+        for form in [Form::Assembled, Form::Otf] {
+            let options = OperatorOptions { form, ..OperatorOptions::default() };
+            let of = |steps: usize| {
+                let params = HeatParams::new(0.5, steps as f64 * h, steps);
+                HeatSpace::<f64>::new(&context, &mesh, &params).unwrap().operator(kind, &options).unwrap()
+            };
+            let long = of(steps);
+            for few in [1, 2, 3, 8, 17] {
+                let short = of(few);
+                let x: Vec<f64> = (0..short.cols()).map(|k| ((k * 7919) % 1000) as f64 / 500.0 - 1.0).collect();
+                let x = Vector::from_slice(&context, &x).unwrap();
+                let mut got = Vector::filled(&context, short.rows(), f64::NAN).unwrap();
+                let mut want = Vector::filled(&context, short.rows(), f64::NAN).unwrap();
+                long.apply_first(few, 1.0, &x, 0.0, &mut got).unwrap();
+                short.apply(1.0, &x, 0.0, &mut want).unwrap();
+                let error = distance(&wide(&got), &wide(&want));
+                assert!(error < 1e-9, "{kind:?} {form:?} {few}: {error:e}");
+            }
+            assert!(
+                long.apply_first(
+                    22,
+                    1.0,
+                    &Vector::zeros(&context, 0).unwrap(),
+                    0.0,
+                    &mut Vector::zeros(&context, 0).unwrap()
+                )
+                .is_err()
+            );
+        }
+    }
+}

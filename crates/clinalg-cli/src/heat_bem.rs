@@ -1,0 +1,510 @@
+//! `clinalg heat-bem`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use clinalg::solve::{Operator, Params, Stop};
+use clinalg::{Precision, Real, Shape, Vector};
+use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
+use clinalg_bem::heat::{BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
+use clinalg_bem::mesh::Field;
+use clinalg_bem::{Mesh, Point};
+use clinalg_ode::Function;
+use serde::Serialize;
+
+use crate::Global;
+use crate::args::{self, DeviceName, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, bytes, seconds};
+use crate::plot::{Body, Convergence, Picture};
+use crate::progress::{Progress, Steps};
+
+/// Products that seconds_per_apply is the median of.
+const TIMED: usize = 5;
+
+/// Solve the heat equation by boundary elements
+///
+/// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, by space-time Galerkin boundary elements: u
+/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. One of them is
+/// given on the surface at all times, the other is computed there.
+#[derive(clap::Args)]
+#[command(after_help = "\
+JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
+tolerance, elements, nodes, steps, device, shape, algorithm, iterations, stop,
+converged, relative_residual, residual_history, error_l2, seconds_assemble,
+seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
+seconds_assemble holds both operators with their kernels' compilation,
+seconds_solve the iteration; relative_residual is relative to the residual at
+the start x = b. error_l2 is relative, in L2 over surface and time.
+
+A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
+the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
+min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
+u has to vanish at t = 0. The solution is not known then: error_l2 is null.
+
+Examples:
+  clinalg heat-bem                           the cube of 768 triangles, 32 steps
+  clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
+  clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
+  clinalg heat-bem --problem neumann --plot u.png
+  clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
+
+The exit code is 0 when the tolerance is reached or rounding allows no more,
+else 1.")]
+pub(crate) struct Args {
+    /// cube12, cube24 (on (-1, 1)^3), sphere (of radius 1), or a file .obj, .off, .stl or .msh
+    #[arg(long, default_value = "cube12")]
+    mesh: String,
+    /// How often each triangle is split in four
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES")]
+    refine: u32,
+    /// Number of time steps
+    #[arg(long, default_value_t = 32, value_parser = args::positive, allow_hyphen_values = true)]
+    steps: usize,
+    /// End of the time interval, which starts at 0
+    #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, value_name = "T", allow_hyphen_values = true)]
+    end_time: f64,
+    /// Diffusivity
+    #[arg(long, default_value_t = 0.5, value_parser = args::above_zero, allow_hyphen_values = true)]
+    alpha: f64,
+    /// Which boundary value is given
+    #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
+    problem: ProblemArg,
+    /// The given values: fundamental, those of the heat of a point source outside, which is a known solution, or a formula
+    #[arg(long, default_value = "fundamental", value_name = "fundamental|EXPR", allow_hyphen_values = true)]
+    boundary: String,
+    /// Where the heat of `--boundary fundamental` starts, outside the surface
+    #[arg(long, value_parser = point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
+    source: Place,
+    /// How the system is solved
+    #[arg(long, value_enum, default_value_t = Method::Gmres)]
+    method: Method,
+    /// What makes GMRES need fewer iterations
+    #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
+    preconditioner: PreconditionerArg,
+    /// Iterations of GMRES between restarts
+    #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT")]
+    restart: usize,
+    /// Whether matrices are stored
+    #[arg(long, value_enum, default_value_t = Apply::Auto)]
+    apply: Apply,
+    /// Precision of all that is computed on the device
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
+    precision: PrecisionArg,
+    /// Residual to reach, relative to that at the start [default: 1e-8 in f64, 1e-5 in f32]
+    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
+    tol: Option<f64>,
+    /// Draw the computed boundary value at the end into FILE (.png or .svg), the residuals beside it (-convergence)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Write both boundary values at the end for ParaView (.vtu)
+    #[arg(long, value_name = "FILE")]
+    vtk: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ProblemArg {
+    /// u; the flux w is computed
+    Dirichlet,
+    /// The flux w; u is computed
+    Neumann,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    /// Generalised minimal residuals over all time steps at once
+    Gmres,
+    /// Block forward elimination: the diagonal block is inverted once, then one pass goes through the time steps
+    Forward,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PreconditionerArg {
+    None,
+    /// The operator of opposite order, on the same mesh
+    Opposite,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Apply {
+    /// Stored on the device: the fastest products
+    Assembled,
+    /// Computed in every product
+    Otf,
+    /// Stored where they fit
+    Auto,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place(Point);
+
+fn point(text: &str) -> Result<Place, String> {
+    let values: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+    match values[..] {
+        [x, y, z] if values.iter().all(|v| v.is_finite()) && text.split(',').count() == 3 => Ok(Place([x, y, z])),
+        _ => Err("expected three numbers, such as 0,0,1.5".into()),
+    }
+}
+
+#[derive(Serialize)]
+struct Document {
+    mesh: String,
+    problem: Problem,
+    boundary: String,
+    method: Method,
+    preconditioner: PreconditionerArg,
+    apply: Form,
+    precision: Precision,
+    alpha: f64,
+    end_time: f64,
+    tolerance: f64,
+    elements: usize,
+    nodes: usize,
+    steps: usize,
+    device: DeviceName,
+    shape: Shape,
+    algorithm: String,
+    iterations: usize,
+    stop: Stop,
+    converged: bool,
+    relative_residual: f64,
+    residual_history: Vec<f64>,
+    error_l2: Option<f64>,
+    seconds_assemble: f64,
+    seconds_per_apply: f64,
+    seconds_solve: f64,
+    peak_device_bytes: u64,
+    pictures: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match args.precision {
+        PrecisionArg::F32 => solve::<f32>(args, global, out),
+        PrecisionArg::F64 => solve::<f64>(args, global, out),
+    }
+}
+
+/// Most triangles: a block of a matrix for them would have 2^40 entries.
+const MOST_TRIANGLES: usize = 1 << 20;
+
+impl Args {
+    fn surface(&self) -> Result<Mesh, Failure> {
+        let mesh = match self.mesh.as_str() {
+            "cube12" => Mesh::cube12(),
+            "cube24" => Mesh::cube24(),
+            "sphere" => Mesh::icosphere(0)?,
+            file => Mesh::read(file)?,
+        };
+        let triangles = mesh.triangles().len() << (2 * self.refine);
+        if triangles > MOST_TRIANGLES {
+            let words = format!("--refine {} makes {triangles} triangles; at most {MOST_TRIANGLES}", self.refine);
+            return Err(Failure::usage(words));
+        }
+        let times = self.refine as usize;
+        Ok(if self.mesh == "sphere" { Mesh::icosphere(times)? } else { mesh.refined_times(times)? })
+    }
+
+    /// What `--boundary` says.
+    fn given(&self, mesh: &Mesh, params: &HeatParams) -> Result<Given, Failure> {
+        if self.boundary.trim() == "fundamental" {
+            let source = self.source.0;
+            if mesh.contains(source) {
+                let words =
+                    format!("--source {source:?} is inside the surface; its heat solves the equation only outside it");
+                return Err(Failure::usage(words));
+            }
+            return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
+        }
+        let formula = Function::parse(&self.boundary, &["x", "y", "z", "nx", "ny", "nz"])
+            .map_err(|error| Failure::usage(format!("--boundary: {error}")))?;
+        let given = Given::Formula(formula);
+        // A flux may start at once; u is 0 then.
+        if matches!(self.problem, ProblemArg::Dirichlet) {
+            given.check_start(mesh, params)?;
+        }
+        Ok(given)
+    }
+}
+
+/// The given boundary values.
+enum Given {
+    /// Those of a known solution.
+    Known(PointSource),
+    Formula(Function),
+}
+
+/// Part of the largest |u| that u may have at t = 0: the rounding of a formula that vanishes there.
+const START: f64 = 1e-10;
+
+impl Given {
+    fn at(&self, problem: Problem, x: Point, n: Point, t: f64) -> f64 {
+        match (self, problem) {
+            (Given::Known(source), Problem::Dirichlet) => source.value(x, t),
+            (Given::Known(source), Problem::Neumann) => source.flux(x, n, t),
+            (Given::Formula(f), _) => f.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], t),
+        }
+    }
+
+    /// An error where u does not vanish at t = 0.
+    fn check_start(&self, mesh: &Mesh, params: &HeatParams) -> Result<(), Failure> {
+        let centre = |k: usize| (mesh.point(k, [1.0 / 3.0; 3]), mesh.normals()[k]);
+        let at = |k: usize, t: f64| self.at(Problem::Dirichlet, centre(k).0, centre(k).1, t);
+        let all = 0..mesh.triangles().len();
+        let later = |k: usize| (1..=params.steps).map(move |s| at(k, s as f64 * params.step()).abs());
+        let largest = all.clone().flat_map(later).fold(0.0, f64::max);
+        match all.map(|k| (k, at(k, 0.0))).find(|(_, u)| u.is_nan() || u.abs() > START * largest) {
+            None => Ok(()),
+            Some((k, u)) => Err(Failure::usage(format!(
+                "--boundary gives u = {u} at t = 0 in {:?}; u has to start at 0, as inside: multiply by a function such as \
+                 t^2 or 1-exp(-10*t)",
+                centre(k).0
+            ))),
+        }
+    }
+}
+
+fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
+        return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
+    }
+    let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
+    let params = HeatParams::new(args.alpha, args.end_time, args.steps);
+    params.check()?;
+    let problem = match args.problem {
+        ProblemArg::Dirichlet => Problem::Dirichlet,
+        ProblemArg::Neumann => Problem::Neumann,
+    };
+    let form = match args.apply {
+        Apply::Assembled => Form::Assembled,
+        Apply::Otf => Form::Otf,
+        Apply::Auto => Form::Auto,
+    };
+    let mesh = args.surface()?;
+    let context = global.context(false)?;
+    let progress = match args.method {
+        Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
+        Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
+    };
+    let values_given = args.given(&mesh, &params)?;
+    progress.stage("assembling");
+    let mut start = Instant::now();
+    let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let system = BoundaryProblem::new(&space, problem, &options)?;
+    context.finish()?;
+    let matrix = start.elapsed();
+    progress.stage("boundary values");
+    let on_boundary = |x: Point, n: Point, t: f64| values_given.at(problem, x, n, t);
+    let given = match problem {
+        Problem::Dirichlet => project_nodes(&mesh, &params, &on_boundary)?,
+        Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
+    };
+    progress.stage("right-hand side");
+    start = Instant::now();
+    // One product needs no stored blocks.
+    let once = OperatorOptions { form: Form::Otf, ..options };
+    let b = system.right_side(&space.operator(problem.kinds().1, &once)?, &given)?;
+    let inverse = match args.preconditioner {
+        PreconditionerArg::Opposite => Some(system.opposite(&options)?),
+        PreconditionerArg::None => None,
+    };
+    context.finish()?;
+    let assemble = matrix + start.elapsed();
+    let solver = Params { tolerance, ..Params::default() };
+    let start = Instant::now();
+    let (x, report) = match args.method {
+        Method::Gmres => system.gmres(inverse.as_ref(), &b, args.restart, &solver, &mut |k, r| progress.step(k, r))?,
+        Method::Forward => system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?,
+    };
+    context.finish()?;
+    let solve = start.elapsed();
+    let peak = context.memory().peak_bytes;
+    let per_apply = time_product(system.matrix(), &x)?;
+    let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
+    progress.stage("error");
+    let error = match (&values_given, problem) {
+        (Given::Formula(_), _) => None,
+        (Given::Known(exact), Problem::Dirichlet) => {
+            Some(error_triangles(&mesh, &params, &values, &|x: Point, n: Point, t: f64| exact.flux(x, n, t))?)
+        }
+        (Given::Known(exact), Problem::Neumann) => {
+            Some(error_nodes(&mesh, &params, &values, &|x: Point, _: Point, t: f64| exact.value(x, t))?)
+        }
+    };
+    drop(progress);
+    let mut document = Document {
+        mesh: args.mesh.clone(),
+        problem,
+        boundary: args.boundary.clone(),
+        method: args.method,
+        preconditioner: args.preconditioner,
+        apply: if system.matrix().is_assembled() { Form::Assembled } else { Form::Otf },
+        precision: T::PRECISION,
+        alpha: args.alpha,
+        end_time: args.end_time,
+        tolerance,
+        elements: mesh.triangles().len(),
+        nodes: mesh.nodes().len(),
+        steps: args.steps,
+        device: context.device().into(),
+        shape: context.shape(),
+        algorithm: system.matrix().plan_words(),
+        iterations: report.iterations,
+        stop: report.stop,
+        converged: report.stop.is_success(),
+        relative_residual: report.relative_residual,
+        residual_history: report.history,
+        error_l2: error,
+        seconds_assemble: assemble.as_secs_f64(),
+        seconds_per_apply: per_apply,
+        seconds_solve: solve.as_secs_f64(),
+        peak_device_bytes: peak,
+        pictures: Vec::new(),
+    };
+    if let Some(picture) = picture {
+        document.draw(&picture, &mesh, &values)?;
+    }
+    if let Some(path) = &args.vtk {
+        let last = |values: &[f64]| values[values.len() / args.steps * (args.steps - 1)..].to_vec();
+        let (found, given) = (last(&values), last(&given));
+        let fields = match problem {
+            Problem::Dirichlet => [Field::Triangles("w", &found), Field::Nodes("u", &given)],
+            Problem::Neumann => [Field::Triangles("w", &given), Field::Nodes("u", &found)],
+        };
+        mesh.write_vtk(path, &fields)?;
+    }
+    document.print(out)?;
+    out.json(&document)?;
+    Ok(match document.stop {
+        Stop::Converged | Stop::RoundingFloor => Exit::Done,
+        _ => Exit::NotReached,
+    })
+}
+
+/// What a person watches: how far the residual has fallen, or the time steps done.
+enum Bar {
+    Residual(Progress),
+    Steps(Steps),
+}
+
+impl Bar {
+    fn stage(&self, what: &str) {
+        match self {
+            Bar::Residual(bar) => bar.stage(what),
+            Bar::Steps(bar) => bar.stage(what),
+        }
+    }
+
+    fn step(&self, step: usize, residual: f64) {
+        match self {
+            Bar::Residual(bar) => bar.step(step, residual),
+            Bar::Steps(bar) => bar.reached(step as u64),
+        }
+    }
+}
+
+/// The median time of a product.
+fn time_product<T: Real>(matrix: &dyn Operator<T>, x: &Vector<T>) -> clinalg::Result<f64> {
+    let mut y = Vector::zeros(matrix.context(), matrix.rows())?;
+    let mut times = Vec::with_capacity(TIMED);
+    for _ in 0..TIMED {
+        let start = Instant::now();
+        matrix.apply(T::one(), x, T::zero(), &mut y)?;
+        matrix.context().finish()?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[TIMED / 2])
+}
+
+impl Document {
+    fn subtitle(&self) -> String {
+        let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
+        format!("{} triangles · {} time steps · {precision} · {}", self.elements, self.steps, self.device.name())
+    }
+
+    fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
+        let count = values.len() / self.steps;
+        let last = &values[count * (self.steps - 1)..];
+        let (what, label) = match self.problem {
+            Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
+            Problem::Neumann => ("u on the surface", "u"),
+        };
+        let of_triangle = |k: usize| match self.problem {
+            Problem::Dirichlet => last[k],
+            Problem::Neumann => mesh.triangles()[k].iter().map(|&v| last[v as usize]).sum::<f64>() / 3.0,
+        };
+        let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
+        let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
+        picture.body(&Body {
+            title: format!("Heat equation: {what} at t = {}", self.end_time),
+            subtitle: self.subtitle(),
+            label,
+            triangles: &corners,
+            values: &colours,
+        })?;
+        let beside = picture.beside("-convergence");
+        beside.convergence(&Convergence {
+            title: match self.method {
+                Method::Gmres => "Heat equation: residual after each iteration of GMRES".into(),
+                Method::Forward => "Heat equation: residual after each pass of forward elimination".into(),
+            },
+            subtitle: self.subtitle(),
+            steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
+            history: &self.residual_history,
+            tolerance: self.tolerance,
+            floor: None,
+        })?;
+        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+        Ok(())
+    }
+
+    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+        let (given, found) = match self.problem {
+            Problem::Dirichlet => ("u", "w = alpha du/dn"),
+            Problem::Neumann => ("w = alpha du/dn", "u"),
+        };
+        out.line(format!("Heat equation by boundary elements: {given} on the surface given, {found} wanted"))?;
+        out.line("")?;
+        out.field("device", self.device.to_string())?;
+        out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
+        out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
+        let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
+        out.field("matrix", format!("{form}; {}", self.algorithm))?;
+        out.line("")?;
+        let what = match (self.method, self.preconditioner) {
+            (Method::Forward, _) => "passes of forward elimination",
+            (_, PreconditionerArg::Opposite) => "iterations, preconditioned",
+            _ => "iterations",
+        };
+        out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
+        out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
+        if let Some(error) = self.error_l2 {
+            out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
+        }
+        let times = [self.seconds_assemble, self.seconds_solve, self.seconds_per_apply].map(seconds);
+        out.field("seconds", format!("operators {}, solve {} ({} a product)", times[0], times[1], times[2]))?;
+        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        for picture in &self.pictures {
+            out.field("picture", picture)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_three_numbers() {
+        assert_eq!(point("0, -1.5,2e3").unwrap().0, [0.0, -1.5, 2000.0]);
+        for text in ["", "1,2", "1,2,3,4", "1,x,3", "1,2,nan"] {
+            assert!(point(text).is_err(), "{text}");
+        }
+    }
+}
