@@ -230,39 +230,48 @@ __kernel void interpolate_add_gpu(ulong n, __global const REAL *coarse, __global
     }
 }
 
-// fine = bicubic interpolant of coarse, inside; the boundary stays. A group has two rows of the fine grid, from row 2 y
-// on, and 2 LOCAL of their columns: it interpolates across the rows once per coarse column.
+// fine = bicubic interpolant of coarse, inside; the boundary stays. An item has a coarse column and goes up `rows` of its
+// intervals with four coarse rows at hand; a group has LOCAL columns, of which the outer two on either side belong to
+// the groups beside it as well.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-interpolate_cubic_gpu(ulong n, __global const REAL *coarse, __global REAL *fine)
+interpolate_cubic_gpu(ulong n, uint rows, __global const REAL *coarse, __global REAL *fine)
 {
-    // Of the lower row, which is a coarse one, and of the upper one: from a column before the group's first on.
-    __local REAL lower[LOCAL + 4], upper[LOCAL + 4];
-    const size_t m = (n + 1) / 2, last = m - 1, item = get_local_id(0);
-    const size_t k = get_group_id(1), left = get_group_id(0) * LOCAL;
-    const size_t row = cubic_first(m, min(k, m - 2));
-    const REAL4 across = cubic_weights(m, min(k, m - 2));
-    const size_t up1 = m, up2 = 2 * m, up3 = min(row + 3, last) * m - row * m;
-    for (size_t q = item; q < LOCAL + 4; q += LOCAL) {
-        // Place q holds column left + q - 2.
-        const size_t column = min(max(left + q, (size_t)2) - 2, last);
-        __global const REAL *c = coarse + row * m + column;
-        lower[q] = coarse[k * m + column];
-        upper[q] = CUBIC(across, c[0], c[up1], c[up2], c[up3]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t part = 0; part < 2; ++part) {
-        const size_t i = 2 * left + part * LOCAL + item;
-        if (i > 0 && i < n - 1) {
-            const size_t first = i % 2 == 0 ? i / 2 : cubic_first(m, i / 2), at = first + 2 - left;
-            const size_t to3 = at + min(first + 3, last) - first;
-            const REAL4 along = cubic_weights(m, i / 2);
-            const bool between = i % 2 != 0;
-            if (k > 0) {
-                fine[2 * k * n + i] =
-                    between ? CUBIC(along, lower[at], lower[at + 1], lower[at + 2], lower[to3]) : lower[at];
+    // Of the lower fine row of an interval, which is a coarse one, and of the upper one; two intervals in turn.
+    __local REAL lower[2][LOCAL], upper[2][LOCAL];
+    const int item = (int)get_local_id(0), left = (int)get_group_id(0) * (LOCAL - 4) - 2;
+    const int m = (int)(n + 1) / 2, last = m - 1;
+    const int begin = (int)(get_group_id(1) * rows), end = min(begin + (int)rows, last);
+    __global const REAL *c = coarse + clamp(left + item, 0, last);
+    int base = (int)cubic_first((ulong)m, (size_t)begin);
+    REAL a = c[(size_t)base * (size_t)m], b = c[(size_t)(base + 1) * (size_t)m];
+    REAL d = c[(size_t)(base + 2) * (size_t)m], e = c[(size_t)min(base + 3, last) * (size_t)m];
+    // The row that comes next.
+    REAL ahead = c[(size_t)min(base + 4, last) * (size_t)m];
+    for (int k = begin; k < end; ++k) {
+        if ((int)cubic_first((ulong)m, (size_t)k) > base) {
+            ++base;
+            a = b, b = d, d = e, e = ahead;
+            ahead = c[(size_t)min(base + 4, last) * (size_t)m];
+        }
+        const REAL4 across = cubic_weights((ulong)m, (size_t)k);
+        __local REAL *below = lower[k & 1], *above = upper[k & 1];
+        below[item] = k == base ? a : k == base + 1 ? b : d;
+        above[item] = CUBIC(across, a, b, d, e);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int part = item; part < 2 * (LOCAL - 4); part += LOCAL) {
+            const int i = 2 * (left + 2) + part;
+            if (i > 0 && i < 2 * last) {
+                const bool between = i % 2 != 0;
+                const int first = between ? (int)cubic_first((ulong)m, (size_t)(i / 2)) : i / 2;
+                const int at = first - left, to3 = min(first + 3, last) - left;
+                const REAL4 along = cubic_weights((ulong)m, (size_t)(i / 2));
+                if (k > 0) {
+                    fine[2 * (size_t)k * n + (size_t)i] =
+                        between ? CUBIC(along, below[at], below[at + 1], below[at + 2], below[to3]) : below[at];
+                }
+                fine[(2 * (size_t)k + 1) * n + (size_t)i] =
+                    between ? CUBIC(along, above[at], above[at + 1], above[at + 2], above[to3]) : above[at];
             }
-            fine[(2 * k + 1) * n + i] =
-                between ? CUBIC(along, upper[at], upper[at + 1], upper[at + 2], upper[to3]) : upper[at];
         }
     }
 }
@@ -331,26 +340,38 @@ __kernel void source_gpu(ulong n, REAL inverse_h2, __global const REAL *u, __glo
 SUM_SQUARE_GPU(sum_square_defect_gpu, DEFECT_TERM)
 SUM_SQUARE_GPU(sum_square_source_gpu, SOURCE_TERM)
 
+// Rows that an item goes up with the values below and at hand.
+#define SUMMED_ROWS 8
+
 // Three sums of squares per group, in `partial` one after the other: of u, everywhere; of source_at and of the defect,
-// inside. 16 B per point.
+// inside. Bands of rows are dealt to the groups in turn. 16 B per point.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 sum_squares_start_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
                       __global REAL *partial)
 {
     __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
+    const int side = (int)n, last = side - 1;
     REAL size = ZERO, source = ZERO, total = ZERO;
-    for (size_t j = get_group_id(0); j < n; j += get_num_groups(0)) {
-        for (size_t i = lane; i < n; i += LOCAL) {
-            const REAL value = u[j * n + i];
-            size += value * value;
-            if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
-                // Only points next to the boundary see it.
-                const bool beside = i == 1 || i == n - 2 || j == 1 || j == n - 2;
-                const REAL b = beside ? source_at(n, inverse_h2, u, f, i, j) : f[j * n + i];
-                const REAL d = defect_at(n, inverse_h2, shift, u + j * n + i, f + j * n + i);
-                source += b * b;
-                total += d * d;
+    for (int low = (int)get_group_id(0) * SUMMED_ROWS; low < side; low += (int)get_num_groups(0) * SUMMED_ROWS) {
+        for (int i = (int)lane; i < side; i += LOCAL) {
+            __global const REAL *column = u + i, *sources = f + i;
+            const bool within = i > 0 && i < last;
+            REAL south = column[(size_t)max(low - 1, 0) * n], centre = column[(size_t)low * n];
+#pragma unroll
+            for (int r = 0; r < SUMMED_ROWS; ++r) {
+                const int j = min(low + r, last);
+                const size_t at = (size_t)j * n;
+                const bool there = low + r < side, inside = there && within && j > 0 && j < last;
+                const REAL north = column[(size_t)min(j + 1, last) * n], value = sources[at];
+                const REAL west = within ? *(column + at - 1) : ZERO, east = within ? column[at + 1] : ZERO;
+                const REAL b = value + inverse_h2 * NEIGHBOURS(j == 1 ? south : ZERO, i == 1 ? west : ZERO,
+                                                               i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO);
+                const REAL d = DEFECT(inverse_h2, shift, value, NEIGHBOURS(south, west, east, north), centre);
+                size += there ? centre * centre : ZERO;
+                source += inside ? b * b : ZERO;
+                total += inside ? d * d : ZERO;
+                south = centre, centre = north;
             }
         }
     }

@@ -260,24 +260,44 @@ __kernel void interpolate_cubic_gpu(ulong n, uint planes, __global const REAL *c
         }                                                                                                \
     }
 
-// partial[3 group ...] = sums of the squares of u, at every point, of the defect and of the source, inside.
+// Rows that an item goes up with the values below and at hand.
+#define SUMMED_ROWS 8
+
+// partial[3 group ...] = sums of the squares of u, at every point, of the defect and of the source, inside. Bands of rows
+// are dealt to the groups in turn.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void sum_squares_gpu(
     ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *partial)
 {
     __local REAL shared[3][LOCAL];
-    const uint lane = (uint)get_local_id(0), side = (uint)n;
+    const uint lane = (uint)get_local_id(0);
+    const int side = (int)n, last = side - 1, bands = (side + SUMMED_ROWS - 1) / SUMMED_ROWS;
+    const size_t plane = n * n;
     REAL values = ZERO, defects = ZERO, sources = ZERO;
-    for (uint row = (uint)get_group_id(0); row < side * side; row += (uint)get_num_groups(0)) {
-        const uint j = row % side, k = row / side;
-        const bool inside = j > 0 && j < side - 1 && k > 0 && k < side - 1;
-        for (uint i = lane; i < side; i += LOCAL) {
-            const size_t p = (size_t)row * n + i;
-            values += u[p] * u[p];
-            if (inside && i > 0 && i < side - 1) {
-                const REAL defect = defect_at(n, inverse_h2, shift, u + p, f + p);
-                const REAL source = source_at(n, inverse_h2, u, f, i, j, k);
-                defects += defect * defect;
-                sources += source * source;
+    for (int band = (int)get_group_id(0); band < bands * side; band += (int)get_num_groups(0)) {
+        const int low = band % bands * SUMMED_ROWS, k = band / bands;
+        const bool floor_inside = k > 0 && k < last;
+        for (int i = (int)lane; i < side; i += LOCAL) {
+            __global const REAL *column = u + (size_t)k * plane + i, *given = f + (size_t)k * plane + i;
+            const bool within = floor_inside && i > 0 && i < last;
+            REAL south = column[(size_t)max(low - 1, 0) * n], centre = column[(size_t)low * n];
+#pragma unroll
+            for (int r = 0; r < SUMMED_ROWS; ++r) {
+                const int j = min(low + r, last);
+                const size_t at = (size_t)j * n;
+                const bool there = low + r < side, inside = there && within && j > 0 && j < last;
+                const REAL north = column[(size_t)min(j + 1, last) * n], value = given[at];
+                const REAL west = within ? *(column + at - 1) : ZERO, east = within ? column[at + 1] : ZERO;
+                const REAL below = within ? *(column + at - plane) : ZERO, above = within ? column[at + plane] : ZERO;
+                const REAL source =
+                    value + inverse_h2 * SUM6(k == 1 ? below : ZERO, j == 1 ? south : ZERO, i == 1 ? west : ZERO,
+                                              i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO,
+                                              k == last - 1 ? above : ZERO);
+                const REAL defect =
+                    DEFECT(inverse_h2, shift, value, SUM6(below, south, west, east, north, above), centre);
+                values += there ? centre * centre : ZERO;
+                defects += inside ? defect * defect : ZERO;
+                sources += inside ? source * source : ZERO;
+                south = centre, centre = north;
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use clinalg::grid::{self, Poisson, PoissonParams, Wave, WaveParams};
+use clinalg::grid::{self, Cycle, Poisson, PoissonParams, Wave, WaveParams};
 use clinalg::reference::{BandParts, CsrParts};
 use clinalg::runtime::KernelTiming;
 use clinalg::solve::{Cg, Params, Stop};
@@ -28,21 +28,25 @@ How: after a warm-up, a sample is the wall time of as many calls in a row as
 take 2 ms, with a wait for the device at their end, over their number. Times are
 medians of the samples. Bytes are those that must be read and written once: in
 f64 24 N^2 for axpby, 12 an entry and 20 a row for the CSR product; red_black
-counts one pass (24 N^2), poisson_vcycle 18 values a point, wave_leapfrog 24 N^2,
-wave_fused 32 N^2 for its eight steps together, cg_poisson per
-iteration a product and nine passes over vectors, cg_iteration a product and
-eight. enqueue moves none: it is what the host needs for a launch.
+counts one pass (24 N^2), jacobi_fused the same for its five sweeps together,
+wave_leapfrog 24 N^2, wave_fused 32 N^2 for its eight steps together. Poisson
+counts 18 values a point and cycle (poisson_vcycle, poisson_solve,
+poisson_solve_w) and 28 for a pass of full multigrid (poisson_fmg, poisson3_fmg);
+fused kernels move fewer. cg_poisson counts per iteration a product and nine
+passes over vectors, cg_iteration a product and eight. Gpoint/s are points times
+sweeps or time steps a second. enqueue moves none: it is what the host needs for a launch.
 copy_bandwidth is that of
 `copy`, read_bandwidth that of `sum` or `dot`, the faster, medians over both
 ends of the run. Operations that mostly read are held against the larger one.
 
 JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
-\"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\", \"kernels\"}]}.
+\"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\",
+\"points_per_second\", \"kernels\"}]}.
 Bandwidths in 10^9 bytes per second; kernels is null without --kernels.
 
 Examples:
-  clinalg bench                             all but cg_poisson at N = 2049
+  clinalg bench                             all but cg_poisson and poisson3_fmg at N = 2049
   clinalg bench --n 4097 --only copy,dot    on 16.8 million values
   clinalg bench --kernels --precision f32   with each kernel's device time
 
@@ -55,7 +59,7 @@ pub(crate) struct Args {
     /// Precision of the data
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Only these operations, separated by commas [default: all but cg_poisson]
+    /// Only these operations, separated by commas [default: all but cg_poisson and poisson3_fmg]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<Operation>,
     /// Samples of each operation; cg_poisson takes at most 3
@@ -100,6 +104,8 @@ enum Operation {
     MvDenseTransposed,
     /// A sweep of weighted Jacobi on the grid
     Jacobi,
+    /// Five sweeps of weighted Jacobi, on a GPU in one pass
+    JacobiFused,
     /// A sweep of red-black Gauss-Seidel on the grid
     RedBlack,
     /// d = f + Laplace_h u
@@ -110,6 +116,16 @@ enum Operation {
     Interpolate,
     /// A V(2,1) cycle with its residual norm: a quarter of four cycles from zero
     PoissonVcycle,
+    /// Poisson from zero to a relative residual of 1e-10 (f32: 1e-5) by V(2,1) cycles
+    PoissonSolve,
+    /// The same by W(2,1) cycles
+    PoissonSolveW,
+    /// One pass of full multigrid with a V(2,1) cycle a level, and its residual
+    PoissonFmg,
+    /// The same on the cube, N^3 points
+    #[value(name = "poisson3_fmg")]
+    #[serde(rename = "poisson3_fmg")]
+    Poisson3Fmg,
     /// A leapfrog step of the wave equation
     WaveLeapfrog,
     /// Eight leapfrog steps in one pass
@@ -120,6 +136,18 @@ enum Operation {
     Enqueue,
     /// Conjugate gradients to 1e-10 (f32: 1e-5) on the interior 5-point matrix; long
     CgPoisson,
+}
+
+impl Operation {
+    /// Of the grid that it works on.
+    fn dimensions(self) -> usize {
+        if self == Operation::Poisson3Fmg { 3 } else { 2 }
+    }
+
+    /// Whether it is measured only when it is named.
+    fn is_special(self) -> bool {
+        matches!(self, Operation::CgPoisson | Operation::Poisson3Fmg)
+    }
 }
 
 /// What bounds the speed of an operation.
@@ -153,6 +181,7 @@ struct Measured {
     fraction_of_copy: f64,
     limit: Limit,
     fraction_of_limit: f64,
+    points_per_second: Option<f64>,
     kernels: Option<Vec<KernelTime>>,
 }
 
@@ -181,14 +210,17 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let spinner = ProgressBar::with_draw_target(None, target);
     spinner.enable_steady_tick(Duration::from_millis(120));
     let chosen: Vec<Operation> = match args.only.is_empty() {
-        true => Operation::value_variants().iter().copied().filter(|&o| o != Operation::CgPoisson).collect(),
+        true => Operation::value_variants().iter().copied().filter(|o| !o.is_special()).collect(),
         false => args.only.clone(),
     };
     let mut limits = [Vec::new(), Vec::new(), Vec::new()];
+    // Vectors as long as the largest grid.
+    let cube = chosen.iter().any(|operation| operation.dimensions() == 3);
+    let side = if cube { (args.n.pow(3) as f64).sqrt() as usize } else { args.n };
     let mut limit = || -> Result<(), Failure> {
         spinner.set_message("bandwidth");
         for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum, Operation::Dot]) {
-            samples.extend(Case::<T>::new(&context, args.n, operation)?.measure(&context, LIMIT_SAMPLES)?.samples);
+            samples.extend(Case::<T>::new(&context, side, operation)?.measure(&context, LIMIT_SAMPLES)?.samples);
         }
         Ok(())
     };
@@ -197,15 +229,16 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     for operation in chosen {
         spinner.set_message(name(operation));
         let mut case = Case::<T>::new(&context, args.n, operation)?;
-        measured.push((operation, case.bytes, case.size, case.limit, case.measure(&context, args.samples)?));
+        let timed = case.measure(&context, args.samples)?;
+        measured.push((operation, case, timed));
     }
     limit()?;
     spinner.finish_and_clear();
-    let values = (args.n * args.n * size_of::<T>()) as f64;
+    let values = (side * side * size_of::<T>()) as f64;
     let [copy_bandwidth, sum, dot] =
         [(2.0, &limits[0]), (1.0, &limits[1]), (2.0, &limits[2])].map(|(k, times)| k * values / median(times) / 1e9);
     let read_bandwidth = sum.max(dot);
-    let results = measured.into_iter().map(|(operation, bytes, size, limit, timed)| {
+    let results = measured.into_iter().map(|(operation, Case { bytes, size, limit, updates, .. }, timed)| {
         let time = median(&timed.samples);
         let gb_per_s = bytes as f64 / time / 1e9;
         // What a copy reads can be read as well.
@@ -224,6 +257,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
             fraction_of_copy: gb_per_s / copy_bandwidth,
             limit,
             fraction_of_limit: gb_per_s / bandwidth,
+            points_per_second: updates.map(|updates| updates as f64 / time),
             kernels: args.kernels.then_some(timed.kernels),
         }
     });
@@ -259,6 +293,8 @@ struct Case<T: Real> {
     bytes: u64,
     size: usize,
     limit: Limit,
+    /// Points times steps of a call, for steps on grids.
+    updates: Option<usize>,
     /// Operations that one call makes.
     parts: usize,
     /// Whether a single call is a sample, and at most three are taken.
@@ -277,6 +313,8 @@ struct Timed {
 
 /// The shortest sample.
 const SAMPLE: Duration = Duration::from_millis(2);
+/// Sweeps of Jacobi in a pass.
+const SWEEPS: usize = 5;
 /// V-cycles from one start.
 const CYCLES: usize = 4;
 /// Most iterations of conjugate gradients from one start.
@@ -288,6 +326,12 @@ const LAUNCHES: usize = 200;
 fn random<T: Real>(len: usize, seed: u64) -> Vec<T> {
     let mut rng = StdRng::seed_from_u64(seed);
     (0..len).map(|_| T::of(rng.random_range(-1.0..1.0))).collect()
+}
+
+/// To the tolerance by default of the precision.
+fn poisson_params<T: Real>() -> PoissonParams {
+    let tolerance = if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-10 };
+    PoissonParams { tolerance, ..PoissonParams::default() }
 }
 
 /// Leapfrog at the Courant number 0.7.
@@ -362,11 +406,17 @@ impl<T: Real> Case<T> {
             }
             Operation::Jacobi => {
                 let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                (3 * points, Limit::Copy, Box::new(move || grid::jacobi(&u, &f, &mut out, 1, T::of(0.8))))
+                let call = move || grid::jacobi(&u, &f, &mut out, 1, T::of(0.8));
+                return Ok(Case::stepped(3, points, 1, Box::new(call)));
+            }
+            Operation::JacobiFused => {
+                let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
+                let call = move || grid::jacobi(&u, &f, &mut out, SWEEPS, T::of(0.8));
+                return Ok(Case::stepped(3, points, SWEEPS, Box::new(call)));
             }
             Operation::RedBlack => {
                 let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
-                (3 * points, Limit::Copy, Box::new(move || grid::red_black(&u, &f, &mut out, 1)))
+                return Ok(Case::stepped(3, points, 1, Box::new(move || grid::red_black(&u, &f, &mut out, 1))));
             }
             Operation::Defect => {
                 let (u, f, mut out) = (vector(points, 1)?, vector(points, 2)?, vector(points, 3)?);
@@ -394,13 +444,22 @@ impl<T: Real> Case<T> {
                     ..Case::of(bytes / CYCLES as u64, points, Limit::Copy, Box::new(call))
                 });
             }
+            Operation::PoissonSolve | Operation::PoissonSolveW => {
+                let cycle = if operation == Operation::PoissonSolve { Cycle::V } else { Cycle::W };
+                return Case::poisson(context, PoissonParams { n, cycle, ..poisson_params::<T>() });
+            }
+            Operation::PoissonFmg | Operation::Poisson3Fmg => {
+                let dim = operation.dimensions();
+                let params = PoissonParams { n, dim, cycle: Cycle::Full, max_cycles: 1, ..poisson_params::<T>() };
+                return Case::poisson(context, params);
+            }
             Operation::WaveLeapfrog | Operation::WaveFused => {
                 let steps = if operation == Operation::WaveFused { 8 } else { 1 };
                 let mut wave = Wave::<T>::new(context, &wave_params(n))?;
                 wave.start_device(&vector(points, 1)?, None)?;
                 // One step reads two grids and writes one, a pass of several reads and writes two.
                 let values = if steps == 1 { 3 } else { 4 };
-                (values * points, Limit::Copy, Box::new(move || wave.step(steps).map(drop)))
+                return Ok(Case::stepped(values, points, steps, Box::new(move || wave.step(steps).map(drop))));
             }
             Operation::CgIteration => return Case::cg_iteration(context, n),
             Operation::Enqueue => {
@@ -414,7 +473,44 @@ impl<T: Real> Case<T> {
     }
 
     fn of(bytes: u64, size: usize, limit: Limit, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
-        Case { bytes, size, limit, parts: 1, long: false, host: false, call, data: std::marker::PhantomData }
+        Case {
+            bytes,
+            size,
+            limit,
+            updates: None,
+            parts: 1,
+            long: false,
+            host: false,
+            call,
+            data: std::marker::PhantomData,
+        }
+    }
+
+    /// So many steps on a grid, which together move so many values a point.
+    fn stepped(values: usize, points: usize, steps: usize, call: Box<dyn FnMut() -> clinalg::Result<()>>) -> Case<T> {
+        let bytes = (values * points * size_of::<T>()) as u64;
+        Case { updates: Some(steps * points), ..Case::of(bytes, points, Limit::Copy, call) }
+    }
+
+    /// A solution from zero; its bytes are those of the cycles that a first one takes: 18 values a point, 28 for the pass of
+    /// full multigrid.
+    fn poisson(context: &Context, params: PoissonParams) -> Result<Case<T>, Failure> {
+        let points = params.n.pow(params.dim as u32);
+        let mut poisson = Poisson::<T>::new(context, &params)?;
+        let f = Vector::from_slice(context, &random::<T>(points, 1))?;
+        let mut u = Vector::zeros(context, points)?;
+        let mut call = move || {
+            u.fill(T::zero())?;
+            poisson.solve_device(&f, &mut u)
+        };
+        let report = call()?;
+        let values = match params.cycle {
+            Cycle::Full => 28,
+            _ if report.stop.is_success() => 18 * report.cycles,
+            _ => return Err(Failure::NotConverged(format!("poisson_solve: {}", report.stop))),
+        };
+        let bytes = (values * points * size_of::<T>()) as u64;
+        Ok(Case::of(bytes, points, Limit::Copy, Box::new(move || call().map(drop))))
     }
 
     /// Conjugate gradients; its bytes are those of the iterations that a first solve takes: a product and nine passes over
@@ -552,6 +648,7 @@ impl Document {
             ("of copy", Align::Right),
             ("of limit", Align::Right),
             ("limit", Align::Left),
+            ("Gpoint/s", Align::Right),
         ];
         let row = |r: &Measured| {
             vec![
@@ -562,6 +659,7 @@ impl Document {
                 format!("{:.0} %", 100.0 * r.fraction_of_copy),
                 format!("{:.0} %", 100.0 * r.fraction_of_limit),
                 if r.limit == Limit::Copy { "copy" } else { "read" }.into(),
+                r.points_per_second.map_or(String::new(), |rate| format!("{:.1}", rate * 1e-9)),
             ]
         };
         for line in table(&columns, &self.results.iter().map(row).collect::<Vec<_>>()) {

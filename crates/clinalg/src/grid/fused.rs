@@ -2,8 +2,10 @@
 
 use super::components::{Plan, Sweeps};
 use super::launch;
+use super::strips::{self, Strip};
 use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, files};
+use crate::tune::Op;
 use crate::{Buffer, Context, Real, Result, Vector};
 
 /// Most sweeps of red-black in a pass without a correction or restriction: more rows at hand take more registers.
@@ -58,8 +60,9 @@ impl Pass {
         self.stages() + 2 * usize::from(after)
     }
 
-    fn strip(&self, context: &Context, n: usize) -> Strip {
-        strip(context, n, self.halo())
+    fn strip<T: Real>(&self, context: &Context, n: usize) -> Strip {
+        let halo = self.halo();
+        Strip::new::<T>(context, strips::operation(halo), n, halo)
     }
 
     fn kernel<T: Real>(&self, strip: Strip, shift: T) -> Kernel {
@@ -79,27 +82,20 @@ impl Pass {
         ])
     }
 
-    /// Strips and bands of a grid of side `n`.
-    fn groups(&self, context: &Context, n: usize) -> [usize; 2] {
-        let strip = self.strip(context, n);
-        cut(strip, n, self.halo())
-    }
-
     /// Values that the sums of a pass take.
-    pub(super) fn sums(&self, context: &Context, n: usize) -> usize {
-        let [strips, bands] = self.groups(context, n);
-        2 * strips * bands
+    pub(super) fn sums<T: Real>(&self, context: &Context, n: usize) -> usize {
+        2 * self.strip::<T>(context, n).groups.iter().product::<usize>()
     }
 
     /// Builds the kernel.
     pub(super) fn prepare<T: Real>(&self, context: &Context, n: usize, shift: T) -> Result<()> {
-        context.prepare(&self.kernel(self.strip(context, n), shift))
+        context.prepare(&self.kernel(self.strip::<T>(context, n), shift))
     }
 
     pub(super) fn run<T: Real>(&self, n: usize, shift: T, grids: &Grids<'_, T>) -> Result<()> {
         let context = grids.u.context();
-        let strip = self.strip(context, n);
-        let [strips, bands] = self.groups(context, n);
+        let strip = self.strip::<T>(context, n);
+        let [strips, bands] = strip.groups;
         let (partial, place) = grids.sums.map_or((grids.u.buffer().arg(), 0), |(sums, place)| (sums.arg(), place));
         let args = [
             Arg::size(n),
@@ -123,41 +119,6 @@ impl Pass {
 /// Stands for no sums in the kernel.
 const NEVER: u64 = 255;
 
-/// How a grid is cut up.
-#[derive(Debug, Clone, Copy)]
-struct Strip {
-    /// Items of a work-group, of two columns each.
-    items: usize,
-    /// Rows of a band, even.
-    rows: usize,
-    /// Rows between a load and its use.
-    ahead: usize,
-}
-
-/// Rows between a load and its use (NVIDIA H200).
-const AHEAD: usize = 2;
-/// Work-groups per compute unit that keep it busy (NVIDIA H200).
-const GROUPS_PER_UNIT: usize = 5;
-/// Least rows of a band, below which halos cost more than the shorter band saves (NVIDIA H200).
-const LEAST_ROWS: usize = 4;
-/// Most work-groups of a pass, as each has its sums.
-const MOST_GROUPS: usize = 1 << 16;
-
-/// The cut for a grid of side `n` and passes with a halo of so many columns. Numbers from an NVIDIA H200 at 8193 a side:
-/// a few stages want wide groups, many stages take so many registers that long bands pay.
-fn strip(context: &Context, n: usize, halo: usize) -> Strip {
-    let (items, most_rows) = match halo {
-        0..=3 => (128, 256),
-        4..=7 => (64, 128),
-        _ => (64, 256),
-    };
-    let items = items.min(context.local());
-    let strips = n.div_ceil(2 * items - 2 * halo);
-    let groups = context.device().compute_units as usize * GROUPS_PER_UNIT;
-    let rows = (n * strips / groups.max(1)).clamp(LEAST_ROWS, most_rows).max(n * strips / MOST_GROUPS);
-    Strip { items, rows: rows.next_multiple_of(2), ahead: AHEAD }
-}
-
 /// Items of the group of [`Coarse`] (NVIDIA H200).
 const COARSE_ITEMS: usize = 256;
 /// Bytes of local memory that its levels up to 33 points a side take in double precision.
@@ -170,9 +131,20 @@ fn coarse_group(context: &Context) -> (usize, usize) {
     (top, COARSE_ITEMS.min(context.local()))
 }
 
-/// Strips and bands of a grid of side `n` with a halo of so many columns.
-fn cut(strip: Strip, n: usize, halo: usize) -> [usize; 2] {
-    [n.div_ceil(2 * strip.items - 2 * halo), n.div_ceil(strip.rows)]
+/// The kernel of so many sweeps of Jacobi over `n` by `n` points, and how the grid is cut up.
+fn jacobi_kernel<T: Real>(context: &Context, n: usize, sweeps: usize) -> (Kernel, Strip) {
+    let strip = Strip::new::<T>(context, Op::JacobiSweeps, n, sweeps.next_multiple_of(2));
+    let kernel = Kernel::new(&files::GRID2_GPU, "jacobi_strip_gpu", T::PRECISION).with(&[
+        ("JACOBI", sweeps as u64),
+        ("ITEMS", strip.items as u64),
+        ("AHEAD", strip.ahead as u64),
+    ]);
+    (kernel, strip)
+}
+
+/// Builds the kernel of [`jacobi`].
+pub(super) fn prepare_jacobi<T: Real>(context: &Context, n: usize, sweeps: usize) -> Result<()> {
+    context.prepare(&jacobi_kernel::<T>(context, n, sweeps).0)
 }
 
 /// `out` = up to [`JACOBI_TOGETHER`] sweeps of weighted Jacobi over `u`.
@@ -186,13 +158,8 @@ pub(super) fn jacobi<T: Real>(
     out: &Vector<T>,
 ) -> Result<()> {
     let context = u.context();
-    let strip = strip(context, n, sweeps.next_multiple_of(2));
-    let kernel = Kernel::new(&files::GRID2_GPU, "jacobi_strip_gpu", T::PRECISION).with(&[
-        ("JACOBI", sweeps as u64),
-        ("ITEMS", strip.items as u64),
-        ("AHEAD", strip.ahead as u64),
-    ]);
-    let [strips, bands] = cut(strip, n, sweeps.next_multiple_of(2));
+    let (kernel, strip) = jacobi_kernel::<T>(context, n, sweeps);
+    let [strips, bands] = strip.groups;
     let args = [
         Arg::size(n),
         Arg::U32(strip.rows as u32),

@@ -39,6 +39,7 @@ mod pieces;
 mod poisson;
 mod processor;
 mod space;
+pub(crate) mod strips;
 mod wave;
 mod wide;
 

@@ -11,6 +11,11 @@ use crate::{Buffer, Context, Real, Result, Vector, ops};
 /// Most cycles whose sums are kept.
 const BATCH: usize = 16;
 
+/// Work-groups per compute unit of the cubic interpolation, whose bands are shorter with more of them.
+const CUBIC_GROUPS_PER_UNIT: usize = 8;
+/// Least coarse rows of its bands, each of which reads three more.
+const CUBIC_ROWS: usize = 4;
+
 /// Kernels for GPUs.
 pub(super) struct Wide<T: Real> {
     context: Context,
@@ -63,7 +68,7 @@ impl<T: Real> Wide<T> {
     ) -> Result<()> {
         let n = self.sides[level];
         if pass.summed.is_some() {
-            self.summed[cycle] = pass.sums(&self.context, n);
+            self.summed[cycle] = pass.sums::<T>(&self.context, n);
         }
         let in_place = pass.start == Start::FromZero;
         let out = if in_place { &*u } else { &self.spare[level] };
@@ -112,6 +117,29 @@ impl<T: Real> Wide<T> {
         launch::enqueue::<T>(&self.context, "restrict_defect_gpu", launch::points(&self.context, m, m), &args)
     }
 
+    /// The passes of [`Components::descend`].
+    fn descend_passes(sweeps: Sweeps, zero: bool) -> impl Iterator<Item = Pass> {
+        let last = sweeps.count.div_ceil(fused::TOGETHER).saturating_sub(1);
+        parts(sweeps).enumerate().map(move |(k, sweeps)| {
+            let start = if zero && k == 0 { Start::FromZero } else { Start::Given };
+            Pass { start, sweeps, summed: None, restricted: k == last }
+        })
+    }
+
+    /// The passes of [`Components::ascend`].
+    fn ascend_passes(sweeps: Sweeps) -> impl Iterator<Item = Pass> {
+        parts(sweeps).enumerate().map(|(k, sweeps)| {
+            let start = if k == 0 { Start::Corrected } else { Start::Given };
+            Pass { start, sweeps, summed: None, restricted: false }
+        })
+    }
+
+    /// The pass of [`Components::ascend_norm`], where one is enough.
+    fn norm_pass(sweeps: Sweeps) -> Option<Pass> {
+        let pass = Pass { start: Start::Corrected, sweeps, summed: Some(sweeps.count), restricted: false };
+        (1..=fused::TOGETHER).contains(&sweeps.count).then_some(pass)
+    }
+
     /// The pass from one cycle's correction to the next one's restriction.
     fn turn_pass(plan: &Plan) -> Pass {
         let sweeps = Sweeps { count: plan.post.count + plan.pre.count, order: plan.post.order };
@@ -154,12 +182,8 @@ impl<T: Real> Components for Wide<T> {
             self.smooth(level, u, f, sweeps)?;
             return self.restrict_defect(level, u, f, coarse);
         }
-        let last = sweeps.count.div_ceil(fused::TOGETHER) - 1;
-        parts(sweeps).enumerate().try_for_each(|(k, part)| {
-            let start = if zero && k == 0 { Start::FromZero } else { Start::Given };
-            let pass = Pass { start, sweeps: part, summed: None, restricted: k == last };
-            self.pass(level, pass, u, f, (None, Some(coarse)), 0)
-        })
+        Wide::<T>::descend_passes(sweeps, zero)
+            .try_for_each(|pass| self.pass(level, pass, u, f, (None, Some(coarse)), 0))
     }
 
     fn ascend(
@@ -177,11 +201,7 @@ impl<T: Real> Components for Wide<T> {
             launch::enqueue::<T>(&self.context, "interpolate_add_gpu", range, &args)?;
             return self.smooth(level, u, f, sweeps);
         }
-        parts(sweeps).enumerate().try_for_each(|(k, part)| {
-            let start = if k == 0 { Start::Corrected } else { Start::Given };
-            let pass = Pass { start, sweeps: part, summed: None, restricted: false };
-            self.pass(level, pass, u, f, (Some(coarse), None), 0)
-        })
+        Wide::<T>::ascend_passes(sweeps).try_for_each(|pass| self.pass(level, pass, u, f, (Some(coarse), None), 0))
     }
 
     fn ascend_norm(
@@ -192,10 +212,8 @@ impl<T: Real> Components for Wide<T> {
         f: &Vector<T>,
         sweeps: Sweeps,
     ) -> Result<f64> {
-        let pass = Pass { start: Start::Corrected, sweeps, summed: Some(sweeps.count), restricted: false };
-        let fits =
-            (1..=fused::TOGETHER).contains(&sweeps.count) && pass.sums(&self.context, self.sides[level]) <= self.stride;
-        if fits {
+        let fits = |pass: &Pass| pass.sums::<T>(&self.context, self.sides[level]) <= self.stride;
+        if let Some(pass) = Wide::<T>::norm_pass(sweeps).filter(fits) {
             self.pass(level, pass, u, f, (Some(coarse), None), 0)?;
             // Squares out of range are rare enough to be summed in a pass of their own.
             if let [Norms { defect, .. }] = self.norms(1)?[..]
@@ -214,20 +232,36 @@ impl<T: Real> Components for Wide<T> {
     }
 
     fn prepare(&mut self, plan: &Plan) -> Result<Option<usize>> {
+        // The finest level may take other launch parameters than those below it, so other builds.
         if self.smoother == Smoother::Jacobi {
+            for sweeps in [plan.pre.count, plan.post.count] {
+                let counts = [fused::JACOBI_TOGETHER.min(sweeps), sweeps % fused::JACOBI_TOGETHER];
+                counts
+                    .into_iter()
+                    .filter(|&count| count > 0)
+                    .try_for_each(|count| fused::prepare_jacobi::<T>(&self.context, self.sides[0], count))?;
+            }
             return Ok(None);
         }
         let coarse = self.coarse.insert(Coarse::new(&self.context, self.sides.len(), self.shift, plan)?);
-        let one_order = plan.pre.order == Order::RedFirst && plan.post.order == Order::RedFirst;
-        let few = plan.pre.count > 0 && plan.post.count > 0 && plan.pre.count + plan.post.count <= fused::TURN;
-        if !one_order || !few || coarse.reaches(self.sides[0]) {
+        if coarse.reaches(self.sides[0]) {
             return Ok(None);
         }
+        let one_order = plan.pre.order == Order::RedFirst && plan.post.order == Order::RedFirst;
+        let few = plan.pre.count > 0 && plan.post.count > 0 && plan.pre.count + plan.post.count <= fused::TURN;
+        let turns = one_order && few;
         let (turn, last) = (Wide::<T>::turn_pass(plan), Wide::<T>::last_pass(plan));
-        for pass in [turn, last] {
+        let visit = Wide::<T>::descend_passes(plan.pre, false)
+            .chain(Wide::<T>::descend_passes(plan.pre, true))
+            .chain(Wide::<T>::ascend_passes(plan.post));
+        for pass in visit.chain([turn, last].into_iter().filter(|_| turns)) {
             pass.prepare(&self.context, self.sides[0], self.shift)?;
-            self.stride = self.stride.max(pass.sums(&self.context, self.sides[0]));
         }
+        if !turns {
+            return Ok(None);
+        }
+        self.stride =
+            [turn, last].map(|pass| pass.sums::<T>(&self.context, self.sides[0])).into_iter().max().unwrap_or(0);
         self.sums = Buffer::zeroed(&self.context, BATCH * self.stride)?;
         Ok(Some(BATCH))
     }
@@ -317,10 +351,13 @@ impl<T: Real> Components for Wide<T> {
 
     fn refine(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
         let n = self.sides[level];
-        let args = [Arg::size(n), coarse.buffer().arg(), u.buffer().arg()];
-        // A group has two rows, and two columns per item.
+        // A group has as many coarse columns as items, less two on either side, and a band of rows.
         let (m, local) = (n.div_ceil(2), self.context.local());
-        let range = Range::d2([m.next_multiple_of(local), m - 1], [local, 1]);
+        let columns = m.div_ceil(local - 4);
+        let bands = (self.context.units() * CUBIC_GROUPS_PER_UNIT).div_ceil(columns).min(m - 1);
+        let rows = (m - 1).div_ceil(bands).max(CUBIC_ROWS);
+        let args = [Arg::size(n), Arg::U32(rows as u32), coarse.buffer().arg(), u.buffer().arg()];
+        let range = Range::d2([columns * local, (m - 1).div_ceil(rows)], [local, 1]);
         launch::enqueue::<T>(&self.context, "interpolate_cubic_gpu", range, &args)
     }
 }

@@ -58,12 +58,30 @@ pub enum Op {
     Cg,
     /// The product of conjugate gradients with its dot product, short rows, on a GPU.
     MvCsrDot,
+    /// A sweep of red-black Gauss-Seidel on a grid, on a GPU.
+    RedBlackSweep,
+    /// Two of them and the restricted defect in one pass.
+    RedBlackRestricted,
+    /// Correction, three of them, norms and the restricted defect in one pass.
+    RedBlackTurn,
+    /// Several sweeps of weighted Jacobi in one pass, on a GPU.
+    JacobiSweeps,
 }
 
 impl Op {
     /// Every operation.
-    pub const ALL: &'static [Op] =
-        &[Op::Elementwise, Op::ElementwiseCpu, Op::Reduce, Op::ReduceCpu, Op::Cg, Op::MvCsrDot];
+    pub const ALL: &'static [Op] = &[
+        Op::Elementwise,
+        Op::ElementwiseCpu,
+        Op::Reduce,
+        Op::ReduceCpu,
+        Op::Cg,
+        Op::MvCsrDot,
+        Op::RedBlackSweep,
+        Op::RedBlackRestricted,
+        Op::RedBlackTurn,
+        Op::JacobiSweeps,
+    ];
 
     /// What the operation's parameters are.
     pub fn describe(self) -> &'static Operation {
@@ -74,6 +92,10 @@ impl Op {
             Op::ReduceCpu => &crate::ops::reduce::TUNING_CPU,
             Op::Cg => &crate::solve::cg::TUNING,
             Op::MvCsrDot => &crate::ops::product::TUNING_DOT,
+            Op::RedBlackSweep => &crate::grid::strips::SWEEP,
+            Op::RedBlackRestricted => &crate::grid::strips::RESTRICTED,
+            Op::RedBlackTurn => &crate::grid::strips::TURNED,
+            Op::JacobiSweeps => &crate::grid::strips::JACOBI,
         }
     }
 
