@@ -436,6 +436,11 @@ __kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void
 #define FROM_ZERO 1
 #define CORRECTED 2
 
+// Coarse values under a tile, and how many an item brings.
+#define COARSE_WIDTH (COLUMNS / 2 + 1)
+#define COARSE_HEIGHT (HEIGHT / 2 + 1)
+#define COARSE_VALUES ((COARSE_WIDTH * COARSE_HEIGHT + LOCAL - 1) / LOCAL)
+
 // out = a red-black sweep, `colour` first, from u GIVEN; from 0, FROM_ZERO; from u CORRECTED by the
 // trilinear interpolant of `coarse`. The boundary of out is that of the start.
 //
@@ -456,20 +461,48 @@ __kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void
     REAL next[ROWS], a[ROWS], b[ROWS], c[ROWS], d[ROWS], fa[ROWS], fb[ROWS], fc[ROWS];
     const int first = max(begin - RIM, 0);
 #if START == CORRECTED
-    // Bilinear interpolants of the coarse planes below and above, or of the one at hand.
-    const size_t m = (points + 1) / 2;
-    REAL low[ROWS], high[ROWS];
-#define INTERPOLANT(k) bilinear(m, coarse + (size_t)(k) * m * m, (size_t)x, (size_t)(y + r))
+    // What the tile needs of a coarse plane, the one that comes next, and the bilinear interpolants of the planes below
+    // and above or of the one at hand. Tiles and parts begin with even columns, rows and planes.
+    __local REAL tile[COARSE_HEIGHT * COARSE_WIDTH];
+    const int m = (n + 1) / 2, item = (int)get_local_id(1) * COLUMNS + (int)get_local_id(0);
+    REAL arriving[COARSE_VALUES], low[ROWS], high[ROWS];
+    size_t at[COARSE_VALUES];
+    for (int v = 0; v < COARSE_VALUES; ++v) {
+        const int place = min(item + v * LOCAL, COARSE_HEIGHT * COARSE_WIDTH - 1);
+        const int coarse_x = (x - lx) / 2 + place % COARSE_WIDTH, coarse_y = (y - ly) / 2 + place / COARSE_WIDTH;
+        at[v] = (size_t)clamp(coarse_y, 0, m - 1) * (size_t)m + (size_t)clamp(coarse_x, 0, m - 1);
+    }
+#define ARRIVE(k)                                                                                        \
+    for (int v = 0; v < COARSE_VALUES; ++v) {                                                            \
+        arriving[v] = coarse[(size_t)min((k), m - 1) * (size_t)m * (size_t)m + at[v]];                   \
+    }
+#define KEEP                                                                                             \
+    for (int v = 0; v < COARSE_VALUES; ++v) {                                                            \
+        if (item + v * LOCAL < COARSE_HEIGHT * COARSE_WIDTH) {                                           \
+            tile[item + v * LOCAL] = arriving[v];                                                        \
+        }                                                                                                \
+    }
+#define INTERPOLATE                                                                                      \
+    for (int r = 0; r < ROWS; ++r) {                                                                     \
+        __local const REAL *p = tile + (ly + r) / 2 * COARSE_WIDTH + lx / 2;                             \
+        const int east = lx % 2, north = (ly + r) % 2 * COARSE_WIDTH;                                    \
+        high[r] = HALF * (HALF * (p[0] + p[east]) + HALF * (p[north] + p[north + east]));                \
+    }
+    ARRIVE(first / 2)
+    KEEP
+    ARRIVE(first / 2 + 1)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    INTERPOLATE
+    barrier(CLK_LOCAL_MEM_FENCE);
+    KEEP
+    ARRIVE(first / 2 + 2)
+    barrier(CLK_LOCAL_MEM_FENCE);
 #else
     (void)coarse;
 #endif
     for (int r = 0; r < ROWS; ++r) {
         a[r] = b[r] = c[r] = d[r] = fa[r] = fb[r] = fc[r] = ZERO;
         next[r] = START != FROM_ZERO && mine.there[r] ? u[(size_t)first * plane + mine.at[r]] : ZERO;
-#if START == CORRECTED
-        low[r] = mine.there[r] ? INTERPOLANT(first / 2) : ZERO;
-        high[r] = mine.there[r] && first % 2 != 0 ? INTERPOLANT(first / 2 + 1) : low[r];
-#endif
     }
     for (int k = first; k < end + RIM; ++k) {
         for (int r = 0; r < ROWS; ++r) {
@@ -483,13 +516,19 @@ __kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void
             fa[r] = mine.inner[r] && k < n ? f[(size_t)k * plane + mine.at[r]] : ZERO;
         }
 #if START == CORRECTED
-        for (int r = 0; r < ROWS; ++r) {
-            // The coarse solution is 0 on the boundary.
-            a[r] += k % 2 == 0 ? high[r] : HALF * (low[r] + high[r]);
-            if (k % 2 == 0) {
+        // The coarse solution is 0 on the boundary.
+        if (k % 2 == 0) {
+            for (int r = 0; r < ROWS; ++r) {
+                a[r] += high[r];
                 low[r] = high[r];
-                high[r] = mine.there[r] && k + 1 < n ? INTERPOLANT(k / 2 + 1) : ZERO;
             }
+            INTERPOLATE
+        } else {
+            for (int r = 0; r < ROWS; ++r) {
+                a[r] += HALF * (low[r] + high[r]);
+            }
+            KEEP
+            ARRIVE(k / 2 + 3)
         }
 #endif
         for (int r = 0; r < ROWS; ++r) {
