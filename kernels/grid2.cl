@@ -343,7 +343,7 @@ SUM_SQUARE_GPU(sum_square_source_gpu, SOURCE_TERM)
 // Rows that an item goes up with the values below and at hand.
 #define SUMMED_ROWS 8
 
-// Three sums of squares per group, in `partial` one after the other: of u, everywhere; of source_at and of the defect,
+// Three sums of squares per group, in `partial` one after the other: of u, everywhere; of the defect and of source_at,
 // inside. Bands of rows are dealt to the groups in turn. 16 B per point.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 sum_squares_start_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
@@ -376,8 +376,8 @@ sum_squares_start_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL 
         }
     }
     shared[lane] = size;
-    shared[LOCAL + lane] = source;
-    shared[2 * LOCAL + lane] = total;
+    shared[LOCAL + lane] = total;
+    shared[2 * LOCAL + lane] = source;
     for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < half_size) {

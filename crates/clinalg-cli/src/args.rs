@@ -1,6 +1,7 @@
 //! Values of options that several commands share.
 
 use clap::ValueEnum;
+use clinalg::grid::Form;
 use clinalg::{DeviceInfo, Precision};
 use serde::Serialize;
 
@@ -18,6 +19,27 @@ impl From<PrecisionArg> for Precision {
         match precision {
             PrecisionArg::F32 => Precision::F32,
             PrecisionArg::F64 => Precision::F64,
+        }
+    }
+}
+
+/// `--form`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum FormArg {
+    /// Kernels for this very stencil
+    Kernels,
+    /// Sparse matrices and vectors only
+    Matrix,
+    /// Plain sequential Rust; needs no OpenCL
+    Reference,
+}
+
+impl From<FormArg> for Form {
+    fn from(form: FormArg) -> Form {
+        match form {
+            FormArg::Kernels => Form::Kernels,
+            FormArg::Matrix => Form::Matrix,
+            FormArg::Reference => Form::Reference,
         }
     }
 }

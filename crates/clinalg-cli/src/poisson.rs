@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 use serde::Serialize;
 
 use crate::Global;
-use crate::args::{self, DeviceName, PrecisionArg};
+use crate::args::{self, DeviceName, FormArg, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, bytes, seconds, table};
 use crate::plot::{Convergence, Field, Picture};
@@ -109,16 +109,6 @@ enum RightSide {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormArg {
-    /// Kernels for this very stencil
-    Kernels,
-    /// Sparse matrices and vectors only
-    Matrix,
-    /// Plain sequential Rust; needs no OpenCL
-    Reference,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum CycleArg {
     /// Each coarser level once
     V,
@@ -191,11 +181,7 @@ impl Args {
             n: self.side(),
             dim: self.dim,
             shift: self.shift,
-            form: match self.form {
-                FormArg::Kernels => Form::Kernels,
-                FormArg::Matrix => Form::Matrix,
-                FormArg::Reference => Form::Reference,
-            },
+            form: self.form.into(),
             cycle: match self.cycle {
                 CycleArg::V => Cycle::V,
                 CycleArg::W => Cycle::W,

@@ -10,7 +10,7 @@ use clinalg::{Context, Precision, Real, Shape};
 use serde::Serialize;
 
 use crate::Global;
-use crate::args::{self, DeviceName, PrecisionArg};
+use crate::args::{self, DeviceName, FormArg, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes, seconds};
 use crate::plot::{Field, Frames};
@@ -113,16 +113,6 @@ enum SchemeArg {
     Implicit,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormArg {
-    /// Kernels for this very stencil
-    Kernels,
-    /// Sparse matrices and vectors only
-    Matrix,
-    /// Plain sequential Rust; needs no OpenCL
-    Reference,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Initial {
@@ -186,11 +176,7 @@ impl Args {
             SchemeArg::Explicit => (Scheme::Explicit, 0.7),
             SchemeArg::Implicit => (Scheme::Implicit, 2.0),
         };
-        let form = match self.form {
-            FormArg::Kernels => Form::Kernels,
-            FormArg::Matrix => Form::Matrix,
-            FormArg::Reference => Form::Reference,
-        };
+        let form = self.form.into();
         let tolerance = match self.precision {
             PrecisionArg::F32 => 1e-5,
             PrecisionArg::F64 => 1e-10,

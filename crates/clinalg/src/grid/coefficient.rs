@@ -2,13 +2,12 @@
 
 use super::components::{Components, Sweeps};
 use super::equation::Equation;
-use super::launch;
+use super::launch::{self, PROCESSOR};
 use super::params::Smoother;
 use super::processor::Processor;
 use super::wide::Wide;
 use crate::error::check_length;
 use crate::reference::faces2::Faces;
-use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::{Context, Error, Real, Result, Vector, ops};
 
@@ -39,8 +38,6 @@ impl<T: Real> Coefficient<'_, T> {
         })
     }
 }
-
-const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 
 /// One level on the device.
 struct Level<T: Real> {
@@ -108,13 +105,11 @@ impl<T: Real> Varying<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
-        let colours = match sweeps.order {
-            Order::RedFirst => [0, 1],
-            Order::BlackFirst => [1, 0],
-        };
         for _ in 0..sweeps.count {
             match self.smoother {
-                Smoother::RedBlack => colours.iter().try_for_each(|&c| self.half_sweep(level, c, u, f))?,
+                Smoother::RedBlack => {
+                    sweeps.order.colours().iter().try_for_each(|&c| self.half_sweep(level, c, u, f))?
+                }
                 Smoother::Jacobi => {
                     let Level { n, x, y, work } = &self.levels[level];
                     let h2 = launch::h2::<T>(*n);

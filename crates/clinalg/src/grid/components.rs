@@ -107,10 +107,20 @@ pub(super) trait Components {
     /// Euclidean norm of all values.
     fn norm(&self, u: &Self::Grid) -> Result<f64>;
 
+    /// Those of [`Components::start_norms`] that one pass gives.
+    fn norms_of_start(&mut self, _u: &Self::Grid, _f: &Self::Grid) -> Result<StartNorms> {
+        Ok([None; 3])
+    }
+
     /// The norms of a start value on the finest level: [`norm`](Components::norm),
     /// [`defect_norm`](Components::defect_norm) and [`source_norm`](Components::source_norm).
     fn start_norms(&mut self, u: &Self::Grid, f: &Self::Grid) -> Result<[f64; 3]> {
-        Ok([self.norm(u)?, self.defect_norm(0, u, f)?, self.source_norm(0, u, f)?])
+        let [size, defect, source] = self.norms_of_start(u, f)?;
+        Ok([
+            size.map_or_else(|| self.norm(u), Ok)?,
+            defect.map_or_else(|| self.defect_norm(0, u, f), Ok)?,
+            source.map_or_else(|| self.source_norm(0, u, f), Ok)?,
+        ])
     }
 
     /// For full multigrid: `coarse_f` = restricted `f`, boundary of `coarse_u` = that of `u`.
@@ -126,6 +136,9 @@ pub(super) trait Components {
     /// For full multigrid: interior of `u` = bicubic interpolant of `coarse`.
     fn refine(&mut self, level: usize, coarse: &Self::Grid, u: &mut Self::Grid) -> Result<()>;
 }
+
+/// The norms of u, of the defect and of the source, where they are known.
+pub(super) type StartNorms = [Option<f64>; 3];
 
 /// What a cycle leaves.
 #[derive(Debug, Clone, Copy)]

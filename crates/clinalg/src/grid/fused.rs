@@ -66,14 +66,10 @@ impl Pass {
     }
 
     fn kernel<T: Real>(&self, strip: Strip, shift: T) -> Kernel {
-        let flip = match self.sweeps.order {
-            Order::RedFirst => 0,
-            Order::BlackFirst => 1,
-        };
         Kernel::new(&files::GRID2_GPU, "relax_strip_gpu", T::PRECISION).with(&[
             ("STAGES", self.stages() as u64),
             ("START", self.start as u64),
-            ("FLIP", flip),
+            ("FLIP", self.sweeps.order.colours()[0].into()),
             ("SUMMED", self.summed.map_or(NEVER, |sweeps| 2 * sweeps as u64)),
             ("RESTRICT", u64::from(self.restricted)),
             ("ITEMS", strip.items as u64),
@@ -244,10 +240,7 @@ enum Step {
 /// The steps of one cycle on `level` and all below it.
 fn cycle_steps(level: usize, zero: bool, plan: &Plan, steps: &mut Vec<u32>) {
     let step = |step: Step, level: usize, colour: usize| step as u32 | (level as u32) << 8 | (colour as u32) << 16;
-    let colour = |order, stage| match order {
-        Order::RedFirst => stage % 2,
-        Order::BlackFirst => 1 - stage % 2,
-    };
+    let colour = |order: Order, stage: usize| order.colours()[stage % 2] as usize;
     if level == 1 {
         steps.push(step(if zero { Step::RelaxZero } else { Step::Relax }, 1, 0));
         return;

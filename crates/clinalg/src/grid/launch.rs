@@ -1,5 +1,6 @@
 //! Launches of the grid kernels.
 
+use super::components::StartNorms;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS, ROWS_AHEAD};
 use crate::{Context, Real, Result, Vector};
@@ -11,7 +12,7 @@ const LOCAL_WIDTH: usize = 32;
 const INTERPOLATED_ROWS: usize = 4;
 
 /// What chooses the kernels for processors.
-const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
+pub(super) const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 
 /// Enqueues a kernel of the variant that the context builds.
 pub(super) fn enqueue<T: Real>(context: &Context, name: &'static str, range: Range, args: &[Arg]) -> Result<()> {
@@ -144,6 +145,28 @@ pub(super) fn apply<T: Real>(n: usize, shift: T, alpha: T, x: &Vector<T>, beta: 
     run::<T>(x.context(), ["apply_poisson_gpu", "apply_poisson_cpu"], [n, n], n, &args)
 }
 
+/// Rows that an item of the sums for a start value goes up, as in the kernels.
+pub(super) const SUMMED_ROWS: usize = 8;
+
+/// How many parts have partial sums, `sums` each, when so many rows are shared out, and their range.
+pub(super) fn shares(context: &Context, rows: usize, sums: usize) -> (usize, Range) {
+    let most = REDUCE_PARTIALS / sums;
+    let (wanted, local) = match context.shape() {
+        Shape::Gpu => (context.units() * REDUCE_GROUPS_PER_UNIT, context.local()),
+        Shape::Cpu => (context.chunks(), 1),
+    };
+    let parts = rows.min(wanted).clamp(1, most);
+    (parts, Range::d1(parts * local, local))
+}
+
+/// The name of the variant for the device.
+pub(super) fn of_shape(context: &Context, [gpu, cpu]: [&'static str; 2]) -> &'static str {
+    match context.shape() {
+        Shape::Gpu => gpu,
+        Shape::Cpu => cpu,
+    }
+}
+
 /// What the terms of a norm are.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Term {
@@ -160,17 +183,8 @@ pub(super) fn norm<T: Real>(term: Term, n: usize, shift: T, u: &Vector<T>, f: &V
         Term::Defect => ["sum_square_defect_gpu", "sum_square_defect_cpu"],
         Term::Source => ["sum_square_source_gpu", "sum_square_source_cpu"],
     };
-    let (name, count, range) = match context.shape() {
-        Shape::Gpu => {
-            let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
-            let groups = (n - 2).min(most.clamp(1, REDUCE_PARTIALS));
-            (names[0], groups, Range::d1(groups * context.local(), context.local()))
-        }
-        Shape::Cpu => {
-            let bands = context.chunks().min(n).min(REDUCE_PARTIALS);
-            (names[1], bands, Range::d1(bands, 1))
-        }
-    };
+    let (count, range) = shares(context, n, 1);
+    let name = of_shape(context, names);
     root_of_squares(|scale: T| {
         let partials: Vec<T> = context.partials(count, |partial| {
             let args = [
@@ -188,18 +202,25 @@ pub(super) fn norm<T: Real>(term: Term, n: usize, shift: T, u: &Vector<T>, f: &V
     })
 }
 
-/// Sums of squares on a GPU, in one pass: of u, of the defect with u = 0 inside, and of the defect.
-pub(super) fn start_squares<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
+/// The norms of a start value on a GPU, in one pass.
+pub(super) fn norms_of_start<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
     let context = u.context();
-    let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
-    let groups = n.min(most.clamp(1, REDUCE_PARTIALS / 3));
-    let range = Range::d1(groups * context.local(), context.local());
-    let partials: Vec<T> = context.partials(3 * groups, |partial| {
+    let (count, range) = shares(context, n.div_ceil(SUMMED_ROWS), 3);
+    let partials: Vec<T> = context.partials(3 * count, |partial| {
         let args =
             [Arg::size(n), inverse_h2::<T>(n).arg().0, shift.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
         enqueue::<T>(context, "sum_squares_start_gpu", range, &args)
     })?;
-    Ok([0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.wide()).sum()))
+    Ok(start_norms(&partials))
+}
+
+/// The norms from the partial sums of the kernels of start values; `None` where the squares are out of range.
+pub(super) fn start_norms<T: Real>(partials: &[T]) -> StartNorms {
+    let [size, defect, source] =
+        [0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.wide()).sum::<f64>());
+    let root = |squares: f64| in_range::<T>(squares).then(|| squares.sqrt());
+    // Whether it is finite is all that is asked of the first.
+    [size.is_finite().then(|| size.sqrt()), root(defect), root(source)]
 }
 
 pub(super) fn total<T: Real>(partials: &[T]) -> f64 {

@@ -3,7 +3,6 @@
 use super::components::{Components, Sweeps};
 use super::launch::{self, Term};
 use super::params::Smoother;
-use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Range};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
 
@@ -108,10 +107,6 @@ impl<T: Real> Processor<T> {
             After::Restricted => (1, self.copies.arg()),
             After::Summed(partial) => (2, partial),
         };
-        let colour = match sweeps.order {
-            Order::RedFirst => 0,
-            Order::BlackFirst => 1,
-        };
         if start != Start::FromZero && pass.bands > 1 {
             self.save_halo(n, pass, u)?;
         }
@@ -120,7 +115,7 @@ impl<T: Real> Processor<T> {
             Arg::U32(start as u32),
             Arg::U32(after),
             Arg::U32(pass.stages as u32),
-            Arg::U32(colour),
+            Arg::U32(sweeps.order.colours()[0]),
             Arg::U32(pass.depth as u32),
             Arg::size(pass.stride),
             launch::weight(n, self.shift).arg().0,

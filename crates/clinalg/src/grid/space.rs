@@ -1,14 +1,11 @@
 //! The components of three-dimensional grids as kernels.
 
-use super::components::{Components, Sweeps};
-use super::launch::{self, Term};
+use super::components::{Components, StartNorms, Sweeps};
+use super::launch::{self, PROCESSOR, Term};
 use super::params::Smoother;
 use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
-
-const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 
 /// What both families of kernels share: the sizes and the launches that differ by name only.
 struct Levels<T: Real> {
@@ -19,13 +16,6 @@ struct Levels<T: Real> {
     omega: T,
     /// What a smoother that cannot work in place writes, on each level.
     spare: Vec<Vector<T>>,
-}
-
-fn colour(order: Order) -> u32 {
-    match order {
-        Order::RedFirst => 0,
-        Order::BlackFirst => 1,
-    }
 }
 
 impl<T: Real> Levels<T> {
@@ -135,16 +125,11 @@ impl<T: Real> Levels<T> {
             Term::Defect => ["sum_square_defect_gpu", "sum_square_defect_cpu"],
             Term::Source => ["sum_square_source_gpu", "sum_square_source_cpu"],
         };
-        let (name, defines, count, range) = match context.shape() {
-            Shape::Gpu => {
-                let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
-                let groups = rows.min(most.clamp(1, REDUCE_PARTIALS));
-                (names[0], [].as_slice(), groups, Range::d1(groups * context.local(), context.local()))
-            }
-            Shape::Cpu => {
-                let parts = context.chunks().min(rows).min(REDUCE_PARTIALS);
-                (names[1], PROCESSOR, parts, Range::d1(parts, 1))
-            }
+        let (count, range) = launch::shares(context, rows, 1);
+        let name = launch::of_shape(context, names);
+        let defines = match context.shape() {
+            Shape::Gpu => [].as_slice(),
+            Shape::Cpu => PROCESSOR,
         };
         launch::root_of_squares(|scale: T| {
             let partials: Vec<T> = context.partials(count, |partial| {
@@ -242,7 +227,7 @@ impl<T: Real> Planes<T> {
             Arg::size(n),
             Arg::U32(tiles as u32),
             Arg::U32(planes as u32),
-            Arg::U32(colour(order)),
+            Arg::U32(order.colours()[0]),
             weight,
             h2,
             f.buffer().arg(),
@@ -348,23 +333,16 @@ impl<T: Real> Components for Planes<T> {
         Ok(ops::norm2(u)?.wide())
     }
 
-    fn start_norms(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
+    fn norms_of_start(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
         let levels = &self.levels;
         let (context, n) = (&levels.context, levels.sides[0]);
-        let most = context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
-        let groups = (n * n).min(most.clamp(1, REDUCE_PARTIALS / 3));
-        let partials: Vec<T> = context.partials(3 * groups, |partial| {
+        let (count, range) = launch::shares(context, n.div_ceil(launch::SUMMED_ROWS) * n, 3);
+        let partials: Vec<T> = context.partials(3 * count, |partial| {
             let args =
                 [Arg::size(n), levels.inverse_h2(0), levels.shift.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
-            levels.enqueue("sum_squares_gpu", &[], Range::d1(groups * context.local(), context.local()), &args)
+            levels.enqueue("sum_squares_gpu", &[], range, &args)
         })?;
-        let squares = [0, 1, 2].map(|term| partials.iter().skip(term).step_by(3).map(|p| p.wide()).sum::<f64>());
-        // Of u it only counts whether it is finite.
-        if squares[0].is_finite() && squares[1..].iter().all(|&sum| launch::in_range::<T>(sum)) {
-            return Ok(squares.map(f64::sqrt));
-        }
-        // Squares out of range are rare enough to be summed one after the other.
-        Ok([self.norm(u)?, self.defect_norm(0, u, f)?, self.source_norm(0, u, f)?])
+        Ok(launch::start_norms(&partials))
     }
 
     fn coarsen(
@@ -433,7 +411,7 @@ impl<T: Real> Slabs<T> {
                 let args = [
                     Arg::size(n),
                     Arg::U32(edges),
-                    Arg::U32(colour(sweeps.order)),
+                    Arg::U32(sweeps.order.colours()[0]),
                     self.levels.weight(level),
                     self.levels.h2(level),
                     f.buffer().arg(),

@@ -1,6 +1,6 @@
 //! The components as kernels for GPUs: all of a visit in one pass over memory, the coarse levels in one launch.
 
-use super::components::{Components, Norms, Plan, Sweeps};
+use super::components::{Components, Norms, Plan, StartNorms, Sweeps};
 use super::fused::{self, Coarse, Grids, Pass, Start};
 use super::launch::{self, Term};
 use super::params::Smoother;
@@ -325,15 +325,8 @@ impl<T: Real> Components for Wide<T> {
         Ok(ops::norm2(u)?.wide())
     }
 
-    fn start_norms(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
-        let [size, source, start] = launch::start_squares(self.sides[0], self.shift, u, f)?;
-        let root = |squares: f64| launch::in_range::<T>(squares).then(|| squares.sqrt());
-        Ok([
-            // Whether it is finite is all that is asked of this one.
-            if size.is_finite() { size.sqrt() } else { self.norm(u)? },
-            root(start).map_or_else(|| self.defect_norm(0, u, f), Ok)?,
-            root(source).map_or_else(|| self.source_norm(0, u, f), Ok)?,
-        ])
+    fn norms_of_start(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
+        launch::norms_of_start(self.sides[0], self.shift, u, f)
     }
 
     fn coarsen(

@@ -191,11 +191,7 @@ pub fn jacobi<T: Real>(faces: &Faces<T>, shift: T, omega: T, u: &[T], f: &[T], o
 /// # Panics
 /// When a grid does not fit the faces.
 pub fn red_black<T: Real>(faces: &Faces<T>, shift: T, u: &mut [T], f: &[T], order: Order) {
-    let colours = match order {
-        Order::RedFirst => [0, 1],
-        Order::BlackFirst => [1, 0],
-    };
-    colours.into_iter().for_each(|colour| half_sweep(faces, shift, u, f, colour));
+    order.colours().into_iter().for_each(|colour| half_sweep(faces, shift, u, f, colour as usize));
 }
 
 /// Half a sweep of red-black Gauss-Seidel: the points with `(i + j) % 2 == colour`.

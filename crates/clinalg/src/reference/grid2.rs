@@ -19,6 +19,16 @@ pub enum Order {
     BlackFirst,
 }
 
+impl Order {
+    /// The colours of the half-sweeps: 0 for red, 1 for black.
+    pub fn colours(self) -> [u32; 2] {
+        match self {
+            Order::RedFirst => [0, 1],
+            Order::BlackFirst => [1, 0],
+        }
+    }
+}
+
 /// The mesh width `1 / (n - 1)`.
 ///
 /// # Panics
@@ -72,11 +82,7 @@ pub fn red_black<T: Real>(n: usize, u: &mut [T], f: &[T], order: Order) {
 /// # Panics
 /// When a grid is not `n * n` long.
 pub fn red_black_shifted<T: Real>(n: usize, shift: T, u: &mut [T], f: &[T], order: Order) {
-    let colours = match order {
-        Order::RedFirst => [0, 1],
-        Order::BlackFirst => [1, 0],
-    };
-    colours.into_iter().for_each(|colour| half_sweep_shifted(n, shift, u, f, colour));
+    order.colours().into_iter().for_each(|colour| half_sweep_shifted(n, shift, u, f, colour as usize));
 }
 
 /// Half a sweep of red-black Gauss-Seidel: the points with `(i + j) % 2 == colour` (0 is red, 1 is black).

@@ -32,11 +32,7 @@ pub fn jacobi<T: Real>(n: usize, shift: T, omega: T, u: &[T], f: &[T], out: &mut
 /// # Panics
 /// When a grid is not `n * n * n` long.
 pub fn red_black<T: Real>(n: usize, shift: T, u: &mut [T], f: &[T], order: Order) {
-    let colours = match order {
-        Order::RedFirst => [0, 1],
-        Order::BlackFirst => [1, 0],
-    };
-    colours.into_iter().for_each(|colour| half_sweep(n, shift, u, f, colour));
+    order.colours().into_iter().for_each(|colour| half_sweep(n, shift, u, f, colour as usize));
 }
 
 /// Half a sweep of red-black Gauss-Seidel: the points with `(i + j + k) % 2 == colour` (0 is red, 1 is black).

@@ -2,15 +2,13 @@
 
 use super::params::{MOST_STEPS, Scheme, WaveParams};
 use super::parts::{Parts, Source, Target};
+use crate::grid::launch::{self, PROCESSOR};
 use crate::grid::{Poisson, PoissonReport};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{REDUCE_GROUPS_PER_UNIT, REDUCE_PARTIALS};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
 
 /// Values between the starts of rows are a multiple of this.
 const ROW_MULTIPLE: usize = 16;
-/// What chooses the kernels for processors.
-const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 /// Rows of a column that an item of a GPU takes a step on, as in the kernel.
 const LEAP_ROWS: usize = 4;
 /// Bands per compute unit of a processor: a few, so that a slow unit holds up no one.
@@ -284,17 +282,8 @@ impl<T: Real> Parts<T> for Kernels<T> {
         _spare: &mut [Vector<T>; 2],
     ) -> Result<[f64; 2]> {
         let n = self.params.n;
-        let (name, count, range) = match self.context.shape() {
-            Shape::Gpu => {
-                let most = self.context.device().compute_units as usize * REDUCE_GROUPS_PER_UNIT;
-                let groups = (n - 1).min(most.clamp(1, REDUCE_PARTIALS));
-                ("energy_wave_gpu", groups, Range::d1(groups * self.context.local(), self.context.local()))
-            }
-            Shape::Cpu => {
-                let bands = self.context.chunks().min(n).min(REDUCE_PARTIALS);
-                ("energy_wave_cpu", bands, Range::d1(bands, 1))
-            }
-        };
+        let (count, range) = launch::shares(&self.context, n, 2);
+        let name = launch::of_shape(&self.context, ["energy_wave_gpu", "energy_wave_cpu"]);
         let partials: Vec<T> = self.context.partials(2 * count, |partial| {
             let args = [
                 Arg::size(n),
