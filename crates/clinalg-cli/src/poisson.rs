@@ -7,13 +7,13 @@ use std::time::Instant;
 use clap::ValueEnum;
 use clinalg::grid::{Cycle, Form, Poisson, PoissonParams, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{Context, Precision, Real, Shape, Vector};
+use clinalg::{Context, Real, Shape, Vector};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde::Serialize;
 
 use crate::Global;
-use crate::args::{self, DeviceName, FormArg, PrecisionArg};
+use crate::args::{self, DeviceName, FormArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, bytes, seconds, table};
 use crate::plot::{Convergence, Field, Picture};
@@ -46,6 +46,7 @@ Examples:
   clinalg poisson                            1025 x 1025 points in f64
   clinalg poisson --n 4097 --rhs random --cycle fmg
   clinalg poisson --dim 3 --n 129            129 x 129 x 129 points
+  clinalg poisson --precision mixed --n 4097
   clinalg poisson --n 257 --plot u.png       u.png and u-convergence.png
   clinalg poisson --n 129 --form reference   in plain Rust, without OpenCL
 
@@ -68,8 +69,8 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Precision of all that is computed
-    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
-    precision: PrecisionArg,
+    #[arg(long, value_enum, default_value_t = Arithmetic::F64)]
+    precision: Arithmetic,
     /// What the components are made of
     #[arg(long, value_enum, default_value_t = FormArg::Kernels)]
     form: FormArg,
@@ -108,6 +109,17 @@ enum RightSide {
     Random,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Arithmetic {
+    /// IEEE single precision, 24 bits
+    F32,
+    /// IEEE double precision, 53 bits
+    F64,
+    /// Solution and defect in f64, the cycles that correct it in f32: as accurate as f64; --form kernels only
+    Mixed,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CycleArg {
     /// Each coarser level once
@@ -139,7 +151,7 @@ struct Document {
     post: usize,
     smoother: Smoother,
     omega: Option<f64>,
-    precision: Precision,
+    precision: Arithmetic,
     tolerance: f64,
     device: Option<DeviceName>,
     shape: Option<Shape>,
@@ -161,8 +173,8 @@ struct Document {
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {
-        PrecisionArg::F32 => solve::<f32>(args, global, out),
-        PrecisionArg::F64 => solve::<f64>(args, global, out),
+        Arithmetic::F32 => solve::<f32>(args, global, out),
+        Arithmetic::F64 | Arithmetic::Mixed => solve::<f64>(args, global, out),
     }
 }
 
@@ -174,8 +186,8 @@ impl Args {
 
     fn params(&self) -> PoissonParams {
         let default = match self.precision {
-            PrecisionArg::F32 => 1e-5,
-            PrecisionArg::F64 => 1e-10,
+            Arithmetic::F32 => 1e-5,
+            Arithmetic::F64 | Arithmetic::Mixed => 1e-10,
         };
         PoissonParams {
             n: self.side(),
@@ -196,6 +208,7 @@ impl Args {
             omega: self.omega,
             tolerance: self.tol.unwrap_or(default),
             max_cycles: self.max_cycles,
+            mixed: self.precision == Arithmetic::Mixed,
         }
     }
 }
@@ -251,7 +264,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         post: params.post,
         smoother: params.smoother,
         omega: (params.smoother == Smoother::Jacobi).then_some(params.omega),
-        precision: T::PRECISION,
+        precision: args.precision,
         tolerance: params.tolerance,
         device: context.as_ref().map(|c| c.device().into()),
         shape: context.as_ref().map(Context::shape),
@@ -385,8 +398,9 @@ impl Document {
 
     fn precision(&self) -> &'static str {
         match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
+            Arithmetic::F32 => "f32",
+            Arithmetic::F64 => "f64",
+            Arithmetic::Mixed => "f64, corrections in f32",
         }
     }
 

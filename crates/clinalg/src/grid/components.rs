@@ -34,7 +34,7 @@ pub(super) trait Components {
         sweeps: Sweeps,
     ) -> Result<()>;
 
-    /// [`Components::ascend`], then the norm of the defect.
+    /// [`Components::ascend`], and what it leaves.
     fn ascend_norm(
         &mut self,
         level: usize,
@@ -42,9 +42,9 @@ pub(super) trait Components {
         u: &mut Self::Grid,
         f: &Self::Grid,
         sweeps: Sweeps,
-    ) -> Result<f64> {
+    ) -> Result<Norms> {
         self.ascend(level, coarse, u, f, sweeps)?;
-        self.defect_norm(level, u, f)
+        Ok(Norms { defect: self.defect_norm(level, u, f)?, size: None })
     }
 
     /// A whole cycle by the plan of [`Components::prepare`] on `level` and all below it, in one go. False, and nothing
@@ -246,10 +246,7 @@ impl<C: Components> Multigrid<C> {
         size: f64,
     ) -> Result<Vec<Norms>> {
         if self.batch(size) < 2 {
-            let cycle = |_| {
-                let defect = cycle_norm(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)?;
-                Ok(Norms { defect, size: None })
-            };
+            let cycle = |_| cycle_norm(&mut self.components, &self.plan, 0, u, f, &mut self.coarse);
             return (0..count).map(cycle).collect();
         }
         self.begin(u, f)?;
@@ -290,8 +287,8 @@ impl<C: Components> Multigrid<C> {
         Ok(())
     }
 
-    /// One pass of full multigrid, and the norm of the defect after it.
-    pub(super) fn full_norm(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<f64> {
+    /// One pass of full multigrid and what it leaves.
+    pub(super) fn full_norm(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<Norms> {
         full_pass(&mut self.components, &self.plan, 0, u, f, &mut self.coarse)
     }
 }
@@ -344,7 +341,7 @@ fn visit<C: Components>(
     }
 }
 
-/// One cycle on `level`, and the norm of the defect after it.
+/// One cycle on `level` and what it leaves.
 fn cycle_norm<C: Components>(
     c: &mut C,
     plan: &Plan,
@@ -352,16 +349,16 @@ fn cycle_norm<C: Components>(
     u: &mut C::Grid,
     f: &C::Grid,
     coarse: &mut [Pair<C::Grid>],
-) -> Result<f64> {
+) -> Result<Norms> {
     if c.cycle(level, u, f, false)? {
-        return c.defect_norm(level, u, f);
+        return Ok(Norms { defect: c.defect_norm(level, u, f)?, size: None });
     }
     descend(c, plan, level, u, f, coarse, false)?;
     match coarse.first() {
         Some(next) => c.ascend_norm(level, &next.u, u, f, plan.post),
         None => {
             c.solve_coarsest(u, f, false)?;
-            c.defect_norm(level, u, f)
+            Ok(Norms { defect: c.defect_norm(level, u, f)?, size: None })
         }
     }
 }
@@ -374,7 +371,7 @@ fn full_pass<C: Components>(
     u: &mut C::Grid,
     f: &C::Grid,
     coarse: &mut [Pair<C::Grid>],
-) -> Result<f64> {
+) -> Result<Norms> {
     full_start(c, plan, level, u, f, coarse)?;
     cycle_norm(c, plan, level, u, f, coarse)
 }

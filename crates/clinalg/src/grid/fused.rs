@@ -5,7 +5,7 @@ use super::launch;
 use super::strips::{self, Strip};
 use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, files};
-use crate::tune::Op;
+use crate::tune::{self, Op};
 use crate::{Buffer, Context, Real, Result, Vector};
 
 /// Most sweeps of red-black in a pass without a correction or restriction: more rows at hand take more registers.
@@ -115,16 +115,16 @@ impl Pass {
 /// Stands for no sums in the kernel.
 const NEVER: u64 = 255;
 
-/// Items of the group of [`Coarse`] (NVIDIA H200).
-const COARSE_ITEMS: usize = 256;
+/// Items of the group of [`Coarse`], where the device has as many.
+const COARSE_ITEMS: usize = 512;
 /// Bytes of local memory that its levels up to 33 points a side take in double precision.
-const COARSE_BYTES: u64 = 31_576;
+const COARSE_BYTES: u64 = 31_768;
 
-/// The highest level of [`Coarse`] and the items of its group.
+/// The highest level that [`Coarse`] keeps in local memory and the items of its group.
 fn coarse_group(context: &Context) -> (usize, usize) {
     let info = context.device();
     let top = if info.local_mem >= COARSE_BYTES { 5 } else { 4 };
-    (top, COARSE_ITEMS.min(context.local()))
+    (top, tune::local_size(info, COARSE_ITEMS, 0) as usize)
 }
 
 /// The kernel of so many sweeps of Jacobi over `n` by `n` points, and how the grid is cut up.
@@ -172,9 +172,15 @@ pub(super) fn jacobi<T: Real>(
 /// All coarse levels of a cycle in one work-group; level k has 2^k + 1 points a side.
 pub(super) struct Coarse<T: Real> {
     context: Context,
+    /// The highest level in local memory; there may be one above.
     top: usize,
     items: usize,
-    shift: T,
+    /// Sweeps before and after the correction and the colours they begin with, a byte each.
+    sweeps: u32,
+    /// The weight and the shift times h^2 of each level from 1 on.
+    weights: Buffer<T>,
+    /// Defects of the level above `top`.
+    above: Buffer<T>,
     /// What the cycle from each level does, from a given value and from 0.
     lists: Vec<[(Buffer<u32>, usize); 2]>,
 }
@@ -188,9 +194,22 @@ impl<T: Real> Coarse<T> {
             cycle_steps(level, zero, plan, &mut steps);
             Ok((Buffer::from_slice(context, &steps)?, steps.len()))
         };
-        let lists =
-            (1..=top.min(levels)).map(|level| Ok([list(level, false)?, list(level, true)?])).collect::<Result<_>>()?;
-        let coarse = Coarse { context: context.clone(), top, items, shift, lists };
+        let lists = (1..=levels.min(top + 1))
+            .map(|level| Ok([list(level, false)?, list(level, true)?]))
+            .collect::<Result<_>>()?;
+        let side = |level: usize| (1 << level) + 1;
+        let of_level = |level| [launch::weight(side(level), shift), shift * launch::h2::<T>(side(level))];
+        let weights: Vec<T> = (1..=top + 1).flat_map(of_level).collect();
+        let part = |sweeps: Sweeps| sweeps.count as u32 | sweeps.order.colours()[0] << 16;
+        let coarse = Coarse {
+            context: context.clone(),
+            top,
+            items,
+            sweeps: part(plan.pre) | part(plan.post) << 8,
+            weights: Buffer::from_slice(context, &weights)?,
+            above: Buffer::uninit(context, (side(top + 1) - 2_usize).pow(2))?,
+            lists,
+        };
         context.prepare(&coarse.kernel())?;
         Ok(coarse)
     }
@@ -217,9 +236,11 @@ impl<T: Real> Coarse<T> {
             Arg::U32(u32::from(!zero)),
             Arg::U32(*count as u32),
             list.arg(),
-            self.shift.arg().0,
+            Arg::U32(self.sweeps),
+            self.weights.arg(),
             f.buffer().arg(),
             u.buffer().arg(),
+            self.above.arg(),
         ];
         self.context.run(&self.kernel(), Range::d1(self.items, self.items), &args)?;
         Ok(true)
@@ -235,32 +256,42 @@ enum Step {
     Measure = 3,
     Coarsen = 4,
     Correct = 5,
+    Cycle2 = 6,
+}
+
+impl Step {
+    fn of(self, level: usize, colour: u32) -> u32 {
+        self as u32 | (level as u32) << 8 | colour << 16
+    }
 }
 
 /// The steps of one cycle on `level` and all below it.
 fn cycle_steps(level: usize, zero: bool, plan: &Plan, steps: &mut Vec<u32>) {
-    let step = |step: Step, level: usize, colour: usize| step as u32 | (level as u32) << 8 | (colour as u32) << 16;
-    let colour = |order: Order, stage: usize| order.colours()[stage % 2] as usize;
+    let colour = |order: Order, stage: usize| order.colours()[stage % 2];
     if level == 1 {
-        steps.push(step(if zero { Step::RelaxZero } else { Step::Relax }, 1, 0));
+        steps.push(if zero { Step::RelaxZero } else { Step::Relax }.of(1, 0));
         return;
     }
     if zero && plan.pre.count == 0 {
-        steps.push(step(Step::Clear, level, 0));
+        steps.push(Step::Clear.of(level, 0));
     }
     for stage in 0..2 * plan.pre.count {
-        let kind = if zero && stage == 0 { Step::RelaxZero } else { Step::Relax };
-        steps.push(step(kind, level, colour(plan.pre.order, stage)));
+        let step = if zero && stage == 0 { Step::RelaxZero } else { Step::Relax };
+        steps.push(step.of(level, colour(plan.pre.order, stage)));
     }
-    steps.push(step(Step::Measure, level, 0));
-    steps.push(step(Step::Coarsen, level - 1, 0));
+    steps.push(Step::Measure.of(level, 0));
+    steps.push(Step::Coarsen.of(level - 1, 0));
     // The coarsest grid is solved exactly the first time.
     let visits = if level == 2 { 1 } else { plan.visits };
     for visit in 0..visits {
-        cycle_steps(level - 1, visit == 0, plan, steps);
+        if level == 3 {
+            steps.push(Step::Cycle2.of(2, u32::from(visit == 0)));
+        } else {
+            cycle_steps(level - 1, visit == 0, plan, steps);
+        }
     }
-    steps.push(step(Step::Correct, level, 0));
+    steps.push(Step::Correct.of(level, 0));
     for stage in 0..2 * plan.post.count {
-        steps.push(step(Step::Relax, level, colour(plan.post.order, stage)));
+        steps.push(Step::Relax.of(level, colour(plan.post.order, stage)));
     }
 }

@@ -214,10 +214,14 @@ pub(super) fn norms_of_start<T: Real>(n: usize, shift: T, u: &Vector<T>, f: &Vec
     Ok(start_norms(&partials))
 }
 
+/// The three sums whose parts lie one after the other.
+pub(super) fn triple<T: Real>(partials: &[T]) -> [f64; 3] {
+    [0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.wide()).sum())
+}
+
 /// The norms from the partial sums of the kernels of start values; `None` where the squares are out of range.
 pub(super) fn start_norms<T: Real>(partials: &[T]) -> StartNorms {
-    let [size, defect, source] =
-        [0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.wide()).sum::<f64>());
+    let [size, defect, source] = triple(partials);
     let root = |squares: f64| in_range::<T>(squares).then(|| squares.sqrt());
     // Whether it is finite is all that is asked of the first.
     [size.is_finite().then(|| size.sqrt()), root(defect), root(source)]

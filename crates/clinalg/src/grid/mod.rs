@@ -33,6 +33,7 @@ mod equation;
 mod fused;
 mod host;
 mod launch;
+mod mixed;
 mod operator;
 mod params;
 mod pieces;

@@ -72,6 +72,10 @@ pub struct PoissonParams {
     pub tolerance: f64,
     /// Most cycles; the pass of full multigrid counts as one.
     pub max_cycles: usize,
+    /// Whether the cycles correct the solution in single precision, while the solution and its defect stay in double
+    /// precision: the same accuracy is reached in the end. For `Poisson<f64>` with [`Form::Kernels`] and a = 1. The pass
+    /// of full multigrid then starts from the interior of the start value instead of ignoring it.
+    pub mixed: bool,
 }
 
 impl Default for PoissonParams {
@@ -89,6 +93,7 @@ impl Default for PoissonParams {
             omega: 0.8,
             tolerance: 1e-10,
             max_cycles: 100,
+            mixed: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::coefficient::{Coefficient, Varying};
 use super::components::{Components, Multigrid, Norms, Plan, Sweeps};
 use super::equation::Equation;
 use super::host::Host;
+use super::mixed::Mixed;
 use super::params::{Cycle, Form, PoissonParams, PoissonReport};
 use super::processor::Processor;
 use super::space::{Planes, Slabs};
@@ -13,7 +14,7 @@ use crate::error::check_length;
 use crate::reference::grid2::Order;
 use crate::runtime::Shape;
 use crate::solve::Stop;
-use crate::{Context, Error, Real, Result, Vector};
+use crate::{Context, Error, Precision, Real, Result, Vector};
 
 /// Called before the first cycle and after each one with the number of cycles made and the
 /// relative residual.
@@ -54,10 +55,78 @@ trait DeviceMultigrid<T: Real>: Send {
     ) -> Result<PoissonReport>;
 }
 
-impl<T: Real, C: Components<Grid = Vector<T>>> DeviceMultigrid<T> for Multigrid<C>
-where
-    Multigrid<C>: Send,
-{
+/// What the iteration to a solution is made of.
+pub(super) trait Cycles {
+    /// A grid in the memory that the cycles work on.
+    type Grid;
+
+    /// The norms of u, everywhere, and of its defect and the source, inside, before the first cycle.
+    fn start_norms(&mut self, u: &Self::Grid, f: &Self::Grid) -> Result<[f64; 3]>;
+
+    /// Euclidean norm of all values.
+    fn norm(&self, u: &Self::Grid) -> Result<f64>;
+
+    /// Number of grids.
+    fn levels(&self) -> usize;
+
+    /// Forgets what a solve left unfinished.
+    fn reset(&mut self) {}
+
+    /// Most cycles for [`Cycles::cycles`], where defects are about as large as `size` at first.
+    fn batch(&self, _size: f64) -> usize {
+        1
+    }
+
+    /// `count` cycles and what each leaves, the last one after the others; see [`Multigrid::cycles`].
+    fn cycles(&mut self, u: &mut Self::Grid, f: &Self::Grid, count: usize, last: bool, size: f64)
+    -> Result<Vec<Norms>>;
+
+    /// Ends the cycle that [`Cycles::cycles`] began, and what it leaves; `None` where there is none.
+    fn end(&mut self, _u: &mut Self::Grid, _f: &Self::Grid) -> Result<Option<Norms>> {
+        Ok(None)
+    }
+
+    /// One pass of full multigrid and what it leaves.
+    fn full(&mut self, u: &mut Self::Grid, f: &Self::Grid) -> Result<Norms>;
+}
+
+impl<C: Components> Cycles for Multigrid<C> {
+    type Grid = C::Grid;
+
+    fn start_norms(&mut self, u: &C::Grid, f: &C::Grid) -> Result<[f64; 3]> {
+        self.components.start_norms(u, f)
+    }
+
+    fn norm(&self, u: &C::Grid) -> Result<f64> {
+        self.components.norm(u)
+    }
+
+    fn levels(&self) -> usize {
+        Multigrid::levels(self)
+    }
+
+    fn reset(&mut self) {
+        Multigrid::reset(self);
+    }
+
+    fn batch(&self, size: f64) -> usize {
+        Multigrid::batch(self, size)
+    }
+
+    fn cycles(&mut self, u: &mut C::Grid, f: &C::Grid, count: usize, last: bool, size: f64) -> Result<Vec<Norms>> {
+        Multigrid::cycles(self, u, f, count, last, size)
+    }
+
+    fn end(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<Option<Norms>> {
+        Multigrid::end(self, u, f)
+    }
+
+    fn full(&mut self, u: &mut C::Grid, f: &C::Grid) -> Result<Norms> {
+        self.full_norm(u, f)
+    }
+}
+
+impl<T: Real, C: Cycles<Grid = Vector<T>> + Send> DeviceMultigrid<T> for C {
     fn solve(
         &mut self,
         params: &PoissonParams,
@@ -127,6 +196,9 @@ impl<T: Real> Poisson<T> {
         let plan = plan(params);
         let row_sum = equation.row_sum();
         let sides = equation.sides.clone();
+        if params.mixed {
+            check_mixed::<T>(context, params, !equation.faces.is_empty())?;
+        }
         let context = context.filter(|_| params.form != Form::Reference);
         let Some(context) = context else {
             let params = PoissonParams { form: Form::Reference, ..*params };
@@ -134,6 +206,9 @@ impl<T: Real> Poisson<T> {
             let multigrid = Multigrid::new(Host::new(equation, smoother, omega)?, &sides, plan, full)?;
             return Ok(Poisson { params, row_sum, engine: Engine::Host { multigrid, u, f } });
         };
+        if params.mixed {
+            return Poisson::build_mixed(context, params, row_sum, &equation);
+        }
         let sweeps = params.pre.max(params.post);
         let multigrid: Box<dyn DeviceMultigrid<T>> = match (params.form, context.shape()) {
             (Form::Matrix | Form::Reference, _) => {
@@ -160,6 +235,33 @@ impl<T: Real> Poisson<T> {
                 let components = Processor::<T>::new(context, &sides, shift, smoother, omega, sweeps)?;
                 Box::new(Multigrid::new(components, &sides, plan, full)?)
             }
+        };
+        let engine = Engine::Device { context: context.clone(), multigrid, finest: None };
+        Ok(Poisson { params: *params, row_sum, engine })
+    }
+
+    /// The solver whose cycles are in single precision.
+    fn build_mixed(
+        context: &Context,
+        params: &PoissonParams,
+        row_sum: f64,
+        equation: &Equation<T>,
+    ) -> Result<Poisson<T>> {
+        let PoissonParams { smoother, omega, shift, .. } = *params;
+        let full = params.cycle == Cycle::Full;
+        let sides = &equation.sides;
+        let (plan, sweeps) = (plan(params), params.pre.max(params.post));
+        macro_rules! cycles {
+            ($components:expr) => {{
+                let multigrid = Multigrid::new($components, sides, plan, full)?;
+                Box::new(Mixed::<T, _>::new(context, params.n, equation.dim, shift, multigrid)?)
+            }};
+        }
+        let multigrid: Box<dyn DeviceMultigrid<T>> = match (context.shape(), equation.dim) {
+            (Shape::Gpu, 3) => cycles!(Planes::<f32>::new(context, sides, shift, smoother, omega)?),
+            (Shape::Cpu, 3) => cycles!(Slabs::<f32>::new(context, sides, shift, smoother, omega)?),
+            (Shape::Gpu, _) => cycles!(Wide::<f32>::new(context, sides, shift, smoother, omega)?),
+            (Shape::Cpu, _) => cycles!(Processor::<f32>::new(context, sides, shift, smoother, omega, sweeps)?),
         };
         let engine = Engine::Device { context: context.clone(), multigrid, finest: None };
         Ok(Poisson { params: *params, row_sum, engine })
@@ -257,6 +359,17 @@ impl<T: Real> Poisson<T> {
     }
 }
 
+/// An error unless corrections in single precision are possible.
+fn check_mixed<T: Real>(context: Option<&Context>, params: &PoissonParams, varying: bool) -> Result<()> {
+    if T::PRECISION == Precision::F32 {
+        return Err(Error::value("mixed", "false in single precision: there is nothing to refine", true));
+    }
+    if params.form != Form::Kernels || context.is_none() || varying {
+        return Err(Error::value("mixed", "false but for kernels with a constant coefficient", true));
+    }
+    Ok(())
+}
+
 fn plan(params: &PoissonParams) -> Plan {
     let visits = if params.cycle == Cycle::W { 2 } else { 1 };
     let sweeps = |count| Sweeps { count, order: Order::RedFirst };
@@ -277,15 +390,15 @@ const PATIENCE: usize = 5;
 const PROGRESS: f64 = 0.99;
 
 /// Cycles until the relative residual is small enough or will not become smaller.
-fn iterate<T: Real, C: Components>(
-    multigrid: &mut Multigrid<C>,
+fn iterate<T: Real, C: Cycles>(
+    multigrid: &mut C,
     params: &PoissonParams,
     row_sum: f64,
     f: &C::Grid,
     u: &mut C::Grid,
     progress: Progress<'_>,
 ) -> Result<PoissonReport> {
-    let [size, start, source] = multigrid.components.start_norms(u, f)?;
+    let [size, start, source] = multigrid.start_norms(u, f)?;
     let scale = [source, start].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
     let rounding = 0.5 * T::epsilon().wide() * row_sum / scale;
     let full = params.cycle == Cycle::Full;
@@ -316,7 +429,7 @@ fn iterate<T: Real, C: Components>(
             continue;
         }
         if cycles > 0 && residual > run.history[cycles - 1] * suspect(&run.history[..cycles]) {
-            let floor = rounding * multigrid.components.norm(u)?;
+            let floor = rounding * multigrid.norm(u)?;
             if residual <= FLOOR * floor {
                 break Stop::RoundingFloor;
             }
@@ -339,11 +452,10 @@ fn iterate<T: Real, C: Components>(
         if run.told == run.history.len() {
             let left = params.max_cycles - cycles;
             if full && cycles == 0 {
-                let defect = multigrid.full_norm(u, f)?;
-                run.add(&[Norms { defect, size: None }], scale);
+                run.add(&[multigrid.full(u, f)?], scale);
             } else {
                 if most > 1 && cycles >= FIRST_LOOK && floor.is_none() {
-                    floor = Some(rounding * multigrid.components.norm(u)?);
+                    floor = Some(rounding * multigrid.norm(u)?);
                 }
                 let (count, last) = ahead(&run.history, params.tolerance.max(floor.unwrap_or(0.0)), most);
                 let (count, last) = if count < left { (count, last) } else { (left, true) };
@@ -355,7 +467,7 @@ fn iterate<T: Real, C: Components>(
     run.finish(multigrid, f, u, scale, progress)?;
     let Run { history, size, .. } = run;
     let cycles = history.len() - 1;
-    let size = size.map_or_else(|| multigrid.components.norm(u), Ok)?;
+    let size = size.map_or_else(|| multigrid.norm(u), Ok)?;
     Ok(PoissonReport {
         stop,
         cycles,
@@ -388,9 +500,9 @@ impl Run {
     }
 
     /// Ends the cycle that has begun, and tells of all cycles.
-    fn finish<C: Components>(
+    fn finish<C: Cycles>(
         &mut self,
-        multigrid: &mut Multigrid<C>,
+        multigrid: &mut C,
         f: &C::Grid,
         u: &mut C::Grid,
         scale: f64,

@@ -1,6 +1,6 @@
 //! The components as kernels for processors: a band of rows per item, all of a visit in one pass.
 
-use super::components::{Components, Sweeps};
+use super::components::{Components, Norms, Sweeps};
 use super::launch::{self, Term};
 use super::params::Smoother;
 use crate::runtime::{Arg, Range};
@@ -183,14 +183,15 @@ impl<T: Real> Components for Processor<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         sweeps: Sweeps,
-    ) -> Result<f64> {
+    ) -> Result<Norms> {
         let bands = self.pass(level, sweeps.count).bands;
         let partials: Vec<T> = self.context.partials(bands, |partial| {
             self.sweep(level, sweeps, (Start::Corrected, After::Summed(partial)), u, f, coarse)
         })?;
         let squares = launch::total(&partials);
         // Squares out of range are rare enough to be summed in a pass of their own.
-        if launch::in_range::<T>(squares) { Ok(squares.sqrt()) } else { self.defect_norm(level, u, f) }
+        let defect = if launch::in_range::<T>(squares) { squares.sqrt() } else { self.defect_norm(level, u, f)? };
+        Ok(Norms { defect, size: None })
     }
 
     fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<()> {

@@ -79,7 +79,7 @@ pub(crate) static TURNED: Operation = Operation {
     name: "red_black_turn",
     about: "correction, three sweeps of red-black Gauss-Seidel, norms and the restricted defect, in one pass",
     needs: |choice, precision| needs(choice, precision, 2 * TURN + 2),
-    default: |device, precision, _| default(device, precision, 2 * TURN + 2, [64, 1024, 7]),
+    default: |device, precision, _| default(device, precision, 2 * TURN + 2, [64, 1024, 6]),
     check: both_precisions!(check_turn),
     trial: both_precisions!(trial_turn),
     ..TEMPLATE
@@ -90,7 +90,7 @@ pub(crate) static JACOBI: Operation = Operation {
     name: "jacobi_sweeps",
     about: "five sweeps of weighted Jacobi on a grid, in one pass",
     needs: |choice, precision| needs(choice, precision, 2 * JACOBI_TOGETHER),
-    default: |device, precision, _| default(device, precision, 2 * JACOBI_TOGETHER, [64, 1024, 7]),
+    default: |device, precision, _| default(device, precision, 2 * JACOBI_TOGETHER, [64, 1024, 8]),
     check: both_precisions!(check_jacobi),
     trial: both_precisions!(trial_jacobi),
     ..TEMPLATE
@@ -124,8 +124,7 @@ fn needs(&[local, rows, groups, ahead, ..]: &Choice, precision: Precision, shown
     sound.then_some(Needs { group: local as usize, local_bytes: 2 * shown * (local as usize + 2) * precision.bytes() })
 }
 
-/// Numbers from an NVIDIA H200 at 8193 a side: a few stages want wide groups, many stages take so many registers that long
-/// bands pay.
+/// Numbers from an NVIDIA H200, where the registers of the kernels leave room for so many groups.
 fn default(device: &DeviceInfo, precision: Precision, shown: usize, [local, rows, groups]: [u32; 3]) -> Choice {
     // A third row for the two items at the rim.
     let local = tune::local_size(device, local as usize, 3 * shown * precision.bytes()).max(LEAST_ITEMS);

@@ -211,20 +211,20 @@ impl<T: Real> Components for Wide<T> {
         u: &mut Vector<T>,
         f: &Vector<T>,
         sweeps: Sweeps,
-    ) -> Result<f64> {
+    ) -> Result<Norms> {
         let fits = |pass: &Pass| pass.sums::<T>(&self.context, self.sides[level]) <= self.stride;
         if let Some(pass) = Wide::<T>::norm_pass(sweeps).filter(fits) {
             self.pass(level, pass, u, f, (Some(coarse), None), 0)?;
             // Squares out of range are rare enough to be summed in a pass of their own.
-            if let [Norms { defect, .. }] = self.norms(1)?[..]
-                && launch::in_range::<T>(defect * defect)
+            if let Some(norms) = self.norms(1)?.pop()
+                && launch::in_range::<T>(norms.defect * norms.defect)
             {
-                return Ok(defect);
+                return Ok(norms);
             }
         } else {
             self.ascend(level, coarse, u, f, sweeps)?;
         }
-        self.defect_norm(level, u, f)
+        Ok(Norms { defect: self.defect_norm(level, u, f)?, size: None })
     }
 
     fn cycle(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<bool> {

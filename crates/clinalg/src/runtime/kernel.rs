@@ -67,6 +67,7 @@ pub(crate) mod files {
     pub(crate) static GRID2_GPU: File = file!("grid2_gpu");
     pub(crate) static WAVE2: File = file!("wave2");
     pub(crate) static KRYLOV: File = file!("krylov");
+    pub(crate) static MIXED: File = file!("mixed");
     pub(crate) static GRID3: File = file!("grid3");
     pub(crate) static FACES2: File = file!("faces2");
     pub(crate) static INVERSE: File = file!("inverse");
