@@ -53,6 +53,7 @@ __kernel void narrow_defect(ulong n, REAL inverse_h2, REAL shift, REAL scale, ui
                             __global const REAL *f, __global float *r, __global REAL *partial)
 {
     const size_t plane = DIMENSIONS == 3 ? n * n : 0;
+    (void)plane; // there is none in two dimensions
     REAL values = ZERO, defects = ZERO, sources = ZERO;
     EACH_ROW(row, DIMENSIONS == 3 ? n * n : n)
     {

@@ -112,9 +112,9 @@ impl<T: Real, C: Components<Grid = Vector<f32>>> Cycles for Mixed<T, C> {
 
     fn start_norms(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<[f64; 3]> {
         let mut norms = self.measure(u, f, 1.0, true)?;
-        // Squares out of range: two thirds of it lift or lower all that was lost.
+        // Squares out of range, or lost in it: two thirds of it lift or lower all that was.
         let largest = norms[1].max(norms[2]);
-        if largest != 0.0 && !launch::in_range::<T>(largest * largest) || !largest.is_finite() {
+        if !launch::in_range::<T>(largest * largest) {
             let factor = (T::max_value().wide().log2() * 2.0 / 3.0).floor().exp2();
             let scale = if largest < 1.0 { factor } else { 1.0 / factor };
             let [_, defect, source] = self.measure(u, f, scale, true)?;
