@@ -195,13 +195,9 @@ jacobi_strip_gpu(ulong points, uint rows, REAL weight, REAL h2, REAL omega, __gl
 #define CYCLE2 6
 
 // The interior points (i, j) of level `k`, each at `at`, over the items.
-#define EACH_INNER(...)                                                                                  \
-    for (int q = item; q < wide * wide; q += ITEMS) {                                                    \
-        const int j = q >> k, i = q & (wide - 1), at = j * n + i;                                        \
-        if (i > 0 && j > 0) {                                                                            \
-            __VA_ARGS__                                                                                  \
-        }                                                                                                \
-    }
+#define EACH_INNER                                                                                       \
+    for (int q = item; q < wide * wide; q += ITEMS)                                                      \
+        for (int j = q >> k, i = q & (wide - 1), at = j * n + i, once = i > 0 && j > 0; once != 0; once = 0)
 
 #define RELAX_POINTS(v, scaled)                                                                          \
     for (int q = item; q < wide * wide / 2; q += ITEMS) {                                                \
@@ -212,24 +208,36 @@ jacobi_strip_gpu(ulong points, uint rows, REAL weight, REAL h2, REAL omega, __gl
     }
 
 #define MEASURE_POINTS(v, scaled, d)                                                                     \
-    EACH_INNER(const REAL sum = NEIGHBOURS((v)[at - n], (v)[at - 1], (v)[at + 1], (v)[at + n]);          \
-               (d)[(j - 1) * inner + i - 1] =                                                            \
-                   SHIFTED_DEFECT((REAL)(1 << 2 * k), level_shift, scaled, sum, (v)[at]);)
+    EACH_INNER                                                                                           \
+    {                                                                                                    \
+        const REAL sum = NEIGHBOURS((v)[at - n], (v)[at - 1], (v)[at + 1], (v)[at + n]);                 \
+        (d)[(j - 1) * inner + i - 1] = SHIFTED_DEFECT((REAL)(1 << 2 * k), level_shift, scaled, sum, (v)[at]); \
+    }
 
 // To level `k`, from the one above.
 #define COARSEN_POINTS(d)                                                                                \
-    EACH_INNER(const int fine = 2 * wide - 1, to = (2 * j - 1) * fine + 2 * i - 1;                       \
-               const REAL sum = NEIGHBOURS((d)[to - fine], (d)[to - 1], (d)[to + 1], (d)[to + fine]);    \
-               const REAL corners = (d)[to - fine - 1] + (d)[to - fine + 1] + (d)[to + fine - 1] + (d)[to + fine + 1]; \
-               sources[LEVEL_START(k) + at] = level_h2 * WEIGHTED((d)[to], sum, corners);)
+    EACH_INNER                                                                                           \
+    {                                                                                                    \
+        const int fine = 2 * wide - 1, to = (2 * j - 1) * fine + 2 * i - 1;                              \
+        const REAL sum = NEIGHBOURS((d)[to - fine], (d)[to - 1], (d)[to + 1], (d)[to + fine]);           \
+        const REAL corners = (d)[to - fine - 1] + (d)[to - fine + 1] + (d)[to + fine - 1] + (d)[to + fine + 1]; \
+        scaled[at] = level_h2 * WEIGHTED((d)[to], sum, corners);                                         \
+    }
 
 // Level `k`, from the one below.
 #define CORRECT_POINTS(v)                                                                                \
-    EACH_INNER(const int m = wide / 2 + 1;                                                               \
-               __local const REAL *c = grids + LEVEL_START(k - 1) + j / 2 * m + i / 2; REAL value;       \
-               if (j % 2 == 0) { value = i % 2 == 0 ? c[0] : HALF * (c[0] + c[1]); } else {              \
-                   value = i % 2 == 0 ? HALF * (c[0] + c[m]) : QUARTER * (c[0] + c[1] + c[m] + c[m + 1]); \
-               } (v)[at] += value;)
+    EACH_INNER                                                                                           \
+    {                                                                                                    \
+        const int m = wide / 2 + 1;                                                                      \
+        __local const REAL *c = grids + LEVEL_START(k - 1) + j / 2 * m + i / 2;                          \
+        REAL value;                                                                                      \
+        if (j % 2 == 0) {                                                                                \
+            value = i % 2 == 0 ? c[0] : HALF * (c[0] + c[1]);                                            \
+        } else {                                                                                         \
+            value = i % 2 == 0 ? HALF * (c[0] + c[m]) : QUARTER * (c[0] + c[1] + c[m] + c[m + 1]);       \
+        }                                                                                                \
+        (v)[at] += value;                                                                                \
+    }
 
 // A whole cycle on the 3 by 3 interior points of level 2 and the one of level 1, with a zero boundary, by one item: as many
 // steps would wait for each other longer than it takes. `sweeps` holds those before and after the correction and the
@@ -349,8 +357,11 @@ cycle_group_gpu(uint top, uint given, uint count, __global const uint *list, uin
                 cycle2(v, scaled, colour != 0, sweeps, weights2, shifts2);
             }
         } else {
-            EACH_INNER(const bool relaxed = what == RELAX_ZERO && ((i + j + colour) & 1) == 0;
-                       v[at] = relaxed ? RELAXED(weight, scaled[at], ZERO) : ZERO;)
+            EACH_INNER
+            {
+                const bool relaxed = what == RELAX_ZERO && ((i + j + colour) & 1) == 0;
+                v[at] = relaxed ? RELAXED(weight, scaled[at], ZERO) : ZERO;
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }

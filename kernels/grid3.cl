@@ -260,45 +260,48 @@ __kernel void interpolate_cubic_gpu(ulong n, uint planes, __global const REAL *c
         }                                                                                                \
     }
 
-// Rows that an item goes up with the values below and at hand.
-#define SUMMED_ROWS 8
+// Points along a row and planes of a block that a group sums at a time.
+#define SUMMED_WIDTH 32
+#define SUMMED_PLANES 64
 
-// partial[3 group ...] = sums of the squares of u, at every point, of the defect and of the source, inside. Bands of rows
-// are dealt to the groups in turn.
+// partial[3 group ...] = sums of the squares of u, at every point, of the defect and of the source, inside. Blocks of
+// LOCAL columns are dealt to the groups in turn; an item goes up a column with the values below and at hand, so that only
+// neighbours in its plane are read again, from the nearest cache.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void sum_squares_gpu(
     ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *partial)
 {
     __local REAL shared[3][LOCAL];
     const uint lane = (uint)get_local_id(0);
-    const int side = (int)n, last = side - 1, bands = (side + SUMMED_ROWS - 1) / SUMMED_ROWS;
+    const int side = (int)n, last = side - 1, height = max(LOCAL / SUMMED_WIDTH, 1), width = LOCAL / height;
+    const int across = (side + width - 1) / width, along = (side + height - 1) / height;
+    const int blocks = across * along * ((side + SUMMED_PLANES - 1) / SUMMED_PLANES);
     const size_t plane = n * n;
     REAL values = ZERO, defects = ZERO, sources = ZERO;
-    for (int band = (int)get_group_id(0); band < bands * side; band += (int)get_num_groups(0)) {
-        const int low = band % bands * SUMMED_ROWS, k = band / bands;
-        const bool floor_inside = k > 0 && k < last;
-        for (int i = (int)lane; i < side; i += LOCAL) {
-            __global const REAL *column = u + (size_t)k * plane + i, *given = f + (size_t)k * plane + i;
-            const bool within = floor_inside && i > 0 && i < last;
-            REAL south = column[(size_t)max(low - 1, 0) * n], centre = column[(size_t)low * n];
-#pragma unroll
-            for (int r = 0; r < SUMMED_ROWS; ++r) {
-                const int j = min(low + r, last);
-                const size_t at = (size_t)j * n;
-                const bool there = low + r < side, inside = there && within && j > 0 && j < last;
-                const REAL north = column[(size_t)min(j + 1, last) * n], value = given[at];
-                const REAL west = within ? *(column + at - 1) : ZERO, east = within ? column[at + 1] : ZERO;
-                const REAL below = within ? *(column + at - plane) : ZERO, above = within ? column[at + plane] : ZERO;
-                const REAL source =
-                    value + inverse_h2 * SUM6(k == 1 ? below : ZERO, j == 1 ? south : ZERO, i == 1 ? west : ZERO,
-                                              i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO,
-                                              k == last - 1 ? above : ZERO);
-                const REAL defect =
-                    DEFECT(inverse_h2, shift, value, SUM6(below, south, west, east, north, above), centre);
-                values += there ? centre * centre : ZERO;
-                defects += inside ? defect * defect : ZERO;
-                sources += inside ? source * source : ZERO;
-                south = centre, centre = north;
-            }
+    for (int block = (int)get_group_id(0); block < blocks; block += (int)get_num_groups(0)) {
+        const int i = block % across * width + (int)lane % width, j = block / across % along * height + (int)lane / width;
+        const int begin = block / (across * along) * SUMMED_PLANES, end = min(begin + SUMMED_PLANES, side);
+        const bool there = i < side && j < side, within = there && i > 0 && i < last && j > 0 && j < last;
+        const size_t at = there ? (size_t)j * n + (size_t)i : 0;
+        // Neighbours of a point on the boundary are not used; they are read where there is something.
+        const size_t south_at = within ? at - n : at, north_at = within ? at + n : at;
+        const size_t west_at = within ? at - 1 : at, east_at = within ? at + 1 : at;
+        __global const REAL *floor = u + (size_t)begin * plane;
+        REAL below = begin > 0 ? *(floor + at - plane) : ZERO, centre = floor[at];
+#pragma unroll 4
+        for (int k = begin; k < end; ++k) {
+            const REAL above = k < last ? floor[plane + at] : ZERO, value = f[(size_t)k * plane + at];
+            const REAL south = floor[south_at], west = floor[west_at], east = floor[east_at], north = floor[north_at];
+            const REAL source =
+                value + inverse_h2 * SUM6(k == 1 ? below : ZERO, j == 1 ? south : ZERO, i == 1 ? west : ZERO,
+                                          i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO,
+                                          k == last - 1 ? above : ZERO);
+            const REAL defect = DEFECT(inverse_h2, shift, value, SUM6(below, south, west, east, north, above), centre);
+            const bool inside = within && k > 0 && k < last;
+            values += there ? centre * centre : ZERO;
+            defects += inside ? defect * defect : ZERO;
+            sources += inside ? source * source : ZERO;
+            below = centre, centre = above;
+            floor += plane;
         }
     }
     shared[0][lane] = values;

@@ -11,7 +11,8 @@
 #define SUM(below, south, west, east, north, above) ((below) + (south) + (west) + (east) + (north) + (above))
 #define CENTRE_WEIGHT ((REAL)6.0f)
 #else
-#define SUM(below, south, west, east, north, above) ((south) + (west) + (east) + (north))
+#define SUM(below, south, west, east, north, above)                                                      \
+    ((void)(below), (void)(above), (south) + (west) + (east) + (north))
 #define CENTRE_WEIGHT ((REAL)4.0f)
 #endif
 #define DEFECT(f, sum, centre) (((f) - shift * (centre)) + inverse_h2 * ((sum) - CENTRE_WEIGHT * (centre)))
@@ -53,7 +54,6 @@ __kernel void narrow_defect(ulong n, REAL inverse_h2, REAL shift, REAL scale, ui
                             __global const REAL *f, __global float *r, __global REAL *partial)
 {
     const size_t plane = DIMENSIONS == 3 ? n * n : 0;
-    (void)plane; // there is none in two dimensions
     REAL values = ZERO, defects = ZERO, sources = ZERO;
     EACH_ROW(row, DIMENSIONS == 3 ? n * n : n)
     {

@@ -145,8 +145,8 @@ pub(super) fn apply<T: Real>(n: usize, shift: T, alpha: T, x: &Vector<T>, beta: 
     run::<T>(x.context(), ["apply_poisson_gpu", "apply_poisson_cpu"], [n, n], n, &args)
 }
 
-/// Rows that an item of the sums for a start value goes up, as in the kernels.
-pub(super) const SUMMED_ROWS: usize = 8;
+/// Rows that an item of the sums for a start value goes up, as in the kernel.
+const SUMMED_ROWS: usize = 8;
 
 /// How many parts have partial sums, `sums` each, when so many rows are shared out, and their range.
 pub(super) fn shares(context: &Context, rows: usize, sums: usize) -> (usize, Range) {

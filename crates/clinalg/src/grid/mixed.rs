@@ -98,7 +98,7 @@ impl<T: Real, C: Components<Grid = Vector<f32>>> Mixed<T, C> {
         let args = [Arg::size(self.n), factor.arg().0, self.correction.buffer().arg(), u.buffer().arg()];
         self.context.run(&self.kernel("add_correction"), Range::d1(parts * local, local), &args)?;
         let [size, defect, _] = self.measure(u, f, self.scale_of(norm), false)?;
-        Ok(Norms { defect, size: Some(size).filter(|size| size.is_normal()) })
+        Ok(Norms { defect, size: Some(size).filter(|size| launch::in_range::<T>(size * size)) })
     }
 
     /// The norm that the defect at hand was scaled for.

@@ -1,6 +1,6 @@
 //! The components of three-dimensional grids as kernels.
 
-use super::components::{Components, StartNorms, Sweeps};
+use super::components::{Components, Norms, StartNorms, Sweeps};
 use super::launch::{self, PROCESSOR, Term};
 use super::params::Smoother;
 use crate::reference::grid2::Order;
@@ -207,6 +207,25 @@ impl<T: Real> Planes<T> {
         (tiles[1], planes, range)
     }
 
+    /// The norms of u, of the defect and of the source, in one pass.
+    fn norms_on(&self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
+        let levels = &self.levels;
+        let n = levels.sides[level];
+        let (count, range) = launch::shares(&levels.context, n * n, 3);
+        let partials: Vec<T> = levels.context.partials(3 * count, |partial| {
+            let args = [
+                Arg::size(n),
+                levels.inverse_h2(level),
+                levels.shift.arg().0,
+                u.buffer().arg(),
+                f.buffer().arg(),
+                partial,
+            ];
+            levels.enqueue("sum_squares_gpu", &[], range, &args)
+        })?;
+        Ok(launch::start_norms(&partials))
+    }
+
     /// A sweep of red-black; u and the spare grid change places.
     fn sweep(
         &mut self,
@@ -317,6 +336,20 @@ impl<T: Real> Components for Planes<T> {
         self.smooth(level, Start::Corrected, sweeps, u, f, coarse)
     }
 
+    fn ascend_norm(
+        &mut self,
+        level: usize,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        sweeps: Sweeps,
+    ) -> Result<Norms> {
+        self.ascend(level, coarse, u, f, sweeps)?;
+        let [size, defect, _] = self.norms_on(level, u, f)?;
+        let size = size.filter(|size| launch::in_range::<T>(size * size));
+        Ok(Norms { defect: defect.map_or_else(|| self.defect_norm(level, u, f), Ok)?, size })
+    }
+
     fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, zero: bool) -> Result<()> {
         self.levels.solve_coarsest(u, f, zero)
     }
@@ -334,15 +367,7 @@ impl<T: Real> Components for Planes<T> {
     }
 
     fn norms_of_start(&mut self, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
-        let levels = &self.levels;
-        let (context, n) = (&levels.context, levels.sides[0]);
-        let (count, range) = launch::shares(context, n.div_ceil(launch::SUMMED_ROWS) * n, 3);
-        let partials: Vec<T> = context.partials(3 * count, |partial| {
-            let args =
-                [Arg::size(n), levels.inverse_h2(0), levels.shift.arg().0, u.buffer().arg(), f.buffer().arg(), partial];
-            levels.enqueue("sum_squares_gpu", &[], range, &args)
-        })?;
-        Ok(launch::start_norms(&partials))
+        self.norms_on(0, u, f)
     }
 
     fn coarsen(
