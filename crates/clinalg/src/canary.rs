@@ -12,7 +12,7 @@ const BEFORE: usize = 4096;
 /// Guard values after it: more than a work-group and a wide vector.
 const AFTER: usize = 4096;
 
-fn on_every_device(check: impl Fn(&Context)) {
+pub(crate) fn on_every_device(check: impl Fn(&Context)) {
     let Ok(devices) = devices() else {
         eprintln!("skipped: no OpenCL device");
         return;
@@ -25,7 +25,7 @@ fn on_every_device(check: impl Fn(&Context)) {
 }
 
 /// Runs `operation` with an output of `len` values between guards; its values must be `want` where given.
-fn guarded<T: Real>(
+pub(crate) fn guarded<T: Real>(
     what: &str,
     context: &Context,
     len: usize,

@@ -105,7 +105,92 @@ pub(crate) fn side_in(argument: &'static str, len: usize, dim: usize) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use super::coefficient::{Coefficient, Varying};
+    use super::components::{Components, Sweeps};
+    use super::equation::Equation;
+    use super::processor::Processor;
+    use super::space::{Planes, Slabs};
+    use super::wide::Wide;
     use super::*;
+    use crate::canary::{guarded, on_every_device};
+    use crate::reference::grid2::Order;
+    use crate::{Context, Real, Shape, Vector};
+
+    /// Runs every component with each of its outputs between guards; the finest level has `points` values, the next one
+    /// `coarse_points`, the coarsest `last_points`.
+    fn stay_inside<T: Real, C: Components<Grid = Vector<T>>>(
+        what: &str,
+        context: &Context,
+        c: &mut C,
+        [points, coarse_points, last_points]: [usize; 3],
+    ) {
+        let ones = |len| Vector::filled(context, len, T::one()).unwrap();
+        let zeros = |len| Vector::<T>::zeros(context, len).unwrap();
+        let sweeps = |order| Sweeps { count: 2, order };
+        let [pre, post] = [Order::RedFirst, Order::BlackFirst].map(sweeps);
+        let one = T::one();
+        for zero in [false, true] {
+            guarded(what, context, coarse_points, one, |coarse| {
+                c.descend(0, &mut ones(points), &ones(points), zero, pre, coarse)
+            });
+            // A sweep that does not work in place writes to memory of its own first, then to this.
+            guarded(what, context, points, one, |u| {
+                c.descend(0, u, &ones(points), zero, pre, &mut zeros(coarse_points))
+            });
+        }
+        guarded(what, context, points, one, |u| c.ascend(0, &zeros(coarse_points), u, &ones(points), post));
+        guarded(what, context, points, one, |u| {
+            c.ascend_norm(0, &zeros(coarse_points), u, &ones(points), pre).map(drop)
+        });
+        guarded(what, context, coarse_points, one, |coarse| {
+            c.coarsen(0, &ones(points), &ones(points), coarse, &mut zeros(coarse_points))
+        });
+        guarded(what, context, coarse_points, one, |coarse| {
+            c.coarsen(0, &ones(points), &ones(points), &mut zeros(coarse_points), coarse)
+        });
+        guarded(what, context, points, one, |u| c.refine(0, &ones(coarse_points), u));
+        guarded(what, context, last_points, one, |u| c.solve_coarsest(u, &ones(last_points), true));
+    }
+
+    fn components_stay_inside<T: Real>(context: &Context) {
+        for n in [5, 9, 17, 33, 65] {
+            let (square, cube) = (sides(n, 2).unwrap(), sides(n.min(33), 3).unwrap());
+            for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
+                let what = format!("{smoother:?}, {n} a side");
+                let counts = [n * n, square[1] * square[1], 9];
+                let volumes = [cube[0].pow(3), cube[1].pow(3), 27];
+                let a = vec![T::one(); n * n];
+                let faces = Coefficient::Points(&a).faces(n).unwrap();
+                let equation = Equation::new(n, 2, 1.0).unwrap().with_faces(faces);
+                let mut varying = Varying::<T>::new(context, equation, smoother, 0.8).unwrap();
+                stay_inside(&what, context, &mut varying, counts);
+                match context.shape() {
+                    Shape::Gpu => {
+                        let mut flat = Wide::<T>::new(context, &square, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut flat, counts);
+                        let mut high = Planes::<T>::new(context, &cube, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut high, volumes);
+                    }
+                    Shape::Cpu => {
+                        let mut flat = Processor::<T>::new(context, &square, 1.0, smoother, 0.8, 2).unwrap();
+                        stay_inside(&what, context, &mut flat, counts);
+                        let mut high = Slabs::<T>::new(context, &cube, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut high, volumes);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn components_write_nothing_outside_of_their_grids() {
+        on_every_device(|context| {
+            components_stay_inside::<f32>(context);
+            if context.require::<f64>().is_ok() {
+                components_stay_inside::<f64>(context);
+            }
+        });
+    }
 
     #[test]
     fn levels_end_at_three_points_a_side() {
