@@ -358,7 +358,7 @@ sum_squares_start_gpu(ulong n, REAL inverse_h2, REAL shift, __global const REAL 
             __global const REAL *column = u + i, *sources = f + i;
             const bool within = i > 0 && i < last;
             REAL south = column[(size_t)max(low - 1, 0) * n], centre = column[(size_t)low * n];
-#pragma unroll
+#pragma unroll 4
             for (int r = 0; r < SUMMED_ROWS; ++r) {
                 const int j = min(low + r, last);
                 const size_t at = (size_t)j * n;

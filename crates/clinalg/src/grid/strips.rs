@@ -133,8 +133,8 @@ fn default(device: &DeviceInfo, precision: Precision, shown: usize, [local, rows
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
     let mut all = Vec::new();
-    let at_a_time: [(u32, &[u32]); 4] =
-        [(32, &[8, 12, 16]), (64, &[4, 5, 6, 7, 8, 10, 12]), (128, &[2, 3, 4, 5, 6]), (256, &[1, 2, 3])];
+    let at_a_time: [(u32, &[u32]); 5] =
+        [(16, &[16]), (32, &[8, 12, 16]), (64, &[4, 5, 6, 7, 8, 10, 12]), (128, &[2, 3, 4, 5, 6]), (256, &[1, 2, 3])];
     for (local, groups) in at_a_time {
         for &groups in groups {
             all.extend([128, 256, 1024].map(|rows| [local, rows, groups, 2, 0, 0]));
@@ -317,4 +317,32 @@ fn trial_turn<T: Real>(context: &Context, points: usize) -> Result<Trial> {
 
 fn trial_jacobi<T: Real>(context: &Context, points: usize) -> Result<Trial> {
     trial::<T>(context, points, [3, 0], OnDevice::jacobi)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canary::on_every_device;
+    use crate::tune::CLASSES;
+
+    /// Groups of other shapes than the default, bands of one round and of several.
+    #[test]
+    fn passes_agree_with_the_reference_however_the_grid_is_cut() {
+        on_every_device(|context| {
+            if context.shape() == Shape::Cpu || context.require::<f64>().is_err() {
+                return;
+            }
+            for op in [Op::RedBlackSweep, Op::RedBlackRestricted, Op::RedBlackTurn, Op::JacobiSweeps] {
+                let operation = op.describe();
+                for choice in [[16, 1024, 1, 2, 0, 0], [32, 6, 2, 1, 0, 0], [64, 2, 7, 3, 0, 0]] {
+                    assert!(operation.fits(context.device(), Precision::F64, &choice));
+                    context.choices().set(op, Precision::F64, 0..CLASSES, &choice);
+                    for points in [1, 255, 4099] {
+                        let wrong = (operation.check)(context, Precision::F64, points).unwrap();
+                        assert_eq!(wrong, None, "{} {choice:?}, {points} points", operation.name);
+                    }
+                }
+            }
+        });
+    }
 }
