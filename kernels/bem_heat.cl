@@ -7,6 +7,8 @@
 //   STEPS_ITEM  time steps that an item of the product has, and
 //   ROWS_ITEM   rows; both only for GPUs
 //   PROCESSOR   only for processors: eight columns at a time
+//   TESTS       only for the published algorithms: test and
+//   TRIALS      trial triangles of a work-group, the latter a power of two
 //
 // An entry of block d, d >= 2, is
 //   sum_n c_n sum_q w_q exp2(-b_n rho_q)
@@ -46,6 +48,8 @@
 
 // Marks an empty place in a list of corners.
 #define NONE 0xffffffffu
+// How many zeros stand before the first time step of x.
+#define BEFORE 16
 
 // One column at a time, or eight.
 #ifdef PROCESSOR
@@ -600,9 +604,9 @@ inline REAL scaled_erfc(REAL z)
     return t * sum;
 }
 
-// W at s > 0 in one point, with `apart` without its part that is linear in s, Z s + W(0), which the differences of blocks 0 and 1
-// cancel. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of x - y with the normal.
-inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+// In one point at s > 0: `second`, B, and `first`, which is A or, for K and Ks, what alpha dB/dn is without the product of x - y
+// with the normal; with `apart` both without their parts that are linear in s, which the differences of blocks 0 and 1 cancel.
+inline void antiderivatives(REAL alpha, REAL r, REAL s, bool apart, REAL *first, REAL *second)
 {
     const REAL root = sqrt(alpha * s);
     const REAL z = (REAL)0.5 * r / root;
@@ -626,14 +630,17 @@ inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, b
         slope = ((ONE - (REAL)0.5 / (z * z)) * e + g / z) / z;
         quotient = e / z;
     }
-    const REAL plain = root / ((REAL)4.0 * PI * alpha * alpha) * bracket;
-    if (KIND == KIND_V) {
-        return w * plain;
-    }
-    if (KIND == KIND_D) {
-        return v * plain + w * quotient / ((REAL)8.0 * PI * alpha * root);
-    }
-    return -w * d * slope / ((REAL)16.0 * PI * alpha * root);
+    *second = root / ((REAL)4.0 * PI * alpha * alpha) * bracket;
+    *first = (HAS_NORMAL ? -(REAL)0.5 * slope : quotient) / ((REAL)8.0 * PI * alpha * root);
+}
+
+// W at s > 0 in one point. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of
+// x - y with the normal.
+inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+{
+    REAL first, second;
+    antiderivatives(alpha, r, s, apart, &first, &second);
+    return KIND == KIND_V ? w * second : KIND == KIND_D ? v * second + w * first : w * d * first;
 }
 
 // Z and W at s = 0 in one point.
@@ -840,11 +847,292 @@ __kernel void add_singular(__global const uint *entries, __global const ulong *s
         entry[stride] -= w;
     }
 }
+#ifdef TESTS
+// The four published algorithms for the blocks from 2 on: each product computes W at s = h, 2 h, ... of every pair of triangles
+// by the closed form, takes second differences as they come, and multiplies at once. A work-group has TESTS test
+// triangles, an item of it one pair at a time; x and y have the time steps of a work-group's triangles to themselves. Only the
+// rule's points are held in local memory, so that nothing is private but the 1, 3 or 9 numbers of a pair.
+//
+// Work: about 110 floating-point instructions per evaluation (pair of points, block), 2 per entry and time step behind it.
+#define GROUP_ITEMS (TESTS * TRIALS)
+#define TEST_SLOTS (KIND == KIND_KS || KIND == KIND_D ? 3 : 1)
+#define TRIAL_SLOTS (KIND == KIND_K || KIND == KIND_D ? 3 : 1)
+
+// The state of a pair's recurrence: W at the last s, and how much it grew there.
+typedef struct {
+    REAL level[SLOTS];
+    REAL growth[SLOTS];
+} recurrence_t;
+
+// Where triangle k's points lie: `places` for `stride` triangles.
+inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL *places)
+{
+    for (uint k = get_local_id(0); k < 3 * POINTS * stride; k += GROUP_ITEMS) {
+        const size_t at = min((size_t)(first + k % stride), (size_t)(t.count - 1));
+        places[k] = t.points[k / stride * t.count + at];
+    }
+}
+
+// Moves the recurrence of test triangle i and trial triangle j on to s; `entry` becomes the numbers of the block before it.
+inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, const __local REAL *test_points,
+                    const __local REAL *trial_points, REAL alpha, REAL s, recurrence_t *state, REAL *entry)
+{
+    REAL values[SLOTS];
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        values[k] = ZERO;
+    }
+    REAL curl_sum = ZERO;
+    REAL normal[3] = {ZERO, ZERO, ZERO};
+    if (HAS_NORMAL) {
+        for (uint d = 0; d < 3; ++d) {
+            normal[d] = KIND == KIND_KS ? -NORMAL(t, d)[i] : NORMAL(t, d)[j];
+        }
+    }
+#pragma unroll 1
+    for (uint q = 0; q < POINTS; ++q) {
+        REAL y[3];
+#pragma unroll
+        for (uint d = 0; d < 3; ++d) {
+#if TESTS > 1
+            y[d] = trial_points[(3 * q + d) * TRIALS + trial];
+#else
+            y[d] = POINT(t, q, d)[j];
+#endif
+        }
+#pragma unroll 1
+        for (uint p = 0; p < POINTS; ++p) {
+            const REAL x0 = test_points[3 * p * TESTS + test] - y[0];
+            const REAL x1 = test_points[(3 * p + 1) * TESTS + test] - y[1];
+            const REAL x2 = test_points[(3 * p + 2) * TESTS + test] - y[2];
+            REAL first, second;
+            antiderivatives(alpha, sqrt(x0 * x0 + x1 * x1 + x2 * x2), s, false, &first, &second);
+            const REAL weight = WEIGHT(t, p) * WEIGHT(t, q);
+            if (KIND == KIND_V) {
+                values[0] += weight * second;
+            } else if (KIND == KIND_D) {
+                curl_sum += weight * second;
+#pragma unroll
+                for (uint k = 0; k < SLOTS; ++k) {
+                    values[k] += weight * first * HAT(t, p, k / 3) * HAT(t, q, k % 3);
+                }
+            } else {
+                const REAL value = weight * first * (x0 * normal[0] + x1 * normal[1] + x2 * normal[2]);
+#pragma unroll
+                for (uint k = 0; k < SLOTS; ++k) {
+                    values[k] += value * (KIND == KIND_KS ? HAT(t, p, k) : HAT(t, q, k));
+                }
+            }
+        }
+    }
+    const REAL area = AREA(t)[i] * AREA(t)[j];
+    REAL normals = ZERO;
+    if (KIND == KIND_D) {
+        for (uint d = 0; d < 3; ++d) {
+            normals += NORMAL(t, d)[i] * NORMAL(t, d)[j];
+        }
+    }
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        REAL value = area * values[k];
+        if (KIND == KIND_D) {
+            REAL curls = ZERO;
+            for (uint d = 0; d < 3; ++d) {
+                curls += CURL(t, k / 3, d)[i] * CURL(t, k % 3, d)[j];
+            }
+            value = alpha * (normals * value + alpha * curls * area * curl_sum);
+        }
+        const REAL growth = value - state->level[k];
+        entry[k] = state->growth[k] - growth;
+        state->growth[k] = growth;
+        state->level[k] = value;
+    }
+}
+
+// Sums of `terms` over the trial triangles of each test triangle, in place: to the first of them.
+inline void sum_trials(__local REAL *terms, uint trial)
+{
+    for (uint half_way = TRIALS / 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (trial < half_way) {
+            for (uint a = 0; a < TEST_SLOTS; ++a) {
+                const uint at = a * GROUP_ITEMS + get_local_id(0);
+                terms[at] += terms[at + half_way];
+            }
+        }
+    }
+}
+
+// Algorithms 1 (TESTS = 1) and 3: an item multiplies its own numbers with x one time step after the other; a tree adds them up.
+// `x` has `cols` values a step; slot a of test triangle i at step k of the result is at (TEST_SLOTS i + a) steps + k.
+__kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
+apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+                   __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong cols, __global const REAL *x,
+                   __global REAL *sums)
+{
+    __local REAL test_points[3 * POINTS * TESTS];
+    __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
+    __local REAL terms[TEST_SLOTS * GROUP_ITEMS];
+    const triangles_t t = {points, shapes, rule, count};
+    const uint item = (uint)get_local_id(0);
+    const uint test = item / TRIALS;
+    const uint trial = item % TRIALS;
+    const size_t start = get_group_id(0) * TESTS;
+    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
+    // Groups past the last triangle have a place of their own.
+    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
+    if (trial == 0) {
+        for (uint k = 0; k < TEST_SLOTS * steps; ++k) {
+            own[k] = ZERO;
+        }
+    }
+    fetch_points(t, start, TESTS, test_points);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t begin = 0; begin < count; begin += TRIALS) {
+        const bool inside = begin + trial < count;
+        const size_t j = inside ? begin + trial : count - 1;
+        recurrence_t state;
+        REAL entry[SLOTS];
+#pragma unroll
+        for (uint k = 0; k < SLOTS; ++k) {
+            state.level[k] = state.growth[k] = ZERO;
+        }
+        if (TESTS > 1) {
+            fetch_points(t, begin, TRIALS, trial_points);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // A turn is a block d and a time step k >= d.
+        const uint turns = (steps - 1) * (steps - 2) / 2;
+        uint n = 0;
+        uint k = steps;
+        for (uint turn = 0; turn < turns; ++turn) {
+            if (k == steps) {
+                // Blocks 0 and 1 are there already.
+                do {
+                    ++n;
+                    advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+                } while (n < 3);
+                k = n - 1;
+            }
+            for (uint a = 0; a < TEST_SLOTS; ++a) {
+                REAL sum = ZERO;
+                for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                    const size_t column = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : j;
+                    sum += entry[a * TRIAL_SLOTS + b] * x[(k - (n - 1)) * cols + column];
+                }
+                terms[a * GROUP_ITEMS + item] = inside ? sum : ZERO;
+            }
+            sum_trials(terms, trial);
+            if (trial == 0) {
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    own[a * (size_t)steps + k] += terms[a * GROUP_ITEMS + item];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ++k;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Algorithms 2 (TESTS = 1) and 4: the numbers of a group go to local memory, then an item has time steps TRIALS apart of one test
+// triangle and loops over the trial triangles. `x` by time step for each column as spread_steps makes it.
+__kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
+apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+              __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong x_stride, __global const REAL *x,
+              __global REAL *sums)
+{
+    __local REAL test_points[3 * POINTS * TESTS];
+    __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
+    __local REAL entries[SLOTS * GROUP_ITEMS];
+    __local uint columns[TRIAL_SLOTS * TRIALS];
+    const triangles_t t = {points, shapes, rule, count};
+    const uint item = (uint)get_local_id(0);
+    const uint test = item / TRIALS;
+    const uint trial = item % TRIALS;
+    const size_t start = get_group_id(0) * TESTS;
+    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
+    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
+    for (uint a = 0; a < TEST_SLOTS; ++a) {
+        for (uint k = trial; k < steps; k += TRIALS) {
+            own[a * (size_t)steps + k] = ZERO;
+        }
+    }
+    fetch_points(t, start, TESTS, test_points);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t begin = 0; begin < count; begin += TRIALS) {
+        const bool inside = begin + trial < count;
+        const size_t j = inside ? begin + trial : count - 1;
+        recurrence_t state;
+        REAL entry[SLOTS];
+#pragma unroll
+        for (uint k = 0; k < SLOTS; ++k) {
+            state.level[k] = state.growth[k] = ZERO;
+        }
+        if (TESTS > 1) {
+            fetch_points(t, begin, TRIALS, trial_points);
+        }
+        if (test == 0) {
+            for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                columns[b * TRIALS + trial] = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : (uint)j;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint n = 1; n <= steps; ++n) {
+            advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+#pragma unroll
+            for (uint k = 0; k < SLOTS; ++k) {
+                entries[k * GROUP_ITEMS + item] = inside ? entry[k] : ZERO;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint d = n - 1;
+            // Blocks 0 and 1 are there already; the others begin at the first of the item's steps from d on.
+            for (uint k = n < 3 ? steps : d + (trial + TRIALS - d % TRIALS) % TRIALS; k < steps; k += TRIALS) {
+                REAL total[TEST_SLOTS];
+#pragma unroll
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    total[a] = ZERO;
+                }
+                for (uint other = 0; other < TRIALS; ++other) {
+                    for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                        const REAL value = x[columns[b * TRIALS + other] * x_stride + (BEFORE + k - d)];
+#pragma unroll
+                        for (uint a = 0; a < TEST_SLOTS; ++a) {
+                            total[a] += entries[(a * TRIAL_SLOTS + b) * GROUP_ITEMS + test * TRIALS + other] * value;
+                        }
+                    }
+                }
+#pragma unroll
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    own[a * (size_t)steps + k] += total[a];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+
+// Adds the sums of each row's triangles to its partial sums: an item a row and time step. `corners` as for entities_t.
+__kernel void gather_sums(__global const uint *corners, ulong stride, uint slots, ulong rows, uint steps,
+                          __global const REAL *sums, ulong partial_stride, __global REAL *partial)
+{
+    const size_t k = get_global_id(0);
+    const size_t i = get_global_id(1);
+    if (k < steps && i < rows) {
+        REAL sum = ZERO;
+        for (uint a = 0; a < slots; ++a) {
+            const uint corner = corners[a * stride + i];
+            if (corner != NONE) {
+                sum += sums[((size_t)(corner / 4) * TEST_SLOTS + corner % 4) * steps + k];
+            }
+        }
+        partial[i * partial_stride + k] += sum;
+    }
+}
+#endif
 #endif
 
 // x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
-#define BEFORE 16
-
 __kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
 {
     const size_t t = get_global_id(0);

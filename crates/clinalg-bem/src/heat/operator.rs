@@ -7,13 +7,14 @@ use clinalg::solve::Operator;
 use clinalg::{Context, Error, Precision, Real, Result, Vector};
 use serde::{Deserialize, Serialize};
 
+use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
 use super::times::{BlockRule, DEGREE_STEP, MOST_DEGREE, TimeRules};
-use super::{HeatSpace, Kind};
+use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
 use crate::quadrature::{Contact, sauter_schwab};
 
-static BEM_HEAT: File = File::new("bem_heat", include_str!("../../../../kernels/bem_heat.cl"));
+pub(super) static BEM_HEAT: File = File::new("bem_heat", include_str!("../../../../kernels/bem_heat.cl"));
 
 /// Whether blocks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,11 +38,22 @@ pub struct OperatorOptions {
     pub accuracy: Option<f64>,
     /// Most bytes of blocks that are computed before they are used, on the fly; `None` takes what suits the device.
     pub scratch_bytes: Option<u64>,
+    /// How a product on the fly is computed. All but the default are on the fly only.
+    pub algorithm: Algorithm,
+    /// Test and trial triangles of a work-group of algorithms 1 to 4; `None` takes those of their source. The result does not
+    /// depend on it but for rounding.
+    pub group: Option<[usize; 2]>,
 }
 
 impl Default for OperatorOptions {
     fn default() -> OperatorOptions {
-        OperatorOptions { form: Form::Auto, accuracy: None, scratch_bytes: None }
+        OperatorOptions {
+            form: Form::Auto,
+            accuracy: None,
+            scratch_bytes: None,
+            algorithm: Algorithm::default(),
+            group: None,
+        }
     }
 }
 
@@ -50,7 +62,7 @@ const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 /// The kernels of the product.
 const PRODUCTS: [&str; 2] = ["apply_blocks_gpu", "apply_blocks_cpu"];
 /// Blocks that hold integrals at s = 0.
-const START_BLOCKS: usize = 2;
+pub(super) const START_BLOCKS: usize = 2;
 /// Values of x kept before the first time step, as in the kernels.
 const BEFORE: usize = 16;
 /// Items along the rows and along the time steps of a work-group of the product for GPUs, as in the kernels.
@@ -87,6 +99,7 @@ pub struct HeatOperator<T: Real> {
     /// The other blocks: all of them, or room for as many rows as are computed at once.
     panels: Vec<Panel<T>>,
     later: Option<Later<T>>,
+    published: Option<Published<T>>,
     spread: Buffer<T>,
     spread_stride: usize,
     partial: Buffer<T>,
@@ -137,7 +150,7 @@ impl<T: Real> HeatSpace<T> {
     }
 }
 
-fn kind_code(kind: Kind) -> u64 {
+pub(super) fn kind_code(kind: Kind) -> u64 {
     match kind {
         Kind::V => 0,
         Kind::K => 1,
@@ -152,7 +165,7 @@ fn count(value: usize) -> Arg {
 }
 
 /// Enqueues a kernel of this crate.
-fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
+pub(super) fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
     // SAFETY: the argument lists below follow the kernels' own in `kernels/bem_heat.cl`, which check their indices against the
     // sizes given; the buffers belong to the operator or the caller and live on.
     unsafe { context.launch_kernel(&kernel, range, args) }
@@ -175,6 +188,11 @@ impl<T: Real> HeatOperator<T> {
         let tile = if cpu { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) };
         let partial_stride = steps.next_multiple_of(tile);
         let spread_stride = BEFORE + partial_stride + LANES;
+        let published = Published::new(&shared, kind, options.algorithm, options.group)?;
+        if published.is_some() && options.form == Form::Assembled {
+            let (expected, got) = ("Otf or Auto with algorithms 1 to 4".into(), "Assembled".into());
+            return Err(Error::Value { argument: "form", expected, got });
+        }
         let later_blocks = steps.saturating_sub(START_BLOCKS);
         let per_row = (later_blocks * stride * size_of::<T>()) as u64;
         let info = context.device();
@@ -190,7 +208,7 @@ impl<T: Real> HeatOperator<T> {
             }
             Form::Assembled => true,
             Form::Otf => false,
-            Form::Auto => bytes <= free / 2,
+            Form::Auto => published.is_none() && bytes <= free / 2,
         };
         let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
         let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
@@ -209,6 +227,7 @@ impl<T: Real> HeatOperator<T> {
             start: Buffer::uninit(&context, rows * steps.min(START_BLOCKS) * stride)?,
             panels: Vec::new(),
             later: None,
+            published,
             spread: Buffer::uninit(&context, stride * spread_stride)?,
             spread_stride,
             partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
@@ -216,11 +235,12 @@ impl<T: Real> HeatOperator<T> {
             splits,
             shared,
         };
-        if later_blocks > 0 {
+        let planned = later_blocks > 0 && operator.published.is_none();
+        if planned {
             operator.later = Some(operator.plan(accuracy)?);
         }
         operator.fill_start()?;
-        if later_blocks > 0 {
+        if planned {
             let count = if assembled { rows.div_ceil(panel) } else { 1 };
             for k in 0..count {
                 let rows = panel.min(rows - k * panel);
@@ -279,6 +299,10 @@ impl<T: Real> HeatOperator<T> {
         if d >= self.steps {
             let (expected, got) = (format!("below {}", self.steps), d.to_string());
             return Err(Error::Value { argument: "d", expected, got });
+        }
+        if d >= START_BLOCKS && self.published.is_some() {
+            let expected = "below 2: algorithms 1 to 4 form no later blocks".into();
+            return Err(Error::Value { argument: "d", expected, got: d.to_string() });
         }
         let stride = self.stride();
         let mut block = Vec::with_capacity(self.rows * self.cols);
@@ -597,7 +621,13 @@ impl<T: Real> HeatOperator<T> {
         let kept = self.steps.min(START_BLOCKS);
         self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
         let mut first = 0;
-        while steps > START_BLOCKS && first < self.rows {
+        if let Some(published) = &self.published {
+            let (spread, partial) = (&self.spread, &self.partial);
+            let (spread_stride, partial_stride) = (self.spread_stride, self.partial_stride);
+            let product = Product { steps, x, spread, spread_stride, partial, partial_stride };
+            published.apply(&self.shared, self.kind, &product)?;
+        }
+        while !self.panels.is_empty() && steps > START_BLOCKS && first < self.rows {
             let index = if self.assembled { first / self.panels[0].rows } else { 0 };
             let rows = self.panels[index].rows.min(self.rows - first);
             // On the fly the panel has the blocks that are wanted.
