@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
-use super::times::{BlockRule, DEGREE_STEP, MOST_DEGREE, TimeRules};
+use super::times::{BlockRule, DEGREE_STEP, DISTANCES, MOST_DEGREE, TimeRules};
 use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
 use crate::quadrature::{Contact, sauter_schwab};
@@ -120,20 +120,33 @@ struct Later<T: Real> {
     ranges: Buffer<u32>,
     /// (-ln 2)^k / k!, then (k + 1/2) times the one before.
     factors: Buffer<T>,
-    pointwise: Part<T>,
+    pointwise: Pointwise<T>,
     paired: Part<T>,
     whole: Part<T>,
     degree: u64,
-    /// Largest distances of points from the centres of an entry and of a pair of triangles.
-    reaches: [f64; 2],
-    /// Exponent, in log2, from which an entry is skipped.
-    cut: f64,
+    /// Largest distance of two points from the centres of their row and column together.
+    reach: f64,
 }
 
-/// A range of blocks and the nodes of its time rules.
+/// Blocks that are summed point by point, the first ones.
+#[derive(Debug)]
+struct Pointwise<T: Real> {
+    tables: Buffer<T>,
+    cuts: Buffer<T>,
+    cells: usize,
+    scale: f64,
+    blocks: usize,
+}
+
+/// A range of blocks, the nodes of its time rules, and degrees by distance.
 #[derive(Debug)]
 struct Part<T: Real> {
     nodes: Buffer<T>,
+    degrees: Buffer<u32>,
+    width: f64,
+    /// What the kernel for pairs reads from memory: scale, alpha, the factor of the second part of D, reach, cut, width, and the
+    /// scaled square of the distance behind which no block has a pair, the factors.
+    limits: Buffer<T>,
     scale: f64,
     first: usize,
     blocks: usize,
@@ -286,7 +299,7 @@ impl<T: Real> HeatOperator<T> {
     /// How many blocks, after the first two, are summed point by point, and the degree of the moments of the others.
     pub fn plan_words(&self) -> String {
         self.later.as_ref().map_or_else(String::new, |later| {
-            let [a, b, c] = [&later.pointwise, &later.paired, &later.whole].map(|part| part.blocks);
+            let (a, b, c) = (later.pointwise.blocks, later.paired.blocks, later.whole.blocks);
             format!("{a} blocks by points, {b} by moments of pairs, {c} of entries, degree {}", later.degree)
         })
     }
@@ -362,7 +375,7 @@ impl<T: Real> HeatOperator<T> {
     /// Items of a row and rows, in groups that suit the shape.
     fn entries(&self, rows: usize, lanes: usize) -> Range {
         let across = self.stride() / lanes;
-        if self.is_cpu() { Range::d2([across, rows], [1, 1]) } else { Range::d2([across, rows], [64, 4]) }
+        if self.is_cpu() { Range::d2([across, rows], [1, 1]) } else { Range::d2([across, rows], [64, 2]) }
     }
 
     /// Computes blocks 0 and 1.
@@ -434,14 +447,10 @@ impl<T: Real> HeatOperator<T> {
         let reach = shared.rows(self.kind).reach + shared.cols(self.kind).reach;
         let reaches = [reach, 2.0 * shared.of_triangles.reach];
         let rules = TimeRules::new(self.kind, &shared.params, reaches, accuracy, 0.5 * T::epsilon().wide());
-        let cut = -accuracy.log2() + 10.0;
+        // Of a Gaussian on a plane, the part behind exponent c is exp(-c) of the whole: what is left out of a row is at most a
+        // quarter of the accuracy of its sum.
+        let cut = -accuracy.log2() + 2.0;
         let (points, pairs, degree) = self.choose(&rules, reaches, cut);
-        let total = self.steps - START_BLOCKS;
-        let part = |first: usize, blocks: usize| -> Result<Part<T>> {
-            let scale = rules.scale(if blocks == 0 { START_BLOCKS } else { first });
-            let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
-            Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, scale, first, blocks })
-        };
         let mut factors = vec![1.0];
         for k in 1..=MOST_DEGREE {
             factors.push(-factors[k - 1] * LN_2 / k as f64);
@@ -451,15 +460,40 @@ impl<T: Real> HeatOperator<T> {
             factors.push((k as f64 + 0.5) * factors[k - 1]);
         }
         let factors: Vec<T> = factors.into_iter().map(T::of).collect();
+        let total = self.steps - START_BLOCKS;
+        let spread =
+            shared.rows(self.kind).apart(shared.cols(self.kind)).max(shared.of_triangles.apart(&shared.of_triangles));
+        let width = spread / (DISTANCES - 1) as f64;
+        let part = |first: usize, blocks: usize, reach: f64| -> Result<Part<T>> {
+            let scale = rules.scale(if blocks == 0 { START_BLOCKS } else { first });
+            let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
+            let degrees =
+                Buffer::from_slice(context, &rules.degrees(first, self.kind, reach, accuracy, width, degree))?;
+            let alpha = shared.params.alpha;
+            let behind = cut / (rules.least(first, blocks) * LOG2_E / scale);
+            let mut limits = [scale, alpha, 4.0 * alpha * LN_2 * scale, reach, cut, width, behind].map(T::of).to_vec();
+            limits.extend_from_slice(&factors);
+            let limits = Buffer::from_slice(context, &limits)?;
+            Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, degrees, width, limits, scale, first, blocks })
+        };
+        let cells = rules.in_cells(self.kind, shared.params.alpha, START_BLOCKS, points, terms::<T>(), cut);
+        let upload =
+            |values: &[f64]| Buffer::from_slice(context, &values.iter().map(|&v| T::of(v)).collect::<Vec<T>>());
+        let pointwise = Pointwise {
+            tables: upload(&cells.tables)?,
+            cuts: upload(&cells.cuts)?,
+            cells: cells.cells,
+            scale: rules.scale(START_BLOCKS),
+            blocks: points,
+        };
         Ok(Later {
             factors: Buffer::from_slice(context, &factors)?,
             ranges: Buffer::from_slice(context, &rules.tables(1.0).0)?,
-            pointwise: part(START_BLOCKS, points)?,
-            paired: part(START_BLOCKS + points, pairs)?,
-            whole: part(START_BLOCKS + points + pairs, total - points - pairs)?,
+            pointwise,
+            paired: part(START_BLOCKS + points, pairs, reaches[1])?,
+            whole: part(START_BLOCKS + points + pairs, total - points - pairs, reaches[0])?,
             degree: degree as u64,
-            reaches,
-            cut,
+            reach,
         })
     }
 
@@ -489,17 +523,19 @@ impl<T: Real> HeatOperator<T> {
         // The first block from which on all manage with a degree.
         let from =
             |fits: &dyn Fn(&BlockRule) -> bool| rules.blocks.iter().rposition(|rule| !fits(rule)).map_or(0, |k| k + 1);
+        // A term is an addition and a load, and the tables of D are two.
+        let by_table = 15.0 + if self.kind == Kind::D { 6.0 } else { 3.0 } * terms::<T>() as f64;
         let mut best = (total, 0, DEGREE_STEP, f64::INFINITY);
         for degree in (DEGREE_STEP..=MOST_DEGREE).step_by(DEGREE_STEP) {
             let pairs_from = from(&|rule| rule.paired.is_some_and(|p| p <= degree));
             let whole_from = from(&|rule| rule.whole.is_some_and(|p| p <= degree)).max(pairs_from);
-            let per_power = if self.kind == Kind::D { 4.0 } else { 2.0 };
-            let moments = points * (per_power * degree as f64 + 12.0);
+            let per_power = if self.kind == Kind::D { 3.0 } else { 2.0 };
+            let moments = points * (per_power * degree as f64 + 15.0);
             let mut cost = 0.0;
             for (k, rule) in rules.blocks.iter().enumerate() {
                 let nodes = rule.points.len() as f64;
                 cost += if k < pairs_from {
-                    nears[k] * contributions * points * nodes * 20.0
+                    nears[k] * contributions * points * by_table
                 } else if k < whole_from {
                     nears[k] * contributions * nodes * (20.0 + degree as f64)
                 } else {
@@ -526,35 +562,41 @@ impl<T: Real> HeatOperator<T> {
         let panel = &self.panels[index];
         let rows = panel.rows.min(self.rows - first);
         let alpha = shared.params.alpha;
-        let parts = [
-            (&later.pointwise, ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"]),
-            (&later.paired, ["fill_blocks_paired_gpu", "fill_blocks_paired_cpu"]),
-            (&later.whole, ["fill_blocks_gpu", "fill_blocks_cpu"]),
-        ];
-        for (number, (part, names)) in parts.into_iter().enumerate() {
-            let wanted = part.blocks.min(blocks.saturating_sub(part.first));
-            if wanted == 0 {
-                continue;
-            }
-            let mut args = shared.geometry(self.kind);
-            let second = 4.0 * alpha * LN_2 * part.scale;
-            args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
-            args.extend([later.ranges.arg(), part.nodes.arg()]);
-            if number > 0 {
-                args.push(later.factors.arg());
-            }
-            if number == 1 {
-                args.extend([shared.of_triangles.centres.arg(), Arg::size(shared.of_triangles.stride)]);
-            }
-            if number < 2 {
-                args.extend([Arg::real::<T>(later.reaches[number]), Arg::real::<T>(later.cut)]);
-            }
-            args.extend([count(part.first), count(wanted)]);
+        let wanted = |first: usize, has: usize| has.min(blocks.saturating_sub(first));
+        let run = |names: [&'static str; 2], mut args: Vec<Arg>, start: usize, wanted: usize| {
+            args.extend([count(start), count(wanted)]);
             args.extend([count(first), count(rows), count(START_BLOCKS), count(blocks - START_BLOCKS)]);
             args.push(panel.values.arg());
             let (kernel, lanes) =
                 if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
-            launch(&shared.context, kernel, self.entries(rows, lanes), &args)?;
+            launch(&shared.context, kernel, self.entries(rows, lanes), &args)
+        };
+        let points = &later.pointwise;
+        if wanted(START_BLOCKS, points.blocks) > 0 {
+            let mut args = shared.geometry(self.kind);
+            args.extend([Arg::real::<T>(points.scale), Arg::real::<T>(alpha), points.tables.arg()]);
+            args.extend([count(points.cells), points.cuts.arg(), Arg::real::<T>(later.reach)]);
+            let names = ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"];
+            run(names, args, START_BLOCKS, wanted(START_BLOCKS, points.blocks))?;
+        }
+        for part in [&later.paired, &later.whole] {
+            let wanted = wanted(part.first, part.blocks);
+            if wanted == 0 {
+                continue;
+            }
+            let mut args = shared.geometry(self.kind);
+            let names = if std::ptr::eq(part, &later.paired) {
+                args.extend([part.limits.arg(), later.ranges.arg(), part.nodes.arg(), part.degrees.arg()]);
+                args.extend([shared.of_triangles.centres.arg(), count(shared.of_triangles.stride)]);
+                ["fill_blocks_paired_gpu", "fill_blocks_paired_cpu"]
+            } else {
+                let second = 4.0 * alpha * LN_2 * part.scale;
+                args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
+                args.extend([later.ranges.arg(), part.nodes.arg(), later.factors.arg()]);
+                args.extend([part.degrees.arg(), Arg::real::<T>(part.width)]);
+                ["fill_blocks_gpu", "fill_blocks_cpu"]
+            };
+            run(names, args, part.first, wanted)?;
         }
         Ok(())
     }
@@ -658,6 +700,11 @@ struct Stored<'a, T: Real> {
     base: usize,
     kept: usize,
     values: &'a Buffer<T>,
+}
+
+/// Terms of the polynomials in the tables of blocks that are summed point by point, as in the kernels.
+fn terms<T: Real>() -> usize {
+    if T::PRECISION == Precision::F64 { 10 } else { 6 }
 }
 
 /// Time steps that an item of the product has on a GPU.

@@ -153,6 +153,16 @@ impl<T: Real> Shared<T> {
 }
 
 impl<T: Real> Entities<T> {
+    /// At least the largest distance of one of these from one of `others`: the diagonal of the box around them.
+    pub(super) fn apart(&self, others: &Entities<T>) -> f64 {
+        let both = || self.places.iter().chain(&others.places);
+        let along = |d: usize| {
+            let (least, most) = both().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p[d]), b.max(p[d])));
+            most - least
+        };
+        norm([along(0), along(1), along(2)])
+    }
+
     /// The arguments that describe which corners belong to which.
     pub(super) fn lists(&self) -> Vec<Arg> {
         vec![self.corners.arg(), Arg::size(self.stride), Arg::U32(self.slots as u32)]
