@@ -321,9 +321,10 @@ inline uint degree_of(degrees_t degrees, REALN square)
 #endif
 }
 
-// Adds the moments sum_q w_q u_q^k of a pair up to k = degree; `seconds` are those of the second part of D.
+// Adds the moments sum_q w_q u_q^k of a pair up to k = degree, `at_once` points at once; `seconds` are those of the second part
+// of D.
 inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, uint degree,
-                        REALN *moments, REALN *seconds)
+                        uint at_once, REALN *moments, REALN *seconds)
 {
     const pair_t pair = pair_of(t, row, columns, alpha);
 #pragma unroll 1
@@ -334,29 +335,39 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
         const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
         const REALN curls = WEIGHT(t, q) * pair.curls;
 #pragma unroll 1
-        for (uint p = 0; p < POINTS; ++p) {
-            const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
-            const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
-            const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
-            const REALN u = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
-            REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
-            if (HAS_NORMAL) {
-                w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+        for (uint p = 0; p < POINTS; p += at_once) {
+            REALN u[AT_ONCE], v[AT_ONCE], w[AT_ONCE], power[AT_ONCE];
+#pragma unroll
+            for (uint z = 0; z < at_once; ++z) {
+                const uint at = min(p + z, (uint)POINTS - 1);
+                const REALN x0 = POINT(t, at, 0)[row / 4] - y0;
+                const REALN x1 = POINT(t, at, 1)[row / 4] - y1;
+                const REALN x2 = POINT(t, at, 2)[row / 4] - y2;
+                // A rule of an odd number of points ends with a point of no weight.
+                const REAL weight = p + z < POINTS ? WEIGHT(t, at) : ZERO;
+                u[z] = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
+                w[z] = weight * TEST_HAT(t, at, row) * trial;
+                if (HAS_NORMAL) {
+                    w[z] *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+                }
+                // D has the powers for themselves, the others times the weight.
+                v[z] = weight * curls;
+                power[z] = KIND == KIND_D ? (REALN)(ONE) : w[z];
+                moments[0] += KIND == KIND_D ? v[z] : w[z];
+                seconds[0] += KIND == KIND_D ? w[z] : (REALN)(ZERO);
             }
-            // D has the powers for themselves, the others times the weight.
-            const REALN v = WEIGHT(t, p) * curls;
-            REALN power = KIND == KIND_D ? (REALN)(ONE) : w;
-            moments[0] += KIND == KIND_D ? v : w;
-            seconds[0] += KIND == KIND_D ? w : (REALN)(ZERO);
 #pragma unroll
             for (uint k = 1; k <= DEGREE; k += 4) {
                 if (degree >= k) {
 #pragma unroll
                     for (uint l = k; l < k + 4; ++l) {
-                        power *= u;
-                        moments[l] += KIND == KIND_D ? v * power : power;
-                        if (KIND == KIND_D) {
-                            seconds[l] += w * power;
+#pragma unroll
+                        for (uint z = 0; z < at_once; ++z) {
+                            power[z] *= u[z];
+                            moments[l] += KIND == KIND_D ? v[z] * power[z] : power[z];
+                            if (KIND == KIND_D) {
+                                seconds[l] += w[z] * power[z];
+                            }
                         }
                     }
                 }
@@ -471,7 +482,7 @@ FILL_KERNEL NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL 
         for (uint b = 0; b < cols.slots; ++b) {
             const corners_t columns = corners_of(cols, b, j);
             if (row != NONE && any_corner(columns)) {
-                add_moments(t, row, columns, alpha, scale, rho_0, degree, moments, seconds);
+                add_moments(t, row, columns, alpha, scale, rho_0, degree, AT_ONCE, moments, seconds);
             }
         }
     }
@@ -511,8 +522,9 @@ FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, __global const REAL *l
     }
     __global const uint *row_of = rows.corners + (first_row + i);
     // One loop, and what is read in the items' own registers, because scalar ones are few.
-    __global const REAL *each = nodes + (get_global_id(0) >> 31);
-    __global const REAL *limit = limits + (get_global_id(0) >> 31);
+    const size_t zero = get_global_id(0) >> 31;
+    __global const REAL *each = nodes + zero;
+    __global const REAL *limit = limits + zero;
     const uint pairs = rows.slots * cols.slots;
     for (uint m = 0; m < pairs; ++m) {
         const uint row = row_of[m / cols.slots * rows.stride];
@@ -540,7 +552,7 @@ FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, __global const REAL *l
         const REALN rho_0 = limit[0] * between;
         const degrees_t degrees = {degree_table, limit[5]};
         const uint degree = degree_of(degrees, between);
-        add_moments(t, row, columns, limit[1], limit[0], rho_0, degree, moments, seconds);
+        add_moments(t, row, columns, limit[1], limit[0], rho_0, degree, 1, moments, seconds);
         series_of_moments(rho_0, limit[2], limit + 7, moments, seconds);
 #pragma unroll 1
         for (uint d = 0; d < blocks; d += AT_ONCE) {
@@ -1049,6 +1061,7 @@ inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, co
     const REAL area = AREA(t)[i] * AREA(t)[j];
     REAL normals = ZERO;
     if (KIND == KIND_D) {
+#pragma unroll 1
         for (uint d = 0; d < 3; ++d) {
             normals += NORMAL(t, d)[i] * NORMAL(t, d)[j];
         }
@@ -1058,6 +1071,7 @@ inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, co
         REAL value = area * values[k];
         if (KIND == KIND_D) {
             REAL curls = ZERO;
+#pragma unroll 1
             for (uint d = 0; d < 3; ++d) {
                 curls += CURL(t, k / 3, d)[i] * CURL(t, k % 3, d)[j];
             }
@@ -1094,7 +1108,9 @@ apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __g
     __local REAL test_points[3 * POINTS * TESTS];
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
     __local REAL terms[TEST_SLOTS * GROUP_ITEMS];
-    const triangles_t t = {points, shapes, rule, (uint)count};
+    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
+    const size_t zero = get_local_id(0) >> 31;
+    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
     const uint item = (uint)get_local_id(0);
     const uint test = item / TRIALS;
     const uint trial = item % TRIALS;
@@ -1167,7 +1183,9 @@ apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
     __local REAL entries[SLOTS * GROUP_ITEMS];
     __local uint columns[TRIAL_SLOTS * TRIALS];
-    const triangles_t t = {points, shapes, rule, (uint)count};
+    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
+    const size_t zero = get_local_id(0) >> 31;
+    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
     const uint item = (uint)get_local_id(0);
     const uint test = item / TRIALS;
     const uint trial = item % TRIALS;
@@ -1214,6 +1232,7 @@ apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global
                 for (uint a = 0; a < TEST_SLOTS; ++a) {
                     total[a] = ZERO;
                 }
+#pragma unroll 1
                 for (uint other = 0; other < TRIALS; ++other) {
                     for (uint b = 0; b < TRIAL_SLOTS; ++b) {
                         const REAL value = x[columns[b * TRIALS + other] * x_stride + (BEFORE + k - d)];
