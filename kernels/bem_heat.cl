@@ -683,6 +683,7 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
 // 2 / sqrt(pi) (-1)^n / n! times -1 / (4 n^2 - 1), 2 / (4 (n + 1)^2 - 1), 1 / (2 n + 1): for z < 1/2 the next term is below 1e-17.
 #define SERIES_TERMS 11
 __constant REAL start_series[3 * SERIES_TERMS] = {
+#if REAL_BITS == 64
     1.12837916709551256e+00, 7.52252778063674965e-01, 1.12837916709551256e+00,
     3.76126389031837483e-01, -1.50450555612735015e-01, -3.76126389031837483e-01,
     -3.76126389031837538e-02, 3.22394047741575013e-02, 1.12837916709551261e-01,
@@ -694,6 +695,19 @@ __constant REAL start_series[3 * SERIES_TERMS] = {
     -1.09747429105928317e-07, 1.73285414377781564e-07, 1.64621143658892485e-06,
     9.62696746543230948e-09, -1.55865187535570690e-08, -1.63658446912349245e-07,
     -7.79325937677853431e-10, 1.28758198398949721e-09, 1.48071928158792159e-08,
+#else
+    1.128379167e+00f, 7.522527781e-01f, 1.128379167e+00f,
+    3.761263890e-01f, -1.504505556e-01f, -3.761263890e-01f,
+    -3.761263890e-02f, 3.223940477e-02f, 1.128379167e-01f,
+    5.373234129e-03f, -5.970260143e-03f, -2.686617065e-02f,
+    -7.462825179e-04f, 9.498141137e-04f, 5.223977625e-03f,
+    9.498141137e-05f, -1.315127234e-04f, -8.548327023e-04f,
+    -1.095939362e-05f, 1.607377731e-05f, 1.205533298e-04f,
+    1.148126951e-06f, -1.755958866e-06f, -1.492565036e-05f,
+    -1.097474291e-07f, 1.732854144e-07f, 1.646211437e-06f,
+    9.626967465e-09f, -1.558651875e-08f, -1.636584469e-07f,
+    -7.793259377e-10f, 1.287581984e-09f, 1.480719282e-08f,
+#endif
 };
 
 // exp(z^2) erfc(z) / t as a polynomial in 2 t - 1, t = 2 / (2 + z): through 200 Chebyshev points, relative error 2e-15 with 25
@@ -1000,7 +1014,7 @@ typedef struct {
 // Where triangle k's points lie: `places` for `stride` triangles.
 inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL *places)
 {
-    for (uint k = get_local_id(0); k < 3 * POINTS * stride; k += GROUP_ITEMS) {
+    for (uint k = (uint)get_local_id(0); k < 3 * POINTS * stride; k += GROUP_ITEMS) {
         const size_t at = min((size_t)(first + k % stride), (size_t)(t.count - 1));
         places[k] = t.points[k / stride * t.count + at];
     }
@@ -1010,6 +1024,11 @@ inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL 
 inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, const __local REAL *test_points,
                     const __local REAL *trial_points, REAL alpha, REAL s, recurrence_t *state, REAL *entry)
 {
+#if TESTS == 1
+    // Nobody shares a trial triangle's points.
+    (void)trial_points;
+    (void)trial;
+#endif
     REAL values[SLOTS];
 #pragma unroll
     for (uint k = 0; k < SLOTS; ++k) {
@@ -1091,7 +1110,7 @@ inline void sum_trials(__local REAL *terms, uint trial)
         barrier(CLK_LOCAL_MEM_FENCE);
         if (trial < half_way) {
             for (uint a = 0; a < TEST_SLOTS; ++a) {
-                const uint at = a * GROUP_ITEMS + get_local_id(0);
+                const uint at = a * GROUP_ITEMS + (uint)get_local_id(0);
                 terms[at] += terms[at + half_way];
             }
         }
