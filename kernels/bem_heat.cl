@@ -7,16 +7,18 @@
 //   STEPS_ITEM  time steps that an item of the product has, and
 //   ROWS_ITEM   rows; both only for GPUs
 //   PROCESSOR   only for processors: eight columns at a time
+//   TESTS       only for the published algorithms: test and
+//   TRIALS      trial triangles of a work-group, the latter a power of two
 //
 // An entry of block d, d >= 2, is
 //   sum_n c_n sum_q w_q exp2(-b_n rho_q)
 // with the points n of a time rule, the points q of the tensor rule and rho = scale |x - y|^2, b_n in (0, 1]. With
 // rho_q = rho_0 + u_q the inner sum is exp2(-b rho_0) times a power series in b whose coefficients are the moments
 // sum_q w_q u_q^k: they are formed once for all blocks. The host bounds what the series leaves out. Where it would need too many
-// terms, the points are summed one by one.
+// terms, the points are summed one by one, the sum over n from a table.
 //
-// Work, floating-point instructions: fill_blocks about 2 DEGREE + 10 per pair of points (3 DEGREE for D), then 14 + DEGREE
-// per entry and time point; the product one per entry and time step behind it. Traffic: 8 B (f64) per entry written and read.
+// Work, floating-point instructions: fill_blocks about 2 p + 15 per pair of points (3 p for D) with p <= DEGREE powers, then 16 + p per
+// entry and time point; fill_blocks_pointwise 15 + 2 TERMS (20 + 4 TERMS for D) per pair of points and block; the product one per entry and time step behind it. Traffic: 8 B (f64) per entry written and read.
 
 #ifndef KIND
 #define KIND 0
@@ -46,10 +48,13 @@
 
 // Marks an empty place in a list of corners.
 #define NONE 0xffffffffu
+// How many zeros stand before the first time step of x.
+#define BEFORE 16
 
 // One column at a time, or eight.
 #ifdef PROCESSOR
 #define LANES 8
+#define AT_ONCE 1
 #define NAMED(name) name##_cpu
 #define REALN REAL8
 #define INTN INT8
@@ -64,11 +69,13 @@
 #endif
 #else
 #define LANES 1
+// Sums that an item has at once, because each waits for its last addition.
+#define AT_ONCE 2
 #define NAMED(name) name##_gpu
 #define REALN REAL
 #define STOREN(v, p) (*(p) = (v))
 // Without it a compiler has to leave registers for the largest work-group there is.
-#define FILL_KERNEL __kernel __attribute__((reqd_work_group_size(64, 4, 1))) void
+#define FILL_KERNEL __kernel __attribute__((reqd_work_group_size(64, 2, 1))) void
 #if REAL_BITS == 64
 #define INTN long
 #define AS_INTN as_long
@@ -127,13 +134,14 @@ typedef struct {
     __global const REAL *shapes;
     // Weight and values of the three hats, for each rule point.
     __global const REAL *rule;
-    size_t count;
+    // Times the number of arrays it is below 2^32.
+    uint count;
 } triangles_t;
 
 #define AREA(t) ((t).shapes)
 #define NORMAL(t, d) ((t).shapes + (1 + (d)) * (t).count)
-#define CURL(t, c, d) ((t).shapes + (4 + 3 * (size_t)(c) + (d)) * (t).count)
-#define POINT(t, q, d) ((t).points + (3 * (size_t)(q) + (d)) * (t).count)
+#define CURL(t, c, d) ((t).shapes + (4 + 3 * (c) + (d)) * (t).count)
+#define POINT(t, q, d) ((t).points + (3 * (q) + (d)) * (t).count)
 #define WEIGHT(t, q) ((t).rule[4 * (q)])
 #define HAT(t, q, c) ((t).rule[4 * (q) + 1 + (c)])
 
@@ -142,7 +150,7 @@ typedef struct {
 typedef struct {
     __global const uint *corners;
     __global const REAL *centres;
-    size_t stride;
+    uint stride;
     uint slots;
 } entities_t;
 
@@ -280,17 +288,43 @@ inline pair_t pair_of(triangles_t t, uint row, corners_t columns, REAL alpha)
         __global const uint *row_corners, __global const REAL *row_centres, ulong row_stride, uint row_slots,          \
         __global const uint *col_corners, __global const REAL *col_centres, ulong col_stride, uint col_slots
 #define GEOMETRY                                                                                                       \
-    const triangles_t t = {points, shapes, rule, count};                                                              \
-    const entities_t rows = {row_corners, row_centres, row_stride, row_slots};                                         \
-    const entities_t cols = {col_corners, col_centres, col_stride, col_slots}
+    const triangles_t t = {points, shapes, rule, (uint)count};                                                              \
+    const entities_t rows = {row_corners, row_centres, (uint)row_stride, row_slots};                                         \
+    const entities_t cols = {col_corners, col_centres, (uint)col_stride, col_slots}
 
 // Where blocks go: row i of the first row `first_row`, block d - base of `kept` blocks, `stride` columns.
 #define BLOCK_ARGUMENTS uint first_row, uint panel_rows, uint base, uint kept, __global REAL *values
 #define ENTRY(i, d, j) (values + ((size_t)(i) * kept + ((d) - base)) * cols.stride + (j))
 
-// Adds the moments sum_q w_q u_q^k of a pair; `seconds` are those of the second part of D.
-inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, REALN *moments,
-                        REALN *seconds)
+#ifndef TESTS
+// How many powers of u entries or pairs need whose centres are `apart` apart, `least` on: table[k] for k widths to k + 1.
+typedef struct {
+    __global const uint *table;
+    REAL width;
+} degrees_t;
+
+// Places of the table; the last one is for all distances behind it.
+#define DISTANCES 64
+
+inline uint degree_of(degrees_t degrees, REALN square)
+{
+#ifdef PROCESSOR
+    REAL lanes[8];
+    vstore8(sqrt(square), 0, lanes);
+    uint most = 0;
+    for (uint k = 0; k < 8; ++k) {
+        most = max(most, degrees.table[(uint)fmin(lanes[k] / degrees.width, (REAL)(DISTANCES - 1))]);
+    }
+    return most;
+#else
+    return degrees.table[(uint)fmin(sqrt(square) / degrees.width, (REAL)(DISTANCES - 1))];
+#endif
+}
+
+// Adds the moments sum_q w_q u_q^k of a pair up to k = degree, `at_once` points at once; `seconds` are those of the second part
+// of D.
+inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, REAL scale, REALN rho_0, uint degree,
+                        uint at_once, REALN *moments, REALN *seconds)
 {
     const pair_t pair = pair_of(t, row, columns, alpha);
 #pragma unroll 1
@@ -301,23 +335,41 @@ inline void add_moments(triangles_t t, uint row, corners_t columns, REAL alpha, 
         const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
         const REALN curls = WEIGHT(t, q) * pair.curls;
 #pragma unroll 1
-        for (uint p = 0; p < POINTS; ++p) {
-            const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
-            const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
-            const REALN x2 = POINT(t, p, 2)[row / 4] - y2;
-            const REALN u = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
-            REALN w = WEIGHT(t, p) * TEST_HAT(t, p, row) * trial;
-            if (HAS_NORMAL) {
-                w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
-            }
-            REALN v = KIND == KIND_D ? WEIGHT(t, p) * curls : w;
+        for (uint p = 0; p < POINTS; p += at_once) {
+            REALN u[AT_ONCE], v[AT_ONCE], w[AT_ONCE], power[AT_ONCE];
 #pragma unroll
-            for (uint k = 0; k <= DEGREE; ++k) {
-                moments[k] += v;
-                v *= u;
-                if (KIND == KIND_D) {
-                    seconds[k] += w;
-                    w *= u;
+            for (uint z = 0; z < at_once; ++z) {
+                const uint at = min(p + z, (uint)POINTS - 1);
+                const REALN x0 = POINT(t, at, 0)[row / 4] - y0;
+                const REALN x1 = POINT(t, at, 1)[row / 4] - y1;
+                const REALN x2 = POINT(t, at, 2)[row / 4] - y2;
+                // A rule of an odd number of points ends with a point of no weight.
+                const REAL weight = p + z < POINTS ? WEIGHT(t, at) : ZERO;
+                u[z] = (x0 * x0 + x1 * x1 + x2 * x2) * scale - rho_0;
+                w[z] = weight * TEST_HAT(t, at, row) * trial;
+                if (HAS_NORMAL) {
+                    w[z] *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
+                }
+                // D has the powers for themselves, the others times the weight.
+                v[z] = weight * curls;
+                power[z] = KIND == KIND_D ? (REALN)(ONE) : w[z];
+                moments[0] += KIND == KIND_D ? v[z] : w[z];
+                seconds[0] += KIND == KIND_D ? w[z] : (REALN)(ZERO);
+            }
+#pragma unroll
+            for (uint k = 1; k <= DEGREE; k += 4) {
+                if (degree >= k) {
+#pragma unroll
+                    for (uint l = k; l < k + 4; ++l) {
+#pragma unroll
+                        for (uint z = 0; z < at_once; ++z) {
+                            power[z] *= u[z];
+                            moments[l] += KIND == KIND_D ? v[z] * power[z] : power[z];
+                            if (KIND == KIND_D) {
+                                seconds[l] += w[z] * power[z];
+                            }
+                        }
+                    }
                 }
             }
         }
@@ -346,20 +398,48 @@ inline void series_of_moments(REALN rho_0, REAL part, __global const REAL *facto
     }
 }
 
-// The series at b, to the power `degree`.
-inline REALN series_at(const REALN *series, REAL b, uint degree)
+// Entries of block d and, where `both`, of block d + 1, which has no more points than d and needs no higher degree. The sum over
+// moments is a polynomial in b of the degree `degree` at most.
+inline void add_nodes(__global const uint *ranges, __global const REAL *nodes, uint d, bool both, const REALN *series,
+                      REALN rho_0, uint degree, REALN *entries)
 {
-    REALN sum = (REALN)(ZERO);
+    const uint begin = ranges[2 * (d - 2)];
+    const uint middle = ranges[2 * (d - 2) + 2];
+    const uint end = both ? ranges[2 * (d - 2) + 4] : middle;
+    const uint most = min(degree, ranges[2 * (d - 2) + 1]);
 #pragma unroll
-    for (int k = DEGREE; k > 0; k -= 4) {
-        if (degree > (uint)(k - 4)) {
-            sum = sum * b + series[k];
-            sum = sum * b + series[k - 1];
-            sum = sum * b + series[k - 2];
-            sum = sum * b + series[k - 3];
+    for (uint z = 0; z < AT_ONCE; ++z) {
+        entries[z] = (REALN)(ZERO);
+    }
+#pragma unroll 1
+    for (uint n = begin; n < middle; ++n) {
+        REAL b[AT_ONCE], c[AT_ONCE];
+        REALN sum[AT_ONCE];
+#pragma unroll
+        for (uint z = 0; z < AT_ONCE; ++z) {
+            const uint at = z == 0 ? n : n + (middle - begin);
+            const bool there = z == 0 || at < end;
+            b[z] = there ? nodes[2 * at] : ZERO;
+            c[z] = there ? nodes[2 * at + 1] : ZERO;
+            sum[z] = (REALN)(ZERO);
+        }
+#pragma unroll
+        for (int k = DEGREE; k > 0; k -= 4) {
+            if (most > (uint)(k - 4)) {
+#pragma unroll
+                for (int l = k; l > k - 4; --l) {
+#pragma unroll
+                    for (uint z = 0; z < AT_ONCE; ++z) {
+                        sum[z] = sum[z] * b[z] + series[l];
+                    }
+                }
+            }
+        }
+#pragma unroll
+        for (uint z = 0; z < AT_ONCE; ++z) {
+            entries[z] += c[z] * exp2_negative(-b[z] * rho_0) * (sum[z] * b[z] + series[0]);
         }
     }
-    return sum * b + series[0];
 }
 
 // The smallest of the columns.
@@ -375,7 +455,8 @@ inline REAL least(REALN v)
 // Blocks first to first + blocks - 1 through moments of whole entries, for `panel_rows` rows. For block d the points of its
 // time rule are ranges[2 (d - 2)] to ranges[2 (d - 2) + 2] - 1, its degree ranges[2 (d - 2) + 1]; nodes (b, c).
 FILL_KERNEL NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                          __global const REAL *nodes, __global const REAL *factors, uint first, uint blocks, BLOCK_ARGUMENTS)
+                               __global const REAL *nodes, __global const REAL *factors,
+                               __global const uint *degree_table, REAL width, uint first, uint blocks, BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
@@ -393,35 +474,41 @@ FILL_KERNEL NAMED(fill_blocks)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL 
         const REALN between = rows.centres[d * rows.stride + first_row + i] - CENTRE(cols, d, j);
         rho_0 += between * between;
     }
+    const degrees_t degrees = {degree_table, width};
+    const uint degree = degree_of(degrees, rho_0);
     rho_0 *= scale;
     for (uint a = 0; a < rows.slots; ++a) {
         const uint row = rows.corners[a * rows.stride + first_row + i];
         for (uint b = 0; b < cols.slots; ++b) {
             const corners_t columns = corners_of(cols, b, j);
             if (row != NONE && any_corner(columns)) {
-                add_moments(t, row, columns, alpha, scale, rho_0, moments, seconds);
+                add_moments(t, row, columns, alpha, scale, rho_0, degree, AT_ONCE, moments, seconds);
             }
         }
     }
     series_of_moments(rho_0, part, factors, moments, seconds);
-    for (uint d = first; d < first + blocks; ++d) {
-        const uint degree = ranges[2 * (d - 2) + 1];
-        const uint end = ranges[2 * (d - 2) + 2];
-        REALN entry = (REALN)(ZERO);
-        for (uint n = ranges[2 * (d - 2)]; n < end; ++n) {
-            const REAL b = nodes[2 * n];
-            entry += nodes[2 * n + 1] * exp2_negative(-b * rho_0) * series_at(moments, b, degree);
+    __global REAL *entries = ENTRY(i, first, j);
+#pragma unroll 1
+    for (uint d = 0; d < blocks; d += AT_ONCE) {
+        REALN entry[AT_ONCE];
+        add_nodes(ranges, nodes, first + d, d + 1 < blocks, moments, rho_0, degree, entry);
+#pragma unroll
+        for (uint z = 0; z < AT_ONCE; ++z) {
+            if (d + z < blocks) {
+                STOREN(entry[z], entries + (size_t)(d + z) * cols.stride);
+            }
         }
-        STOREN(entry, ENTRY(i, d, j));
     }
 }
 
-// As fill_blocks through moments of each pair of triangles, whose points are nearer to their centres. `reach` is the largest
-// distance of two points from the centres of their triangles together; pairs whose points all have b rho > `cut` are left out.
-FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                                 __global const REAL *nodes, __global const REAL *factors,
-                                 __global const REAL *centres, ulong centre_stride,
-                                 REAL reach, REAL cut, uint first, uint blocks, BLOCK_ARGUMENTS)
+// As fill_blocks through moments of each pair of triangles, whose points are nearer to their centres. `limits` are scale, alpha,
+// part, the largest distance of two points from the centres of their triangles together, the b rho behind which pairs are left out,
+// the width of the table of degrees, the rho behind which no block has a pair, and the factors: in memory, because scalar registers
+// are few.
+FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, __global const REAL *limits, __global const uint *ranges,
+                                      __global const REAL *nodes, __global const uint *degree_table,
+                                      __global const REAL *centres, uint centre_stride, uint first, uint blocks,
+                                      BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
@@ -434,59 +521,102 @@ FILL_KERNEL NAMED(fill_blocks_paired)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha
         STOREN((REALN)(ZERO), entries + (size_t)d * cols.stride);
     }
     __global const uint *row_of = rows.corners + (first_row + i);
-    for (uint a = 0; a < rows.slots; ++a) {
-        const uint row = row_of[a * rows.stride];
-        for (uint b = 0; b < cols.slots; ++b) {
-            const corners_t columns = corners_of(cols, b, j);
-            if (row == NONE || !any_corner(columns)) {
-                continue;
-            }
-            REALN between = (REALN)(ZERO);
+    // One loop, and what is read in the items' own registers, because scalar ones are few.
+    const size_t zero = get_global_id(0) >> 31;
+    __global const REAL *each = nodes + zero;
+    __global const REAL *limit = limits + zero;
+    const uint pairs = rows.slots * cols.slots;
+    for (uint m = 0; m < pairs; ++m) {
+        const uint row = row_of[m / cols.slots * rows.stride];
+        const corners_t columns = corners_of(cols, m % cols.slots, j);
+        if (row == NONE || !any_corner(columns)) {
+            continue;
+        }
+        REALN between = (REALN)(ZERO);
 #pragma unroll 1
-            for (uint d = 0; d < 3; ++d) {
-                __global const REAL *centre = centres + d * centre_stride;
-                const REALN along = centre[row / 4] - of_triangle(centre, columns);
-                between += along * along;
-            }
-            const REALN apart = fmax(sqrt(between) - reach, (REALN)(ZERO));
-            const REAL nearest = scale * least(apart * apart);
-            // Points of a time rule come by falling b, and so do blocks.
-            if (nearest * nodes[2 * (ranges[2 * (first + blocks - 2)] - 1)] > cut) {
-                continue;
-            }
-            REALN moments[DEGREE + 1], seconds[DEGREE + 1];
+        for (uint d = 0; d < 3; ++d) {
+            __global const REAL *centre = centres + d * centre_stride;
+            const REALN along = centre[row / 4] - of_triangle(centre, columns);
+            between += along * along;
+        }
+        const REALN apart = fmax(sqrt(between) - limit[3], (REALN)(ZERO));
+        const REAL nearest = limit[0] * least(apart * apart);
+        if (nearest > limit[6]) {
+            continue;
+        }
+        REALN moments[DEGREE + 1], seconds[DEGREE + 1];
 #pragma unroll
-            for (uint k = 0; k <= DEGREE; ++k) {
-                moments[k] = seconds[k] = (REALN)(ZERO);
-            }
-            const REALN rho_0 = scale * between;
-            add_moments(t, row, columns, alpha, scale, rho_0, moments, seconds);
-            series_of_moments(rho_0, part, factors, moments, seconds);
-            for (uint d = first; d < first + blocks; ++d) {
-                const uint end = ranges[2 * (d - 2) + 2];
-                if (nearest * nodes[2 * (end - 1)] <= cut) {
-                    REALN entry = (REALN)(ZERO);
-                    for (uint n = ranges[2 * (d - 2)]; n < end; ++n) {
-                        const REAL node = nodes[2 * n];
-                        entry += nodes[2 * n + 1] * exp2_negative(-node * rho_0) * series_at(moments, node, DEGREE);
-                    }
-                    __global REAL *to = entries + (size_t)(d - first) * cols.stride;
+        for (uint k = 0; k <= DEGREE; ++k) {
+            moments[k] = seconds[k] = (REALN)(ZERO);
+        }
+        const REALN rho_0 = limit[0] * between;
+        const degrees_t degrees = {degree_table, limit[5]};
+        const uint degree = degree_of(degrees, between);
+        add_moments(t, row, columns, limit[1], limit[0], rho_0, degree, 1, moments, seconds);
+        series_of_moments(rho_0, limit[2], limit + 7, moments, seconds);
+#pragma unroll 1
+        for (uint d = 0; d < blocks; d += AT_ONCE) {
+            // Points of a time rule come by falling b, and so do blocks.
+            const uint end = ranges[2 * (min(first + d + AT_ONCE, first + blocks) - 2)];
+            if (nearest * each[2 * (end - 1)] <= limit[4]) {
+                REALN entry[AT_ONCE];
+                add_nodes(ranges, each, first + d, d + 1 < blocks, moments, rho_0, degree, entry);
+#pragma unroll
+                for (uint z = 0; z < AT_ONCE; ++z) {
+                    if (d + z < blocks) {
+                        __global REAL *to = entries + (size_t)(d + z) * cols.stride;
 #ifdef PROCESSOR
-                    STOREN(vload8(0, to) + entry, to);
+                        STOREN(vload8(0, to) + entry[z], to);
 #else
-                    *to += entry;
+                        *to += entry[z];
 #endif
+                    }
                 }
             }
         }
     }
 }
 
-// As fill_blocks, summed point by point. Entries whose points all have b rho > `cut` become 0; `reach` is the largest distance
-// of a point from the centres of row and column together.
-FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, REAL part, __global const uint *ranges,
-                                    __global const REAL *nodes, REAL reach, REAL cut, uint first, uint blocks,
-                                    BLOCK_ARGUMENTS)
+// A function of rho by polynomials of TERMS terms in cells of width 1: term k of cell c at k cells + c. The last cell, for all
+// rho behind it, holds zeros.
+#if REAL_BITS == 64
+#define TERMS 10
+#else
+#define TERMS 6
+#endif
+
+inline REAL lane_in_table(__global const REAL *table, uint cells, REAL rho)
+{
+    const uint cell = (uint)fmin(rho, (REAL)(cells - 1));
+    const REAL x = (REAL)2.0 * (rho - (REAL)cell) - ONE;
+    __global const REAL *from = table + cell;
+    REAL sum = from[(TERMS - 1) * cells];
+#pragma unroll
+    for (int k = TERMS - 2; k >= 0; --k) {
+        sum = sum * x + from[k * cells];
+    }
+    return sum;
+}
+
+#ifdef PROCESSOR
+inline REALN in_table(__global const REAL *table, uint cells, REALN rho)
+{
+    REAL lanes[8];
+    vstore8(rho, 0, lanes);
+    for (uint k = 0; k < 8; ++k) {
+        lanes[k] = lane_in_table(table, cells, lanes[k]);
+    }
+    return vload8(0, lanes);
+}
+#else
+#define in_table(table, cells, rho) lane_in_table(table, cells, rho)
+#endif
+
+// As fill_blocks, summed point by point: the time rules' sums come from tables, for D one for each part. Entries whose points all
+// have rho > `cuts`[d - first] become 0; `reach` is the largest distance of a point from the centres of row and column together.
+FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL alpha, __global const REAL *tables,
+                                         uint cells, __global const REAL *cuts, REAL reach, uint first, uint blocks,
+                                         BLOCK_ARGUMENTS)
 {
     GEOMETRY;
     const size_t j = get_global_id(0) * LANES;
@@ -501,12 +631,10 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
     }
     const REALN apart = fmax(sqrt(between) - reach, (REALN)(ZERO));
     const REAL nearest = scale * least(apart * apart);
-    for (uint d = first; d < first + blocks; ++d) {
-        const uint begin = ranges[2 * (d - 2)];
-        const uint end = ranges[2 * (d - 2) + 2];
+    for (uint d = 0; d < blocks; ++d) {
         REALN entry = (REALN)(ZERO);
-        // Points of a time rule come by falling b.
-        if (nearest * nodes[2 * (end - 1)] <= cut) {
+        __global const REAL *table = tables + (size_t)d * (KIND == KIND_D ? 2 : 1) * TERMS * cells;
+        if (nearest <= cuts[d]) {
             for (uint a = 0; a < rows.slots; ++a) {
                 const uint row = rows.corners[a * rows.stride + first_row + i];
                 for (uint b = 0; b < cols.slots; ++b) {
@@ -515,11 +643,14 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
                         continue;
                     }
                     const pair_t pair = pair_of(t, row, columns, alpha);
+#pragma unroll 1
                     for (uint q = 0; q < POINTS; ++q) {
                         const REALN y0 = of_triangle(POINT(t, q, 0), columns);
                         const REALN y1 = of_triangle(POINT(t, q, 1), columns);
                         const REALN y2 = of_triangle(POINT(t, q, 2), columns);
                         const REALN trial = WEIGHT(t, q) * TRIAL_HAT(t, q, columns) * pair.factor;
+                        const REALN curls = WEIGHT(t, q) * pair.curls;
+#pragma unroll 1
                         for (uint p = 0; p < POINTS; ++p) {
                             const REALN x0 = POINT(t, p, 0)[row / 4] - y0;
                             const REALN x1 = POINT(t, p, 1)[row / 4] - y1;
@@ -529,22 +660,22 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
                             if (HAS_NORMAL) {
                                 w *= x0 * pair.normal[0] + x1 * pair.normal[1] + x2 * pair.normal[2];
                             }
-                            REALN sum = (REALN)(ZERO);
-                            for (uint n = begin; n < end; ++n) {
-                                const REAL node = nodes[2 * n];
-                                const REALN value = nodes[2 * n + 1] * exp2_negative(-node * rho);
-                                const REALN second = part * node * (LN2 * node * rho - (REAL)1.5);
-                                sum += value * (KIND == KIND_D ? WEIGHT(t, p) * WEIGHT(t, q) * pair.curls + w * second : w);
+                            if (KIND == KIND_D) {
+                                entry += WEIGHT(t, p) * curls * in_table(table, cells, rho) +
+                                    w * in_table(table + TERMS * cells, cells, rho);
+                            } else {
+                                entry += w * in_table(table, cells, rho);
                             }
-                            entry += sum;
                         }
                     }
                 }
             }
         }
-        STOREN(entry, ENTRY(i, d, j));
+        STOREN(entry, ENTRY(i, first + d, j));
     }
 }
+
+#endif
 
 #ifndef PROCESSOR
 // Closed forms of the antiderivatives in time; see the plain Rust ones for the formulas.
@@ -552,6 +683,7 @@ FILL_KERNEL NAMED(fill_blocks_pointwise)(GEOMETRY_ARGUMENTS, REAL scale, REAL al
 // 2 / sqrt(pi) (-1)^n / n! times -1 / (4 n^2 - 1), 2 / (4 (n + 1)^2 - 1), 1 / (2 n + 1): for z < 1/2 the next term is below 1e-17.
 #define SERIES_TERMS 11
 __constant REAL start_series[3 * SERIES_TERMS] = {
+#if REAL_BITS == 64
     1.12837916709551256e+00, 7.52252778063674965e-01, 1.12837916709551256e+00,
     3.76126389031837483e-01, -1.50450555612735015e-01, -3.76126389031837483e-01,
     -3.76126389031837538e-02, 3.22394047741575013e-02, 1.12837916709551261e-01,
@@ -563,6 +695,19 @@ __constant REAL start_series[3 * SERIES_TERMS] = {
     -1.09747429105928317e-07, 1.73285414377781564e-07, 1.64621143658892485e-06,
     9.62696746543230948e-09, -1.55865187535570690e-08, -1.63658446912349245e-07,
     -7.79325937677853431e-10, 1.28758198398949721e-09, 1.48071928158792159e-08,
+#else
+    1.128379167e+00f, 7.522527781e-01f, 1.128379167e+00f,
+    3.761263890e-01f, -1.504505556e-01f, -3.761263890e-01f,
+    -3.761263890e-02f, 3.223940477e-02f, 1.128379167e-01f,
+    5.373234129e-03f, -5.970260143e-03f, -2.686617065e-02f,
+    -7.462825179e-04f, 9.498141137e-04f, 5.223977625e-03f,
+    9.498141137e-05f, -1.315127234e-04f, -8.548327023e-04f,
+    -1.095939362e-05f, 1.607377731e-05f, 1.205533298e-04f,
+    1.148126951e-06f, -1.755958866e-06f, -1.492565036e-05f,
+    -1.097474291e-07f, 1.732854144e-07f, 1.646211437e-06f,
+    9.626967465e-09f, -1.558651875e-08f, -1.636584469e-07f,
+    -7.793259377e-10f, 1.287581984e-09f, 1.480719282e-08f,
+#endif
 };
 
 // exp(z^2) erfc(z) / t as a polynomial in 2 t - 1, t = 2 / (2 + z): through 200 Chebyshev points, relative error 2e-15 with 25
@@ -600,9 +745,9 @@ inline REAL scaled_erfc(REAL z)
     return t * sum;
 }
 
-// W at s > 0 in one point, with `apart` without its part that is linear in s, Z s + W(0), which the differences of blocks 0 and 1
-// cancel. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of x - y with the normal.
-inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+// In one point at s > 0: `second`, B, and `first`, which is A or, for K and Ks, what alpha dB/dn is without the product of x - y
+// with the normal; with `apart` both without their parts that are linear in s, which the differences of blocks 0 and 1 cancel.
+inline void antiderivatives(REAL alpha, REAL r, REAL s, bool apart, REAL *first, REAL *second)
 {
     const REAL root = sqrt(alpha * s);
     const REAL z = (REAL)0.5 * r / root;
@@ -626,14 +771,18 @@ inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, b
         slope = ((ONE - (REAL)0.5 / (z * z)) * e + g / z) / z;
         quotient = e / z;
     }
-    const REAL plain = root / ((REAL)4.0 * PI * alpha * alpha) * bracket;
-    if (KIND == KIND_V) {
-        return w * plain;
-    }
-    if (KIND == KIND_D) {
-        return v * plain + w * quotient / ((REAL)8.0 * PI * alpha * root);
-    }
-    return -w * d * slope / ((REAL)16.0 * PI * alpha * root);
+    *second = root / ((REAL)4.0 * PI * alpha * alpha) * bracket;
+    *first = (HAS_NORMAL ? -(REAL)0.5 * slope : quotient) / ((REAL)8.0 * PI * alpha * root);
+}
+
+#ifndef TESTS
+// W at s > 0 in one point. `w` is the weight of the only or second part, `v` that of the first part of D, `d` the product of
+// x - y with the normal.
+inline REAL antiderivative(REAL alpha, REAL r, REAL s, REAL d, REAL w, REAL v, bool apart)
+{
+    REAL first, second;
+    antiderivatives(alpha, r, s, apart, &first, &second);
+    return KIND == KIND_V ? w * second : KIND == KIND_D ? v * second + w * first : w * d * first;
 }
 
 // Z and W at s = 0 in one point.
@@ -706,6 +855,8 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
     }
 }
 
+#endif
+
 // Numbers that a pair of triangles gives.
 #if KIND == KIND_V
 #define SLOTS 1
@@ -715,6 +866,7 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
 #define SLOTS 3
 #endif
 
+#ifndef TESTS
 // Z and W at s = 0 of triangles that touch: an item a pair. `pairs`: test triangle, trial triangle, code: bits 0 to 1 the
 // contact, 2 whether the rule's first triangle is the trial one, 3 to 8 and 9 to 14 the corners of the rule's triangles in its
 // order. `corners`: coordinate d of corner c of triangle t at 9 t + 3 c + d. `rules`: x1, x2, y1, y2, weight; the points of
@@ -723,7 +875,7 @@ __kernel void sum_singular(__global const REAL *shapes, ulong count, __global co
                            __global const uint *pairs, ulong pair_count, __global const REAL *rules,
                            __global const uint *offsets, REAL alpha, __global REAL *sums)
 {
-    const triangles_t t = {shapes, shapes, shapes, count};
+    const triangles_t t = {shapes, shapes, shapes, (uint)count};
     const size_t m = get_global_id(0);
     if (m >= pair_count) {
         return;
@@ -842,9 +994,305 @@ __kernel void add_singular(__global const uint *entries, __global const ulong *s
 }
 #endif
 
-// x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
-#define BEFORE 16
+#ifdef TESTS
+// The four published algorithms for the blocks from 2 on: each product computes W at s = h, 2 h, ... of every pair of triangles
+// by the closed form, takes second differences as they come, and multiplies at once. A work-group has TESTS test
+// triangles, an item of it one pair at a time; x and y have the time steps of a work-group's triangles to themselves. Only the
+// rule's points are held in local memory, so that nothing is private but the 1, 3 or 9 numbers of a pair.
+//
+// Work: about 110 floating-point instructions per evaluation (pair of points, block), 2 per entry and time step behind it.
+#define GROUP_ITEMS (TESTS * TRIALS)
+#define TEST_SLOTS (KIND == KIND_KS || KIND == KIND_D ? 3 : 1)
+#define TRIAL_SLOTS (KIND == KIND_K || KIND == KIND_D ? 3 : 1)
 
+// The state of a pair's recurrence: W at the last s, and how much it grew there.
+typedef struct {
+    REAL level[SLOTS];
+    REAL growth[SLOTS];
+} recurrence_t;
+
+// Where triangle k's points lie: `places` for `stride` triangles.
+inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL *places)
+{
+    for (uint k = (uint)get_local_id(0); k < 3 * POINTS * stride; k += GROUP_ITEMS) {
+        const size_t at = min((size_t)(first + k % stride), (size_t)(t.count - 1));
+        places[k] = t.points[k / stride * t.count + at];
+    }
+}
+
+// Moves the recurrence of test triangle i and trial triangle j on to s; `entry` becomes the numbers of the block before it.
+inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, const __local REAL *test_points,
+                    const __local REAL *trial_points, REAL alpha, REAL s, recurrence_t *state, REAL *entry)
+{
+#if TESTS == 1
+    // Nobody shares a trial triangle's points.
+    (void)trial_points;
+    (void)trial;
+#endif
+    REAL values[SLOTS];
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        values[k] = ZERO;
+    }
+    REAL curl_sum = ZERO;
+    REAL normal[3] = {ZERO, ZERO, ZERO};
+    if (HAS_NORMAL) {
+        for (uint d = 0; d < 3; ++d) {
+            normal[d] = KIND == KIND_KS ? -NORMAL(t, d)[i] : NORMAL(t, d)[j];
+        }
+    }
+#pragma unroll 1
+    for (uint q = 0; q < POINTS; ++q) {
+        REAL y[3];
+#pragma unroll
+        for (uint d = 0; d < 3; ++d) {
+#if TESTS > 1
+            y[d] = trial_points[(3 * q + d) * TRIALS + trial];
+#else
+            y[d] = POINT(t, q, d)[j];
+#endif
+        }
+#pragma unroll 1
+        for (uint p = 0; p < POINTS; ++p) {
+            const REAL x0 = test_points[3 * p * TESTS + test] - y[0];
+            const REAL x1 = test_points[(3 * p + 1) * TESTS + test] - y[1];
+            const REAL x2 = test_points[(3 * p + 2) * TESTS + test] - y[2];
+            REAL first, second;
+            antiderivatives(alpha, sqrt(x0 * x0 + x1 * x1 + x2 * x2), s, false, &first, &second);
+            const REAL weight = WEIGHT(t, p) * WEIGHT(t, q);
+            if (KIND == KIND_V) {
+                values[0] += weight * second;
+            } else if (KIND == KIND_D) {
+                curl_sum += weight * second;
+#pragma unroll
+                for (uint k = 0; k < SLOTS; ++k) {
+                    values[k] += weight * first * HAT(t, p, k / 3) * HAT(t, q, k % 3);
+                }
+            } else {
+                const REAL value = weight * first * (x0 * normal[0] + x1 * normal[1] + x2 * normal[2]);
+#pragma unroll
+                for (uint k = 0; k < SLOTS; ++k) {
+                    values[k] += value * (KIND == KIND_KS ? HAT(t, p, k) : HAT(t, q, k));
+                }
+            }
+        }
+    }
+    const REAL area = AREA(t)[i] * AREA(t)[j];
+    REAL normals = ZERO;
+    if (KIND == KIND_D) {
+#pragma unroll 1
+        for (uint d = 0; d < 3; ++d) {
+            normals += NORMAL(t, d)[i] * NORMAL(t, d)[j];
+        }
+    }
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        REAL value = area * values[k];
+        if (KIND == KIND_D) {
+            REAL curls = ZERO;
+#pragma unroll 1
+            for (uint d = 0; d < 3; ++d) {
+                curls += CURL(t, k / 3, d)[i] * CURL(t, k % 3, d)[j];
+            }
+            value = alpha * (normals * value + alpha * curls * area * curl_sum);
+        }
+        const REAL growth = value - state->level[k];
+        entry[k] = state->growth[k] - growth;
+        state->growth[k] = growth;
+        state->level[k] = value;
+    }
+}
+
+// Sums of `terms` over the trial triangles of each test triangle, in place: to the first of them.
+inline void sum_trials(__local REAL *terms, uint trial)
+{
+    for (uint half_way = TRIALS / 2; half_way > 0; half_way /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (trial < half_way) {
+            for (uint a = 0; a < TEST_SLOTS; ++a) {
+                const uint at = a * GROUP_ITEMS + (uint)get_local_id(0);
+                terms[at] += terms[at + half_way];
+            }
+        }
+    }
+}
+
+// Algorithms 1 (TESTS = 1) and 3: an item multiplies its own numbers with x one time step after the other; a tree adds them up.
+// `x` has `cols` values a step; slot a of test triangle i at step k of the result is at (TEST_SLOTS i + a) steps + k.
+__kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
+apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+                   __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong cols, __global const REAL *x,
+                   __global REAL *sums)
+{
+    __local REAL test_points[3 * POINTS * TESTS];
+    __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
+    __local REAL terms[TEST_SLOTS * GROUP_ITEMS];
+    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
+    const size_t zero = get_local_id(0) >> 31;
+    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
+    const uint item = (uint)get_local_id(0);
+    const uint test = item / TRIALS;
+    const uint trial = item % TRIALS;
+    const size_t start = get_group_id(0) * TESTS;
+    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
+    // Groups past the last triangle have a place of their own.
+    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
+    if (trial == 0) {
+        for (uint k = 0; k < TEST_SLOTS * steps; ++k) {
+            own[k] = ZERO;
+        }
+    }
+    fetch_points(t, start, TESTS, test_points);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t begin = 0; begin < count; begin += TRIALS) {
+        const bool inside = begin + trial < count;
+        const size_t j = inside ? begin + trial : count - 1;
+        recurrence_t state;
+        REAL entry[SLOTS];
+#pragma unroll
+        for (uint k = 0; k < SLOTS; ++k) {
+            state.level[k] = state.growth[k] = ZERO;
+        }
+        if (TESTS > 1) {
+            fetch_points(t, begin, TRIALS, trial_points);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // A turn is a block d and a time step k >= d.
+        const uint turns = (steps - 1) * (steps - 2) / 2;
+        uint n = 0;
+        uint k = steps;
+        for (uint turn = 0; turn < turns; ++turn) {
+            if (k == steps) {
+                // Blocks 0 and 1 are there already.
+                do {
+                    ++n;
+                    advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+                } while (n < 3);
+                k = n - 1;
+            }
+            for (uint a = 0; a < TEST_SLOTS; ++a) {
+                REAL sum = ZERO;
+                for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                    const size_t column = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : j;
+                    sum += entry[a * TRIAL_SLOTS + b] * x[(k - (n - 1)) * cols + column];
+                }
+                terms[a * GROUP_ITEMS + item] = inside ? sum : ZERO;
+            }
+            sum_trials(terms, trial);
+            if (trial == 0) {
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    own[a * (size_t)steps + k] += terms[a * GROUP_ITEMS + item];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ++k;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Algorithms 2 (TESTS = 1) and 4: the numbers of a group go to local memory, then an item has time steps TRIALS apart of one test
+// triangle and loops over the trial triangles. `x` by time step for each column as spread_steps makes it.
+__kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
+apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+              __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong x_stride, __global const REAL *x,
+              __global REAL *sums)
+{
+    __local REAL test_points[3 * POINTS * TESTS];
+    __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
+    __local REAL entries[SLOTS * GROUP_ITEMS];
+    __local uint columns[TRIAL_SLOTS * TRIALS];
+    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
+    const size_t zero = get_local_id(0) >> 31;
+    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
+    const uint item = (uint)get_local_id(0);
+    const uint test = item / TRIALS;
+    const uint trial = item % TRIALS;
+    const size_t start = get_group_id(0) * TESTS;
+    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
+    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
+    for (uint a = 0; a < TEST_SLOTS; ++a) {
+        for (uint k = trial; k < steps; k += TRIALS) {
+            own[a * (size_t)steps + k] = ZERO;
+        }
+    }
+    fetch_points(t, start, TESTS, test_points);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t begin = 0; begin < count; begin += TRIALS) {
+        const bool inside = begin + trial < count;
+        const size_t j = inside ? begin + trial : count - 1;
+        recurrence_t state;
+        REAL entry[SLOTS];
+#pragma unroll
+        for (uint k = 0; k < SLOTS; ++k) {
+            state.level[k] = state.growth[k] = ZERO;
+        }
+        if (TESTS > 1) {
+            fetch_points(t, begin, TRIALS, trial_points);
+        }
+        if (test == 0) {
+            for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                columns[b * TRIALS + trial] = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : (uint)j;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint n = 1; n <= steps; ++n) {
+            advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+#pragma unroll
+            for (uint k = 0; k < SLOTS; ++k) {
+                entries[k * GROUP_ITEMS + item] = inside ? entry[k] : ZERO;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint d = n - 1;
+            // Blocks 0 and 1 are there already; the others begin at the first of the item's steps from d on.
+            for (uint k = n < 3 ? steps : d + (trial + TRIALS - d % TRIALS) % TRIALS; k < steps; k += TRIALS) {
+                REAL total[TEST_SLOTS];
+#pragma unroll
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    total[a] = ZERO;
+                }
+#pragma unroll 1
+                for (uint other = 0; other < TRIALS; ++other) {
+                    for (uint b = 0; b < TRIAL_SLOTS; ++b) {
+                        const REAL value = x[columns[b * TRIALS + other] * x_stride + (BEFORE + k - d)];
+#pragma unroll
+                        for (uint a = 0; a < TEST_SLOTS; ++a) {
+                            total[a] += entries[(a * TRIAL_SLOTS + b) * GROUP_ITEMS + test * TRIALS + other] * value;
+                        }
+                    }
+                }
+#pragma unroll
+                for (uint a = 0; a < TEST_SLOTS; ++a) {
+                    own[a * (size_t)steps + k] += total[a];
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+
+// Adds the sums of each row's triangles to its partial sums: an item a row and time step. `corners` as for entities_t.
+__kernel void gather_sums(__global const uint *corners, ulong stride, uint slots, ulong rows, uint steps,
+                          __global const REAL *sums, ulong partial_stride, __global REAL *partial)
+{
+    const size_t k = get_global_id(0);
+    const size_t i = get_global_id(1);
+    if (k < steps && i < rows) {
+        REAL sum = ZERO;
+        for (uint a = 0; a < slots; ++a) {
+            const uint corner = corners[a * stride + i];
+            if (corner != NONE) {
+                sum += sums[((size_t)(corner / 4) * TEST_SLOTS + corner % 4) * steps + k];
+            }
+        }
+        partial[i * partial_stride + k] += sum;
+    }
+}
+#endif
+#endif
+
+#ifndef TESTS
+// x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
 __kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
 {
     const size_t t = get_global_id(0);
@@ -856,7 +1304,7 @@ __kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global c
 
 #ifndef PROCESSOR
 // partial = or, where `more`, += the product of blocks base to base + kept - 1 of `rows` rows: a work-group has ROWS rows,
-// STEPS time steps and the columns of one of `splits` parts.
+// STEPS time steps and the columns of one of `splits` parts. It fetches the next tile while it multiplies with one.
 #define ROW_ITEMS 16
 #define ROWS (ROW_ITEMS * ROWS_ITEM)
 #define COLUMNS 8
@@ -864,6 +1312,30 @@ __kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global c
 #define GROUP 256
 #define STEPS (STEPS_ITEM * GROUP / ROW_ITEMS)
 #define WINDOW (STEPS + DELTAS)
+// Entries and values of x that an item fetches, and rows from one of its entries to the next.
+#define ENTRIES_EACH (DELTAS * COLUMNS * ROWS / GROUP)
+#define VALUES_EACH ((COLUMNS * WINDOW + GROUP - 1) / GROUP)
+#define ROW_JUMP (GROUP / (DELTAS * COLUMNS))
+
+// Entries from block d and column 0 of the item's places on: `from` is its first place there, of `rows` rows behind it.
+inline void fetch_entries(__global const REAL *from, size_t jump, size_t rows, bool inside, REAL *entries)
+{
+#pragma unroll
+    for (uint m = 0; m < ENTRIES_EACH; ++m) {
+        entries[m] = inside && m * ROW_JUMP < rows ? from[m * jump] : ZERO;
+    }
+}
+
+// x of columns j on at times start - d - DELTAS + 1 on.
+inline void fetch_values(__global const REAL *x, size_t x_stride, size_t j, size_t start, size_t d, REAL *values)
+{
+#pragma unroll
+    for (uint m = 0; m < VALUES_EACH; ++m) {
+        const uint k = (uint)get_local_id(0) + m * GROUP;
+        const size_t at = start + k % WINDOW + (BEFORE - DELTAS + 1);
+        values[m] = k < COLUMNS * WINDOW && at >= d ? x[(j + k / WINDOW) * x_stride + (at - d)] : ZERO;
+    }
+}
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 apply_blocks_gpu(ulong rows, ulong stride, ulong base, ulong kept, __global const REAL *values, ulong x_stride,
@@ -891,41 +1363,61 @@ apply_blocks_gpu(ulong rows, ulong stride, ulong base, ulong kept, __global cons
             sums[r][k] = ZERO;
         }
     }
-    for (size_t j = begin; j < end; j += COLUMNS) {
-        for (size_t d = base; d < last; d += DELTAS) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint k = item; k < DELTAS * COLUMNS * ROWS; k += GROUP) {
-                const uint column = k % COLUMNS;
-                const uint delta = k / COLUMNS % DELTAS;
-                const uint r = k / (COLUMNS * DELTAS);
-                const bool inside = first + r < rows && d + delta < last;
-                tile[(delta * COLUMNS + column) * (ROWS + 1) + r] =
-                    inside ? values[((first + r) * kept + (d + delta - base)) * stride + j + column] : ZERO;
+    // The item's places in a tile: this column, block and row, and the rows ROW_JUMP apart behind it.
+    const uint own_column = item % COLUMNS;
+    const uint own_delta = item / COLUMNS % DELTAS;
+    const size_t own_row = first + item / (COLUMNS * DELTAS);
+    const size_t rows_behind = own_row < rows ? rows - own_row : 0;
+    __global const REAL *from = values + (min(own_row, (size_t)(rows - 1)) * kept + own_delta) * stride + own_column;
+    const size_t jump = ROW_JUMP * kept * stride;
+    const size_t tiles = (last - base + DELTAS - 1) / DELTAS;
+    const size_t turns = (end - begin) / COLUMNS * tiles;
+    REAL entries[ENTRIES_EACH], near_values[VALUES_EACH];
+    size_t j = begin;
+    size_t d = base;
+    if (turns > 0) {
+        fetch_entries(from + j, jump, rows_behind, d + own_delta < last, entries);
+        fetch_values(x, x_stride, j, start, d, near_values);
+    }
+    for (size_t turn = 0; turn < turns; ++turn) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint m = 0; m < ENTRIES_EACH; ++m) {
+            const uint at = item / (COLUMNS * DELTAS) + m * ROW_JUMP;
+            tile[(own_delta * COLUMNS + own_column) * (ROWS + 1) + at] = entries[m];
+        }
+#pragma unroll
+        for (uint m = 0; m < VALUES_EACH; ++m) {
+            if (item + m * GROUP < COLUMNS * WINDOW) {
+                window[item + m * GROUP] = near_values[m];
             }
-            // window[s] is x at time start + s - d - DELTAS + 1.
-            for (uint k = item; k < COLUMNS * WINDOW; k += GROUP) {
-                const uint column = k / WINDOW;
-                const uint s = k % WINDOW;
-                const size_t at = start + s + (BEFORE - DELTAS + 1);
-                window[k] = at >= d ? x[(j + column) * x_stride + (at - d)] : ZERO;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (start + step + STEPS_ITEM > d) {
-                for (uint column = 0; column < COLUMNS; ++column) {
-                    REAL near[STEPS_ITEM + DELTAS - 1];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const bool meets = start + step + STEPS_ITEM > d;
+        d += DELTAS;
+        if (d >= last) {
+            d = base;
+            j += COLUMNS;
+        }
+        if (j < end) {
+            fetch_entries(from + (d - base) * stride + j, jump, rows_behind, d + own_delta < last, entries);
+            fetch_values(x, x_stride, j, start, d, near_values);
+        }
+        if (meets) {
+            for (uint column = 0; column < COLUMNS; ++column) {
+                REAL near[STEPS_ITEM + DELTAS - 1];
 #pragma unroll
-                    for (uint k = 0; k < STEPS_ITEM + DELTAS - 1; ++k) {
-                        near[k] = window[column * WINDOW + step + k];
-                    }
+                for (uint k = 0; k < STEPS_ITEM + DELTAS - 1; ++k) {
+                    near[k] = window[column * WINDOW + step + k];
+                }
 #pragma unroll
-                    for (uint delta = 0; delta < DELTAS; ++delta) {
+                for (uint delta = 0; delta < DELTAS; ++delta) {
 #pragma unroll
-                        for (uint r = 0; r < ROWS_ITEM; ++r) {
-                            const REAL entry = tile[(delta * COLUMNS + column) * (ROWS + 1) + row + r * ROW_ITEMS];
+                    for (uint r = 0; r < ROWS_ITEM; ++r) {
+                        const REAL entry = tile[(delta * COLUMNS + column) * (ROWS + 1) + row + r * ROW_ITEMS];
 #pragma unroll
-                            for (uint k = 0; k < STEPS_ITEM; ++k) {
-                                sums[r][k] += entry * near[k + DELTAS - 1 - delta];
-                            }
+                        for (uint k = 0; k < STEPS_ITEM; ++k) {
+                            sums[r][k] += entry * near[k + DELTAS - 1 - delta];
                         }
                     }
                 }
@@ -998,3 +1490,4 @@ __kernel void NAMED(join_parts)(ulong rows, ulong steps, ulong parts, ulong stri
         y[t * rows + i] = beta == ZERO ? alpha * sum : alpha * sum + beta * y[t * rows + i];
     }
 }
+#endif

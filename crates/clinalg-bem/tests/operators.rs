@@ -5,7 +5,7 @@ use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::Reference;
-use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions};
+use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions};
 
 fn contexts() -> Vec<Context> {
     let Ok(devices) = devices() else {
@@ -99,4 +99,87 @@ fn few_steps_agree() {
     for steps in [1, 2, 3] {
         agree::<f64>(&Mesh::cube12(), &HeatParams::new(0.5, 1.0, steps), 1e-10);
     }
+}
+
+/// The first time steps only; more than there are blocks of one kind.
+#[test]
+fn products_over_the_first_steps_are_those_of_fewer_steps() {
+    let mesh = Mesh::cube12();
+    let long = HeatParams::new(0.5, 1.7, 17);
+    for context in contexts() {
+        let space = HeatSpace::<f64>::new(&context, &mesh, &long).unwrap();
+        for form in [Form::Assembled, Form::Otf] {
+            let a = space.operator(Kind::K, &OperatorOptions { form, ..OperatorOptions::default() }).unwrap();
+            for steps in [1, 2, 3, 8, 17] {
+                let x = scattered(Kind::K.cols(&mesh) * steps);
+                let short = HeatParams::new(0.5, 0.1 * steps as f64, steps);
+                let want = Reference::new(&mesh, &short).unwrap().apply(Kind::K, &x).unwrap();
+                let xs = Vector::from_slice(&context, &x).unwrap();
+                let mut y = Vector::zeros(&context, Kind::K.rows(&mesh) * steps).unwrap();
+                a.apply_first(steps, 1.0, &xs, 0.0, &mut y).unwrap();
+                let error = distance(&y.to_vec().unwrap(), &want);
+                assert!(error <= 1e-10, "{form:?}, {steps} steps: {error:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_algorithms_agree_whatever_the_work_group() {
+    // Triangles and nodes that fill no work-group.
+    let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 6));
+    let reference = Reference::new(&mesh, &params).unwrap();
+    for kind in Kind::ALL {
+        let x = scattered(kind.cols(&mesh) * params.steps);
+        let want = reference.apply(kind, &x).unwrap();
+        for context in contexts() {
+            let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+            let xs = Vector::from_slice(&context, &x).unwrap();
+            for algorithm in Algorithm::ALL {
+                // One code of the published ones for all shapes.
+                if context.shape() == Shape::Cpu && algorithm != Algorithm::Moments {
+                    continue;
+                }
+                // The default and another one; each is a program to compile.
+                let groups: &[Option<[usize; 2]>] = match algorithm {
+                    Algorithm::Moments => &[None],
+                    Algorithm::TriangleReduction | Algorithm::TriangleLoop if kind == Kind::V => &[None, Some([1, 8])],
+                    Algorithm::TriangleReduction | Algorithm::TriangleLoop => &[Some([1, 16])],
+                    _ if kind == Kind::D => &[None, Some([3, 4])],
+                    _ => &[Some([5, 4])],
+                };
+                for &group in groups {
+                    let options = OperatorOptions { form: Form::Otf, algorithm, group, ..OperatorOptions::default() };
+                    let a = space.operator(kind, &options).unwrap();
+                    let mut y = Vector::filled(&context, a.rows(), f64::NAN).unwrap();
+                    a.apply(1.0, &xs, 0.0, &mut y).unwrap();
+                    let error = distance(&y.to_vec().unwrap(), &want);
+                    assert!(error <= 1e-10, "{kind:?}, algorithm {algorithm}, {group:?}: {error:e}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn algorithms_that_do_not_suit_are_refused() {
+    let (mesh, params) = (Mesh::cube12(), HeatParams::new(0.5, 1.0, 4));
+    for context in contexts() {
+        let double = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+        let single = HeatSpace::<f32>::new(&context, &mesh, &params).unwrap();
+        let with = |algorithm, form, group| OperatorOptions { form, algorithm, group, ..OperatorOptions::default() };
+        let words = |error: clinalg::Error| error.to_string();
+        let loops = Algorithm::TileLoop;
+        let refused = words(single.operator(Kind::V, &with(loops, Form::Otf, None)).unwrap_err());
+        assert!(refused.contains("double precision"), "{refused}");
+        let refused = words(double.operator(Kind::V, &with(loops, Form::Assembled, None)).unwrap_err());
+        assert!(refused.contains("Otf"), "{refused}");
+        for group in [[1, 16], [2, 3], [0, 4], [8, 1 << 20]] {
+            let refused = words(double.operator(Kind::V, &with(loops, Form::Auto, Some(group))).unwrap_err());
+            assert!(refused.contains("power of two"), "{refused}");
+        }
+        let a = double.operator(Kind::D, &with(loops, Form::Auto, None)).unwrap();
+        assert!(!a.is_assembled() && a.block(1).is_ok() && a.block(2).is_err());
+    }
+    assert!("6".parse::<Algorithm>().is_err() && "4".parse::<Algorithm>().unwrap() == Algorithm::TileLoop);
 }

@@ -24,6 +24,7 @@ pub mod functions;
 mod operator;
 mod opposite;
 mod potential;
+mod published;
 pub mod reference;
 mod solve;
 mod space;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 pub use forward::Forward;
 pub use opposite::Opposite;
 pub use potential::interior;
+pub use published::Algorithm;
 pub use solve::{BoundaryProblem, Problem};
 pub use space::HeatSpace;
 

@@ -7,13 +7,14 @@ use clinalg::solve::Operator;
 use clinalg::{Context, Error, Precision, Real, Result, Vector};
 use serde::{Deserialize, Serialize};
 
+use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
-use super::times::{BlockRule, DEGREE_STEP, MOST_DEGREE, TimeRules};
-use super::{HeatSpace, Kind};
+use super::times::{BlockRule, DEGREE_STEP, DISTANCES, MOST_DEGREE, TimeRules};
+use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
 use crate::quadrature::{Contact, sauter_schwab};
 
-static BEM_HEAT: File = File::new("bem_heat", include_str!("../../../../kernels/bem_heat.cl"));
+pub(super) static BEM_HEAT: File = File::new("bem_heat", include_str!("../../../../kernels/bem_heat.cl"));
 
 /// Whether blocks are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,11 +38,22 @@ pub struct OperatorOptions {
     pub accuracy: Option<f64>,
     /// Most bytes of blocks that are computed before they are used, on the fly; `None` takes what suits the device.
     pub scratch_bytes: Option<u64>,
+    /// How a product on the fly is computed. All but the default are on the fly only.
+    pub algorithm: Algorithm,
+    /// Test and trial triangles of a work-group of algorithms 1 to 4; `None` takes those of their source. The result does not
+    /// depend on it but for rounding.
+    pub group: Option<[usize; 2]>,
 }
 
 impl Default for OperatorOptions {
     fn default() -> OperatorOptions {
-        OperatorOptions { form: Form::Auto, accuracy: None, scratch_bytes: None }
+        OperatorOptions {
+            form: Form::Auto,
+            accuracy: None,
+            scratch_bytes: None,
+            algorithm: Algorithm::default(),
+            group: None,
+        }
     }
 }
 
@@ -50,7 +62,7 @@ const PROCESSOR: &[(&str, u64)] = &[("PROCESSOR", 1)];
 /// The kernels of the product.
 const PRODUCTS: [&str; 2] = ["apply_blocks_gpu", "apply_blocks_cpu"];
 /// Blocks that hold integrals at s = 0.
-const START_BLOCKS: usize = 2;
+pub(super) const START_BLOCKS: usize = 2;
 /// Values of x kept before the first time step, as in the kernels.
 const BEFORE: usize = 16;
 /// Items along the rows and along the time steps of a work-group of the product for GPUs, as in the kernels.
@@ -87,6 +99,7 @@ pub struct HeatOperator<T: Real> {
     /// The other blocks: all of them, or room for as many rows as are computed at once.
     panels: Vec<Panel<T>>,
     later: Option<Later<T>>,
+    published: Option<Published<T>>,
     spread: Buffer<T>,
     spread_stride: usize,
     partial: Buffer<T>,
@@ -107,20 +120,33 @@ struct Later<T: Real> {
     ranges: Buffer<u32>,
     /// (-ln 2)^k / k!, then (k + 1/2) times the one before.
     factors: Buffer<T>,
-    pointwise: Part<T>,
+    pointwise: Pointwise<T>,
     paired: Part<T>,
     whole: Part<T>,
     degree: u64,
-    /// Largest distances of points from the centres of an entry and of a pair of triangles.
-    reaches: [f64; 2],
-    /// Exponent, in log2, from which an entry is skipped.
-    cut: f64,
+    /// Largest distance of two points from the centres of their row and column together.
+    reach: f64,
 }
 
-/// A range of blocks and the nodes of its time rules.
+/// Blocks that are summed point by point, the first ones.
+#[derive(Debug)]
+struct Pointwise<T: Real> {
+    tables: Buffer<T>,
+    cuts: Buffer<T>,
+    cells: usize,
+    scale: f64,
+    blocks: usize,
+}
+
+/// A range of blocks, the nodes of its time rules, and degrees by distance.
 #[derive(Debug)]
 struct Part<T: Real> {
     nodes: Buffer<T>,
+    degrees: Buffer<u32>,
+    width: f64,
+    /// What the kernel for pairs reads from memory: scale, alpha, the factor of the second part of D, reach, cut, width, and the
+    /// scaled square of the distance behind which no block has a pair, the factors.
+    limits: Buffer<T>,
     scale: f64,
     first: usize,
     blocks: usize,
@@ -137,7 +163,7 @@ impl<T: Real> HeatSpace<T> {
     }
 }
 
-fn kind_code(kind: Kind) -> u64 {
+pub(super) fn kind_code(kind: Kind) -> u64 {
     match kind {
         Kind::V => 0,
         Kind::K => 1,
@@ -152,7 +178,7 @@ fn count(value: usize) -> Arg {
 }
 
 /// Enqueues a kernel of this crate.
-fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
+pub(super) fn launch(context: &Context, kernel: Kernel, range: Range, args: &[Arg]) -> Result<()> {
     // SAFETY: the argument lists below follow the kernels' own in `kernels/bem_heat.cl`, which check their indices against the
     // sizes given; the buffers belong to the operator or the caller and live on.
     unsafe { context.launch_kernel(&kernel, range, args) }
@@ -175,6 +201,11 @@ impl<T: Real> HeatOperator<T> {
         let tile = if cpu { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) };
         let partial_stride = steps.next_multiple_of(tile);
         let spread_stride = BEFORE + partial_stride + LANES;
+        let published = Published::new(&shared, kind, options.algorithm, options.group)?;
+        if published.is_some() && options.form == Form::Assembled {
+            let (expected, got) = ("Otf or Auto with algorithms 1 to 4".into(), "Assembled".into());
+            return Err(Error::Value { argument: "form", expected, got });
+        }
         let later_blocks = steps.saturating_sub(START_BLOCKS);
         let per_row = (later_blocks * stride * size_of::<T>()) as u64;
         let info = context.device();
@@ -190,7 +221,7 @@ impl<T: Real> HeatOperator<T> {
             }
             Form::Assembled => true,
             Form::Otf => false,
-            Form::Auto => bytes <= free / 2,
+            Form::Auto => published.is_none() && bytes <= free / 2,
         };
         let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
         let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
@@ -209,6 +240,7 @@ impl<T: Real> HeatOperator<T> {
             start: Buffer::uninit(&context, rows * steps.min(START_BLOCKS) * stride)?,
             panels: Vec::new(),
             later: None,
+            published,
             spread: Buffer::uninit(&context, stride * spread_stride)?,
             spread_stride,
             partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
@@ -216,11 +248,12 @@ impl<T: Real> HeatOperator<T> {
             splits,
             shared,
         };
-        if later_blocks > 0 {
+        let planned = later_blocks > 0 && operator.published.is_none();
+        if planned {
             operator.later = Some(operator.plan(accuracy)?);
         }
         operator.fill_start()?;
-        if later_blocks > 0 {
+        if planned {
             let count = if assembled { rows.div_ceil(panel) } else { 1 };
             for k in 0..count {
                 let rows = panel.min(rows - k * panel);
@@ -266,7 +299,7 @@ impl<T: Real> HeatOperator<T> {
     /// How many blocks, after the first two, are summed point by point, and the degree of the moments of the others.
     pub fn plan_words(&self) -> String {
         self.later.as_ref().map_or_else(String::new, |later| {
-            let [a, b, c] = [&later.pointwise, &later.paired, &later.whole].map(|part| part.blocks);
+            let (a, b, c) = (later.pointwise.blocks, later.paired.blocks, later.whole.blocks);
             format!("{a} blocks by points, {b} by moments of pairs, {c} of entries, degree {}", later.degree)
         })
     }
@@ -279,6 +312,10 @@ impl<T: Real> HeatOperator<T> {
         if d >= self.steps {
             let (expected, got) = (format!("below {}", self.steps), d.to_string());
             return Err(Error::Value { argument: "d", expected, got });
+        }
+        if d >= START_BLOCKS && self.published.is_some() {
+            let expected = "below 2: algorithms 1 to 4 form no later blocks".into();
+            return Err(Error::Value { argument: "d", expected, got: d.to_string() });
         }
         let stride = self.stride();
         let mut block = Vec::with_capacity(self.rows * self.cols);
@@ -338,7 +375,7 @@ impl<T: Real> HeatOperator<T> {
     /// Items of a row and rows, in groups that suit the shape.
     fn entries(&self, rows: usize, lanes: usize) -> Range {
         let across = self.stride() / lanes;
-        if self.is_cpu() { Range::d2([across, rows], [1, 1]) } else { Range::d2([across, rows], [64, 4]) }
+        if self.is_cpu() { Range::d2([across, rows], [1, 1]) } else { Range::d2([across, rows], [64, 2]) }
     }
 
     /// Computes blocks 0 and 1.
@@ -410,14 +447,10 @@ impl<T: Real> HeatOperator<T> {
         let reach = shared.rows(self.kind).reach + shared.cols(self.kind).reach;
         let reaches = [reach, 2.0 * shared.of_triangles.reach];
         let rules = TimeRules::new(self.kind, &shared.params, reaches, accuracy, 0.5 * T::epsilon().wide());
-        let cut = -accuracy.log2() + 10.0;
+        // Of a Gaussian on a plane, the part behind exponent c is exp(-c) of the whole: what is left out of a row is at most a
+        // quarter of the accuracy of its sum.
+        let cut = -accuracy.log2() + 2.0;
         let (points, pairs, degree) = self.choose(&rules, reaches, cut);
-        let total = self.steps - START_BLOCKS;
-        let part = |first: usize, blocks: usize| -> Result<Part<T>> {
-            let scale = rules.scale(if blocks == 0 { START_BLOCKS } else { first });
-            let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
-            Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, scale, first, blocks })
-        };
         let mut factors = vec![1.0];
         for k in 1..=MOST_DEGREE {
             factors.push(-factors[k - 1] * LN_2 / k as f64);
@@ -427,15 +460,40 @@ impl<T: Real> HeatOperator<T> {
             factors.push((k as f64 + 0.5) * factors[k - 1]);
         }
         let factors: Vec<T> = factors.into_iter().map(T::of).collect();
+        let total = self.steps - START_BLOCKS;
+        let spread =
+            shared.rows(self.kind).apart(shared.cols(self.kind)).max(shared.of_triangles.apart(&shared.of_triangles));
+        let width = spread / (DISTANCES - 1) as f64;
+        let part = |first: usize, blocks: usize, reach: f64| -> Result<Part<T>> {
+            let scale = rules.scale(if blocks == 0 { START_BLOCKS } else { first });
+            let nodes: Vec<T> = rules.tables(scale).1.into_iter().map(T::of).collect();
+            let degrees =
+                Buffer::from_slice(context, &rules.degrees(first, self.kind, reach, accuracy, width, degree))?;
+            let alpha = shared.params.alpha;
+            let behind = cut / (rules.least(first, blocks) * LOG2_E / scale);
+            let mut limits = [scale, alpha, 4.0 * alpha * LN_2 * scale, reach, cut, width, behind].map(T::of).to_vec();
+            limits.extend_from_slice(&factors);
+            let limits = Buffer::from_slice(context, &limits)?;
+            Ok(Part { nodes: Buffer::from_slice(context, &nodes)?, degrees, width, limits, scale, first, blocks })
+        };
+        let cells = rules.in_cells(self.kind, shared.params.alpha, START_BLOCKS, points, terms::<T>(), cut);
+        let upload =
+            |values: &[f64]| Buffer::from_slice(context, &values.iter().map(|&v| T::of(v)).collect::<Vec<T>>());
+        let pointwise = Pointwise {
+            tables: upload(&cells.tables)?,
+            cuts: upload(&cells.cuts)?,
+            cells: cells.cells,
+            scale: rules.scale(START_BLOCKS),
+            blocks: points,
+        };
         Ok(Later {
             factors: Buffer::from_slice(context, &factors)?,
             ranges: Buffer::from_slice(context, &rules.tables(1.0).0)?,
-            pointwise: part(START_BLOCKS, points)?,
-            paired: part(START_BLOCKS + points, pairs)?,
-            whole: part(START_BLOCKS + points + pairs, total - points - pairs)?,
+            pointwise,
+            paired: part(START_BLOCKS + points, pairs, reaches[1])?,
+            whole: part(START_BLOCKS + points + pairs, total - points - pairs, reaches[0])?,
             degree: degree as u64,
-            reaches,
-            cut,
+            reach,
         })
     }
 
@@ -465,17 +523,19 @@ impl<T: Real> HeatOperator<T> {
         // The first block from which on all manage with a degree.
         let from =
             |fits: &dyn Fn(&BlockRule) -> bool| rules.blocks.iter().rposition(|rule| !fits(rule)).map_or(0, |k| k + 1);
+        // A term is an addition and a load, and the tables of D are two.
+        let by_table = 15.0 + if self.kind == Kind::D { 6.0 } else { 3.0 } * terms::<T>() as f64;
         let mut best = (total, 0, DEGREE_STEP, f64::INFINITY);
         for degree in (DEGREE_STEP..=MOST_DEGREE).step_by(DEGREE_STEP) {
             let pairs_from = from(&|rule| rule.paired.is_some_and(|p| p <= degree));
             let whole_from = from(&|rule| rule.whole.is_some_and(|p| p <= degree)).max(pairs_from);
-            let per_power = if self.kind == Kind::D { 4.0 } else { 2.0 };
-            let moments = points * (per_power * degree as f64 + 12.0);
+            let per_power = if self.kind == Kind::D { 3.0 } else { 2.0 };
+            let moments = points * (per_power * degree as f64 + 15.0);
             let mut cost = 0.0;
             for (k, rule) in rules.blocks.iter().enumerate() {
                 let nodes = rule.points.len() as f64;
                 cost += if k < pairs_from {
-                    nears[k] * contributions * points * nodes * 20.0
+                    nears[k] * contributions * points * by_table
                 } else if k < whole_from {
                     nears[k] * contributions * nodes * (20.0 + degree as f64)
                 } else {
@@ -502,35 +562,41 @@ impl<T: Real> HeatOperator<T> {
         let panel = &self.panels[index];
         let rows = panel.rows.min(self.rows - first);
         let alpha = shared.params.alpha;
-        let parts = [
-            (&later.pointwise, ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"]),
-            (&later.paired, ["fill_blocks_paired_gpu", "fill_blocks_paired_cpu"]),
-            (&later.whole, ["fill_blocks_gpu", "fill_blocks_cpu"]),
-        ];
-        for (number, (part, names)) in parts.into_iter().enumerate() {
-            let wanted = part.blocks.min(blocks.saturating_sub(part.first));
-            if wanted == 0 {
-                continue;
-            }
-            let mut args = shared.geometry(self.kind);
-            let second = 4.0 * alpha * LN_2 * part.scale;
-            args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
-            args.extend([later.ranges.arg(), part.nodes.arg()]);
-            if number > 0 {
-                args.push(later.factors.arg());
-            }
-            if number == 1 {
-                args.extend([shared.of_triangles.centres.arg(), Arg::size(shared.of_triangles.stride)]);
-            }
-            if number < 2 {
-                args.extend([Arg::real::<T>(later.reaches[number]), Arg::real::<T>(later.cut)]);
-            }
-            args.extend([count(part.first), count(wanted)]);
+        let wanted = |first: usize, has: usize| has.min(blocks.saturating_sub(first));
+        let run = |names: [&'static str; 2], mut args: Vec<Arg>, start: usize, wanted: usize| {
+            args.extend([count(start), count(wanted)]);
             args.extend([count(first), count(rows), count(START_BLOCKS), count(blocks - START_BLOCKS)]);
             args.push(panel.values.arg());
             let (kernel, lanes) =
                 if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
-            launch(&shared.context, kernel, self.entries(rows, lanes), &args)?;
+            launch(&shared.context, kernel, self.entries(rows, lanes), &args)
+        };
+        let points = &later.pointwise;
+        if wanted(START_BLOCKS, points.blocks) > 0 {
+            let mut args = shared.geometry(self.kind);
+            args.extend([Arg::real::<T>(points.scale), Arg::real::<T>(alpha), points.tables.arg()]);
+            args.extend([count(points.cells), points.cuts.arg(), Arg::real::<T>(later.reach)]);
+            let names = ["fill_blocks_pointwise_gpu", "fill_blocks_pointwise_cpu"];
+            run(names, args, START_BLOCKS, wanted(START_BLOCKS, points.blocks))?;
+        }
+        for part in [&later.paired, &later.whole] {
+            let wanted = wanted(part.first, part.blocks);
+            if wanted == 0 {
+                continue;
+            }
+            let mut args = shared.geometry(self.kind);
+            let names = if std::ptr::eq(part, &later.paired) {
+                args.extend([part.limits.arg(), later.ranges.arg(), part.nodes.arg(), part.degrees.arg()]);
+                args.extend([shared.of_triangles.centres.arg(), count(shared.of_triangles.stride)]);
+                ["fill_blocks_paired_gpu", "fill_blocks_paired_cpu"]
+            } else {
+                let second = 4.0 * alpha * LN_2 * part.scale;
+                args.extend([Arg::real::<T>(part.scale), Arg::real::<T>(alpha), Arg::real::<T>(second)]);
+                args.extend([later.ranges.arg(), part.nodes.arg(), later.factors.arg()]);
+                args.extend([part.degrees.arg(), Arg::real::<T>(part.width)]);
+                ["fill_blocks_gpu", "fill_blocks_cpu"]
+            };
+            run(names, args, part.first, wanted)?;
         }
         Ok(())
     }
@@ -597,7 +663,13 @@ impl<T: Real> HeatOperator<T> {
         let kept = self.steps.min(START_BLOCKS);
         self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
         let mut first = 0;
-        while steps > START_BLOCKS && first < self.rows {
+        if let Some(published) = &self.published {
+            let (spread, partial) = (&self.spread, &self.partial);
+            let (spread_stride, partial_stride) = (self.spread_stride, self.partial_stride);
+            let product = Product { steps, x, spread, spread_stride, partial, partial_stride };
+            published.apply(&self.shared, self.kind, &product)?;
+        }
+        while !self.panels.is_empty() && steps > START_BLOCKS && first < self.rows {
             let index = if self.assembled { first / self.panels[0].rows } else { 0 };
             let rows = self.panels[index].rows.min(self.rows - first);
             // On the fly the panel has the blocks that are wanted.
@@ -628,6 +700,11 @@ struct Stored<'a, T: Real> {
     base: usize,
     kept: usize,
     values: &'a Buffer<T>,
+}
+
+/// Terms of the polynomials in the tables of blocks that are summed point by point, as in the kernels.
+fn terms<T: Real>() -> usize {
+    if T::PRECISION == Precision::F64 { 10 } else { 6 }
 }
 
 /// Time steps that an item of the product has on a GPU.

@@ -134,11 +134,16 @@ impl<T: Real> Shared<T> {
         if kind.tries_nodes() { &self.of_nodes } else { &self.of_triangles }
     }
 
+    /// The arguments that describe triangles.
+    pub(super) fn triangles(&self) -> Vec<Arg> {
+        let count = Arg::size(self.mesh.triangles().len());
+        vec![self.points.arg(), self.shapes.arg(), self.weights.arg(), count]
+    }
+
     /// The arguments that describe triangles, rows and columns.
     pub(super) fn geometry(&self, kind: Kind) -> Vec<Arg> {
         let (rows, cols) = (self.rows(kind), self.cols(kind));
-        let count = Arg::size(self.mesh.triangles().len());
-        let mut args = vec![self.points.arg(), self.shapes.arg(), self.weights.arg(), count];
+        let mut args = self.triangles();
         for side in [rows, cols] {
             let slots = Arg::U32(side.slots as u32);
             args.extend([side.corners.arg(), side.centres.arg(), Arg::size(side.stride), slots]);
@@ -148,6 +153,21 @@ impl<T: Real> Shared<T> {
 }
 
 impl<T: Real> Entities<T> {
+    /// At least the largest distance of one of these from one of `others`: the diagonal of the box around them.
+    pub(super) fn apart(&self, others: &Entities<T>) -> f64 {
+        let both = || self.places.iter().chain(&others.places);
+        let along = |d: usize| {
+            let (least, most) = both().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), p| (a.min(p[d]), b.max(p[d])));
+            most - least
+        };
+        norm([along(0), along(1), along(2)])
+    }
+
+    /// The arguments that describe which corners belong to which.
+    pub(super) fn lists(&self) -> Vec<Arg> {
+        vec![self.corners.arg(), Arg::size(self.stride), Arg::U32(self.slots as u32)]
+    }
+
     fn new(
         context: &Context,
         mesh: &Mesh,

@@ -15,7 +15,7 @@
 //! at most (beta (2 r e + e^2))^(p+1) / (p+1)! exp(-beta max(r - e, 0)^2). The terms of the series, which cancel, are together at most
 //! exp(beta (2 r e + e^2 - r^2)) <= exp(2 beta e^2): times the rounding unit, that is what rounding adds.
 
-use std::f64::consts::{LOG2_E, PI};
+use std::f64::consts::{LN_2, LOG2_E, PI};
 
 use super::{HeatParams, Kind};
 use crate::quadrature::{MOST_HAT_POINTS, hat_rule};
@@ -24,6 +24,9 @@ use crate::quadrature::{MOST_HAT_POINTS, hat_rule};
 pub(super) const MOST_DEGREE: usize = 24;
 /// Degrees are multiples of it.
 pub(super) const DEGREE_STEP: usize = 4;
+
+/// Ranges of distances that have a degree of their own, as in the kernels.
+pub(super) const DISTANCES: usize = 64;
 
 /// One block's rule.
 #[derive(Debug, Clone)]
@@ -87,6 +90,101 @@ impl TimeRules {
         ranges.push(nodes.len() as u32 / 2);
         (ranges, nodes)
     }
+
+    /// The smallest exponent factor of `count` blocks from `first` on.
+    pub(super) fn least(&self, first: usize, count: usize) -> f64 {
+        let last = (first - 2 + count).checked_sub(1).and_then(|k| self.blocks.get(k));
+        last.and_then(|rule| rule.points.last()).map_or(1.0, |point| point.0)
+    }
+
+    /// The degrees, at most `most`, that blocks from `first` on need where centres are k to k + 1 times `width` apart.
+    pub(super) fn degrees(
+        &self,
+        first: usize,
+        kind: Kind,
+        reach: f64,
+        accuracy: f64,
+        width: f64,
+        most: usize,
+    ) -> Vec<u32> {
+        let Some(rule) = self.blocks.get(first - 2) else { return vec![0; DISTANCES] };
+        let degree = |k: usize| {
+            let range = (k as f64 * width, (k + 1) as f64 * width);
+            let degree = (1..=MOST_DEGREE).find(|&p| remainder(rule.points[0].0, reach, range, p) <= accuracy);
+            let degree = degree.unwrap_or(most) + if kind == Kind::D { 2 } else { 0 };
+            degree.next_multiple_of(DEGREE_STEP).min(most) as u32
+        };
+        (0..DISTANCES).map(degree).collect()
+    }
+
+    /// The sums over points of the blocks `first` to `first + count - 1` by polynomials, as the kernels take them.
+    pub(super) fn in_cells(&self, kind: Kind, alpha: f64, first: usize, count: usize, terms: usize, cut: f64) -> Cells {
+        let scale = self.scale(first);
+        let rules = &self.blocks[first - 2..first - 2 + count];
+        let exponent = |beta: f64| beta * LOG2_E / scale;
+        let cuts: Vec<f64> = rules.iter().map(|rule| cut / rule.points.last().map_or(1.0, |p| exponent(p.0))).collect();
+        // The last cell holds zeros.
+        let cells = cuts.iter().fold(0.0_f64, |a, &b| a.max(b)).ceil() as usize + 1;
+        let mut tables = Vec::with_capacity(2 * count * terms * cells);
+        for rule in rules {
+            let plain = |rho: f64| rule.points.iter().map(|&(beta, c)| c * (-exponent(beta) * rho).exp2()).sum::<f64>();
+            // 4 alpha beta (beta |x - y|^2 - 3/2) with each point.
+            let second = |rho: f64| {
+                let term = |&(beta, c): &(f64, f64)| {
+                    let b = exponent(beta);
+                    c * (-b * rho).exp2() * 4.0 * alpha * beta * (LN_2 * b * rho - 1.5)
+                };
+                rule.points.iter().map(term).sum::<f64>()
+            };
+            tables.extend(polynomials(&plain, terms, cells));
+            if kind == Kind::D {
+                tables.extend(polynomials(&second, terms, cells));
+            }
+        }
+        Cells { tables, cells, cuts }
+    }
+}
+
+/// What [`TimeRules::in_cells`] makes.
+#[derive(Debug)]
+pub(super) struct Cells {
+    /// For each block, for D each part: term k of cell c at k cells + c.
+    pub(super) tables: Vec<f64>,
+    pub(super) cells: usize,
+    /// For each block, the rho behind which it is left out.
+    pub(super) cuts: Vec<f64>,
+}
+
+/// Interpolation of `f` in the Chebyshev points of the cells c to c + 1, all but the last one, in powers of 2 (rho - c) - 1. A
+/// derivative of order n of a sum of 2^(-b rho), b <= 1, is at most ln(2)^n times the sum, so that the error is at most
+/// (ln 2 / 2)^n / (2^(n - 1) n!) times it: 1e-14 for 10 terms, 8e-8 for 6.
+fn polynomials(f: &dyn Fn(f64) -> f64, terms: usize, cells: usize) -> Vec<f64> {
+    let mut table = vec![0.0; terms * cells];
+    let angle = |i: usize| PI * (i as f64 + 0.5) / terms as f64;
+    for cell in 0..cells - 1 {
+        let values: Vec<f64> = (0..terms).map(|i| f(cell as f64 + 0.5 + 0.5 * angle(i).cos())).collect();
+        // Powers of the Chebyshev polynomials of the two degrees before.
+        let (mut before, mut last) = (vec![0.0; terms], vec![0.0; terms]);
+        last[0] = 1.0;
+        for j in 0..terms {
+            let sum: f64 = values.iter().enumerate().map(|(i, v)| v * (j as f64 * angle(i)).cos()).sum();
+            let coefficient = sum * if j == 0 { 1.0 } else { 2.0 } / terms as f64;
+            (0..terms).for_each(|k| table[k * cells + cell] += coefficient * last[k]);
+            let factor = if j == 0 { 1.0 } else { 2.0 };
+            let next = (0..terms).map(|k| factor * if k == 0 { 0.0 } else { last[k - 1] } - before[k]).collect();
+            before = std::mem::replace(&mut last, next);
+        }
+    }
+    table
+}
+
+/// The largest remainder after degree `p` for distances in `range` and all exponent factors up to `beta`.
+fn remainder(beta: f64, reach: f64, range: (f64, f64), p: usize) -> f64 {
+    let nearest = (range.0 - reach).max(0.0).powi(2);
+    // Where beta^(p + 1) exp(-beta nearest) is largest.
+    let worst = beta.min((p + 1) as f64 / nearest);
+    let grown = worst * (2.0 * range.1 + reach) * reach;
+    (1..=p + 1).map(|n| grown / n as f64).product::<f64>() * (-worst * nearest).exp()
 }
 
 /// Points of the rule for block d that err by at most `accuracy` relative to the largest value.
@@ -127,15 +225,9 @@ fn degree_needed(beta: f64, reach: f64, accuracy: f64, unit: f64) -> Option<usiz
     let far = reach + ((MOST_DEGREE as f64 + 4.0) / beta).sqrt() * 2.0;
     let cells = 400;
     let width = far / f64::from(cells);
-    // The largest of each factor in each cell.
     let bound = |p: usize| {
-        let term = |k: u32| {
-            let (near, end) = (f64::from(k) * width, f64::from(k + 1) * width);
-            let grown = beta * (2.0 * end + reach) * reach;
-            let power: f64 = (1..=p + 1).map(|n| grown / n as f64).product();
-            power * (-beta * (near - reach).max(0.0).powi(2)).exp()
-        };
-        (0..cells).map(term).fold(0.0, f64::max)
+        let cell = |k: u32| remainder(beta, reach, (f64::from(k) * width, f64::from(k + 1) * width), p);
+        (0..cells).map(cell).fold(0.0, f64::max)
     };
     (1..=MOST_DEGREE).find(|&p| bound(p) <= accuracy)
 }
@@ -175,6 +267,62 @@ mod tests {
                     worst = worst.max((by_rule(rule, r) - exact(r)).abs() / peak);
                 }
                 assert!(worst <= accuracy.max(1e-14), "block {d}: {worst:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn later_blocks_need_less() {
+        let params = HeatParams::new(0.5, 2.0, 200);
+        for kind in Kind::ALL {
+            let rules = TimeRules::new(kind, &params, [0.05, 0.03], 1e-10, 1e-16);
+            for pair in rules.blocks.windows(2) {
+                assert!(pair[1].points.len() <= pair[0].points.len() && pair[1].points[0].0 <= pair[0].points[0].0);
+                assert!(pair[0].whole.is_none_or(|p| pair[1].whole.is_some_and(|q| q <= p)));
+            }
+        }
+    }
+
+    #[test]
+    fn degrees_keep_their_bound_at_their_distance() {
+        let params = HeatParams::new(0.5, 1.0, 50);
+        let reach = 0.06;
+        let rules = TimeRules::new(Kind::V, &params, [reach; 2], 1e-10, 1e-16);
+        let width = 3.0 / DISTANCES as f64;
+        let degrees = rules.degrees(4, Kind::V, reach, 1e-10, width, MOST_DEGREE);
+        assert!(degrees.iter().min() < degrees.iter().max(), "{degrees:?}");
+        for (k, &p) in degrees.iter().enumerate() {
+            for (beta, _) in rules.blocks[2..].iter().flat_map(|rule| &rule.points) {
+                for r in [k as f64 * width, (k as f64 + 0.99) * width] {
+                    for rho in [(r - reach).max(0.0).powi(2), (r + reach).powi(2)] {
+                        let u = -beta * (rho - r * r);
+                        let series: f64 = (0..=p).rev().fold(0.0, |sum, n| 1.0 + sum * u / f64::from(n + 1));
+                        let error = (series * (-beta * r * r).exp() - (-beta * rho).exp()).abs();
+                        assert!(error <= 1.1e-10, "distance {r}, degree {p}: {error:e}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cells_hold_the_sums_over_points() {
+        let params = HeatParams::new(0.7, 1.0, 20);
+        let rules = TimeRules::new(Kind::D, &params, [0.1; 2], 1e-10, 1e-16);
+        for (terms, tolerance) in [(10, 1e-13), (6, 2e-7)] {
+            let made = rules.in_cells(Kind::D, 0.7, 2, 3, terms, 40.0);
+            let (scale, cells) = (rules.scale(2), made.cells);
+            for (k, rule) in rules.blocks[..3].iter().enumerate() {
+                let peak: f64 = rule.points.iter().map(|p| p.1).sum();
+                for step in 0..500 {
+                    let rho = 0.0437 * f64::from(step);
+                    let cell = (rho as usize).min(cells - 1);
+                    let x = 2.0 * (rho - cell as f64) - 1.0;
+                    let table = &made.tables[2 * k * terms * cells..];
+                    let got = (0..terms).rev().fold(0.0, |sum, n| sum * x + table[n * cells + cell]);
+                    let want: f64 = rule.points.iter().map(|(beta, c)| c * (-beta * LOG2_E / scale * rho).exp2()).sum();
+                    assert!((got - want).abs() <= tolerance * peak, "block {k}, rho {rho}: {got} is not {want}");
+                }
             }
         }
     }
