@@ -1141,7 +1141,11 @@ fn boundary_elements_refuse_in_words() {
         (write("open.obj", &format!("{nodes}f 1 3 2\nf 1 2 4\nf 1 4 3\n")), 2, "edge"),
         (write("inside_out.obj", &format!("{nodes}f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n")), 2, "outward"),
         (write("flat.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n"), 2, "area"),
-        (write("nan.off", "OFF\n4 4 0\nnan 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"), 2, "finite"),
+        (
+            write("nan.off", "OFF\n4 4 0\nnan 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n"),
+            2,
+            "finite",
+        ),
     ];
     for (options, code, what) in &cases {
         // An option is given once.

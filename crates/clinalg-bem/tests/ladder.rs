@@ -52,7 +52,8 @@ fn context() -> Option<Context> {
     Context::global().inspect_err(|error| eprintln!("skipped: {error}")).ok()
 }
 
-/// Level, iterations and error, Dirichlet then Neumann.
+/// Level, iterations and error, Dirichlet then Neumann. Most of the time goes into the last level, which only
+/// `CLINALG_TEST_LONG` takes.
 const LADDER: [(usize, [(usize, f64); 2]); 4] = [
     (2, [(19, 6.774e-1), (16, 4.008e-1)]),
     (3, [(22, 6.076e-1), (21, 3.138e-1)]),
@@ -63,7 +64,8 @@ const LADDER: [(usize, [(usize, f64); 2]); 4] = [
 fn climb(problem: Problem) {
     let Some(context) = context() else { return };
     let mut errors = Vec::new();
-    for (level, want) in LADDER {
+    let levels = if std::env::var_os("CLINALG_TEST_LONG").is_some() { 4 } else { 3 };
+    for (level, want) in LADDER.into_iter().take(levels) {
         let (iterations, error) = want[problem as usize];
         let (mesh, params) = rung(level);
         let got = solve::<f64>(&context, &mesh, &params, problem, 1e-8);
@@ -76,7 +78,9 @@ fn climb(problem: Problem) {
     // From two levels to the next two the mesh width halves.
     let order = |k: usize| (errors[k] / errors[k + 2]).log2();
     let expected = if problem == Problem::Dirichlet { 0.55..1.3 } else { 1.3..2.2 };
-    assert!(expected.contains(&order(0)) && expected.contains(&order(1)), "{} {}", order(0), order(1));
+    for k in 0..levels - 2 {
+        assert!(expected.contains(&order(k)), "{}", order(k));
+    }
 }
 
 #[test]

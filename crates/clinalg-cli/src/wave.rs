@@ -199,7 +199,7 @@ impl Args {
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil();
         if count > 1e15 {
-            return Err(Failure::usage(format!("--end-time {end} takes {count:e} steps of {dt:e}")));
+            return Err(Failure::usage(format!("--end-time {end:?} takes {count:e} steps of {dt:e}")));
         }
         Ok(count.max(1.0) as usize)
     }

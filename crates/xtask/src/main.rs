@@ -42,6 +42,9 @@ enum Task {
     /// Without arguments the test programs run side by side and all of them run, whatever fails.
     /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device, and a C++ compiler if it has none.
     Test {
+        /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
+        #[arg(long)]
+        long: bool,
         /// Passed on to `cargo test`, which runs one program after the other
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
@@ -107,9 +110,9 @@ fn run(args: Args) -> Result<ExitCode> {
     let installer = Installer::new(args.no_install);
     match args.task {
         Task::Demo => demo(&workspace, &installer),
-        Task::Test { args } => {
+        Task::Test { long, args } => {
             if args.is_empty() {
-                return all_tests(&workspace, &installer);
+                return all_tests(&workspace, &installer, long);
             }
             workspace.build_program(Profile::Dev)?;
             setup::device(&workspace, &installer, Profile::Dev)?;
@@ -118,6 +121,9 @@ fn run(args: Args) -> Result<ExitCode> {
             cargo.arg("test");
             if !chooses_packages(&args) {
                 cargo.arg("--workspace");
+            }
+            if long {
+                cargo.env(setup::LONG_TESTS, "1");
             }
             system::exit_code(cargo.args(args).env(setup::TESTS_NEED_DEVICE, "1"))
         }
@@ -154,13 +160,16 @@ fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Builds and runs all test programs, then the examples of the documentation.
-fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
+fn all_tests(workspace: &Workspace, installer: &Installer, long: bool) -> Result<ExitCode> {
     setup::provide(workspace, installer, &[Need::Cxx])?;
     let programs = test_programs::build(workspace)?;
     // Tests of the program have had it built.
     setup::device(workspace, installer, Profile::Dev)?;
-    let mut failed =
-        test_programs::run(&programs.iter().collect::<Vec<_>>(), &[(setup::TESTS_NEED_DEVICE, Path::new("1"))]);
+    let mut variables = vec![(setup::TESTS_NEED_DEVICE, Path::new("1"))];
+    if long {
+        variables.push((setup::LONG_TESTS, Path::new("1")));
+    }
+    let mut failed = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
     examples.args(["test", "--workspace", "--doc"]).env(setup::TESTS_NEED_DEVICE, "1");
     if system::run(&mut examples).is_err() {
@@ -201,8 +210,11 @@ mod tests {
     #[test]
     fn arguments_of_tests_go_through_unchanged() {
         let line = ["xtask", "test", "-p", "clinalg", "csr", "--", "--nocapture", "--no-install"];
-        let Task::Test { args } = Args::parse_from(line).task else { panic!("test") };
+        let Task::Test { long, args } = Args::parse_from(line).task else { panic!("test") };
+        assert!(!long);
         assert_eq!(args, line[2..]);
+        let parsed = Args::parse_from(["xtask", "test", "--long", "-p", "clinalg"]).task;
+        assert!(matches!(parsed, Task::Test { long: true, args } if args == ["-p", "clinalg"]));
         assert!(chooses_packages(&args));
         assert!(!chooses_packages(&["csr".to_owned(), "--".to_owned(), "-p".to_owned()]));
     }

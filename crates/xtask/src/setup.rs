@@ -12,6 +12,9 @@ use crate::system::{self, Profile, Workspace};
 /// Set, the tests fail where they find no OpenCL device instead of passing by.
 pub(crate) const TESTS_NEED_DEVICE: &str = "CLINALG_TEST_NEEDS_DEVICE";
 
+/// Set, tests also take the cases that take minutes.
+pub(crate) const LONG_TESTS: &str = "CLINALG_TEST_LONG";
+
 /// Something that a check needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Need {

@@ -24,7 +24,7 @@ impl Program {
     /// The command that runs it as cargo would.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
-        command.current_dir(&self.folder);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command
     }
 }
