@@ -605,6 +605,29 @@ impl System {
         }
     }
 
+    /// Components in their order in memory, from those by fields: all points of the field added first, then those of the next.
+    ///
+    /// # Panics
+    /// For another number of components.
+    pub fn from_fields<V: Copy>(&self, by_fields: &[V]) -> Vec<V> {
+        assert_eq!(by_fields.len(), self.components(), "a value for each component");
+        let mut all = by_fields.to_vec();
+        for (k, value) in by_fields.iter().enumerate() {
+            all[self.component(k / self.grid.points(), k % self.grid.points())] = *value;
+        }
+        all
+    }
+
+    /// Components by fields, from those in their order in memory.
+    ///
+    /// # Panics
+    /// For another number of components.
+    pub fn by_fields<V: Copy>(&self, memory: &[V]) -> Vec<V> {
+        assert_eq!(memory.len(), self.components(), "a value for each component");
+        let points = self.grid.points();
+        (0..memory.len()).map(|k| memory[self.component(k / points, k % points)]).collect()
+    }
+
     /// All components from a function of the field and the position.
     pub fn sample(&self, mut value: impl FnMut(usize, [f64; 3]) -> f64) -> Vec<f64> {
         let mut all = vec![0.0; self.components()];
