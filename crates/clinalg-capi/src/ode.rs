@@ -104,7 +104,7 @@ fn unknown(table: &Table, handle: ClinalgHandle) -> Fault {
         argument: "ode",
         handle,
         fault,
-        expected: "a system of differential equations".into(),
+        expected: "system of differential equations".into(),
     })
 }
 

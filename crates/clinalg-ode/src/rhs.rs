@@ -67,12 +67,17 @@ impl Grid {
     /// A grid with `n[axis]` points along each axis, the first at `origin[axis]`, `spacing[axis]` apart. Whether it can be
     /// used is checked by [`Builder::build`].
     pub fn new(n: &[usize], origin: &[f64], spacing: &[f64]) -> Grid {
-        let axis = |values: &[f64], rest: f64| std::array::from_fn(|a| values.get(a).copied().unwrap_or(rest));
+        let axis = |values: &[f64], unused: f64| {
+            std::array::from_fn(|a| match a < n.len() {
+                true => values.get(a).copied().unwrap_or(f64::NAN),
+                false => unused,
+            })
+        };
         Grid {
             dims: n.len(),
             n: std::array::from_fn(|a| n.get(a).copied().unwrap_or(1)),
-            origin: axis(origin, f64::NAN),
-            spacing: axis(spacing, f64::NAN),
+            origin: axis(origin, 0.0),
+            spacing: axis(spacing, 1.0),
         }
     }
 
@@ -536,7 +541,7 @@ impl SnippetBuilder {
 }
 
 /// Names that a snippet is given.
-const SNIPPET_NAMES: [&str; 4] = ["I", "N", "T", "Y"];
+const SNIPPET_NAMES: [&str; 6] = ["I", "N", "T", "Y", "STATE", "PARAMETERS"];
 
 impl System {
     /// Begins a system on `grid`.
