@@ -104,9 +104,10 @@ check_error('clinalg:argument:class', 'function handle', @() clinalg.ode(@(t, y)
 check_error('clinalg:argument:class', 'options', @() clinalg.ode(decay, [0 1], 1, 3));
 check_error('clinalg:argument:count', 'too few', @() clinalg.ode(decay, [0 1]));
 check_error('clinalg:ode:stepLimit', 'steps', @() clinalg.ode(decay, [0 1], 1, struct('MaxSteps', 1)));
-check_error('clinalg:ode:notFinite', 'finite', @() clinalg.ode(struct('u', 'u^2'), [0 2], 1));
+check_error('clinalg:ode:notFinite', 'finite', @() clinalg.ode(struct('u', 'log(-u)'), [0 2], 1));
+check_error('clinalg:ode:stepTooSmall', 'too small', @() clinalg.ode(struct('u', 'u^2'), [0 2], 1));
 check_error('clinalg:ode:unstable', 'stab', ...
   @() clinalg.ode(struct('u', '-1000*u'), [0 1], 1, struct('FixedStep', 0.1, 'Method', 'rk4')));
-check_error('clinalg:argument:value', 'data', @() clinalg.ode(struct('u', 'w'), [0 1], [1 1], ...
+check_error('clinalg:argument:value', 'each of 2 points', @() clinalg.ode(struct('u', 'w'), [0 1], [1 1], ...
   struct('Grid', 2, 'Data', struct('w', [1 2 3]))));
 end
