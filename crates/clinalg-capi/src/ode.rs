@@ -153,7 +153,7 @@ pub unsafe extern "C" fn clinalg_ode_system(
         }
         // SAFETY: by the contract above.
         let (description, data) = unsafe { (text("description", description)?, slice("data", data, data_length)?) };
-        if data_count > data_length || data_length % data_count.max(1) != 0 {
+        if data_count > data_length || !data_length.is_multiple_of(data_count.max(1)) {
             let expected = format!("a multiple of {data_count} numbers");
             return Err(Error::Value { argument: "data_length", expected, got: data_length.to_string() }.into());
         }

@@ -116,8 +116,7 @@ fn run(args: &Args<'_>) -> Outcome {
     (options.fixed_step, options.first_step) = (said(0), said(1));
     options.largest_step = said(2).unwrap_or(options.largest_step);
     if let Some(limit) = said(3) {
-        // Not `<`: NaN fails as well.
-        if !(limit >= 1.0) {
+        if limit.is_nan() || limit < 1.0 {
             return Err(Fault::argument(
                 id::VALUE,
                 7,
