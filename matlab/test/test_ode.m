@@ -95,7 +95,7 @@ check_error('clinalg:argument:value', 'offset', @() clinalg.ode(struct('u', 'u[9
 check_error('clinalg:argument:value', 'line 1', @() clinalg.ode({'hello', 'u'' = 1'}, [0 1], 1));
 check_error('clinalg:argument:value', 'increase', @() clinalg.ode(decay, [1 0], 1));
 check_error('clinalg:argument:value', 'increase', @() clinalg.ode(decay, 1, 1));
-check_error('clinalg:argument:value', 'y0[0]', @() clinalg.ode(decay, [0 1], NaN));
+check_error('clinalg:argument:value', 'argument 4 `y0` holds NaN', @() clinalg.ode(decay, [0 1], NaN));
 check_error('clinalg:argument:value', 'y0', @() clinalg.ode(decay, [0 1], [1 2]));
 check_error('clinalg:argument:value', 'absolute', @() clinalg.ode(decay, [0 1], 1, struct('RelTol', 0, 'AbsTol', 0)));
 check_error('clinalg:argument:value', 'method', @() clinalg.ode(decay, [0 1], 1, struct('Method', 'ode15s')));

@@ -84,6 +84,14 @@ fn run(args: &Args<'_>) -> Outcome {
     };
     let context = args.context()?;
     let described = args.text(1);
+    if described.trim().is_empty() {
+        return Err(Fault::argument(
+            id::VALUE,
+            2,
+            "system",
+            "is empty, expected equations or the name of a test problem",
+        ));
+    }
     let mut options = Options { relative: 1e-3, absolute: 1e-6, ..Options::default() };
     let (system, y0) = if PROBLEMS.contains(&described.as_str()) {
         let Some(n) = args.maybe_count(9) else {
@@ -101,6 +109,10 @@ fn run(args: &Args<'_>) -> Outcome {
         (System::from_text(&described, &data)?, None)
     };
     let given = vector(3).unwrap_or_default();
+    if let Some(k) = given.iter().position(|v| !v.is_finite()) {
+        let problem = format!("holds {} at place {}, expected finite numbers", given[k], k + 1);
+        return Err(Fault::argument(id::VALUE, 4, "y0", problem));
+    }
     let y0 = if given.is_empty() { y0.unwrap_or_default() } else { given };
     if let Some(tolerances) = vector(4) {
         let [relative, absolute] = tolerances[..] else {
