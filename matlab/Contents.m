@@ -79,4 +79,7 @@
 %   MexWaveVelocity                - Velocity of a membrane.
 %   MexWaveEnergy                  - Energy of a membrane.
 %
+% Differential equations
+%   MexOde                         - Solve an initial value problem of ordinary differential equations.
+%
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

@@ -14,6 +14,7 @@
 %   gmres     - generalised minimal residuals on the device
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   wave      - a membrane in motion on the device
+%   ode       - differential equations, in the manner of ode45
 %
 % Devices
 %   devices   - list the OpenCL devices

@@ -74,6 +74,7 @@ calls = {
   'MexWaveDisplacement', {gpu, wave(), grid_()}
   'MexWaveVelocity', {gpu, wave(), grid_()}
   'MexWaveEnergy', {gpu, wave()}
+  'MexOde', {gpu, 'u'' = -u', [0 1], 1}
   };
 end
 

@@ -107,6 +107,34 @@ typedef enum {
    * A file that cannot be read or written (clinalg:file:io).
    */
   CLINALG_STATUS_FILE_IO = 41,
+  /**
+   * A formula that cannot be read (clinalg:ode:formula).
+   */
+  CLINALG_STATUS_ODE_FORMULA = 50,
+  /**
+   * A right-hand side in OpenCL C that reads further than it declares (clinalg:ode:access).
+   */
+  CLINALG_STATUS_ODE_ACCESS = 51,
+  /**
+   * A solution that is infinite or NaN (clinalg:ode:notFinite).
+   */
+  CLINALG_STATUS_ODE_NOT_FINITE = 52,
+  /**
+   * A tolerance that asks for steps too small to advance the time (clinalg:ode:stepTooSmall).
+   */
+  CLINALG_STATUS_ODE_STEP_TOO_SMALL = 53,
+  /**
+   * Too many steps (clinalg:ode:stepLimit).
+   */
+  CLINALG_STATUS_ODE_STEP_LIMIT = 54,
+  /**
+   * Steps of a fixed size past the stability limit (clinalg:ode:unstable).
+   */
+  CLINALG_STATUS_ODE_UNSTABLE = 55,
+  /**
+   * A variant that does not fit the method, the system or the device (clinalg:ode:variant).
+   */
+  CLINALG_STATUS_ODE_VARIANT = 56,
 } clinalg_status;
 
 /**
@@ -292,6 +320,20 @@ typedef enum {
 } clinalg_form;
 
 /**
+ * How the error of a step is measured.
+ */
+typedef enum {
+  /**
+   * Root of the mean square over the components.
+   */
+  CLINALG_ODE_NORM_RMS = 0,
+  /**
+   * Largest component.
+   */
+  CLINALG_ODE_NORM_MAX = 1,
+} clinalg_ode_norm;
+
+/**
  * What a text of [`clinalg_device_text`] is about.
  */
 typedef enum {
@@ -426,6 +468,74 @@ typedef struct {
    */
   size_t ku;
 } clinalg_object_info;
+
+/**
+ * Tolerances and steps; fill it with `clinalg_ode_options_default` first.
+ */
+typedef struct {
+  /**
+   * Relative tolerance, at least 0.
+   */
+  double relative;
+  /**
+   * Absolute tolerance, at least 0; one of both must be above 0.
+   */
+  double absolute;
+  /**
+   * Norm of the error, a `clinalg_ode_norm`.
+   */
+  uint32_t norm;
+  /**
+   * What is computed with, a `clinalg_precision`.
+   */
+  uint32_t precision;
+  /**
+   * Steps of this size at most, all equal between stops, instead of such that follow the error; 0 for the latter.
+   */
+  double fixed_step;
+  /**
+   * First step; 0 finds one.
+   */
+  double first_step;
+  /**
+   * Largest step.
+   */
+  double largest_step;
+  /**
+   * Most steps, rejected ones counted.
+   */
+  size_t step_limit;
+} clinalg_ode_options;
+
+/**
+ * What an integration took.
+ */
+typedef struct {
+  /**
+   * Time reached.
+   */
+  double t;
+  /**
+   * Steps taken.
+   */
+  size_t accepted;
+  /**
+   * Steps tried and thrown away.
+   */
+  size_t rejected;
+  /**
+   * Evaluations of the right-hand side by the method.
+   */
+  size_t rhs_evaluations;
+  /**
+   * Smallest step taken.
+   */
+  double smallest_step;
+  /**
+   * Largest step taken.
+   */
+  double largest_step;
+} clinalg_ode_report;
 
 /**
  * What a solver is asked for; fill it with `clinalg_solve_params_default` first.
@@ -795,6 +905,115 @@ clinalg_status clinalg_explain(clinalg_handle handle,
                                char *buffer,
                                size_t capacity,
                                size_t *needed);
+
+/**
+ * Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
+ * `clinalg_ode_release` frees it.
+ *
+ * # Safety
+ * `name` is a text that ends in zero, `ode` is valid for a write.
+ */
+clinalg_status clinalg_ode_problem(const char *name,
+                                   size_t n,
+                                   clinalg_handle *ode);
+
+/**
+ * Makes a system of equations from a description: a statement a line, such as `grid 100`, `parameter a = 2`,
+ * `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
+ * `data_count` lines `data name`, one for each point, one line after the other; it may be null where there is none.
+ * A formula that cannot be read is an error that names the column. `clinalg_ode_release` frees it.
+ *
+ * # Safety
+ * `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
+ */
+clinalg_status clinalg_ode_system(const char *description,
+                                  const double *data,
+                                  size_t data_length,
+                                  size_t data_count,
+                                  clinalg_handle *ode);
+
+/**
+ * Makes a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
+ * component `I` at time `T` of `N` components, with `Y(j)` for component j. It reads no component further than `distance`
+ * from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, stands before it.
+ *
+ * # Safety
+ * `body` and `functions` are texts that end in zero, the latter or null; `ode` is valid for a write.
+ */
+clinalg_status clinalg_ode_snippet(size_t components,
+                                   const char *body,
+                                   const char *functions,
+                                   size_t distance,
+                                   clinalg_handle *ode);
+
+/**
+ * Frees a system of equations.
+ */
+clinalg_status clinalg_ode_release(clinalg_handle ode);
+
+/**
+ * Changes a parameter; calls of `clinalg_ode_solve` that run keep the old value.
+ *
+ * # Safety
+ * `name` is a text that ends in zero.
+ */
+clinalg_status clinalg_ode_set_parameter(clinalg_handle ode, const char *name, double value);
+
+/**
+ * The number of fields and of points, whose product is the number of components, and how far apart in memory a formula
+ * reads. Each pointer may be null.
+ *
+ * # Safety
+ * The pointers are null or valid for a write.
+ */
+clinalg_status clinalg_ode_shape(clinalg_handle ode,
+                                 size_t *fields,
+                                 size_t *points,
+                                 size_t *access_distance);
+
+/**
+ * The initial values of a test problem, all points of the first field first, and its usual interval of time. `t0` and
+ * `t_end` may be null. An error for other systems.
+ *
+ * # Safety
+ * `y0` has room for `components` values; `t0` and `t_end` are null or valid for a write.
+ */
+clinalg_status clinalg_ode_initial(clinalg_handle ode,
+                                   double *y0,
+                                   size_t components,
+                                   double *t0,
+                                   double *t_end);
+
+/**
+ * The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, steps that follow the error.
+ *
+ * # Safety
+ * `options` is null or valid for a write.
+ */
+clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
+
+/**
+ * Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
+ * `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
+ * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
+ *
+ * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "fused").
+ * `report` may be null. Jumps of test problems in time are steps' ends. What fails leaves `y` as it was.
+ *
+ * # Safety
+ * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
+ * `y0` names `components`; `y` has the room said; `report` is null or valid for a write.
+ */
+clinalg_status clinalg_ode_solve(clinalg_handle ode,
+                                 const char *method,
+                                 const char *variant,
+                                 const clinalg_ode_options *options,
+                                 const double *times,
+                                 size_t count,
+                                 const double *y0,
+                                 size_t components,
+                                 double *y,
+                                 clinalg_ode_report *report);
 
 /**
  * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.

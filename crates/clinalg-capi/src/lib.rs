@@ -8,6 +8,7 @@
 
 mod device;
 mod object;
+mod ode;
 mod operation;
 mod solver;
 mod status;
@@ -15,6 +16,7 @@ mod wave;
 
 pub use device::*;
 pub use object::*;
+pub use ode::*;
 pub use operation::*;
 pub use solver::*;
 pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};

@@ -56,6 +56,20 @@ pub enum ClinalgStatus {
     FileFormat = 40,
     /// A file that cannot be read or written (clinalg:file:io).
     FileIo = 41,
+    /// A formula that cannot be read (clinalg:ode:formula).
+    OdeFormula = 50,
+    /// A right-hand side in OpenCL C that reads further than it declares (clinalg:ode:access).
+    OdeAccess = 51,
+    /// A solution that is infinite or NaN (clinalg:ode:notFinite).
+    OdeNotFinite = 52,
+    /// A tolerance that asks for steps too small to advance the time (clinalg:ode:stepTooSmall).
+    OdeStepTooSmall = 53,
+    /// Too many steps (clinalg:ode:stepLimit).
+    OdeStepLimit = 54,
+    /// Steps of a fixed size past the stability limit (clinalg:ode:unstable).
+    OdeUnstable = 55,
+    /// A variant that does not fit the method, the system or the device (clinalg:ode:variant).
+    OdeVariant = 56,
 }
 
 /// Every identifier with its code.
@@ -80,17 +94,31 @@ const CODES: &[(&str, ClinalgStatus)] = &[
     ("clinalg:handle:kind", ClinalgStatus::HandleKind),
     ("clinalg:file:format", ClinalgStatus::FileFormat),
     ("clinalg:file:io", ClinalgStatus::FileIo),
+    ("clinalg:ode:formula", ClinalgStatus::OdeFormula),
+    ("clinalg:ode:access", ClinalgStatus::OdeAccess),
+    ("clinalg:ode:notFinite", ClinalgStatus::OdeNotFinite),
+    ("clinalg:ode:stepTooSmall", ClinalgStatus::OdeStepTooSmall),
+    ("clinalg:ode:stepLimit", ClinalgStatus::OdeStepLimit),
+    ("clinalg:ode:unstable", ClinalgStatus::OdeUnstable),
+    ("clinalg:ode:variant", ClinalgStatus::OdeVariant),
 ];
 
 /// Why a call failed.
 pub(crate) enum Fault {
     Null(&'static str),
     Library(Error),
+    Ode(clinalg_ode::Error),
 }
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
         Fault::Library(error)
+    }
+}
+
+impl From<clinalg_ode::Error> for Fault {
+    fn from(error: clinalg_ode::Error) -> Fault {
+        Fault::Ode(error)
     }
 }
 
@@ -104,6 +132,12 @@ fn remember(id: &str, message: String) {
     let _ = LAST.try_with(|last| *last.borrow_mut() = (text(id.to_owned()), text(message)));
 }
 
+fn failed(id: &str, message: String) -> ClinalgStatus {
+    remember(id, message);
+    let known = CODES.iter().find(|(known, _)| *known == id);
+    known.map_or(ClinalgStatus::Internal, |(_, status)| *status)
+}
+
 /// Runs one entry point: nothing unwinds into C, and the words of a failure are kept for the thread.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
     match catch_unwind(AssertUnwindSafe(body)) {
@@ -112,11 +146,8 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
             remember("clinalg:argument:null", format!("argument `{argument}` is a null pointer"));
             ClinalgStatus::NullPointer
         }
-        Ok(Err(Fault::Library(error))) => {
-            remember(error.id(), error.to_string());
-            let known = CODES.iter().find(|(id, _)| *id == error.id());
-            known.map_or(ClinalgStatus::Internal, |(_, status)| *status)
-        }
+        Ok(Err(Fault::Library(error))) => failed(error.id(), error.to_string()),
+        Ok(Err(Fault::Ode(error))) => failed(error.id(), error.to_string()),
         Err(panic) => {
             let words = panic.downcast_ref::<String>().map(String::as_str);
             let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");

@@ -10,7 +10,7 @@ use crate::host::{Host, MxArray, class};
 /// The most arguments that a function takes.
 pub(crate) const MAX_INPUTS: usize = 12;
 /// Bytes of the longest text argument, with the zero at its end.
-const MAX_TEXT: usize = 4096;
+const MAX_TEXT: usize = 16384;
 /// The largest whole number up to which a double counts in steps of 1.
 const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 

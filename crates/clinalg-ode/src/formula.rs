@@ -86,8 +86,9 @@ pub(crate) struct Names<'a> {
     pub(crate) primes: bool,
 }
 
-/// Names with a meaning of their own.
-pub(crate) const RESERVED: [&str; 13] = ["t", "x", "y", "z", "i", "j", "k", "pi", "if", "min", "max", "pow", "sum"];
+/// Names with a meaning of their own. Those of coordinates and indices are not among them: a field, parameter, data or a
+/// definition of such a name hides them.
+pub(crate) const RESERVED: [&str; 7] = ["t", "pi", "if", "min", "max", "pow", "sum"];
 
 /// Whether `name` can name a field, a parameter or a definition.
 pub(crate) fn is_name(name: &str) -> bool {

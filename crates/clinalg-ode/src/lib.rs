@@ -17,6 +17,7 @@ pub mod graph;
 pub mod integrate;
 mod integrator;
 mod interpolant;
+pub mod ivp;
 pub mod method;
 mod opencl;
 pub mod plan;
@@ -28,6 +29,7 @@ mod solve;
 mod stability;
 mod start;
 pub mod tableau;
+mod text;
 
 pub use device::DeviceStepper;
 pub use error::{Error, Result};

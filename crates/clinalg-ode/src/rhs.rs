@@ -67,12 +67,17 @@ impl Grid {
     /// A grid with `n[axis]` points along each axis, the first at `origin[axis]`, `spacing[axis]` apart. Whether it can be
     /// used is checked by [`Builder::build`].
     pub fn new(n: &[usize], origin: &[f64], spacing: &[f64]) -> Grid {
-        let axis = |values: &[f64], rest: f64| std::array::from_fn(|a| values.get(a).copied().unwrap_or(rest));
+        let axis = |values: &[f64], unused: f64| {
+            std::array::from_fn(|a| match a < n.len() {
+                true => values.get(a).copied().unwrap_or(f64::NAN),
+                false => unused,
+            })
+        };
         Grid {
             dims: n.len(),
             n: std::array::from_fn(|a| n.get(a).copied().unwrap_or(1)),
-            origin: axis(origin, f64::NAN),
-            spacing: axis(spacing, f64::NAN),
+            origin: axis(origin, 0.0),
+            spacing: axis(spacing, 1.0),
         }
     }
 
@@ -536,7 +541,7 @@ impl SnippetBuilder {
 }
 
 /// Names that a snippet is given.
-const SNIPPET_NAMES: [&str; 4] = ["I", "N", "T", "Y"];
+const SNIPPET_NAMES: [&str; 6] = ["I", "N", "T", "Y", "STATE", "PARAMETERS"];
 
 impl System {
     /// Begins a system on `grid`.
@@ -603,6 +608,29 @@ impl System {
             Layout::Interleaved => p * self.fields.len() + place,
             Layout::FieldWise => place * self.grid.points() + p,
         }
+    }
+
+    /// Components in their order in memory, from those by fields: all points of the field added first, then those of the next.
+    ///
+    /// # Panics
+    /// For another number of components.
+    pub fn from_fields<V: Copy>(&self, by_fields: &[V]) -> Vec<V> {
+        assert_eq!(by_fields.len(), self.components(), "a value for each component");
+        let mut all = by_fields.to_vec();
+        for (k, value) in by_fields.iter().enumerate() {
+            all[self.component(k / self.grid.points(), k % self.grid.points())] = *value;
+        }
+        all
+    }
+
+    /// Components by fields, from those in their order in memory.
+    ///
+    /// # Panics
+    /// For another number of components.
+    pub fn by_fields<V: Copy>(&self, memory: &[V]) -> Vec<V> {
+        assert_eq!(memory.len(), self.components(), "a value for each component");
+        let points = self.grid.points();
+        (0..memory.len()).map(|k| memory[self.component(k / points, k % points)]).collect()
     }
 
     /// All components from a function of the field and the position.

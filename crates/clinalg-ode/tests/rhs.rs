@@ -268,6 +268,11 @@ fn fields_are_reordered_where_that_brings_them_closer() {
 
 #[test]
 fn bad_right_hand_sides_are_errors() {
+    // A name of one's own hides a coordinate.
+    let hidden = System::builder(Grid::unit(&[1])).field("x", "-x").field("k", "x").build().unwrap();
+    let mut f = [0.0_f64; 2];
+    hidden.eval(0.0, &[3.0, 4.0], &mut f);
+    assert_eq!(f, [-3.0, 3.0]);
     let base = || System::builder(Grid::unit(&[4])).field("u", "u[-1]");
     let id = |b: clinalg_ode::rhs::Builder| b.build().unwrap_err().id();
     let value = "clinalg:argument:value";

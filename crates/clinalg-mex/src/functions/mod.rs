@@ -13,6 +13,7 @@ use crate::table::Function;
 mod algebra;
 mod grid;
 mod objects;
+mod ode;
 mod runtime;
 mod solve;
 mod wave;
@@ -25,6 +26,7 @@ pub(crate) const GROUPS: &[(&str, &[Function])] = &[
     ("Systems of equations", solve::FUNCTIONS),
     ("Grids and the Poisson problem", grid::FUNCTIONS),
     ("The wave equation", wave::FUNCTIONS),
+    ("Differential equations", ode::FUNCTIONS),
 ];
 
 type Outcome = Result<Answer, Fault>;

@@ -1,0 +1,168 @@
+//! Initial value problems.
+
+use clinalg::Precision;
+use clinalg_ode::integrate::Options;
+use clinalg_ode::ivp::{Settings, Solution, solve};
+use clinalg_ode::problems::{PROBLEMS, problem};
+use clinalg_ode::{System, Variant};
+
+use super::{GPU, Outcome, count, text};
+use crate::args::{Args, Full, Input, Kind, Reals, Value};
+use crate::emit::{Answer, Out};
+use crate::fault::{Fault, id};
+use crate::table::Function;
+
+const fn full(name: &'static str) -> Input {
+    Input::new(name, Kind::Full)
+}
+
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    name: "MexOde",
+    title: "Solve an initial value problem of ordinary differential equations.",
+    inputs: &[
+        GPU,
+        text("system"),
+        full("times"),
+        full("y0"),
+        full("tol"),
+        text("method"),
+        full("steps"),
+        text("variant"),
+        full("data"),
+        count("n"),
+        Input::new("single", Kind::Flag),
+    ],
+    required: 4,
+    outputs: &["t", "y", "stats"],
+    text: "\
+system is a description of y' = f(t, y), a statement a line, such as
+  grid 64 32                       points along each axis; one point without this line
+  parameter a = 0.25
+  u' = a*(u[-1,0] - 2*u + u[1,0])  the derivative of a field by a formula
+  boundary periodic                or mirror, copy, value and a formula for each field
+(docs/guide/ode.md has them all), or the name of a test problem, with n points along each axis. y0 has all points
+of the first field, then those of the next; [] takes the values of a test problem.
+
+times has the first and the last time; the solution is then given at the end of every step. With more times it is
+given at these. Row k of y is the solution at t(k).
+  tol      [relative absolute] tolerance of a step (default [1e-3 1e-6])
+  method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
+  steps    [fixed first largest limit]: steps of a fixed size, the first and the largest step, the most
+           steps; 0 where nothing is said
+  variant  how the method becomes kernels, 'fused' (default) or 'basic'
+  data     a column for each line 'data name' of the system, with a number for each point
+  n        points along each axis of a test problem
+  single   1 computes in single precision (default 0)
+stats counts steps and evaluations.",
+    example: "\
+gpu = MexInitOpenCL();
+[t, y] = MexOde(gpu, sprintf('x'' = v\\nv'' = -x'), [0 pi], [0 1], [1e-8 1e-10]);
+[y(end, 1), y(end, 2)]",
+    see: &["MexInitOpenCL", "MexWave"],
+    run,
+    ..Function::DEFAULT
+}];
+
+impl From<clinalg_ode::Error> for Fault {
+    fn from(error: clinalg_ode::Error) -> Fault {
+        Fault::new(error.id(), &error)
+    }
+}
+
+fn numbers(full: &Full<'_>) -> Vec<f64> {
+    match full.values {
+        Reals::Single(values) => values.iter().map(|v| f64::from(*v)).collect(),
+        Reals::Double(values) => values.to_vec(),
+        Reals::Logical(values) => values.iter().map(|v| f64::from(u8::from(*v != 0))).collect(),
+    }
+}
+
+fn run(args: &Args<'_>) -> Outcome {
+    let vector = |position: usize| match args.value(position) {
+        Value::Full(full) => Some(numbers(full)),
+        _ => None,
+    };
+    let context = args.context()?;
+    let described = args.text(1);
+    if described.trim().is_empty() {
+        return Err(Fault::argument(
+            id::VALUE,
+            2,
+            "system",
+            "is empty, expected equations or the name of a test problem",
+        ));
+    }
+    let mut options = Options { relative: 1e-3, absolute: 1e-6, ..Options::default() };
+    let (system, y0) = if PROBLEMS.contains(&described.as_str()) {
+        let Some(n) = args.maybe_count(9) else {
+            return Err(Fault::argument(id::VALUE, 10, "n", "is missing: a test problem needs a number of points"));
+        };
+        let p = problem(&described, n)?;
+        options.stops = p.stops;
+        let y0 = p.system.by_fields(&p.y0);
+        (p.system, Some(y0))
+    } else {
+        let data = match args.value(8) {
+            Value::Full(full) => numbers(full).chunks(full.rows.max(1)).map(<[f64]>::to_vec).collect(),
+            _ => Vec::new(),
+        };
+        (System::from_text(&described, &data)?, None)
+    };
+    let given = vector(3).unwrap_or_default();
+    if let Some(k) = given.iter().position(|v| !v.is_finite()) {
+        let problem = format!("holds {} at place {}, expected finite numbers", given[k], k + 1);
+        return Err(Fault::argument(id::VALUE, 4, "y0", problem));
+    }
+    let y0 = if given.is_empty() { y0.unwrap_or_default() } else { given };
+    if let Some(tolerances) = vector(4) {
+        let [relative, absolute] = tolerances[..] else {
+            return Err(Fault::argument(id::SHAPE, 5, "tol", "has not the 2 numbers [relative absolute]"));
+        };
+        (options.relative, options.absolute) = (relative, absolute);
+    }
+    let steps = vector(6).unwrap_or_default();
+    if steps.len() > 4 {
+        return Err(Fault::argument(id::SHAPE, 7, "steps", "has more than 4 numbers"));
+    }
+    let said = |k: usize| steps.get(k).copied().filter(|v| *v != 0.0);
+    (options.fixed_step, options.first_step) = (said(0), said(1));
+    options.largest_step = said(2).unwrap_or(options.largest_step);
+    if let Some(limit) = said(3) {
+        if limit.is_nan() || limit < 1.0 {
+            return Err(Fault::argument(
+                id::VALUE,
+                7,
+                "steps",
+                format_args!("allows {limit} steps, expected at least 1"),
+            ));
+        }
+        options.step_limit = limit as usize;
+    }
+    let times = vector(2).unwrap_or_default();
+    let mut settings = Settings { options, every_step: times.len() == 2, ..Settings::default() };
+    if let Some(method) = args.maybe_text(5) {
+        settings.method = method;
+    }
+    if let Some(variant) = args.maybe_text(7) {
+        settings.variant = Variant::named(&variant)?;
+    }
+    if args.maybe_flag(10) == Some(true) {
+        settings.precision = Precision::F32;
+    }
+    let Solution { t, y, report } = solve(&context, &system, &times, &y0, &settings)?;
+    let (rows, columns) = (t.len(), y0.len());
+    let by_rows = (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| y[r * columns + c]).collect();
+    let fields = vec![c"accepted", c"rejected", c"rhs_evaluations", c"smallest_step", c"largest_step"];
+    let record = vec![
+        Out::Real(report.accepted as f64),
+        Out::Real(report.rejected as f64),
+        Out::Real(report.rhs_evaluations as f64),
+        Out::Real(report.smallest_step),
+        Out::Real(report.largest_step),
+    ];
+    Ok(Answer::Several(vec![
+        Out::column(t),
+        Out::Reals { rows, values: by_rows },
+        Out::Records { fields, records: vec![record] },
+    ]))
+}

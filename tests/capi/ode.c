@@ -1,0 +1,173 @@
+/* Differential equations from C99: formulas, test problems, OpenCL C, and what goes wrong. */
+
+#include <clinalg.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__,     \
+                    #condition, clinalg_last_error_message());                      \
+            ++failures;                                                             \
+        }                                                                           \
+    } while (0)
+
+#define OK(call) CHECK((call) == CLINALG_STATUS_OK)
+#define FAILS(call, status) CHECK((call) == (status))
+#define SAYS(words) CHECK(strstr(clinalg_last_error_message(), words) != NULL)
+
+/* A pendulum without friction against its exact solution, in both precisions. */
+static void formulas(void)
+{
+    const double times[4] = {0, 0.5, 1, 2}, y0[2] = {0, 1};
+    double y[8];
+    size_t fields = 0, points = 0, distance = 0;
+    clinalg_handle swing = 0;
+    clinalg_ode_options options;
+    clinalg_ode_report report;
+
+    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_system("parameter k = 4\nx' = v\nv' = -k*x", NULL, 0, 0, &swing));
+    OK(clinalg_ode_shape(swing, &fields, &points, &distance));
+    CHECK(fields == 2 && points == 1 && distance == 1);
+    OK(clinalg_ode_set_parameter(swing, "k", 1.0));
+    OK(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, &report));
+    for (int k = 0; k < 4; ++k) {
+        CHECK(fabs(y[2 * k] - sin(times[k])) < 1e-5 && fabs(y[2 * k + 1] - cos(times[k])) < 1e-5);
+    }
+    CHECK(report.t == 2 && report.accepted > 3 && report.rhs_evaluations >= 6 * report.accepted);
+    options.precision = CLINALG_PRECISION_F32;
+    options.fixed_step = 0.01;
+    OK(clinalg_ode_solve(swing, "rk4", "basic", &options, times, 4, y0, 2, y, NULL));
+    CHECK(fabs(y[6] - sin(2.0)) < 1e-5);
+
+    FAILS(clinalg_ode_solve(swing, "rk5", NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve(swing, NULL, "fast", &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 1, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 1, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, NULL, times, 4, y0, 2, y, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, NULL, 4, y0, 2, y, NULL), CLINALG_STATUS_NULL_POINTER);
+    {
+        const double back[2] = {1, 0}, nan[2] = {0, NAN};
+        FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, back, 2, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+        SAYS("increase");
+        FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, nan, 2, y, NULL), CLINALG_STATUS_VALUE);
+        SAYS("y0[1]");
+    }
+    OK(clinalg_ode_options_default(&options));
+    options.relative = options.absolute = 0;
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_ode_options_default(&options));
+    options.step_limit = 2;
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_ODE_STEP_LIMIT);
+    options.norm = 7;
+    FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+
+    OK(clinalg_ode_release(swing));
+    FAILS(clinalg_ode_release(swing), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_ode_shape(swing + 1000, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_ode_shape(7, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_release(swing), CLINALG_STATUS_HANDLE_FOREIGN);
+
+    FAILS(clinalg_ode_system("u' = 1 + q", NULL, 0, 0, &swing), CLINALG_STATUS_ODE_FORMULA);
+    SAYS("column 5");
+    FAILS(clinalg_ode_system("grid 4\nu' = u[5]", NULL, 0, 0, &swing), CLINALG_STATUS_VALUE);
+    SAYS("offset");
+    FAILS(clinalg_ode_system("grow 4", NULL, 0, 0, &swing), CLINALG_STATUS_VALUE);
+    SAYS("line 1");
+    FAILS(clinalg_ode_system(NULL, NULL, 0, 0, &swing), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_ode_system("u' = 1", NULL, 0, 0, NULL), CLINALG_STATUS_NULL_POINTER);
+}
+
+/* Numbers for each point, and all points acting on each: decay towards the weighted mean. */
+static void data(void)
+{
+    const double weights[6] = {0.5, 0.25, 0.25, 3, 2, 1}, y0[3] = {1, 2, 5}, times[2] = {0, 1.5};
+    double y[6], mean = 0.5 * 1 + 0.25 * 2 + 0.25 * 5;
+    clinalg_handle flock = 0;
+    clinalg_ode_options options;
+
+    OK(clinalg_ode_options_default(&options));
+    options.relative = 1e-9;
+    OK(clinalg_ode_system("grid 3\ndata w\ndata r\nu' = r*sum(w'*(u' - u))", weights, 6, 2, &flock));
+    OK(clinalg_ode_solve(flock, NULL, NULL, &options, times, 2, y0, 3, y, NULL));
+    CHECK(y[0] == 1 && y[1] == 2 && y[2] == 5);
+    /* The mean moves unless all rates are equal; with rates of 1 the solution is known. */
+    OK(clinalg_ode_release(flock));
+    {
+        const double equal[6] = {0.5, 0.25, 0.25, 1, 1, 1};
+        OK(clinalg_ode_system("grid 3\ndata w\ndata r\nu' = r*sum(w'*(u' - u))", equal, 6, 2, &flock));
+    }
+    OK(clinalg_ode_solve(flock, NULL, NULL, &options, times, 2, y0, 3, y, NULL));
+    for (int k = 0; k < 3; ++k) {
+        CHECK(fabs(y[3 + k] - (mean + (y0[k] - mean) * exp(-1.5))) < 1e-7);
+    }
+    OK(clinalg_ode_release(flock));
+    FAILS(clinalg_ode_system("grid 3\ndata w\nu' = w", weights, 5, 2, &flock), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_system("grid 3\ndata w\nu' = w", weights, 2, 1, &flock), CLINALG_STATUS_VALUE);
+}
+
+static void problems(void)
+{
+    double y[2 * 2 * 18], y0[2 * 18], times[2], before = 0, after = 0;
+    size_t fields, points;
+    clinalg_handle pairs = 0;
+    clinalg_ode_options options;
+
+    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_problem("lotka-volterra", 18, &pairs));
+    OK(clinalg_ode_shape(pairs, &fields, &points, NULL));
+    CHECK(fields == 2 && points == 18);
+    OK(clinalg_ode_initial(pairs, y0, 36, &times[0], &times[1]));
+    CHECK(y0[0] == 1 && y0[17] == 3 && y0[18] == 1 && y0[35] == 2);
+    OK(clinalg_ode_solve(pairs, "verner65", NULL, &options, times, 2, y0, 36, y, NULL));
+    for (int k = 0; k < 18; ++k) {
+        before += y0[k] - 3 * log(y0[k]) + y0[18 + k] - 1.5 * log(y0[18 + k]);
+        after += y[36 + k] - 3 * log(y[36 + k]) + y[54 + k] - 1.5 * log(y[54 + k]);
+    }
+    CHECK(fabs(after - before) < 1e-3);
+    FAILS(clinalg_ode_initial(pairs, y0, 35, NULL, NULL), CLINALG_STATUS_LENGTH);
+    OK(clinalg_ode_release(pairs));
+    FAILS(clinalg_ode_problem("lotka", 18, &pairs), CLINALG_STATUS_VALUE);
+    SAYS("lotka-volterra");
+}
+
+static void snippets(void)
+{
+    double y0[40], y[80];
+    const double times[2] = {0, 1};
+    clinalg_handle chain = 0;
+    clinalg_ode_options options;
+
+    OK(clinalg_ode_options_default(&options));
+    for (int k = 0; k < 40; ++k) {
+        y0[k] = k + 1;
+    }
+    OK(clinalg_ode_snippet(40, "return -twice(Y(I));", "REAL twice(const REAL v) { return 2 * v; }", 0, &chain));
+    OK(clinalg_ode_solve(chain, NULL, NULL, &options, times, 2, y0, 40, y, NULL));
+    CHECK(fabs(y[40 + 39] - 40 * exp(-2.0)) < 1e-4);
+    FAILS(clinalg_ode_initial(chain, y0, 40, NULL, NULL), CLINALG_STATUS_VALUE);
+    OK(clinalg_ode_release(chain));
+    OK(clinalg_ode_snippet(40, "return Y((I + 2) % N);", NULL, 2, &chain));
+    FAILS(clinalg_ode_solve(chain, NULL, NULL, &options, times, 2, y0, 40, y, NULL), CLINALG_STATUS_ODE_ACCESS);
+    SAYS("38 away");
+    OK(clinalg_ode_release(chain));
+}
+
+int main(void)
+{
+    formulas();
+    data();
+    problems();
+    snippets();
+    clinalg_shutdown();
+    if (failures == 0) {
+        puts("passed");
+    }
+    return failures != 0;
+}
