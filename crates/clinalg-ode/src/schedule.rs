@@ -265,6 +265,9 @@ impl Outline {
 /// Words that the work of one evaluation of a component weighs as much as, where values stay on the chip.
 const WORK: f64 = 1.1;
 
+/// Rows of a strip where there are enough strips anyway: the last ones of a launch keep fewer units waiting.
+const MOST_ROWS: usize = 128;
+
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;
 
@@ -292,9 +295,9 @@ fn strip_part(
     let own = reach.own(columns, links)?;
     let across = nx.div_ceil(own);
     // Enough strips for every unit several times over, but many rows for each row that is computed twice.
-    let wanted = (4 * target.units).div_ceil(across);
+    let wanted = (8 * target.units).div_ceil(across);
     let rows = match tile.rows {
-        0 => ny.div_ceil(wanted).clamp(1, ny).max((16 * links).min(ny)),
+        0 => ny.div_ceil(wanted).clamp(16 * links, MOST_ROWS.max(16 * links)).min(ny),
         rows => rows.min(ny),
     };
     let strip = Strip { columns, rows };
@@ -307,18 +310,21 @@ fn strip_part(
 /// Whether a tile's values fit the registers and the local memory of a GPU, or the arrays of a processor.
 fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, tile: &Tile) -> bool {
     let word = size_of::<T>();
+    // The tree of the norm stands beside them.
+    let tree = if opencl::reduces(plan, group) { tile.items * word } else { 0 };
+    let room = target.local_mem.saturating_sub(tree);
     match (target.shape, plan.variant()) {
         (Shape::Cpu, Variant::Grid) => true,
         (Shape::Cpu, _) => tile.points <= MOST_POINTS,
         (Shape::Gpu, Variant::Grid) => {
             let local = stream::local_bytes::<T>(plan, group, system, tile.items);
             let kept = stream::kept_values(plan, group, system) * word;
-            local <= target.local_mem.min(LOCAL_BYTES) && (kept <= KEPT_BYTES || tile.links == 1)
+            local <= room && (kept <= KEPT_BYTES || tile.links == 1)
         }
         (Shape::Gpu, _) => {
             let points = tile.points * system.fields().len();
             let local = most_arguments(plan, group).max(1) * points * tile.items * word;
-            local <= target.local_mem.min(LOCAL_BYTES) && (plan.waiting(group) * points * word <= KEPT_BYTES)
+            local <= room && plan.waiting(group) * points * word <= KEPT_BYTES
         }
     }
 }
@@ -357,7 +363,7 @@ impl Schedule {
     }
 }
 
-/// Local memory that a work-group takes at most.
+/// Local memory of a GPU that nobody asked: every one has it.
 const LOCAL_BYTES: usize = 32 * 1024;
 
 /// Bytes of values that an item keeps at most for later links: registers.
