@@ -356,13 +356,22 @@ impl Plan {
             };
             let (after, now): (Vec<_>, Vec<_>) =
                 group.reads.iter().filter(|v| last_read[v.0] == g).partition(|v| stencil(v));
-            free.extend(now.iter().filter_map(|v: &&Value| place[v.0]));
+            // A sum takes the place of one of its terms. A right-hand side does not take the place of what its kernel reads:
+            // it may be known before that has arrived, and the store would wait.
+            let mut now: Vec<usize> = now.iter().filter_map(|v: &&Value| place[v.0]).collect();
             for v in group.writes.iter().chain(&group.saved) {
-                place[v.0] = Some(free.pop().unwrap_or_else(|| {
+                let terms = match graph.node(*v).op {
+                    Op::Lc { .. } => graph.node(*v).op.reads(),
+                    _ => Vec::new(),
+                };
+                let own = now.iter().position(|b| terms.iter().any(|r| place[r.0] == Some(*b)));
+                let kept = own.map(|k| now.swap_remove(k)).or_else(|| free.pop());
+                place[v.0] = Some(kept.unwrap_or_else(|| {
                     buffers += 1;
                     buffers - 1
                 }));
             }
+            free.extend(now);
             free.extend(after.iter().filter_map(|v: &&Value| place[v.0]));
             free.extend(group.saved.iter().filter_map(|v| place[v.0]));
         }
