@@ -69,11 +69,11 @@ pub(crate) fn choose<T: Real>(
     }
     let path = tune::folder().map(|folder| folder.join("ode.txt"));
     let key = key::<T>(context, method, system, wanted);
-    if let Some((options, seconds)) = path.as_deref().and_then(|path| known(path, key)) {
-        if fits.iter().any(|c| c.options == options) {
-            let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
-            return Ok(Choice { options, reason });
-        }
+    if let Some((options, seconds)) = path.as_deref().and_then(|path| known(path, key))
+        && fits.iter().any(|c| c.options == options)
+    {
+        let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
+        return Ok(Choice { options, reason });
     }
     let mut times: Vec<(f64, DeviceOptions)> = Vec::new();
     for candidate in fits.iter().take(TRIED) {

@@ -9,7 +9,7 @@ use crate::method::Method;
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::System;
 use crate::stream::{Reach, Strip};
-use crate::tile::{Items, Phase, distance, group_links, most_arguments, phases, ring};
+use crate::tile::{Items, Launched, Phase, distance, group_links, most_arguments, phases, ring};
 use crate::{Error, Result, opencl, stream, tile};
 
 /// Sizes of tiles.
@@ -248,9 +248,14 @@ impl Outline {
             let name = interned_name(format!("ode_{method}_{}_{number}", plan.variant().name()));
             let source = match &part.points {
                 Points::All => opencl::source::<T>(&plan, group, system, shape, name),
-                Points::Tiles(phase, items) => {
-                    tile::source::<T>(&plan, group, system, phase, *items, shape, part.partial, name)
-                }
+                Points::Tiles(phase, items) => tile::source::<T>(
+                    &plan,
+                    group,
+                    system,
+                    Launched { phase, items: *items, partial: part.partial },
+                    shape,
+                    name,
+                ),
                 Points::Strips(strip) => stream::source::<T>(&plan, group, system, *strip, shape, part.partial, name),
             };
             let (file, source) = interned(source, system.is_dense());

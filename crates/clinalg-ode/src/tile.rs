@@ -173,17 +173,24 @@ pub(crate) struct Items {
     pub(crate) points: usize,
 }
 
-/// The source of a phase's kernel. Partial sums start at entry `partial`.
+/// A phase with how its tiles are dealt out; its partial sums start at entry `partial`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launched<'a> {
+    pub(crate) phase: &'a Phase,
+    pub(crate) items: Items,
+    pub(crate) partial: usize,
+}
+
+/// The source of a phase's kernel.
 pub(crate) fn source<T: Real>(
     plan: &Plan,
     group: &Group,
     system: &System,
-    phase: &Phase,
-    items: Items,
+    launched: Launched<'_>,
     shape: Shape,
-    partial: usize,
     name: &str,
 ) -> String {
+    let Launched { phase, items, partial } = launched;
     let base = Writer::<T> { plan, system, group, shape, marker: PhantomData };
     let links = plan.graph().links();
     let all = group_links(plan, group);
