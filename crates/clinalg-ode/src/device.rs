@@ -5,16 +5,34 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 
-use clinalg::runtime::{Arg, Buffer, File, Kernel, Range};
-use clinalg::{Context, Real, Shape};
+use clinalg::runtime::{Arg, Buffer, File};
+use clinalg::{Context, Real};
 
+use crate::choose::choose;
 use crate::graph::Value;
 use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
-use crate::opencl;
 use crate::plan::{Plan, Variant};
 use crate::rhs::System;
+use crate::schedule::{Outline, Schedule, Target, Tile};
 use crate::{Error, Result};
+
+/// How the kernels of a [`DeviceStepper`] are made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeviceOptions {
+    /// The variant.
+    pub variant: Variant,
+    /// Steps of a fixed size that tiles compute at once where they can, see [`Stepper::advance`]; 1 for none.
+    pub steps: usize,
+    /// Sizes of tiles; `None` for those of the model.
+    pub tile: Option<Tile>,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> DeviceOptions {
+        DeviceOptions { variant: Variant::Auto, steps: 1, tile: None }
+    }
+}
 
 /// A method's steps for a system, by kernels made for both.
 ///
@@ -22,21 +40,26 @@ use crate::{Error, Result};
 pub struct DeviceStepper<T: Real> {
     context: Context,
     method: Method,
-    plan: Plan,
     system: System,
-    launches: Vec<Launch>,
+    /// The kernels of one step.
+    one: Schedule,
+    /// Those of several.
+    many: Option<Schedule>,
+    /// Which of them ran last.
+    tried: Tried,
     buffers: Vec<Buffer<T>>,
     /// Which buffer plays which part of the plan; changes when a step is taken.
     roles: Vec<usize>,
     parameters: Buffer<T>,
     partial: Buffer<T>,
+    /// Why this variant runs, where nobody said which.
+    reason: Option<String>,
 }
 
-struct Launch {
-    kernel: Kernel,
-    source: &'static str,
-    buffers: Vec<usize>,
-    reduces: bool,
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tried {
+    One,
+    Many,
 }
 
 impl<T: Real> DeviceStepper<T> {
@@ -44,57 +67,80 @@ impl<T: Real> DeviceStepper<T> {
     /// work even where steps have a fixed size.
     ///
     /// # Errors
-    /// Those of the device: a missing precision, too little memory, a failed build.
+    /// Those of the device: a missing precision, too little memory, a failed build; [`Error::Variant`] where the system
+    /// does not allow the variant.
     pub fn new(context: &Context, method: &Method, system: &System, variant: Variant) -> Result<DeviceStepper<T>> {
+        DeviceStepper::with(context, method, system, &DeviceOptions { variant, ..DeviceOptions::default() })
+    }
+
+    /// The same with sizes of tiles and several steps at once.
+    ///
+    /// # Errors
+    /// Those of [`DeviceStepper::new`].
+    pub fn with(
+        context: &Context,
+        method: &Method,
+        system: &System,
+        options: &DeviceOptions,
+    ) -> Result<DeviceStepper<T>> {
         context.require::<T>()?;
-        let plan = Plan::new(method.graph(), variant);
-        let name = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let prefix = format!("{}_{}", method.name().chars().map(name).collect::<String>(), variant_name(variant));
-        let prefix = format!("ode_{prefix}");
-        let shape = context.shape();
-        let launches: Vec<Launch> = (plan.groups().iter().enumerate())
-            .map(|(k, group)| {
-                let name = interned_name(format!("{prefix}_{k}"));
-                let (file, source) =
-                    interned(opencl::source::<T>(&plan, group, system, shape, name), system.is_dense());
-                Launch {
-                    kernel: Kernel::new(file, name, T::PRECISION),
-                    source,
-                    buffers: opencl::buffers(&plan, group),
-                    reduces: opencl::reduces(&plan, group),
-                }
-            })
-            .collect();
+        let target = Target::of(context);
+        let chosen = match options.variant {
+            Variant::Auto => Some(choose::<T>(context, method, system, options)?),
+            _ => None,
+        };
+        let options = chosen.as_ref().map_or(options, |c| &c.options);
+        let make = |steps| {
+            let outline = Outline::new::<T>(&target, method.graph(), system, options.variant, steps, options.tile)?;
+            Ok::<_, Error>(outline.build::<T>(system, target.shape))
+        };
+        let one = make(1)?;
+        let many = (options.steps > 1 && options.variant.tiled()).then(|| make(options.steps)).transpose()?;
         let n = system.components();
         let zeroed = |len| Buffer::zeroed(context, len).map_err(Error::from);
-        let buffers = (0..plan.buffers()).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
-        let partials = match shape {
-            Shape::Cpu => context.chunks(),
-            Shape::Gpu => system.grid().points().div_ceil(context.local()),
-        };
+        let count = many.as_ref().map_or(0, |m| m.plan.buffers()).max(one.plan.buffers());
+        let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
         let mut stepper = DeviceStepper {
             context: context.clone(),
             method: method.clone(),
-            roles: (0..plan.buffers()).collect(),
-            plan,
             system: system.clone(),
-            launches,
+            roles: (0..count).collect(),
+            tried: Tried::One,
             buffers,
             parameters: zeroed(system.constants::<T>().len().max(1))?,
-            partial: zeroed(partials)?,
+            partial: zeroed(one.partials.max(1))?,
+            one,
+            many,
+            reason: chosen.map(|c| c.reason),
         };
         stepper.parameters.write_range(0, &system.constants::<T>())?;
         Ok(stepper)
     }
 
-    /// The schedule.
+    /// The schedule of one step.
     pub fn plan(&self) -> &Plan {
-        &self.plan
+        &self.one.plan
+    }
+
+    /// The variant that runs.
+    pub fn variant(&self) -> Variant {
+        self.one.plan.variant()
+    }
+
+    /// Kernels that a step launches.
+    pub fn kernels(&self) -> usize {
+        self.one.launches.len()
+    }
+
+    /// Words moved per component and step by the model, margins of tiles counted; of several steps at once where they are.
+    pub fn words(&self) -> f64 {
+        self.many.as_ref().unwrap_or(&self.one).words
     }
 
     /// The OpenCL C of each kernel, in their order.
     pub fn sources(&self) -> Vec<&str> {
-        self.launches.iter().map(|launch| launch.source).collect()
+        let all = self.one.launches.iter().chain(self.many.iter().flat_map(|m| &m.launches));
+        all.map(|launch| launch.source).collect()
     }
 
     /// Changes a parameter of the right-hand side from the next step on.
@@ -113,31 +159,52 @@ impl<T: Real> DeviceStepper<T> {
 
     /// Bytes that a step moves by the word model: words times components times bytes of a value.
     pub fn bytes_per_step(&self) -> u64 {
-        self.plan.words() as u64 * self.system.components() as u64 * size_of::<T>() as u64
+        (self.one.words * (self.system.components() * size_of::<T>()) as f64) as u64
     }
 
     /// Variant, device, kernels with what they read and write, words moved and memory taken.
     pub fn explain(&self) -> String {
+        let reason = self.reason.as_ref().map_or(String::new(), |r| format!("chosen: {r}\n"));
+        let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
         format!(
-            "{}on {} ({:?} kernels), {} components: {} bytes moved a step, {} bytes of memory\n",
-            self.plan.explain(),
+            "{reason}{}{many}on {} ({:?} kernels), {} components: {} bytes moved a step, {} bytes of memory\n",
+            self.one.explain(),
             self.context.device().name,
             self.context.shape(),
             self.system.components(),
             self.bytes_per_step(),
-            self.plan.buffers() as u64 * self.system.components() as u64 * size_of::<T>() as u64
+            self.buffers.len() as u64 * self.system.components() as u64 * size_of::<T>() as u64
         )
     }
 
-    fn vector(&self, value: Value) -> &Buffer<T> {
-        &self.buffers[self.roles[self.plan.place(value).expect("inputs and what is carried on are stored")]]
+    /// Enqueues the kernels of one step or of several from `times` on.
+    fn launch(&mut self, what: Tried, times: &[f64], h: f64, tolerance: &Tolerance) -> Result<()> {
+        let schedule = match (&self.many, what) {
+            (Some(many), Tried::Many) => many,
+            _ => &self.one,
+        };
+        for launch in &schedule.launches {
+            let mut args: Vec<Arg> = times.iter().map(|t| Arg::real::<T>(*t)).collect();
+            args.extend([
+                Arg::real::<T>(h),
+                Arg::real::<T>(tolerance.relative),
+                Arg::real::<T>(tolerance.absolute),
+                Arg::U32(u32::from(tolerance.norm == Norm::Max)),
+                self.parameters.arg(),
+                self.partial.arg(),
+            ]);
+            args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].arg()));
+            // SAFETY: the arguments are those that `Writer::open` writes, in its order; all buffers are of this context and
+            // have the components that the kernels were made for, `partial` one value for each item or work-group that
+            // writes there.
+            unsafe { self.context.launch_kernel(&launch.kernel, launch.range, &args)? };
+        }
+        self.tried = what;
+        Ok(())
     }
-}
 
-fn variant_name(variant: Variant) -> &'static str {
-    match variant {
-        Variant::Basic => "basic",
-        Variant::Fused => "fused",
+    fn vector(&self, value: Value) -> &Buffer<T> {
+        &self.buffers[self.roles[self.one.plan.place(value).expect("inputs and what is carried on are stored")]]
     }
 }
 
@@ -151,42 +218,21 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn set(&mut self, inputs: &[Vec<T>]) -> Result<()> {
-        let places = self.plan.graph().inputs();
+        let places = self.one.plan.graph().inputs();
         if inputs.len() != places.len() || inputs.iter().any(|v| v.len() != self.system.components()) {
             let expected = format!("{} vectors of {} components", places.len(), self.system.components());
             return Err(Error::value("inputs", expected, format!("{} vectors", inputs.len())));
         }
         for (place, input) in places.iter().zip(inputs) {
-            let role = self.plan.place(*place).expect("inputs are stored");
+            let role = self.one.plan.place(*place).expect("inputs are stored");
             self.buffers[self.roles[role]].write(input)?;
         }
         Ok(())
     }
 
     fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>> {
-        let points = self.system.grid().points();
-        let range = match self.context.shape() {
-            Shape::Cpu => Range::d1(self.context.chunks(), 1),
-            Shape::Gpu => Range::d1(points, self.context.local()),
-        };
-        let mut reduced = false;
-        for launch in &self.launches {
-            let mut args = vec![
-                Arg::real::<T>(t),
-                Arg::real::<T>(h),
-                Arg::real::<T>(tolerance.relative),
-                Arg::real::<T>(tolerance.absolute),
-                Arg::U32(u32::from(tolerance.norm == Norm::Max)),
-                self.parameters.arg(),
-                self.partial.arg(),
-            ];
-            args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].arg()));
-            // SAFETY: the arguments are those that `opencl::source` writes, in its order; all buffers are of this context and
-            // have the components that the kernels were made for, `partial` one value for each item or work-group.
-            unsafe { self.context.launch_kernel(&launch.kernel, range, &args)? };
-            reduced |= launch.reduces;
-        }
-        if !reduced {
+        self.launch(Tried::One, &[t], h, tolerance)?;
+        if !self.one.plan.graph().has_error() {
             return Ok(None);
         }
         let parts = self.partial.to_vec()?;
@@ -198,9 +244,13 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn accept(&mut self) -> Result<()> {
-        let role = |v: Value| self.plan.place(v).expect("inputs and what is carried on are stored");
+        let plan = match (&self.many, self.tried) {
+            (Some(many), Tried::Many) => &many.plan,
+            _ => &self.one.plan,
+        };
+        let role = |v: Value| plan.place(v).expect("inputs and what is carried on are stored");
         let mut roles = vec![usize::MAX; self.roles.len()];
-        for (input, value) in self.plan.graph().carries() {
+        for (input, value) in plan.graph().carries() {
             roles[role(*input)] = self.roles[role(*value)];
         }
         let mut left = self.roles.iter().copied().filter(|b| !roles.contains(b)).collect::<Vec<_>>();
@@ -211,8 +261,20 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         Ok(())
     }
 
+    fn advance(&mut self, times: &[f64], h: f64) -> Result<()> {
+        let mut rest = times;
+        while !rest.is_empty() {
+            let together = self.many.as_ref().map_or(1, |m| m.plan.graph().steps());
+            let (now, later) = rest.split_at(if rest.len() < together { 1 } else { together });
+            self.launch(if now.len() > 1 { Tried::Many } else { Tried::One }, now, h, &Tolerance::UNUSED)?;
+            self.accept()?;
+            rest = later;
+        }
+        Ok(())
+    }
+
     fn solution(&self) -> Result<Vec<T>> {
-        let graph = self.plan.graph();
+        let graph = self.one.plan.graph();
         let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
         let (input, _) = carry.expect("the solution of a finished graph is carried on");
         Ok(self.vector(*input).to_vec()?)
@@ -223,7 +285,7 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn stored(&self, slot: Slot) -> Stored<'_, T> {
-        let graph = self.plan.graph();
+        let graph = self.one.plan.graph();
         Stored::Device(self.vector(match slot {
             Slot::Input(k) => graph.inputs()[k],
             Slot::Result => graph.solution(),
@@ -231,8 +293,8 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     }
 
     fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()> {
-        let place = self.plan.graph().inputs()[input];
-        let role = self.roles[self.plan.place(place).expect("inputs are stored")];
+        let place = self.one.plan.graph().inputs()[input];
+        let role = self.roles[self.one.plan.place(place).expect("inputs are stored")];
         match from {
             Stored::Host(values) => self.buffers[role].write(values)?,
             Stored::Device(buffer) if buffer.context().same(&self.context) => self.buffers[role].copy_from(buffer)?,
@@ -247,7 +309,7 @@ static NAMES: Texts = Mutex::new(None);
 static FILES: Mutex<Option<HashMap<(&'static str, bool), &'static File>>> = Mutex::new(None);
 
 /// The text for the rest of the process, once.
-fn interned_name(text: String) -> &'static str {
+pub(crate) fn interned_name(text: String) -> &'static str {
     let mut all = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_with(HashMap::new);
     if let Some(known) = all.get(&text) {
@@ -258,8 +320,8 @@ fn interned_name(text: String) -> &'static str {
     kept
 }
 
-/// A kernel file for a generated source, which may take tiny numbers as zero, once for each source: contexts keep programs by the names of their files, for as
-/// long as they live.
+/// A kernel file for a generated source, which may take tiny numbers as zero, once for each source: contexts keep programs by
+/// the names of their files, for as long as they live.
 pub(crate) fn interned(source: String, flushes: bool) -> (&'static File, &'static str) {
     let source = interned_name(source);
     let mut all = FILES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -27,6 +27,22 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// No variant's vectors fit the device.
+    #[error("the vectors need bytes: {needs}; the device has {available}")]
+    Memory {
+        /// Variants with the bytes that they need.
+        needs: String,
+        /// Bytes free on the device.
+        available: u64,
+    },
+    /// Kernels of a variant that the system or the device does not allow.
+    #[error("variant `{variant}`: {reason}")]
+    Variant {
+        /// The variant's name.
+        variant: &'static str,
+        /// Why there are no such kernels.
+        reason: String,
+    },
     /// A formula that cannot be read.
     #[error("formula `{formula}`, column {column}: {reason}")]
     Formula {
@@ -107,6 +123,8 @@ impl Error {
         match self {
             Error::Condition { .. } => "clinalg:ode:condition",
             Error::Graph { .. } => "clinalg:ode:graph",
+            Error::Memory { .. } => "clinalg:ode:memory",
+            Error::Variant { .. } => "clinalg:ode:variant",
             Error::Formula { .. } => "clinalg:ode:formula",
             Error::Access { .. } => "clinalg:ode:access",
             Error::Value { .. } => "clinalg:argument:value",

@@ -44,6 +44,8 @@ pub enum Op {
     Input,
     /// F = f(t + c h, X).
     Rhs {
+        /// Which step of several: 0 in the graph of one step, see [`Graph::repeat`].
+        step: usize,
         /// Where in the step.
         c: f64,
         /// X.
@@ -115,7 +117,7 @@ impl Graph {
 
     /// Adds F = f(t + c h, x).
     pub fn rhs(&mut self, label: impl Into<String>, c: f64, x: Value) -> Value {
-        self.push(label, Op::Rhs { c, x })
+        self.push(label, Op::Rhs { step: 0, c, x })
     }
 
     /// Adds a linear combination, summed in the order of `terms`. Terms with the coefficient 0 are left out.
@@ -296,6 +298,42 @@ impl Graph {
         graph
     }
 
+    /// `steps` steps in a row as one, without error estimates.
+    pub fn repeat(&self, steps: usize) -> Graph {
+        let one = self.without_error();
+        let mut graph = Graph::new(one.name.clone());
+        // What the inputs of the step at hand are.
+        let mut now: Vec<(Value, Value)> = Vec::new();
+        for input in one.inputs() {
+            now.push((input, graph.push(one.node(input).label.clone(), Op::Input)));
+        }
+        let inputs = now.clone();
+        for step in 0..steps {
+            let mut place = vec![Value(usize::MAX); one.nodes.len()];
+            for (input, value) in &now {
+                place[input.0] = *value;
+            }
+            for (k, node) in one.nodes.iter().enumerate().filter(|(_, n)| n.op != Op::Input) {
+                let op = match renamed(&node.op, &place) {
+                    Op::Rhs { c, x, .. } => Op::Rhs { step, c, x },
+                    other => other,
+                };
+                place[k] = graph.push(format!("{}({})", node.label, step + 1), op);
+            }
+            now = one.next.iter().map(|(i, v)| (*i, place[v.0])).collect();
+            graph.solution = one.solution.map(|v| place[v.0]);
+        }
+        let start = |input: &Value| inputs.iter().find(|(i, _)| i == input).expect("every input was placed").1;
+        graph.next = now.iter().map(|(i, v)| (start(i), *v)).collect();
+        graph
+    }
+
+    /// Steps that the graph takes: 1 but for those made by [`Graph::repeat`].
+    pub fn steps(&self) -> usize {
+        let step = |n: &Node| if let Op::Rhs { step, .. } = n.op { step + 1 } else { 1 };
+        self.nodes.iter().map(step).max().unwrap_or(1)
+    }
+
     /// Splits linear combinations into partial sums: combination `k` of [`Graph::splittable`] is gathered up to link
     /// `starts[k]`, where its terms so far are added up, and from there on each link adds its own terms. The value stays the
     /// same to the last bit, because terms keep their order.
@@ -382,8 +420,8 @@ impl Graph {
         let name = |v: Value| self.nodes[v.0].label.as_str();
         match &node.op {
             Op::Input => "input".into(),
-            Op::Rhs { c, x } if *c == 0.0 => format!("f(t, {})", name(*x)),
-            Op::Rhs { c, x } => format!("f(t + {c} h, {})", name(*x)),
+            Op::Rhs { c, x, .. } if *c == 0.0 => format!("f(t, {})", name(*x)),
+            Op::Rhs { c, x, .. } => format!("f(t + {c} h, {})", name(*x)),
             Op::Lc { terms } => {
                 let term = |(c, v): &(Coefficient, Value)| match (c.is_one(), c.power) {
                     (true, _) => name(*v).to_owned(),
@@ -404,7 +442,7 @@ impl Graph {
 fn renamed(op: &Op, place: &[Value]) -> Op {
     match op {
         Op::Input => Op::Input,
-        Op::Rhs { c, x } => Op::Rhs { c: *c, x: place[x.0] },
+        Op::Rhs { step, c, x } => Op::Rhs { step: *step, c: *c, x: place[x.0] },
         Op::Lc { terms } => Op::Lc { terms: terms.iter().map(|(c, v)| (*c, place[v.0])).collect() },
         Op::Red { error, from, to, absolute } => Op::Red {
             error: place[error.0],

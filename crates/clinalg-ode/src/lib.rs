@@ -6,6 +6,7 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
+mod choose;
 mod dense;
 pub mod device;
 mod draw;
@@ -24,20 +25,24 @@ pub mod plan;
 pub mod problems;
 pub mod reference;
 pub mod rhs;
+pub mod schedule;
 pub mod snippet;
 mod solve;
 mod stability;
 mod start;
+mod stream;
 pub mod tableau;
 mod text;
+mod tile;
 
-pub use device::DeviceStepper;
+pub use device::{DeviceOptions, DeviceStepper};
 pub use error::{Error, Result};
 pub use function::Function;
 pub use graph::Graph;
 pub use method::{METHODS, Method};
 pub use plan::{Plan, Variant};
 pub use rhs::{Boundary, Grid, Layout, Rhs, Side, System};
+pub use schedule::Tile;
 pub use tableau::Tableau;
 
 /// The examples of the guide's page.

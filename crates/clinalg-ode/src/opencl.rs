@@ -5,12 +5,13 @@
 //! becomes vector code. Contraction is off and sums keep their order, so that every variant gives the same bits.
 
 use std::fmt::Write;
+use std::marker::PhantomData;
 
 use clinalg::{Real, Shape};
 
 use crate::dense::{self, Sums};
 use crate::formula::{Expr, literal};
-use crate::graph::{Op, Value};
+use crate::graph::{Coefficient, Op, Value};
 use crate::plan::{Group, Plan};
 use crate::rhs::{Bound, Layout, Side, System};
 use crate::snippet;
@@ -18,38 +19,16 @@ use crate::snippet;
 /// The source of the kernel `name` of a group. Each has a file of its own: PoCL goes through all kernels of a program to
 /// build one.
 pub(crate) fn source<T: Real>(plan: &Plan, group: &Group, system: &System, shape: Shape, name: &str) -> String {
-    let grid = &system.grid;
-    let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
-    // Indices of components, and sums of one with an offset, must fit.
-    let index = if 2 * system.components() < i32::MAX as usize { "int" } else { "long" };
-    let [nx, ny, nz] = grid.n;
-    write!(
-        text,
-        "typedef {index} idx;\n#define NX ((idx){nx})\n#define NY ((idx){ny})\n#define NZ ((idx){nz})\n#define POINTS ((idx){})\n",
-        grid.points()
-    )
-    .expect("text grows");
-    let fields = system.fields.len();
-    match system.layout {
-        Layout::Interleaved => writeln!(text, "#define AT(p, f) ((p) * {fields} + (f))"),
-        Layout::FieldWise => writeln!(text, "#define AT(p, f) ((f) * POINTS + (p))"),
-    }
-    .expect("text grows");
-    // NaN stays: a maximum that loses it would accept a step that blew up.
-    text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
-    text.push_str(
-        "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
-    );
-    if let Some(snippet) = &system.snippet {
-        text.push_str(&snippet::functions(system, snippet));
-    }
-    Writer { plan, system, group, shape, marker: std::marker::PhantomData::<T> }.kernel(&mut text, name);
+    let writer = Writer::<T> { plan, system, group, shape, marker: PhantomData };
+    let mut text = writer.head();
+    writer.kernel(&mut text, name);
     text
 }
 
 /// Buffers that a kernel takes, in the order of its arguments; each once, also where it is read and written.
 pub(crate) fn buffers(plan: &Plan, group: &Group) -> Vec<usize> {
-    let mut all: Vec<usize> = group.reads.iter().chain(&group.writes).filter_map(|v| plan.place(*v)).collect();
+    let mut all: Vec<usize> =
+        group.reads.iter().chain(&group.writes).chain(&group.saved).filter_map(|v| plan.place(*v)).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -60,54 +39,168 @@ pub(crate) fn reduces(plan: &Plan, group: &Group) -> bool {
     group.nodes.iter().any(|v| matches!(plan.graph().node(*v).op, Op::Red { .. }))
 }
 
-struct Writer<'a, T> {
-    plan: &'a Plan,
-    system: &'a System,
-    group: &'a Group,
-    shape: Shape,
-    marker: std::marker::PhantomData<T>,
+/// What all kernels of a group have in common.
+pub(crate) struct Writer<'a, T> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) system: &'a System,
+    pub(crate) group: &'a Group,
+    pub(crate) shape: Shape,
+    pub(crate) marker: PhantomData<T>,
 }
 
 impl<T: Real> Writer<'_, T> {
-    fn buffer(&self, v: Value) -> String {
+    /// What stands before the kernel.
+    pub(crate) fn head(&self) -> String {
+        let grid = &self.system.grid;
+        let mut text = String::from("#pragma OPENCL FP_CONTRACT OFF\n");
+        // Indices of components, and sums of one with an offset, must fit.
+        let index = if 2 * self.system.components() < i32::MAX as usize { "int" } else { "long" };
+        let [nx, ny, nz] = grid.n;
+        write!(
+            text,
+            "typedef {index} idx;\n#define NX ((idx){nx})\n#define NY ((idx){ny})\n#define NZ ((idx){nz})\n#define POINTS ((idx){})\n",
+            grid.points()
+        )
+        .expect("text grows");
+        let fields = self.system.fields.len();
+        match self.system.layout {
+            Layout::Interleaved => writeln!(text, "#define AT(p, f) ((p) * {fields} + (f))"),
+            Layout::FieldWise => writeln!(text, "#define AT(p, f) ((f) * POINTS + (p))"),
+        }
+        .expect("text grows");
+        // NaN stays: a maximum that loses it would accept a step that blew up.
+        text.push_str("#define LARGER(a, b) ((a) != (a) || (b) <= (a) ? (a) : (b))\n");
+        text.push_str(
+            "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
+        );
+        if let Some(snippet) = &self.system.snippet {
+            text.push_str(&snippet::functions(self.system, snippet));
+        }
+        text
+    }
+
+    pub(crate) fn buffer(&self, v: Value) -> String {
         format!("b{}", self.plan.place(v).expect("a vector between kernels has a buffer"))
     }
 
-    fn kernel(&self, text: &mut String, name: &str) {
-        let reduces = reduces(self.plan, self.group);
-        let written: Vec<_> = self.group.writes.iter().filter_map(|v| self.plan.place(*v)).collect();
-        let mut line = |s: &str| {
-            text.push_str(s);
-            text.push('\n');
-        };
-        line(&format!("__kernel void {name}("));
-        line("    const REAL t, const REAL h, const REAL relative, const REAL absolute, const uint largest,");
-        line("    __global const REAL *restrict par, __global REAL *restrict partial");
+    /// Fields of a point that are read and written as one where they stand together, on GPUs: 2, or 1.
+    fn pack(&self) -> usize {
+        let together = self.system.layout == Layout::Interleaved && self.shape == Shape::Gpu;
+        if together && self.system.fields.len() == 2 { 2 } else { 1 }
+    }
+
+    /// Field `f` of point `p` in a buffer.
+    pub(crate) fn get(&self, buffer: &str, p: &str, f: usize) -> String {
+        match self.pack() {
+            2 => format!("((__global const REAL2 *){buffer})[{p}].s{f}"),
+            _ => format!("{buffer}[AT({p}, {f})]"),
+        }
+    }
+
+    /// Stores all fields of point `p` in a buffer.
+    pub(crate) fn put(&self, buffer: &str, p: &str, fields: &[String]) -> String {
+        match self.pack() {
+            2 => format!("((__global REAL2 *){buffer})[{p}] = (REAL2)({});", fields.join(", ")),
+            _ => {
+                let one = |(f, name): (usize, &String)| format!("{buffer}[AT({p}, {f})] = {name};");
+                fields.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
+            }
+        }
+    }
+
+    /// Name and arguments of the kernel, and numbers that are the same for all points. `attributes` stand before the name.
+    pub(crate) fn open(&self, attributes: &str, name: &str) -> String {
+        let stored = self.group.writes.iter().chain(&self.group.saved);
+        let written: Vec<_> = stored.filter_map(|v| self.plan.place(*v)).collect();
+        let graph = self.plan.graph();
+        let times: Vec<String> = (0..graph.steps()).map(|k| format!("const REAL time{k}")).collect();
+        let mut text = format!("__kernel {attributes}void {name}(\n    {},\n", times.join(", "));
+        text.push_str("    const REAL h, const REAL relative, const REAL absolute, const uint largest,\n");
+        text.push_str("    __global const REAL *restrict par, __global REAL *restrict partial\n");
         for b in buffers(self.plan, self.group) {
             let constant = if written.contains(&b) { "" } else { "const " };
-            line(&format!("    , __global {constant}REAL *restrict b{b}"));
+            writeln!(text, "    , __global {constant}REAL *restrict b{b}").expect("text grows");
         }
-        line(")\n{");
+        text.push_str(")\n{\n");
+        for p in 0..self.system.parameters().count() {
+            writeln!(text, "    const REAL par{p} = par[{p}];").expect("text grows");
+        }
         for v in &self.group.nodes {
-            match &self.plan.graph().node(*v).op {
-                Op::Rhs { c, .. } => line(&format!("    const REAL t{} = t + {} * h;", v.0, literal(T::of(*c)))),
+            match &graph.node(*v).op {
+                Op::Rhs { step, c, .. } => {
+                    writeln!(text, "    const REAL t{} = time{step} + {} * h;", v.0, literal(T::of(*c)))
+                        .expect("text grows");
+                }
                 Op::Lc { terms } => {
                     for (k, (c, _)) in terms.iter().enumerate().filter(|(_, (c, _))| !c.is_one()) {
                         let h = " * h".repeat(c.power as usize);
-                        line(&format!("    const REAL c{}_{k} = {}{h};", v.0, literal(T::of(c.value))));
+                        writeln!(text, "    const REAL c{}_{k} = {}{h};", v.0, literal(T::of(c.value)))
+                            .expect("text grows");
                     }
                 }
                 Op::Input | Op::Red { .. } => {}
             }
         }
-        line("    REAL sum = ZERO;");
+        text.push_str("    REAL sum = ZERO;\n");
+        text
+    }
+
+    /// A linear combination of field `f`, the values of vectors being called as `name` says.
+    pub(crate) fn combination(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
+        let Op::Lc { terms } = &self.plan.graph().node(v).op else { unreachable!("only combinations have terms") };
+        let term = |(k, (c, r)): (usize, &(Coefficient, Value))| match c.is_one() {
+            true => name(*r, f),
+            false => format!("c{}_{k} * {}", v.0, name(*r, f)),
+        };
+        terms.iter().enumerate().map(term).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Adds what field `f` of a point contributes to the norm of the error.
+    pub(crate) fn measure(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
+        let Op::Red { error, from, to, absolute } = self.plan.graph().node(v).op else {
+            unreachable!("only norms are measured")
+        };
+        let absolute = absolute.map_or("absolute".into(), |a| name(a, f));
+        let size = format!("fmax(fabs({}), fabs({}))", name(from, f), name(to, f));
+        format!(
+            "const REAL q{f} = fabs({} / ({absolute} + relative * {size}));\nsum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};",
+            name(error, f)
+        )
+    }
+
+    /// The sum over a work-group, as entry `entry` of the partial sums.
+    pub(crate) fn tree(entry: &str) -> String {
+        format!(
+            "    __local REAL tree[LOCAL];
+    const size_t leaf = get_local_id(0);
+    tree[leaf] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (size_t k = LOCAL / 2; k > 0; k /= 2) {{
+        if (leaf < k) {{
+            const REAL other = tree[leaf + k];
+            tree[leaf] = largest ? LARGER(tree[leaf], other) : tree[leaf] + other;
+        }}
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }}
+    if (leaf == 0)
+        partial[{entry}] = tree[0];\n"
+        )
+    }
+
+    fn kernel(&self, text: &mut String, name: &str) {
+        let reduces = reduces(self.plan, self.group);
+        text.push_str(&self.open("", name));
+        let mut line = |s: &str| {
+            text.push_str(s);
+            text.push('\n');
+        };
         let row = self.row();
         let sums = self.sums();
         match self.shape {
             Shape::Gpu => {
-                line("    const size_t me = get_local_id(0);");
                 line("    const idx p = (idx)get_global_id(0);");
                 if let Some(first) = sums.first() {
+                    line("    const size_t me = get_local_id(0);");
                     line(&first.shared());
                     sums.iter().for_each(|s| line(&s.gpu()));
                 }
@@ -117,13 +210,7 @@ impl<T: Real> Writer<'_, T> {
                 line(&self.point(false));
                 line("    }");
                 if reduces {
-                    line("    __local REAL tree[LOCAL];");
-                    line("    tree[me] = sum;\n    barrier(CLK_LOCAL_MEM_FENCE);");
-                    line("    for (size_t k = LOCAL / 2; k > 0; k /= 2) {");
-                    line("        if (me < k) {\n            const REAL other = tree[me + k];");
-                    line("            tree[me] = largest ? LARGER(tree[me], other) : tree[me] + other;\n        }");
-                    line("        barrier(CLK_LOCAL_MEM_FENCE);\n    }");
-                    line("    if (me == 0)\n        partial[get_group_id(0)] = tree[0];");
+                    line(&Self::tree("get_group_id(0)"));
                 }
             }
             Shape::Cpu if !sums.is_empty() => {
@@ -182,13 +269,13 @@ impl<T: Real> Writer<'_, T> {
     }
 
     /// Offsets that the group's right-hand sides read.
-    fn offsets(&self) -> Vec<[i32; 3]> {
+    pub(crate) fn offsets(&self) -> Vec<[i32; 3]> {
         let any = self.group.nodes.iter().any(|v| matches!(self.plan.graph().node(*v).op, Op::Rhs { .. }));
         if any { self.system.offsets() } else { Vec::new() }
     }
 
     /// How far along x neighbours reach down and up.
-    fn reach(&self) -> (i32, i32) {
+    pub(crate) fn reach(&self) -> (i32, i32) {
         let all = self.offsets();
         (all.iter().map(|o| -o[0]).max().unwrap_or(0).max(0), all.iter().map(|o| o[0]).max().unwrap_or(0).max(0))
     }
@@ -207,7 +294,7 @@ impl<T: Real> Writer<'_, T> {
     }
 
     /// Index along an axis of the point that stands for the neighbour at a distance; inside the grid in any case.
-    fn neighbour(&self, axis: usize, d: i32) -> String {
+    pub(crate) fn neighbour(&self, axis: usize, d: i32) -> String {
         let (i, n) = (["ix", "iy", "iz"][axis], ["NX", "NY", "NZ"][axis]);
         let low = d < 0;
         let other = match (&self.system.bounds[axis][usize::from(!low)], low) {
@@ -251,64 +338,71 @@ impl<T: Real> Writer<'_, T> {
         };
         for v in self.group.reads.iter().filter(|v| pointwise(v)) {
             for f in 0..fields {
-                line(format!("const REAL n{}_{f} = {}[AT(p, {f})];", v.0, self.buffer(*v)));
+                line(format!("const REAL n{}_{f} = {};", v.0, self.get(&self.buffer(*v), "p", f)));
             }
         }
         for v in &self.group.nodes {
             match &graph.node(*v).op {
                 Op::Input => {}
                 Op::Rhs { x, .. } => {
-                    for (f, formula) in self.system.formulas.iter().enumerate() {
-                        let value = formula.opencl::<T>(&mut |leaf| self.leaf(leaf, *x, v.0, inner));
+                    let read = |field: usize, offset: [i32; 3]| {
+                        let (row, column) = (row_name(offset[1], offset[2]), column_name(offset[0]));
+                        self.get(&self.buffer(*x), &format!("{row} + {column}"), field)
+                    };
+                    for f in 0..fields {
+                        let value = self.derivative(f, v.0, &|axis| inner && axis == 0, &read);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
                 }
-                Op::Lc { terms } => {
+                Op::Lc { .. } => {
                     for f in 0..fields {
-                        let term = |(k, (c, r)): (usize, &(crate::graph::Coefficient, Value))| match c.is_one() {
-                            true => format!("n{}_{f}", r.0),
-                            false => format!("c{}_{k} * n{}_{f}", v.0, r.0),
-                        };
-                        let sum: Vec<_> = terms.iter().enumerate().map(term).collect();
-                        line(format!("const REAL n{}_{f} = {};", v.0, sum.join(" + ")));
+                        line(format!("const REAL n{}_{f} = {};", v.0, self.combination(*v, f, &plain_name)));
                     }
                 }
-                Op::Red { error, from, to, absolute } => {
+                Op::Red { .. } => {
                     for f in 0..fields {
-                        let size = format!("fmax(fabs(n{}_{f}), fabs(n{}_{f}))", from.0, to.0);
-                        let absolute = absolute.map_or("absolute".into(), |v| format!("n{}_{f}", v.0));
-                        line(format!("const REAL q{f} = fabs(n{}_{f} / ({absolute} + relative * {size}));", error.0));
-                        line(format!("sum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};"));
+                        line(self.measure(*v, f, &plain_name));
                     }
                 }
             }
         }
         for v in &self.group.writes {
-            for f in 0..fields {
-                line(format!("{}[AT(p, {f})] = n{}_{f};", self.buffer(*v), v.0));
-            }
+            let names: Vec<String> = (0..fields).map(|f| plain_name(*v, f)).collect();
+            line(self.put(&self.buffer(*v), "p", &names));
         }
         text
     }
 
-    /// What depends on the point, for the right-hand side `node` of the vector `x`.
-    fn leaf(&self, leaf: &Expr, x: Value, node: usize, inner: bool) -> String {
-        match leaf {
-            Expr::Field { field, offset } => self.access(*field, *offset, (x, node, inner), [None; 3]),
+    /// The formula of field `f` as the right-hand side `node`; `read` reads a neighbour, `inside` names the axes along which
+    /// no neighbour is outside the grid.
+    pub(crate) fn derivative(
+        &self,
+        f: usize,
+        node: usize,
+        inside: &dyn Fn(usize) -> bool,
+        read: &dyn Fn(usize, [i32; 3]) -> String,
+    ) -> String {
+        self.system.formulas[f].opencl::<T>(&mut |leaf| match leaf {
+            Expr::Field { field, offset } => self.access(*field, *offset, node, (inside, read), [None; 3]),
             Expr::Sum(sum) => {
                 let m = self.system.sums().iter().position(|s| *s == &**sum).expect("the system's sums are all there");
                 dense::sum_name(Value(node), m, self.shape)
             }
-            Expr::Snippet => format!("derivative(p, t{node}, par, {})", self.buffer(x)),
+            Expr::Snippet => {
+                let Op::Rhs { x, .. } = self.plan.graph().node(Value(node)).op else {
+                    unreachable!("only right-hand sides have formulas")
+                };
+                format!("derivative(p, t{node}, par, {})", self.buffer(x))
+            }
             other => self.plain(other, [0; 3], node),
-        }
+        })
     }
 
     /// Time, parameters and coordinates at an offset.
     fn plain(&self, leaf: &Expr, offset: [i32; 3], node: usize) -> String {
         match leaf {
             Expr::Time => format!("t{node}"),
-            Expr::Parameter(p) => format!("par[{p}]"),
+            Expr::Parameter(p) => format!("par{p}"),
             other => dense::leaf_at_point::<T>(self.system, other, offset),
         }
     }
@@ -319,14 +413,13 @@ impl<T: Real> Writer<'_, T> {
         &self,
         field: usize,
         offset: [i32; 3],
-        (x, node, inner): (Value, usize, bool),
+        node: usize,
+        (inside, read): (&dyn Fn(usize) -> bool, Read<'_>),
         left: [Option<Side>; 3],
     ) -> String {
-        let inside =
-            format!("{}[AT({} + {}, {field})]", self.buffer(x), row_name(offset[1], offset[2]), column_name(offset[0]));
         // The first axis that leaves the grid at a side with values decides.
         let mut text = String::new();
-        for axis in usize::from(inner)..3 {
+        for axis in (0..3).filter(|a| !inside(*a)) {
             let d = offset[axis];
             let side = if d > 0 { Side::High } else { Side::Low };
             let Bound::Value(formulas) = &self.system.bounds[axis][side as usize] else { continue };
@@ -344,24 +437,31 @@ impl<T: Real> Writer<'_, T> {
             let value = formulas[field].opencl::<T>(&mut |leaf| match leaf {
                 Expr::Field { field, offset: inward } => {
                     let further = std::array::from_fn(|a| offset[a] + inward[a]);
-                    self.access(*field, further, (x, node, inner), known)
+                    self.access(*field, further, node, (inside, read), known)
                 }
                 other => self.plain(other, offset, node),
             });
             write!(text, "{outside} ? {value} : ").expect("text grows");
         }
-        format!("({text}{inside})")
+        format!("({text}{})", read(field, offset))
     }
+}
+
+/// How a neighbour's value is read: field and offset.
+type Read<'a> = &'a dyn Fn(usize, [i32; 3]) -> String;
+
+fn plain_name(v: Value, f: usize) -> String {
+    format!("n{}_{f}", v.0)
 }
 
 fn signed(d: i32) -> String {
     if d < 0 { format!("m{}", d.unsigned_abs()) } else { d.to_string() }
 }
 
-fn row_name(dy: i32, dz: i32) -> String {
+pub(crate) fn row_name(dy: i32, dz: i32) -> String {
     format!("row_{}_{}", signed(dy), signed(dz))
 }
 
-fn column_name(d: i32) -> String {
+pub(crate) fn column_name(d: i32) -> String {
     format!("x_{}", signed(d))
 }

@@ -12,24 +12,63 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
+    /// The fastest of the others for the method, the system and the device.
+    Auto,
     /// One kernel for each operation.
     Basic,
     /// One kernel for each link: right-hand sides that are independent of each other with all linear combinations and
     /// reductions that need nothing later. Linear combinations are split so that the fewest words are moved.
     Fused,
+    /// Several links in one kernel: tiles along the index of grid points, computed with as much of their neighbours as they
+    /// need.
+    Overlapped,
+    /// Several links in two kernels: tiles that get narrower from link to link, then what is left between them.
+    Trapezoidal,
+    /// Rows of tiles that get wider for some links and then narrower, each between two of the row before.
+    Hexagonal,
+    /// Several links in one kernel on a grid of one or two dimensions: strips of columns, the links following each other
+    /// down the rows. What is computed twice does not depend on the length of the rows.
+    Grid,
 }
 
 impl Variant {
-    /// The variant of this name, `basic` or `fused`.
+    /// Every variant.
+    pub const ALL: [Variant; 7] = [
+        Variant::Auto,
+        Variant::Basic,
+        Variant::Fused,
+        Variant::Overlapped,
+        Variant::Trapezoidal,
+        Variant::Hexagonal,
+        Variant::Grid,
+    ];
+
+    /// The variant of this name.
     ///
     /// # Errors
     /// [`Error::Value`] for another name.
     pub fn named(name: &str) -> Result<Variant> {
-        match name {
-            "basic" => Ok(Variant::Basic),
-            "fused" => Ok(Variant::Fused),
-            _ => Err(Error::value("variant", "basic or fused", name)),
+        let all = Variant::ALL.map(Variant::name);
+        let known = Variant::ALL.into_iter().find(|v| v.name() == name);
+        known.ok_or_else(|| Error::value("variant", format!("one of {}", all.join(", ")), name))
+    }
+
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Auto => "auto",
+            Variant::Basic => "basic",
+            Variant::Fused => "fused",
+            Variant::Overlapped => "overlapped",
+            Variant::Trapezoidal => "trapezoidal",
+            Variant::Hexagonal => "hexagonal",
+            Variant::Grid => "grid",
         }
+    }
+
+    /// Whether a kernel computes several links.
+    pub fn tiled(self) -> bool {
+        matches!(self, Variant::Overlapped | Variant::Trapezoidal | Variant::Hexagonal | Variant::Grid)
     }
 }
 
@@ -42,6 +81,8 @@ pub struct Group {
     pub reads: Vec<Value>,
     /// Vectors written to memory.
     pub writes: Vec<Value>,
+    /// Vectors that tiles hand over to each other inside the group, along their borders only.
+    pub saved: Vec<Value>,
 }
 
 /// A schedule of one step.
@@ -59,14 +100,105 @@ const EXHAUSTIVE: usize = 2000;
 
 impl Plan {
     /// The schedule of a graph.
+    ///
+    /// # Panics
+    /// For [`Variant::Auto`], which is no schedule.
     pub fn new(graph: &Graph, variant: Variant) -> Plan {
         match variant {
+            Variant::Auto => panic!("which variant runs is not decided"),
             Variant::Basic => {
                 let nodes = (0..graph.nodes().len()).map(Value).filter(|v| graph.node(*v).op != Op::Input);
                 Plan::of(graph.clone(), variant, nodes.map(|v| vec![v]).collect())
             }
             Variant::Fused => Plan::best(graph),
+            _ => Plan::tiled(graph, variant, 1, usize::MAX),
         }
+    }
+
+    /// The schedule of `steps` steps with at most `most` links in a kernel, cut where the fewest words are moved. More than
+    /// one step leaves the error estimate out.
+    ///
+    /// # Panics
+    /// When `steps` or `most` is 0, or for a variant that is not tiled.
+    pub fn tiled(graph: &Graph, variant: Variant, steps: usize, most: usize) -> Plan {
+        assert!(steps > 0 && most > 0 && variant.tiled(), "steps and links of a tiled variant");
+        let one = if steps > 1 { graph.without_error() } else { graph.clone() };
+        // Values that wait for a later link occupy registers, as many as links lie between.
+        let waiting = |plan: &Plan| (plan.waits(), plan.buffers);
+        let one = Plan::search(&one, &waiting).graph;
+        let graph = if steps > 1 { one.repeat(steps) } else { one };
+        let links = graph.links();
+        let last = links.iter().copied().max().unwrap_or(0);
+        let mut until = vec![0; graph.nodes().len()];
+        for (k, node) in graph.nodes().iter().enumerate() {
+            for r in node.op.reads() {
+                until[r.0] = until[r.0].max(links[k]);
+            }
+        }
+        for (input, value) in graph.carries() {
+            until[value.0] = usize::MAX;
+            until[input.0] = usize::MAX;
+        }
+        let reads_in = |v: usize, a: usize, b: usize| {
+            let node = |k: &usize| links[*k] > a && links[*k] <= b && graph.nodes()[*k].op.reads().contains(&Value(v));
+            (0..links.len()).any(|k| node(&k))
+        };
+        // Words of a kernel with the links after a up to b; what needs no right-hand side goes with the first.
+        let words = |a: usize, b: usize| {
+            let made = |v: usize| links[v] > a && links[v] <= b && (a > 0 || graph.nodes()[v].op != Op::Input);
+            let read = (0..links.len()).filter(|v| links[*v] <= a && reads_in(*v, a, b)).count();
+            read + (0..links.len()).filter(|v| made(*v) && until[*v] > b).count()
+        };
+        // Fewest words up to each link, with the cut before.
+        let mut least = vec![(0, 0)];
+        for b in 1..=last {
+            let from = b.saturating_sub(most);
+            let best = (from..b).map(|a| (least[a].0 + words(a, b), a)).min().expect("there is a link before");
+            least.push(best);
+        }
+        let mut cuts = vec![last];
+        while let Some(&b) = cuts.last().filter(|b| **b > 0) {
+            cuts.push(least[b].1);
+        }
+        cuts.reverse();
+        let nodes = (0..graph.nodes().len()).map(Value).filter(|v| graph.node(*v).op != Op::Input);
+        let nodes: Vec<Value> = nodes.collect();
+        let groups = cuts.windows(2).map(|ab| {
+            let inside = |v: &&Value| links[v.0] <= ab[1] && (links[v.0] > ab[0] || ab[0] == 0);
+            let mut group: Vec<Value> = nodes.iter().filter(inside).copied().collect();
+            group.sort_by_key(|v| links[v.0]);
+            group
+        });
+        let groups = groups.collect();
+        Plan::of(graph, variant, groups)
+    }
+
+    /// Most values that a point of a tile keeps from one link of the group to the next.
+    pub(crate) fn waiting(&self, group: &Group) -> usize {
+        let links = self.graph.links();
+        let mut until = links.clone();
+        for v in &group.nodes {
+            for r in self.graph.node(*v).op.reads() {
+                until[r.0] = until[r.0].max(links[v.0]);
+            }
+        }
+        let all: Vec<Value> = group.nodes.iter().chain(&group.reads).copied().collect();
+        let first = group.nodes.iter().map(|v| links[v.0]).min().unwrap_or(0);
+        let last = group.nodes.iter().map(|v| links[v.0]).max().unwrap_or(0);
+        let kept = |link: usize| all.iter().filter(|v| links[v.0] <= link && until[v.0] > link).count();
+        (first..last).map(kept).max().unwrap_or(1)
+    }
+
+    /// Links that values wait for their later uses, over all values.
+    fn waits(&self) -> usize {
+        let links = self.graph.links();
+        let mut until = links.clone();
+        for (k, node) in self.graph.nodes().iter().enumerate() {
+            for r in node.op.reads() {
+                until[r.0] = until[r.0].max(links[k]);
+            }
+        }
+        until.iter().zip(&links).map(|(u, l)| u - l).sum()
     }
 
     /// The fused schedule whose linear combinations are split from the links `starts` on, one for each of
@@ -95,6 +227,11 @@ impl Plan {
 
     /// The fused schedule that moves the fewest words.
     fn best(graph: &Graph) -> Plan {
+        Plan::search(graph, &|plan: &Plan| (plan.words(), plan.buffers))
+    }
+
+    /// The fused schedule for which `price` is least.
+    fn search(graph: &Graph, price: &dyn Fn(&Plan) -> (usize, usize)) -> Plan {
         let links = graph.links();
         // Links in which a term of the combination is made, and its own, which means to gather it there.
         let choices: Vec<Vec<usize>> = graph
@@ -116,7 +253,7 @@ impl Plan {
             })
             .collect();
         let plan = |at: &[usize]| Plan::fused(graph, &at.iter().zip(&choices).map(|(k, c)| c[*k]).collect::<Vec<_>>());
-        let cost = |at: &[usize]| (plan(at).words(), plan(at).buffers);
+        let cost = |at: &[usize]| price(&plan(at));
         let count = choices.iter().fold(1_usize, |n, c| n.saturating_mul(c.len()));
         let mut best = vec![0; choices.len()];
         let mut least = cost(&best);
@@ -165,6 +302,7 @@ impl Plan {
 
     fn of(graph: Graph, variant: Variant, groups: Vec<Vec<Value>>) -> Plan {
         let n = graph.nodes().len();
+        let links = graph.links();
         let mut made = vec![usize::MAX; n];
         let mut last_read = vec![0; n];
         for (g, nodes) in groups.iter().enumerate() {
@@ -191,8 +329,14 @@ impl Plan {
                     nodes.iter().flat_map(|v| graph.node(*v).op.reads()).filter(|r| made[r.0] != g).collect();
                 reads.sort_unstable();
                 reads.dedup();
-                let writes = nodes.iter().copied().filter(|v| last_read[v.0] > g).collect();
-                Group { nodes, reads, writes }
+                let writes: Vec<Value> = nodes.iter().copied().filter(|v| last_read[v.0] > g).collect();
+                let handed = |v: &Value| {
+                    let later = nodes.iter().filter(|k| links[k.0] > links[v.0]);
+                    !writes.contains(v) && later.flat_map(|k| graph.node(*k).op.reads()).any(|r| r == *v)
+                };
+                let borders = matches!(variant, Variant::Trapezoidal | Variant::Hexagonal);
+                let saved = nodes.iter().copied().filter(|v| borders && handed(v)).collect();
+                Group { nodes, reads, writes, saved }
             })
             .collect();
         // Vectors that nobody needs any more give their place to later ones; what neighbours are read from gives it only
@@ -205,18 +349,31 @@ impl Plan {
         }
         let mut free: Vec<usize> = Vec::new();
         for (g, group) in groups.iter().enumerate() {
-            let stencil =
-                |v: &Value| group.nodes.iter().any(|k| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v));
+            // Tiles read with a margin that other tiles write.
+            let stencil = |v: &Value| {
+                let neighbours = |k: &Value| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v);
+                variant.tiled() || group.nodes.iter().any(neighbours)
+            };
             let (after, now): (Vec<_>, Vec<_>) =
                 group.reads.iter().filter(|v| last_read[v.0] == g).partition(|v| stencil(v));
-            free.extend(now.iter().filter_map(|v: &&Value| place[v.0]));
-            for v in &group.writes {
-                place[v.0] = Some(free.pop().unwrap_or_else(|| {
+            // A sum takes the place of one of its terms. A right-hand side does not take the place of what its kernel reads:
+            // it may be known before that has arrived, and the store would wait.
+            let mut now: Vec<usize> = now.iter().filter_map(|v: &&Value| place[v.0]).collect();
+            for v in group.writes.iter().chain(&group.saved) {
+                let terms = match graph.node(*v).op {
+                    Op::Lc { .. } => graph.node(*v).op.reads(),
+                    _ => Vec::new(),
+                };
+                let own = now.iter().position(|b| terms.iter().any(|r| place[r.0] == Some(*b)));
+                let kept = own.map(|k| now.swap_remove(k)).or_else(|| free.pop());
+                place[v.0] = Some(kept.unwrap_or_else(|| {
                     buffers += 1;
                     buffers - 1
                 }));
             }
+            free.extend(now);
             free.extend(after.iter().filter_map(|v: &&Value| place[v.0]));
+            free.extend(group.saved.iter().filter_map(|v| place[v.0]));
         }
         Plan { variant, graph, groups, place, buffers }
     }

@@ -58,7 +58,7 @@ impl<T: Real> Stepper<T> for Reference<'_, T> {
             let (before, rest) = self.values.split_at_mut(k);
             match &node.op {
                 Op::Input => {}
-                Op::Rhs { c, x } => self.rhs.eval(time + T::of(*c) * step, &before[x.0], &mut rest[0]),
+                Op::Rhs { c, x, .. } => self.rhs.eval(time + T::of(*c) * step, &before[x.0], &mut rest[0]),
                 Op::Lc { terms } => {
                     for (position, (c, v)) in terms.iter().enumerate() {
                         let factor = coefficient(*c, step);

@@ -36,7 +36,8 @@ const TABLE: &str = "target/ci/amd.txt";
 /// Compiles every build for every target and judges the kernels that run on GPUs.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let libraries = device_libraries(workspace)?;
-    let builds = kernels::builds(workspace)?;
+    let mut builds = kernels::builds(workspace)?;
+    builds.extend(kernels::generated_builds(workspace)?);
     let jobs: Vec<(&Build, &Target)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, t))).collect();
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libraries));
     let mut table = format!("{:<8} {:<24} {}\n", "target", "build", Usage::HEADER);

@@ -19,14 +19,17 @@ use crate::ci::Verdict;
 use crate::opencl_c::{Kind, Source, Token};
 use crate::system::Workspace;
 
-/// Checks every kernel file.
+/// Checks every kernel file, and a sample of those that are made at run time.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let common = kernels::common(workspace)?;
     let mut findings = Vec::new();
     let (mut kernels_seen, mut barriers_seen) = (0, 0);
     let files = kernels::files(workspace)?;
-    for name in std::iter::once("common").chain(files.iter().map(String::as_str)) {
-        let file = format!("kernels/{name}.cl");
+    let own = std::iter::once("common").chain(files.iter().map(String::as_str)).map(|name| ("kernels", name));
+    let generated = kernels::generated(workspace)?;
+    let made = generated.iter().map(|name| (kernels::GENERATED, name.as_str()));
+    for (folder, name) in own.chain(made) {
+        let file = format!("{folder}/{name}.cl");
         let text = std::fs::read_to_string(workspace.path(&file))?;
         let report = scan(if name == "common" { "" } else { &common }, &text);
         kernels_seen += report.kernels;

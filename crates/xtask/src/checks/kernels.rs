@@ -12,6 +12,9 @@ use crate::system::{self, Workspace};
 
 /// Names the defines, beyond those of the precision, with which the library builds a kernel file.
 const BUILDS: &str = "kernels/builds.txt";
+const KERNELS: &str = "kernels";
+/// Where the kernels that the library makes at run time are written for the checks.
+pub(crate) const GENERATED: &str = "target/ci/generated";
 const COMMON: &str = "kernels/common.cl";
 
 /// Items of a work-group as the library has it by default on a GPU.
@@ -26,6 +29,8 @@ pub(crate) enum Precision {
 /// One compilation of one kernel file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Build {
+    /// Where the file is.
+    folder: &'static str,
     /// The file's name without its ending.
     pub(crate) file: String,
     pub(crate) precision: Precision,
@@ -53,7 +58,7 @@ impl Build {
             Precision::Double => ["-DREAL=double", "-DREAL_BITS=64"].as_slice(),
         });
         clang.arg(format!("-DLOCAL={LOCAL}")).args(self.defines.iter().map(|d| format!("-D{d}")));
-        clang.arg(format!("kernels/{}.cl", self.file));
+        clang.arg(format!("{}/{}.cl", self.folder, self.file));
         clang
     }
 }
@@ -65,16 +70,36 @@ pub(crate) fn common(workspace: &Workspace) -> Result<String> {
 
 /// The names of the kernel files, without ending and without `common`.
 pub(crate) fn files(workspace: &Workspace) -> Result<Vec<String>> {
-    let folder = std::fs::read_dir(workspace.path("kernels")).context("cannot read the folder kernels")?;
-    let paths: Vec<PathBuf> = folder.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    let mut names: Vec<String> = paths
-        .iter()
+    Ok(names_in(workspace, KERNELS)?.into_iter().filter(|name| name != "common").collect())
+}
+
+/// The names of the kernel files in a folder, without ending.
+fn names_in(workspace: &Workspace, folder: &str) -> Result<Vec<String>> {
+    let entries =
+        std::fs::read_dir(workspace.path(folder)).with_context(|| format!("cannot read the folder {folder}"))?;
+    let paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    let mut names: Vec<String> = (paths.iter())
         .filter(|path| path.extension().is_some_and(|e| e == "cl"))
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .filter(|name| name != "common")
         .collect();
     names.sort_unstable();
     Ok(names)
+}
+
+/// A sample of the kernels that the library makes at run time for methods of ordinary differential equations, written
+/// anew to [`GENERATED`]; their names without ending.
+pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
+    system::fresh_folder(&workspace.path(GENERATED))?;
+    let mut cargo = workspace.cargo();
+    cargo.args(["run", "--quiet", "-p", "clinalg-ode", "--example", "sources", "--", GENERATED]);
+    system::capture_ok(&mut cargo)?;
+    names_in(workspace, GENERATED)
+}
+
+/// Builds of [`generated`] kernels.
+pub(crate) fn generated_builds(workspace: &Workspace) -> Result<Vec<Build>> {
+    let build = |file| Build { folder: GENERATED, file, precision: Precision::Double, defines: Vec::new() };
+    Ok(generated(workspace)?.into_iter().map(build).collect())
 }
 
 /// Every way in which the library compiles the kernel files.
@@ -108,7 +133,7 @@ fn parse_builds(files: &[String], table: &str) -> Result<Vec<Build>> {
         }
         for defines in of_file {
             for precision in [Precision::Single, Precision::Double] {
-                builds.push(Build { file: file.clone(), precision, defines: defines.clone() });
+                builds.push(Build { folder: KERNELS, file: file.clone(), precision, defines: defines.clone() });
             }
         }
     }

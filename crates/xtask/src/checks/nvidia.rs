@@ -20,7 +20,8 @@ const TABLE: &str = "target/ci/nvidia.txt";
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let libclc = setup::libclc().context("libclc is gone")?;
     let ptxas = setup::ptxas(workspace).context("ptxas is gone")?;
-    let builds = kernels::builds(workspace)?;
+    let mut builds = kernels::builds(workspace)?;
+    builds.extend(kernels::generated_builds(workspace)?);
     std::fs::create_dir_all(workspace.path(FOLDER))?;
     let jobs: Vec<(&Build, &str)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, *t))).collect();
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libclc, &ptxas));

@@ -1,0 +1,253 @@
+//! Which variant and which sizes of tiles run: the model names the best few, a trial of each decides.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fmt::Write;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clinalg::{Context, Real, Shape, tune};
+
+use crate::device::{DeviceOptions, DeviceStepper};
+use crate::integrate::Stepper;
+use crate::method::Method;
+use crate::plan::Variant;
+use crate::rhs::System;
+use crate::schedule::{Outline, Target, Tile};
+use crate::{Error, Result};
+
+/// Components from which on a trial pays; below, launches cost more than the traffic that tiles save.
+const TRIAL: usize = 1 << 18;
+
+/// Candidates that are tried.
+const TRIED: usize = 5;
+
+/// Runs of a candidate whose median counts, and runs before that.
+const RUNS: usize = 5;
+const WARM: usize = 2;
+
+/// What was chosen, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) options: DeviceOptions,
+    /// A line for people.
+    pub(crate) reason: String,
+}
+
+/// A candidate with what the model says of it.
+#[derive(Debug, Clone)]
+struct Candidate {
+    options: DeviceOptions,
+    /// Words moved per component and step, or what the work weighs where that is more.
+    price: f64,
+    /// Bytes of vectors.
+    memory: u64,
+}
+
+/// The best variant for a method, a system and a device. Steps are at most `steps` at once, tiles those of `tile` where they
+/// are given.
+///
+/// # Errors
+/// [`Error::Memory`] when no variant fits the device; those of the device.
+pub(crate) fn choose<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    wanted: &DeviceOptions,
+) -> Result<Choice> {
+    let available = context.device().global_mem.saturating_sub(context.memory().live_bytes);
+    let all = candidates::<T>(&Target::of(context), method, system, wanted);
+    let fits: Vec<Candidate> = all.iter().filter(|c| c.memory <= available).cloned().collect();
+    let Some(best) = fits.first() else {
+        let needs = all.iter().map(|c| format!("{} {}", c.options.variant.name(), c.memory)).collect::<Vec<_>>();
+        return Err(Error::Memory { needs: needs.join(", "), available });
+    };
+    if system.components() < TRIAL {
+        // A launch for each link at most: fused kernels.
+        let fused = fits.iter().find(|c| c.options.variant == Variant::Fused).unwrap_or(best);
+        return Ok(Choice { options: fused.options, reason: "a small system, not tried".into() });
+    }
+    let path = tune::folder().map(|folder| folder.join("ode.txt"));
+    let key = key::<T>(context, method, system, wanted);
+    if let Some((options, seconds)) = path.as_deref().and_then(|path| known(path, key))
+        && fits.iter().any(|c| c.options == options)
+    {
+        let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
+        return Ok(Choice { options, reason });
+    }
+    let mut times: Vec<(f64, DeviceOptions)> = Vec::new();
+    for candidate in fits.iter().take(TRIED) {
+        // What a driver cannot build or run is no candidate.
+        if let Ok(seconds) = measure::<T>(context, method, system, &candidate.options) {
+            times.push((seconds, candidate.options));
+        }
+    }
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let Some(&(seconds, options)) = times.first() else {
+        return Ok(Choice {
+            options: DeviceOptions { variant: Variant::Basic, steps: 1, tile: None },
+            reason: "nothing else runs".into(),
+        });
+    };
+    if let Some(path) = &path {
+        // A choice that cannot be kept is made again.
+        let _ = keep(path, key, &options, seconds);
+    }
+    let mut reason = String::from("measured a step:");
+    for (seconds, options) in &times {
+        write!(reason, " {} {:.3} ms", describe(options), seconds * 1e3).expect("text grows");
+    }
+    Ok(Choice { options, reason })
+}
+
+fn describe(options: &DeviceOptions) -> String {
+    match options.tile {
+        Some(Tile { links, items, points, .. }) => {
+            format!(
+                "{} (links {links}, items {items}, points {points}, steps {})",
+                options.variant.name(),
+                options.steps
+            )
+        }
+        None => options.variant.name().to_owned(),
+    }
+}
+
+/// Candidates, the best by the model first; at most two sizes of a variant.
+fn candidates<T: Real>(target: &Target, method: &Method, system: &System, wanted: &DeviceOptions) -> Vec<Candidate> {
+    let graph = method.graph();
+    let rhs = graph.rhs_count() as f64;
+    let bytes = |vectors: usize| (vectors * system.components() * size_of::<T>()) as u64;
+    let mut all = Vec::new();
+    for variant in [Variant::Basic, Variant::Fused] {
+        if let Ok(one) = Outline::new::<T>(target, graph, system, variant, 1, None) {
+            let options = DeviceOptions { variant, steps: 1, tile: None };
+            all.push(Candidate { options, price: one.price(rhs), memory: bytes(one.plan.buffers()) });
+        }
+    }
+    let mut counts = vec![1, wanted.steps.max(1)];
+    counts.dedup();
+    for variant in Variant::ALL.into_iter().filter(|v| v.tiled()) {
+        let mut own = Vec::new();
+        for steps in &counts {
+            let make = |steps, tile| Outline::new::<T>(target, graph, system, variant, steps, tile);
+            let outlines = match (wanted.tile, make(*steps, wanted.tile)) {
+                (_, Err(_)) => continue,
+                (Some(_), Ok(one)) => vec![one],
+                (None, Ok(_)) => Outline::sizes::<T>(target, graph, system, variant, *steps),
+            };
+            for many in outlines {
+                let Ok(one) = make(1, many.tile) else { continue };
+                let options = DeviceOptions { variant, steps: *steps, tile: many.tile };
+                let memory = bytes(one.plan.buffers().max(many.plan.buffers()));
+                own.push(Candidate { options, price: many.price(rhs), memory });
+            }
+        }
+        own.sort_by(|a, b| a.price.total_cmp(&b.price));
+        all.extend(own.into_iter().take(2));
+    }
+    all.sort_by(|a, b| a.price.total_cmp(&b.price));
+    all
+}
+
+/// Median seconds of a step.
+fn measure<T: Real>(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<f64> {
+    let mut stepper = DeviceStepper::<T>::with(context, method, system, options)?;
+    let times = vec![0.0; options.steps];
+    let mut seconds = Vec::new();
+    for run in 0..WARM + RUNS {
+        let start = Instant::now();
+        stepper.advance(&times, 0.0)?;
+        context.finish()?;
+        if run >= WARM {
+            seconds.push(start.elapsed().as_secs_f64() / options.steps as f64);
+        }
+    }
+    seconds.sort_by(f64::total_cmp);
+    Ok(seconds[RUNS / 2])
+}
+
+/// Names the device with its driver, the method and the class of the system: its formulas and boundaries, the length of its
+/// rows and how many components there are, by the binary logarithm.
+fn key<T: Real>(context: &Context, method: &Method, system: &System, wanted: &DeviceOptions) -> u64 {
+    let device = context.device();
+    let mut hasher = DefaultHasher::new();
+    (&device.platform, &device.name, &device.driver, context.shape() == Shape::Gpu, T::PRECISION).hash(&mut hasher);
+    (method.graph().to_text(), format!("{:?} {:?}", system.formulas, system.bounds)).hash(&mut hasher);
+    (system.layout() as u8, system.grid.n[0], system.grid.dims, tune::class(system.components())).hash(&mut hasher);
+    format!("{wanted:?}").hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The choice kept under `key`, and its seconds for a step. Lines that cannot be read are none.
+fn known(path: &Path, key: u64) -> Option<(DeviceOptions, f64)> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let name = format!("{key:016x}");
+    text.lines().rev().find_map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [first, variant, steps, links, items, points, rows, seconds] = words[..] else { return None };
+        if first != name {
+            return None;
+        }
+        let variant = Variant::named(variant).ok()?;
+        let steps = steps.parse().ok().filter(|s| *s > 0)?;
+        let number = |text: &str| text.parse::<usize>().ok();
+        let tile = Tile { links: number(links)?, items: number(items)?, points: number(points)?, rows: number(rows)? };
+        let tile = (tile.links > 0).then_some(tile);
+        Some((DeviceOptions { variant, steps, tile }, seconds.parse().ok()?))
+    })
+}
+
+/// Keeps a choice for later, in place of one with the same key.
+fn keep(path: &Path, key: u64, options: &DeviceOptions, seconds: f64) -> std::io::Result<()> {
+    let name = format!("{key:016x}");
+    let old = std::fs::read_to_string(path).unwrap_or_default();
+    let mut text: String = old.lines().filter(|l| !l.starts_with(&name)).flat_map(|l| [l, "\n"]).collect();
+    let Tile { links, items, points, rows } = options.tile.unwrap_or(Tile { links: 0, items: 0, points: 0, rows: 0 });
+    writeln!(text, "{name} {} {} {links} {items} {points} {rows} {seconds:e}", options.variant.name(), options.steps)
+        .expect("text grows");
+    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+    std::fs::create_dir_all(&folder)?;
+    let new = folder.join(format!("ode.{}.txt", std::process::id()));
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_kept_and_damaged_lines_are_none() {
+        let folder = std::env::temp_dir().join(format!("clinalg-ode-choices-{}", std::process::id()));
+        let path = folder.join("ode.txt");
+        assert_eq!(known(&path, 1), None);
+        let fused = DeviceOptions { variant: Variant::Fused, steps: 1, tile: None };
+        let tile = Some(Tile { links: 4, items: 256, points: 2, rows: 0 });
+        let grid = DeviceOptions { variant: Variant::Grid, steps: 3, tile };
+        keep(&path, 1, &fused, 1e-3).unwrap();
+        keep(&path, 2, &fused, 2e-3).unwrap();
+        keep(&path, 2, &grid, 5e-4).unwrap();
+        assert_eq!(known(&path, 1), Some((fused, 1e-3)));
+        assert_eq!(known(&path, 2), Some((grid, 5e-4)));
+        std::fs::write(&path, "0000000000000002 grid 0 1 1 1 1 1\n0000000000000002 nothing\n").unwrap();
+        assert_eq!(known(&path, 2), None);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_model_prefers_tiles_where_neighbours_are_near() {
+        let system = |n: &[usize]| {
+            let lap = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
+            System::builder(crate::Grid::unit(n)).field("u", lap).build().unwrap()
+        };
+        let method = Method::named("rk4").unwrap();
+        let best = |n: &[usize]| {
+            let all = candidates::<f64>(&Target::any(Shape::Gpu), &method, &system(n), &DeviceOptions::default());
+            assert!(all.windows(2).all(|w| w[0].price <= w[1].price));
+            all[0].options.variant
+        };
+        assert!(best(&[4096, 4096]) == Variant::Grid);
+        assert!(best(&[16, 100_000]).tiled());
+    }
+}

@@ -1,0 +1,378 @@
+//! The kernels of a plan on a device: their sources, ranges and buffers, and the sizes of tiles.
+
+use clinalg::runtime::{Kernel, Range};
+use clinalg::{Context, Real, Shape};
+
+use crate::device::{DeviceOptions, interned, interned_name};
+use crate::graph::Graph;
+use crate::method::Method;
+use crate::plan::{Group, Plan, Variant};
+use crate::rhs::System;
+use crate::stream::{Reach, Strip};
+use crate::tile::{Items, Launched, Phase, distance, group_links, most_arguments, phases, ring};
+use crate::{Error, Result, opencl, stream, tile};
+
+/// Sizes of tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// Most links in a kernel.
+    pub links: usize,
+    /// Items of a work-group, on GPUs.
+    pub items: usize,
+    /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there.
+    pub points: usize,
+    /// Rows of a strip of a grid.
+    pub rows: usize,
+}
+
+/// What kernels are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) shape: Shape,
+    /// Items of a work-group on GPUs.
+    local: usize,
+    /// Items of a processor.
+    chunks: usize,
+    local_mem: usize,
+    units: usize,
+}
+
+impl Target {
+    pub(crate) fn of(context: &Context) -> Target {
+        Target {
+            shape: context.shape(),
+            local: context.local(),
+            chunks: context.chunks(),
+            local_mem: context.device().local_mem as usize,
+            units: context.device().compute_units as usize,
+        }
+    }
+
+    /// A device of this kind that nobody asked.
+    pub(crate) fn any(shape: Shape) -> Target {
+        Target { shape, local: 256, chunks: 8, local_mem: LOCAL_BYTES, units: 64 }
+    }
+}
+
+/// The OpenCL C of the kernels of one step, and of `options.steps` steps where they are more, for a device of the kind
+/// `shape`, each with its name; `kernels/common.cl` stands before it. No device is asked.
+///
+/// # Errors
+/// [`Error::Variant`] where the system does not allow the variant; [`Error::Value`] for [`Variant::Auto`], which a device
+/// decides.
+pub fn sources<T: Real>(
+    method: &Method,
+    system: &System,
+    options: &DeviceOptions,
+    shape: Shape,
+) -> Result<Vec<(&'static str, &'static str)>> {
+    if options.variant == Variant::Auto {
+        return Err(Error::value("variant", "one that no device has to choose", options.variant.name()));
+    }
+    let mut all = Vec::new();
+    for steps in [1, options.steps].into_iter().take(if options.steps > 1 && options.variant.tiled() { 2 } else { 1 }) {
+        let outline =
+            Outline::new::<T>(&Target::any(shape), method.graph(), system, options.variant, steps, options.tile)?;
+        let schedule = outline.build::<T>(system, shape);
+        all.extend(schedule.launches.iter().map(|launch| (launch.name, launch.source)));
+    }
+    Ok(all)
+}
+
+/// A schedule before its kernels are written.
+#[derive(Debug, Clone)]
+pub(crate) struct Outline {
+    pub(crate) plan: Plan,
+    pub(crate) tile: Option<Tile>,
+    /// Words moved per component and step.
+    pub(crate) words: f64,
+    /// Work done for work needed.
+    pub(crate) redundancy: f64,
+    /// Partial sums of the norm of the error.
+    partials: usize,
+    parts: Vec<Part>,
+}
+
+/// A kernel to be.
+#[derive(Debug, Clone)]
+struct Part {
+    group: usize,
+    points: Points,
+    range: Range,
+    /// Where its partial sums begin.
+    partial: usize,
+}
+
+/// Points that a kernel works on.
+#[derive(Debug, Clone)]
+enum Points {
+    All,
+    Tiles(Phase, Items),
+    Strips(Strip),
+}
+
+impl Outline {
+    /// The kernels of `steps` steps, on tiles of the best size by the model where none is given.
+    pub(crate) fn new<T: Real>(
+        target: &Target,
+        graph: &Graph,
+        system: &System,
+        variant: Variant,
+        steps: usize,
+        tile: Option<Tile>,
+    ) -> Result<Outline> {
+        let refuse = |reason: String| Error::Variant { variant: variant.name(), reason };
+        match variant {
+            Variant::Auto => unreachable!("the variant is chosen before"),
+            Variant::Basic | Variant::Fused => return Ok(Outline::whole(target, Plan::new(graph, variant), system)),
+            _ if system.is_dense() || system.snippet.is_some() => {
+                return Err(refuse("the right-hand side is not made of formulas on neighbours in a grid".into()));
+            }
+            Variant::Trapezoidal | Variant::Hexagonal if ring(system) => {
+                return Err(refuse("the slowest axis is periodic: tiles would have to fit around it".into()));
+            }
+            Variant::Grid if system.grid.dims != 2 => {
+                return Err(refuse(format!("the grid has {} dimensions, not 2", system.grid.dims)));
+            }
+            _ => {}
+        }
+        let found = match tile {
+            Some(tile) => Outline::tiled(target, Plan::tiled(graph, variant, steps, tile.links), system, tile),
+            None => Outline::sizes::<T>(target, graph, system, variant, steps).into_iter().next(),
+        };
+        found.ok_or_else(|| match variant {
+            Variant::Grid => refuse("strips with the columns that the links reach over do not fit".into()),
+            _ => {
+                refuse(format!("points {} apart depend on each other; tiles of that size do not fit", distance(system)))
+            }
+        })
+    }
+
+    /// One kernel for each group over all points.
+    fn whole(target: &Target, plan: Plan, system: &System) -> Outline {
+        let points = system.grid().points();
+        let (range, partials) = match target.shape {
+            Shape::Cpu => (Range::d1(target.chunks, 1), target.chunks),
+            Shape::Gpu => (Range::d1(points, target.local), points.div_ceil(target.local)),
+        };
+        let part = |group| Part { group, points: Points::All, range, partial: 0 };
+        let parts = (0..plan.groups().len()).map(part).collect();
+        Outline { words: plan.words() as f64, redundancy: 1.0, plan, tile: None, partials, parts }
+    }
+
+    /// Outlines for sizes of tiles that fit the target, the best by the model first.
+    pub(crate) fn sizes<T: Real>(
+        target: &Target,
+        graph: &Graph,
+        system: &System,
+        variant: Variant,
+        steps: usize,
+    ) -> Vec<Outline> {
+        let whole = Plan::tiled(graph, variant, steps, usize::MAX);
+        let most = group_links(&whole, &whole.groups()[0]).len();
+        // Kernels of equal numbers of links.
+        let mut counts: Vec<usize> = (1..=4).map(|parts| most.div_ceil(parts)).collect();
+        counts.dedup();
+        let mut all = Vec::new();
+        for links in counts {
+            let plan = if links == most { whole.clone() } else { Plan::tiled(graph, variant, steps, links) };
+            let tiles: Vec<Tile> = match (target.shape, variant) {
+                (Shape::Gpu, Variant::Grid) => {
+                    [256, 128, 64].map(|items| Tile { links, items, points: 1, rows: 0 }).to_vec()
+                }
+                (Shape::Gpu, _) => {
+                    [4, 2, 1].map(|points| Tile { links, items: target.local, points, rows: 0 }).to_vec()
+                }
+                (Shape::Cpu, Variant::Grid) => vec![Tile { links, items: 1, points: 256 + 2 * links, rows: 0 }],
+                (Shape::Cpu, _) => {
+                    let points = 1024.max(8 * distance(system) * links);
+                    vec![Tile { links, items: 1, points, rows: 0 }]
+                }
+            };
+            let fits = |tile: &Tile| plan.groups().iter().all(|group| fits::<T>(target, &plan, group, system, tile));
+            let chosen = tiles.into_iter().filter(fits);
+            all.extend(chosen.filter_map(|tile| Outline::tiled(target, plan.clone(), system, tile)));
+        }
+        let rhs = graph.rhs_count() as f64;
+        all.sort_by(|a, b| a.price(rhs).total_cmp(&b.price(rhs)));
+        all
+    }
+
+    /// Words that a step moves, or what its work weighs where that is more, for `rhs` evaluations a step.
+    pub(crate) fn price(&self, rhs: f64) -> f64 {
+        match self.plan.variant().tiled() {
+            true => self.words.max(WORK * rhs * self.redundancy) + PER_KERNEL * self.parts.len() as f64,
+            false => self.words,
+        }
+    }
+
+    /// Tiles of one size; `None` where they are too small.
+    fn tiled(target: &Target, plan: Plan, system: &System, tile: Tile) -> Option<Outline> {
+        let (points, d) = (system.grid().points(), distance(system));
+        let items = Items { local: tile.items, points: tile.points };
+        let mut parts = Vec::new();
+        let (mut partials, mut words, mut work, mut needed) = (0, 0.0, 0.0, 0.0);
+        for (k, group) in plan.groups().iter().enumerate() {
+            let links = group_links(&plan, group).len();
+            let reduces = opencl::reduces(&plan, group);
+            needed += links as f64;
+            if plan.variant() == Variant::Grid {
+                let columns = strip_columns(target, &tile);
+                let (part, tiles, moved, done) = strip_part(target, &plan, k, system, tile, columns, partials)?;
+                parts.push(part);
+                words += moved;
+                work += done;
+                partials += if reduces { tiles } else { 0 };
+                continue;
+            }
+            for phase in phases(plan.variant(), links, points, d, items.local * items.points)? {
+                words += phase.words(group, d);
+                work += phase.work();
+                let range = Range::d1(phase.tiles * items.local, items.local);
+                let own = if reduces && phase.last(links) { phase.tiles } else { 0 };
+                parts.push(Part { group: k, points: Points::Tiles(phase, items), range, partial: partials });
+                partials += own;
+            }
+        }
+        let words = words / plan.graph().steps() as f64;
+        Some(Outline { redundancy: work / needed, words, plan, tile: Some(tile), partials, parts })
+    }
+
+    /// Writes the kernels.
+    pub(crate) fn build<T: Real>(self, system: &System, shape: Shape) -> Schedule {
+        let Outline { plan, tile, words, partials, parts, .. } = self;
+        let launches = parts.iter().enumerate().map(|(number, part)| {
+            let group = &plan.groups()[part.group];
+            let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            let method: String = plan.graph().name().chars().map(letter).collect();
+            let name = interned_name(format!("ode_{method}_{}_{number}", plan.variant().name()));
+            let source = match &part.points {
+                Points::All => opencl::source::<T>(&plan, group, system, shape, name),
+                Points::Tiles(phase, items) => tile::source::<T>(
+                    &plan,
+                    group,
+                    system,
+                    Launched { phase, items: *items, partial: part.partial },
+                    shape,
+                    name,
+                ),
+                Points::Strips(strip) => stream::source::<T>(&plan, group, system, *strip, shape, part.partial, name),
+            };
+            let (file, source) = interned(source, system.is_dense());
+            let kernel = Kernel::new(file, name, T::PRECISION);
+            Launch { kernel, name, source, buffers: opencl::buffers(&plan, group), range: part.range }
+        });
+        let launches = launches.collect();
+        Schedule { launches, plan, partials, words, tile }
+    }
+}
+
+/// Words that the work of one evaluation of a component weighs as much as, where values stay on the chip.
+const WORK: f64 = 1.1;
+
+/// Rows of a strip where there are enough strips anyway: the last ones of a launch keep fewer units waiting.
+const MOST_ROWS: usize = 128;
+
+/// Words that a kernel more weighs.
+const PER_KERNEL: f64 = 0.05;
+
+/// Columns of a strip with those on either side.
+fn strip_columns(target: &Target, tile: &Tile) -> usize {
+    match target.shape {
+        Shape::Gpu => tile.items,
+        Shape::Cpu => tile.points,
+    }
+}
+
+/// The kernel of a group on strips, their number, words and work.
+fn strip_part(
+    target: &Target,
+    plan: &Plan,
+    group: usize,
+    system: &System,
+    tile: Tile,
+    columns: usize,
+    partial: usize,
+) -> Option<(Part, usize, f64, f64)> {
+    let [nx, ny, _] = system.grid.n;
+    let reach = Reach::of(system);
+    let links = group_links(plan, &plan.groups()[group]).len();
+    let own = reach.own(columns, links)?;
+    let across = nx.div_ceil(own);
+    // Enough strips for every unit several times over, but many rows for each row that is computed twice.
+    let wanted = (8 * target.units).div_ceil(across);
+    let rows = match tile.rows {
+        0 => ny.div_ceil(wanted).clamp(16 * links, MOST_ROWS.max(16 * links)).min(ny),
+        rows => rows.min(ny),
+    };
+    let strip = Strip { columns, rows };
+    let down = ny.div_ceil(rows);
+    let range = Range::d2([across * tile.items, down], [tile.items, 1]);
+    let (words, work) = reach.words(&plan.groups()[group], links, strip);
+    Some((Part { group, points: Points::Strips(strip), range, partial }, across * down, words, work))
+}
+
+/// Whether a tile's values fit the registers and the local memory of a GPU, or the arrays of a processor.
+fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, tile: &Tile) -> bool {
+    let word = size_of::<T>();
+    // The tree of the norm stands beside them.
+    let tree = if opencl::reduces(plan, group) { tile.items * word } else { 0 };
+    let room = target.local_mem.saturating_sub(tree);
+    match (target.shape, plan.variant()) {
+        (Shape::Cpu, Variant::Grid) => true,
+        (Shape::Cpu, _) => tile.points <= MOST_POINTS,
+        (Shape::Gpu, Variant::Grid) => {
+            let local = stream::local_bytes::<T>(plan, group, system, tile.items);
+            let kept = stream::kept_values(plan, group, system) * word;
+            local <= room && (kept <= KEPT_BYTES || tile.links == 1)
+        }
+        (Shape::Gpu, _) => {
+            let points = tile.points * system.fields().len();
+            let local = most_arguments(plan, group).max(1) * points * tile.items * word;
+            local <= room && plan.waiting(group) * points * word <= KEPT_BYTES
+        }
+    }
+}
+
+/// Kernels in the order in which they run.
+pub(crate) struct Schedule {
+    pub(crate) plan: Plan,
+    pub(crate) launches: Vec<Launch>,
+    /// Partial sums of the norm of the error.
+    pub(crate) partials: usize,
+    /// Words moved per component and step.
+    pub(crate) words: f64,
+    tile: Option<Tile>,
+}
+
+pub(crate) struct Launch {
+    pub(crate) kernel: Kernel,
+    pub(crate) name: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) buffers: Vec<usize>,
+    pub(crate) range: Range,
+}
+
+impl Schedule {
+    /// Kernels with what they read and write, words and sizes of tiles.
+    pub(crate) fn explain(&self) -> String {
+        let mut text = self.plan.explain();
+        if let Some(Tile { links, items, points, .. }) = self.tile {
+            text.push_str(&format!(
+                "tiles: at most {links} links, {items} items, {points} points; {:.2} words with their margins, {} launches\n",
+                self.words,
+                self.launches.len()
+            ));
+        }
+        text
+    }
+}
+
+/// Local memory of a GPU that nobody asked: every one has it.
+const LOCAL_BYTES: usize = 32 * 1024;
+
+/// Bytes of values that an item keeps at most for later links: registers.
+const KEPT_BYTES: usize = 512;
+
+/// Most points of an item's arrays on a processor.
+const MOST_POINTS: usize = 16 * 1024;
