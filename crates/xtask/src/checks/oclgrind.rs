@@ -3,6 +3,8 @@
 //! Its front end preloads a library with the entry points of OpenCL, which a program that opens its loader at run time
 //! never calls. So Oclgrind is reached as a driver, through the loader, and its front end only sets the options.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 
 use crate::ci::Verdict;
@@ -19,23 +21,31 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let driver = setup::oclgrind_driver().context("Oclgrind's driver library is gone")?;
     let icd = setup::icd_folder(workspace, "oclgrind", &driver.display().to_string())?;
     system::fresh_folder(&workspace.path(FOLDER))?;
-    let mut faults = Vec::new();
-    for shape in ["cpu", "gpu"] {
-        let log = workspace.path(FOLDER).join(format!("{shape}.log"));
-        let mut oclgrind = workspace.command("oclgrind");
-        oclgrind.args(["--data-races", "--check-api", "--log"]).arg(&log);
-        oclgrind.arg(workspace.program_path(Profile::Release)).args(["doctor", "--quick"]);
-        oclgrind.env("OCL_ICD_VENDORS", &icd).env("CLINALG_SHAPE", shape);
-        if system::run(&mut oclgrind).is_err() {
-            faults.push(format!("the self-test fails with {shape} kernels"));
-        }
-        // Oclgrind passes the program's exit code on whatever it finds.
-        let found = std::fs::read_to_string(&log).context("Oclgrind wrote no log")?;
-        if !found.trim().is_empty() {
-            let beginning: Vec<&str> = found.trim().lines().take(LINES).collect();
-            println!("{} begins with\n{}", log.display(), beginning.join("\n"));
-            faults.push(format!("Oclgrind complains about {shape} kernels"));
-        }
-    }
+    let found = system::parallel(&["cpu", "gpu"], |shape| self_test(workspace, &icd, shape));
+    let faults = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
     Ok(if faults.is_empty() { Verdict::ok("both shapes") } else { Verdict::failed(faults.join("; ")) })
+}
+
+/// What is wrong with the self-test by the kernels of one shape.
+fn self_test(workspace: &Workspace, icd: &Path, shape: &str) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let log = workspace.path(FOLDER).join(format!("{shape}.log"));
+    let mut oclgrind = workspace.command("oclgrind");
+    oclgrind.args(["--data-races", "--check-api", "--log"]).arg(&log);
+    oclgrind.arg(workspace.program_path(Profile::Release)).args(["doctor", "--quick"]);
+    oclgrind.env("OCL_ICD_VENDORS", icd).env("CLINALG_SHAPE", shape);
+    println!("$ {}", system::words(&oclgrind));
+    let output = system::capture(&mut oclgrind)?;
+    println!("{}", system::text(&output));
+    if !output.status.success() {
+        faults.push(format!("the self-test fails with {shape} kernels"));
+    }
+    // Oclgrind passes the program's exit code on whatever it finds.
+    let found = std::fs::read_to_string(&log).context("Oclgrind wrote no log")?;
+    if !found.trim().is_empty() {
+        let beginning: Vec<&str> = found.trim().lines().take(LINES).collect();
+        println!("{} begins with\n{}", log.display(), beginning.join("\n"));
+        faults.push(format!("Oclgrind complains about {shape} kernels"));
+    }
+    Ok(faults)
 }
