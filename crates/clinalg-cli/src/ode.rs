@@ -54,14 +54,14 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
 largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
-words_per_component_step,
-seconds_setup, seconds, component_steps_per_second, peak_device_bytes, device,
-out, pictures. error_vs_reference is the largest difference in a component from the
-exact solution (reference: exact), or one by dopri87 with tolerances of 1e-11 in
-plain Rust (reference: dopri87), null where neither was computed (--reference);
-invariants are name, start and end of what the exact solution keeps; kernels counts those of a step, words_per_component_step
-the numbers they read and write for a component; seconds excludes set-up, the
-reference and pictures.
+words_per_component_step, seconds_setup, seconds, component_steps_per_second,
+peak_device_bytes, device, out, pictures. error_vs_reference is the largest
+difference in a component from the exact solution (reference: exact), or from one
+by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null where
+neither was computed (--reference); invariants are name, start and end of what the
+exact solution keeps; kernels counts those of a step, words_per_component_step the
+numbers they read and write for a component; seconds is the integration until the
+solution is in the host's memory, without set-up, the reference and pictures.
 
 Examples:
   clinalg ode --problem bruss2d-mix --rtol 1e-8
