@@ -741,7 +741,7 @@ fn variants_and_shapes_agree_with_plain_rust() {
     };
     let reference = run("reference", "");
     assert!(number(&reference, "error_vs_reference") < 2e-4);
-    for (variant, shape) in [("basic", "gpu"), ("fused", "cpu"), ("auto", "gpu")] {
+    for (variant, shape) in [("basic", "gpu"), ("fused", "cpu"), ("auto", "gpu"), ("grid", "gpu")] {
         let report = run(variant, shape);
         keys(&report, &ODE_KEYS);
         assert_eq!(report["shape"], shape);
@@ -752,6 +752,24 @@ fn variants_and_shapes_agree_with_plain_rust() {
         assert!((got - want).abs() < 1e-3 * want, "{variant} {shape}: {got:e} and {want:e}");
         assert!(number(&report, "words_per_component_step") > 0.0 && number(&report, "kernels") >= 1.0);
         assert!(number(&report, "component_steps_per_second") > 0.0);
+    }
+    // Fixed steps have the same bits, also several at once.
+    let folder = folder();
+    let fixed = |variant: &str, steps: &str| {
+        let out = folder.path().join(format!("{variant}{steps}.mtx"));
+        let mut command = program();
+        let line = format!("ode --problem heat3d --n 7 --method heun2 --h 1e-3 --variant {variant} --json --out");
+        command.args(line.split_whitespace()).arg(&out).args(["--steps-at-once", steps]).env("CLINALG_SHAPE", "gpu");
+        let done = finish(&mut command);
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        (done.json()["variant"].clone(), array(&out))
+    };
+    let (name, expected) = fixed("fused", "1");
+    assert_eq!(name, "fused");
+    for variant in ["overlapped", "trapezoidal", "hexagonal"] {
+        let (name, got) = fixed(variant, "2");
+        assert_eq!(name, variant);
+        assert!(got == expected, "{variant}");
     }
 }
 

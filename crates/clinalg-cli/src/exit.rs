@@ -83,6 +83,7 @@ impl Failure {
                 clinalg_ode::Error::NotFinite { .. }
                 | clinalg_ode::Error::StepTooSmall { .. }
                 | clinalg_ode::Error::StepLimit { .. } => Exit::NotReached,
+                clinalg_ode::Error::Memory { .. } => Exit::Device,
                 _ => Exit::Usage,
             },
             Failure::Library(error) => match error {

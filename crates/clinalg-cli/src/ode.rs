@@ -8,7 +8,7 @@ use clinalg::{Context, Precision, Real, Shape};
 use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper};
 use clinalg_ode::problems::{self, PROBLEMS, Problem};
 use clinalg_ode::reference::Reference;
-use clinalg_ode::{DeviceStepper, METHODS, Method, Plan, Variant};
+use clinalg_ode::{DeviceOptions, DeviceStepper, METHODS, Method, Plan, Variant};
 use serde::Serialize;
 
 use crate::Global;
@@ -36,11 +36,15 @@ Explicit methods take steps no larger than stability allows. Where that, and not
 the accuracy asked for, decides (\"stiff\" in the report), a looser tolerance saves
 nothing.
 
-Variants: how a step is cut into kernels. All give the same bits.
-  basic      one kernel for each operation
-  fused      a right-hand side with all sums that it enters in one kernel
-  auto       the fastest for this device that fits its memory
-  reference  plain sequential Rust, without OpenCL
+Variants: how a step is cut into kernels. All give the same solution.
+  basic        one kernel for each operation
+  fused        a right-hand side with all sums that it enters in one kernel
+  overlapped, trapezoidal, hexagonal
+               several stages in one kernel, on tiles along the components
+  grid         several stages in one kernel, on strips of a grid
+  auto         the fastest for this device that fits its memory, by a model and
+               by trial where there are many components
+  reference    plain sequential Rust, without OpenCL
 
 --plot DIR writes --frames pictures DIR/ode-0000.png, ...; --plot FILE, ending in
 .png or .svg, writes FILE with -0000, ... before the extension: a field in colours
@@ -50,14 +54,14 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
 largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
-words_per_component_step,
-seconds_setup, seconds, component_steps_per_second, peak_device_bytes, device,
-out, pictures. error_vs_reference is the largest difference in a component from the
-exact solution (reference: exact), or one by dopri87 with tolerances of 1e-11 in
-plain Rust (reference: dopri87), null where neither was computed (--reference);
-invariants are name, start and end of what the exact solution keeps; kernels counts those of a step, words_per_component_step
-the numbers they read and write for a component; seconds excludes set-up, the
-reference and pictures.
+words_per_component_step, seconds_setup, seconds, component_steps_per_second,
+peak_device_bytes, device, out, pictures. error_vs_reference is the largest
+difference in a component from the exact solution (reference: exact), or from one
+by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null where
+neither was computed (--reference); invariants are name, start and end of what the
+exact solution keeps; kernels counts those of a step, words_per_component_step the
+numbers they read and write for a component; seconds is the integration until the
+solution is in the host's memory, without set-up, the reference and pictures.
 
 Examples:
   clinalg ode --problem bruss2d-mix --rtol 1e-8
@@ -84,6 +88,10 @@ pub(crate) struct Args {
     /// How a step is cut into kernels
     #[arg(long, value_name = "NAME", default_value = "auto")]
     variant: String,
+    /// Steps that tiles compute in one pass over memory where they can; with --h the result has the same bits
+    /// [default: 4 with --h, else 1]
+    #[arg(long, value_name = "COUNT", value_parser = args::positive)]
+    steps_at_once: Option<usize>,
     /// Time to reach [default: see --list]
     #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
     t_end: Option<f64>,
@@ -140,6 +148,9 @@ enum ReferenceArg {
     None,
 }
 
+/// Fixed steps in one pass where nothing else is asked for.
+const AT_ONCE: usize = 4;
+
 /// Components up to which `--reference auto` computes a reference by a method.
 const SMALL: usize = 1000;
 
@@ -188,7 +199,7 @@ struct Document {
     error_vs_reference: Option<f64>,
     invariants: Vec<Invariant>,
     kernels: Option<usize>,
-    words_per_component_step: Option<usize>,
+    words_per_component_step: Option<f64>,
     seconds_setup: f64,
     seconds: f64,
     component_steps_per_second: f64,
@@ -298,25 +309,18 @@ fn list(out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn variants() -> Vec<&'static str> {
-    vec!["auto", "basic", "fused", "reference"]
+    Variant::ALL.iter().map(|v| v.name()).chain([PLAIN]).collect()
 }
 
-/// What a step is computed by.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    Auto,
-    Kernels(Variant),
-    Plain,
-}
+/// The variant without kernels.
+const PLAIN: &str = "reference";
 
-impl How {
-    fn named(name: &str) -> Result<How, Failure> {
-        match name {
-            "auto" => Ok(How::Auto),
-            "reference" => Ok(How::Plain),
-            name if variants().contains(&name) => Ok(How::Kernels(Variant::named(name)?)),
-            name => Err(Failure::usage(format!("--variant {name}: expected one of {}", variants().join(", ")))),
-        }
+/// The variant of this name; `None` for plain Rust.
+fn variant(name: &str) -> Result<Option<Variant>, Failure> {
+    match name {
+        PLAIN => Ok(None),
+        name if variants().contains(&name) => Ok(Some(Variant::named(name)?)),
+        name => Err(Failure::usage(format!("--variant {name}: expected one of {}", variants().join(", ")))),
     }
 }
 
@@ -351,8 +355,8 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let n = args.n.unwrap_or_else(|| default_n(name));
     let problem = problems::problem(name, n)?;
     let method = Method::named(&args.method)?;
-    let how = How::named(&args.variant)?;
-    let mut options = args.options(&problem, &method)?;
+    let variant = variant(&args.variant)?;
+    let mut steps_options = args.options(&problem, &method)?;
     let frames = args.plot.as_deref().map(|path| Frames::new(path, "ode", args.frames)).transpose()?;
     let drawn = match (&frames, &args.field) {
         (Some(_), Some(field)) => problem.system.fields().iter().position(|name| name == field).ok_or_else(|| {
@@ -360,7 +364,7 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         })?,
         _ => 0,
     };
-    options.check()?;
+    steps_options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
     if t_end < problem.t0 {
         return Err(Failure::usage(format!("--t-end {t_end}: the problem begins at t = {}", problem.t0)));
@@ -369,14 +373,14 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         let last = args.frames - 1;
         let time =
             |k: usize| if k == last { t_end } else { problem.t0 + (t_end - problem.t0) * k as f64 / last as f64 };
-        options.save_at = (0..args.frames).map(time).collect();
+        steps_options.save_at = (0..args.frames).map(time).collect();
     }
     // What estimates errors costs work that fixed steps need not do.
     let method = if args.h.is_some() { method.without_error() } else { method };
     let way = Way::new(out);
     way.stage("setting up");
     let start = Instant::now();
-    let context = if how == How::Plain { None } else { Some(global.context(false)?) };
+    let context = variant.is_some().then(|| global.context(false)).transpose()?;
     let mut document = Document {
         problem: problem.name,
         n,
@@ -388,8 +392,8 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         shape: context.as_ref().map(Context::shape),
         t_end,
         h: args.h,
-        rtol: args.h.is_none().then_some(options.relative),
-        atol: args.h.is_none().then_some(options.absolute),
+        rtol: args.h.is_none().then_some(steps_options.relative),
+        atol: args.h.is_none().then_some(steps_options.absolute),
         steps: 0,
         rejected: 0,
         rhs_evaluations: 0,
@@ -410,20 +414,19 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         pictures: Vec::new(),
     };
     let mut film = Film::new(&problem, drawn);
-    let done = match &context {
-        None => {
-            let mut stepper = Reference::<T>::new(&method, &problem.system);
-            integrate(&mut stepper, &problem, t_end, &options, &way, start, &mut film)?
+    let done = match (&context, variant) {
+        (Some(context), Some(variant)) => {
+            let steps = args.steps_at_once.unwrap_or(if args.h.is_some() { AT_ONCE } else { 1 });
+            let options = DeviceOptions { variant, steps, tile: None };
+            let mut stepper = DeviceStepper::<T>::with(context, &method, &problem.system, &options)?;
+            document.variant = stepper.variant().name().into();
+            document.kernels = Some(stepper.kernels());
+            document.words_per_component_step = Some(stepper.words());
+            integrate(&mut stepper, &problem, t_end, &steps_options, &way, start, &mut film)?
         }
-        Some(context) => {
-            let variant = if let How::Kernels(variant) = how { variant } else { Variant::Fused };
-            let mut stepper = DeviceStepper::<T>::new(context, &method, &problem.system, variant)?;
-            if how == How::Auto {
-                document.variant = format!("{variant:?}").to_lowercase();
-            }
-            document.kernels = Some(stepper.plan().groups().len());
-            document.words_per_component_step = Some(stepper.plan().words());
-            integrate(&mut stepper, &problem, t_end, &options, &way, start, &mut film)?
+        _ => {
+            let mut stepper = Reference::<T>::new(&method, &problem.system);
+            integrate(&mut stepper, &problem, t_end, &steps_options, &way, start, &mut film)?
         }
     };
     let (y, report) = (done.y, done.report);
@@ -632,7 +635,7 @@ impl Document {
         out.field("device", self.device.as_ref().map_or("none, plain Rust".into(), |d| format!("{d}{shape}")))?;
         let kernels = match (self.kernels, self.words_per_component_step) {
             (Some(kernels), Some(words)) => {
-                format!(", {}: {kernels} kernels and {words} words a component in a step", self.variant)
+                format!(", {}: {kernels} kernels and {words:.3} words a component in a step", self.variant)
             }
             _ => String::new(),
         };

@@ -55,12 +55,11 @@ pub(crate) fn choose<T: Real>(
     system: &System,
     wanted: &DeviceOptions,
 ) -> Result<Choice> {
-    let available = context.device().global_mem.saturating_sub(context.memory().live_bytes);
+    let available = available(context);
     let all = candidates::<T>(&Target::of(context), method, system, wanted);
     let fits: Vec<Candidate> = all.iter().filter(|c| c.memory <= available).cloned().collect();
     let Some(best) = fits.first() else {
-        let needs = all.iter().map(|c| format!("{} {}", c.options.variant.name(), c.memory)).collect::<Vec<_>>();
-        return Err(Error::Memory { needs: needs.join(", "), available });
+        return Err(too_little(&all, available));
     };
     if system.components() < TRIAL {
         // A launch for each link at most: fused kernels.
@@ -98,6 +97,35 @@ pub(crate) fn choose<T: Real>(
         write!(reason, " {} {:.3} ms", describe(options), seconds * 1e3).expect("text grows");
     }
     Ok(Choice { options, reason })
+}
+
+/// Bytes free on the device, as far as this process knows.
+fn available(context: &Context) -> u64 {
+    context.device().global_mem.saturating_sub(context.memory().live_bytes)
+}
+
+/// Says what each variant needs.
+fn too_little(all: &[Candidate], available: u64) -> Error {
+    let mut needs: Vec<String> = all.iter().map(|c| format!("{} {}", c.options.variant.name(), c.memory)).collect();
+    needs.sort();
+    needs.dedup();
+    Error::Memory { needs: needs.join(", "), available }
+}
+
+/// # Errors
+/// [`Error::Memory`] with what each variant needs, unless `vectors` vectors of the system fit the device.
+pub(crate) fn check_memory<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    wanted: &DeviceOptions,
+    vectors: usize,
+) -> Result<()> {
+    let available = available(context);
+    if (vectors * system.components() * size_of::<T>()) as u64 <= available {
+        return Ok(());
+    }
+    Err(too_little(&candidates::<T>(&Target::of(context), method, system, wanted), available))
 }
 
 fn describe(options: &DeviceOptions) -> String {
@@ -233,6 +261,24 @@ mod tests {
         std::fs::write(&path, "0000000000000002 grid 0 1 1 1 1 1\n0000000000000002 nothing\n").unwrap();
         assert_eq!(known(&path, 2), None);
         std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told_with_what_each_variant_needs() {
+        let Ok(context) = Context::global() else {
+            eprintln!("skipped: no device");
+            return;
+        };
+        let lap = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
+        let system = System::builder(crate::Grid::unit(&[64, 64])).field("u", lap).build().unwrap();
+        let method = Method::named("rk4").unwrap();
+        let check = |vectors| check_memory::<f32>(&context, &method, &system, &DeviceOptions::default(), vectors);
+        check(10).unwrap();
+        let error = check(1 << 40).unwrap_err();
+        assert_eq!(error.id(), "clinalg:ode:memory");
+        // Four vectors of 4096 values of 4 bytes: two ends of the step, a stage, the sum.
+        let text = error.to_string();
+        assert!(text.contains("fused 65536") && text.contains("basic ") && text.contains("device has"), "{text}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use clinalg::runtime::{Arg, Buffer, File};
 use clinalg::{Context, Real};
 
-use crate::choose::choose;
+use crate::choose::{check_memory, choose};
 use crate::graph::Value;
 use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
@@ -99,6 +99,7 @@ impl<T: Real> DeviceStepper<T> {
         let n = system.components();
         let zeroed = |len| Buffer::zeroed(context, len).map_err(Error::from);
         let count = many.as_ref().map_or(0, |m| m.plan.buffers()).max(one.plan.buffers());
+        check_memory::<T>(context, method, system, options, count)?;
         let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
         let mut stepper = DeviceStepper {
             context: context.clone(),

@@ -9,7 +9,7 @@ use clinalg_ode::integrate::{
 };
 use clinalg_ode::problems::problem;
 use clinalg_ode::reference::Reference;
-use clinalg_ode::{DeviceStepper, Error, Grid, Method, Result, System, Variant};
+use clinalg_ode::{DeviceOptions, DeviceStepper, Error, Grid, Method, Result, System, Variant};
 
 fn lotka_volterra() -> System {
     let b = System::builder(Grid::unit(&[1])).field("prey", "1.5*prey - prey*predator");
@@ -410,6 +410,38 @@ fn of_steps_tried_together_the_longest_good_run_is_kept() {
     assert_eq!((saved[0].0, saved[1].0, &saved[1].1), (7.7, 20.0, &y));
     // Each step taken has met the tolerance, so those tried are at least as many as those taken and thrown away.
     assert!(report.rhs_evaluations >= 7 * (report.accepted + report.rejected));
+}
+
+#[test]
+fn devices_try_several_steps_on_tiles() {
+    // Diffusion and reaction on a line, with tolerances of its own for each component, jumping at a stop.
+    let system = System::builder(Grid::unit(&[700]))
+        .field("u", "20*(u[-1] - 2*u + u[1]) + u*(1 - u) + if(t >= 0.5, 3*x, 0)")
+        .build()
+        .unwrap();
+    let y0 = system.sample(|_, [x, ..]| (9.0 * x).sin().powi(2));
+    let method = Method::named("bs32").unwrap().with_tolerances();
+    let options = Options {
+        relative: 1e-6,
+        absolute_each: (0..700).map(|k| 1e-7 * f64::from(1 + k % 3)).collect(),
+        stops: vec![0.5],
+        save_at: vec![0.3, 0.8],
+        ..Options::default()
+    };
+    let mut tight = Reference::new(&Method::named("dopri87").unwrap(), &system);
+    let all = Options { stops: vec![0.5], ..plain(1e-10, 1e-11) };
+    let (expected, _) = integrate(&mut tight, 0.0, 0.8, &y0, &all, &mut |_, _| ()).unwrap();
+    for context in contexts().into_iter().filter(|c| c.shape() == Shape::Gpu) {
+        let tiles = DeviceOptions { variant: Variant::Overlapped, steps: 3, tile: None };
+        let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &tiles).unwrap();
+        let mut saved = Vec::new();
+        let mut see = |t: f64, y: &[f64]| saved.push((t, y.to_vec()));
+        let (y, report) = integrate(&mut stepper, 0.0, 0.8, &y0, &options, &mut see).unwrap();
+        println!("{} + {} steps, error {:e}", report.accepted, report.rejected, off(&y, &expected));
+        assert_eq!((saved.len(), saved[0].0, &saved[1].1), (2, 0.3, &y));
+        assert!(off(&y, &expected) < 1e-5, "{:e}", off(&y, &expected));
+        assert!(report.rhs_evaluations >= 4 * (report.accepted + report.rejected));
+    }
 }
 
 #[test]
