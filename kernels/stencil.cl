@@ -10,8 +10,10 @@
 // The columns are those of the pattern, the values are not.
 #define DIFFERS 0x40000000u
 
-// Rows of a block.
+// Rows of a block; 8 on processors.
+#ifndef BLOCK
 #define BLOCK 64
+#endif
 
 // Lines of a tile.
 #define TILE_LINES 4
@@ -292,6 +294,44 @@ __kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global co
         }
         for (; i < end; ++i) {
             const REAL sum = row_of_stencil(i, mask[i], delta, coefficient, offset, column, value, x);
+            y[i] = combine(alpha, sum, beta, y + i);
+        }
+    }
+}
+
+// y = alpha A x + beta y with the values of the compressed rows, a chunk of blocks per item. In a full block they follow
+// one another row by row, and no column is read.
+__kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                             REAL alpha, __global const uint *offset, __global const uint *column,
+                             __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        const bool whole = full[b];
+        __global const REAL *v = value + offset[b * BLOCK];
+#pragma clang loop vectorize(disable)
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            REAL sum;
+            if (whole || mask[i] == (1u << POINTS) - 1) {
+                // Three sums: additions that wait for each other take longer than the memory.
+                REAL part[3] = {ZERO};
+                if (!whole) {
+                    v = value + offset[i];
+                }
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    if (j % 8 == 0) {
+                        FETCH_AHEAD(v + j);
+                    }
+                    part[j % 3] += v[j] * x[(long)i + delta[j]];
+                }
+                sum = (part[0] + part[1]) + part[2];
+                v += POINTS;
+            } else {
+                sum = row_of_entries(i, offset, column, value, x);
+            }
             y[i] = combine(alpha, sum, beta, y + i);
         }
     }

@@ -73,6 +73,35 @@ fn products_by_runs_of_rows_f32() {
     products::<f32>();
 }
 
+fn gathers<T: Real>() {
+    // A vector beyond the caches of a core; rows of 0 to 12 entries, the last ones short.
+    let (rows, cols) = (3001, 600_000);
+    for context in contexts().iter().filter(|c| c.require::<T>().is_ok()) {
+        for last in [0, 1, 5] {
+            let mut rng = StdRng::seed_from_u64(7);
+            let mut entries = Vec::new();
+            for i in 0..rows {
+                let length = if i + 1 == rows { last } else { rng.random_range(0..13) };
+                entries.extend((0..length).map(|_| (i, rng.random_range(0..cols), T::of(rng.random_range(-1.0..1.0)))));
+            }
+            let parts = CsrParts::from_triplets(rows, cols, &entries).unwrap();
+            let a = Csr::from_parts(context, &parts).unwrap();
+            let x = random::<T>(cols, 3);
+            let mut expected = vec![T::zero(); rows];
+            parts.mv(T::one(), &x, T::zero(), &mut expected);
+            let mut y = Vector::filled(context, rows, T::nan()).unwrap();
+            ops::mv(T::one(), &a, &Vector::from_slice(context, &x).unwrap(), T::zero(), &mut y).unwrap();
+            assert_close(&y.to_vec().unwrap(), &expected, 16.0, &a.explain());
+        }
+    }
+}
+
+#[test]
+fn products_that_gather() {
+    gathers::<f32>();
+    gathers::<f64>();
+}
+
 /// Lengths around the one from which outputs go past the caches (32 MiB), and outputs that are an input.
 #[test]
 fn long_outputs() {

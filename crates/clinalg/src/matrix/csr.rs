@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
-use super::format::{self, Blocks, Format, Found, Pattern, Plan, Slots, Stencil};
+use super::format::{self, Blocks, Chunks, Format, Found, Pattern, Plan, Slots, Stencil};
 use super::{Values, check_context, index32};
 use crate::reference::{CsrParts, check_offsets};
 use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
@@ -268,9 +268,9 @@ impl<T: Real> Csr<T> {
     pub fn format(&self) -> Format {
         if self.stencil.is_some() {
             Format::Stencil
-        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && !self.plan.plain {
+        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && self.plan.takes_runs() {
             Format::Diagonals
-        } else if self.plan.blocks.is_some() {
+        } else if self.plan.blocks.is_some() || self.plan.chunks.is_some() {
             Format::Blocks
         } else {
             Format::Rows
@@ -320,6 +320,7 @@ impl<T: Real> Csr<T> {
                 first row serve for all"
                 .to_owned(),
             (Format::Blocks, .., Some(blocks)) => blocks.words(),
+            (Format::Blocks, ..) => self.plan.chunks.as_ref().map_or_else(String::new, Chunks::words),
             _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
             _ if s.split.is_some() => "no structure that pays was found; a chunk of rows per work-item".to_owned(),
             _ => "the compressed rows as they are, one or several work-items per row".to_owned(),
@@ -370,6 +371,12 @@ impl<T: Real> Csr<T> {
     pub(crate) fn slots(&self, pattern: &Pattern) -> Result<&Buffer<T>> {
         let slots = self.slots.get_or_try_init(|| Slots::new(&self.structure, pattern))?;
         slots.refresh(&self.structure, pattern, &self.values)
+    }
+
+    /// The values in chunks, brought up to date where they were changed.
+    pub(crate) fn chunk_values(&self, chunks: &Chunks) -> Result<&Buffer<T>> {
+        let slots = self.slots.get_or_try_init(|| Slots::of_chunks(&self.structure, chunks))?;
+        slots.refresh_chunks(&self.structure, chunks, &self.values)
     }
 
     /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.

@@ -1,11 +1,12 @@
 //! Matrix-vector products and what a solver takes for a matrix.
 
 use super::DotParts;
-use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, PATTERN_BLOCK, Plan, Values, Vector};
+use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, Plan, Values, Vector, block};
 use crate::reference::CsrParts;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{
-    self, AHEAD, DenseTile, Needs, Op, Operation, RowProduct, Trial, UNROLLED_DIAGONALS, both_precisions,
+    self, AHEAD, DenseTile, GATHER_AHEAD, GATHERED_BYTES, Needs, Op, Operation, RowProduct, Trial, UNROLLED_DIAGONALS,
+    both_precisions,
 };
 use crate::{Context, Error, Real, Result};
 
@@ -206,36 +207,50 @@ impl<T: Real> Operator<T> for Csr<T> {
             let pattern = [p.full.arg(), p.mask.arg(), p.delta.arg(), stencil.coefficient.arg()];
             let rest = [a, o, c, v, x, b, y];
             if context.shape() == Shape::Cpu {
-                let range = Range::d1(context.chunks().min(s.rows.div_ceil(PATTERN_BLOCK)), 1);
+                let range = Range::d1(context.chunks().min(s.rows.div_ceil(block(Shape::Cpu))), 1);
                 let args = [&[Arg::size(s.rows)], pattern.as_slice(), &rest].concat();
-                return context.run(&p.kernel::<T>("mv_stencil_cpu"), range, &args);
+                return context.run(&p.kernel::<T>(context, "mv_stencil_cpu"), range, &args);
             }
             let (tiles, local) = (&stencil.tiles, context.local());
             let range = Range::d2([tiles.groups[0] * local, tiles.groups[1]], [local, 1]);
             let sizes = [Arg::size(s.rows), Arg::size(tiles.line), tiles.full.arg()];
-            return context.run(&p.kernel::<T>("mv_stencil_gpu"), range, &[sizes.as_slice(), &pattern, &rest].concat());
+            return context.run(
+                &p.kernel::<T>(context, "mv_stencil_gpu"),
+                range,
+                &[sizes.as_slice(), &pattern, &rest].concat(),
+            );
         }
         let plan = self.plan();
         match (context.shape(), &s.split) {
             (Shape::Cpu, Some(split)) => {
                 let range = Range::d1(split.len() - 1, 1);
-                match s.runs.as_ref().filter(|_| !plan.plain) {
-                    Some(runs) => {
-                        let args = [split.arg(), runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
-                        context.run(&ahead(context, kernel("mv_csr_runs_cpu")), range, &args)
-                    }
-                    None => {
-                        let args = [split.arg(), a, o, c, v, x, b, y];
-                        context.run(&ahead(context, kernel("mv_csr_cpu")), range, &args)
-                    }
+                if let Some(p) = &plan.pattern {
+                    let range = Range::d1(context.chunks().min(s.rows.div_ceil(block(Shape::Cpu))), 1);
+                    let pattern = [Arg::size(s.rows), p.full.arg(), p.mask.arg(), p.delta.arg()];
+                    let args = [pattern.as_slice(), &[a, o, c, v, x, b, y]].concat();
+                    return context.run(&ahead(context, p.kernel::<T>(context, "mv_pattern_cpu")), range, &args);
                 }
+                if let Some(chunks) = &plan.chunks {
+                    let placed = [chunks.start.arg(), chunks.column.arg(), self.chunk_values(chunks)?.arg()];
+                    let args = [&[Arg::size(s.rows), split.arg()], placed.as_slice(), &[a, o, c, v, x, b, y]].concat();
+                    let kernel = Kernel::new(&files::CHUNKS, "mv_chunks_cpu", T::PRECISION);
+                    return context.run(&ahead(context, kernel), range, &args);
+                }
+                if let Some(runs) = s.runs.as_ref().filter(|_| plan.takes_runs()) {
+                    let args = [split.arg(), runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y];
+                    return context.run(&ahead(context, kernel("mv_csr_runs_cpu")), range, &args);
+                }
+                let gathers = context.fetches_ahead() && s.cols * size_of::<T>() >= GATHERED_BYTES;
+                let kernel = ahead(context, kernel("mv_csr_cpu"));
+                let kernel = if gathers { kernel.with(GATHER_AHEAD) } else { kernel };
+                context.run(&kernel, range, &[Arg::size(s.rows), split.arg(), a, o, c, v, x, b, y])
             }
             _ => match (&plan.pattern, &plan.blocks) {
                 (Some(p), _) => {
                     let slots = self.slots(p)?;
                     let pattern = [Arg::size(s.rows), p.full.arg(), p.mask.arg(), p.delta.arg(), slots.arg()];
                     let args = [pattern.as_slice(), &[a, o, c, v, x, b, y]].concat();
-                    context.run(&p.kernel::<T>("mv_slots_gpu"), Range::d1(s.rows, context.local()), &args)
+                    context.run(&p.kernel::<T>(context, "mv_slots_gpu"), Range::d1(s.rows, context.local()), &args)
                 }
                 (None, Some(blocks)) => {
                     let range = Range::d1(blocks.count * blocks.items, blocks.items);
