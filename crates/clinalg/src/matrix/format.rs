@@ -146,6 +146,8 @@ pub(crate) struct Tiles {
     pub(crate) groups: [usize; 2],
     /// Whether all rows of a tile have the whole pattern.
     pub(crate) full: Buffer<u8>,
+    /// Tiles that all have: the first and the end in the direction of the lines, and across them.
+    pub(crate) inner: [u32; 4],
 }
 
 /// The values once more, by diagonals or in chunks; `fresh` while they are those of the matrix.
@@ -312,8 +314,27 @@ impl Tiles {
         let args = [sizes.as_slice(), &[Arg::U32(whole), pattern.mask.arg(), full.arg()]].concat();
         let kernel = Kernel::new(&files::STENCIL, "find_full_tiles", Precision::F32);
         context.run(&kernel, Range::d1(tiles, local), &args)?;
-        Ok(Tiles { line, groups, full })
+        let inner = inner(&full.to_vec()?, groups);
+        Ok(Tiles { line, groups, full, inner })
     }
+}
+
+/// Of `groups[0]` by `groups[1]` tiles, a rectangle of full ones around the middle: left, right, low, high. Empty where that
+/// is not full itself.
+fn inner(full: &[u8], [across, along]: [usize; 2]) -> [u32; 4] {
+    let is_full = |x: usize, y: usize| full[y * across + x] != 0;
+    let (x, y) = (across / 2, along / 2);
+    let grow = |from: usize, last: usize, full: &dyn Fn(usize) -> bool| {
+        let low = (0..from).rev().take_while(|&k| full(k)).count();
+        let high = (from..last).take_while(|&k| full(k)).count();
+        (from - low, from + high)
+    };
+    let (low, high) = grow(y, along, &|y| is_full(x, y));
+    if !(low..high).contains(&y) {
+        return [0; 4];
+    }
+    let (left, right) = grow(x, across, &|x| (low..high).all(|y| is_full(x, y)));
+    [left, right, low, high].map(|k| k as u32)
 }
 
 /// The length of the grid's lines, or of its planes, behind a pattern: the middle of the distances that are more than half
@@ -667,6 +688,15 @@ mod tests {
         let cube: Vec<i32> = (0..27).map(|k| (k / 9 - 1) * 2500 + (k / 3 % 3 - 1) * 50 + k % 3 - 1).collect();
         assert_eq!(line(&cube), Some(2500));
         assert_eq!(line(&[-7, -1, 0]), None);
+    }
+
+    #[test]
+    fn the_inner_tiles_are_a_rectangle_around_the_middle() {
+        let tiles = |rows: &[&str]| rows.concat().bytes().map(|b| b - b'0').collect::<Vec<u8>>();
+        assert_eq!(inner(&tiles(&["0000", "0111", "0111", "0101"]), [4, 4]), [1, 4, 1, 3]);
+        assert_eq!(inner(&tiles(&["111", "111"]), [3, 2]), [0, 3, 0, 2]);
+        assert_eq!(inner(&tiles(&["111", "101", "111"]), [3, 3]), [0; 4]);
+        assert_eq!(inner(&tiles(&["1"]), [1, 1]), [0, 1, 0, 1]);
     }
 
     #[test]
