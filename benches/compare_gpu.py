@@ -325,10 +325,11 @@ def five_points(n, constant):
     return from_offsets((n, n), stencil, lambda offset, count: (4.0 if offset == (0, 0) else -1.0) if constant else cp.random.random(count))
 
 
-def matrices(quick):
+def matrices(options):
     """{name: (maker, structured)}; values are random unless the name says constant."""
     import cupy as cp
 
+    quick = options.quick
     cube = [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)]
     band = [(d,) for d in range(-8, 9)]
     rows = 1 << 14 if quick else 4_000_000
@@ -346,7 +347,7 @@ def matrices(quick):
     made[f"17 diagonals {rows} rows"] = lambda: from_offsets((rows,), band, lambda _, count: cp.random.random(count))
     made[f"5-point constant {sides[-1]}^2"] = lambda: five_points(sides[-1], True)
     made[f"27-point constant {deep}^3"] = lambda: from_offsets((deep,) * 3, cube, lambda offset, _: 26.0 if offset == (0, 0, 0) else -1.0)
-    return made
+    return {name: make for name, make in made.items() if any(part in name for part in options.matrices)}
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------------
@@ -440,7 +441,7 @@ class Bench:
 
     def sparse(self):
         cp = self.cupy
-        for name, make in matrices(self.options.quick).items():
+        for name, make in matrices(self.options).items():
             matrix = make()
             x, y = cp.random.random(matrix.rows) - 0.5, cp.empty(matrix.rows)
             handle, upload = self.clinalg.csr(matrix)
@@ -452,6 +453,7 @@ class Bench:
             error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
             facts = {"rows": matrix.rows, "entries": int(matrix.values.size), "upload_seconds": upload}
             self.record(f"mv_csr {name}", matrix.bytes(), run, others, error, explanation=self.clinalg.explain(handle), **facts)
+            print(f"  upload {upload:.2f} s; {self.results[-1]['explanation']}", flush=True)
             self.clinalg.by_entries(handle)
             run()
             error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
@@ -474,7 +476,7 @@ class Bench:
             self.clinalg.release(u, v)
         self.clinalg.release(matrix)
         del a
-        made = matrices(self.options.quick)
+        made = matrices(self.options)
         for name in [name for name in made if name.startswith(("27-point", "random", "17 diagonals")) and "constant" not in name]:
             matrix = made[name]()
             handle, _ = self.clinalg.csr(matrix)
@@ -531,6 +533,7 @@ def main():
     parser.add_argument("--program", default=ROOT / "target/release/clinalg", help="the program")
     parser.add_argument("--device", default="NVIDIA", help="the OpenCL device, by index or part of its name")
     parser.add_argument("--parts", default="vectors,dense,sparse,many,program", type=lambda text: text.split(","), help="what to measure")
+    parser.add_argument("--matrices", default=[""], type=lambda text: text.split(","), help="only sparse matrices whose names contain one of these")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "benches/results", help="folder for the raw result")
     parser.add_argument("--quick", action="store_true", help="small and short; writes nothing")
     parser.add_argument("--show", type=pathlib.Path, help="print the tables of an earlier run")

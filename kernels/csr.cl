@@ -58,7 +58,7 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
 #ifdef GATHER_AHEAD
 #define FETCH_GATHERED(k) __builtin_prefetch((const __global void *)(x + column[min((k) + GATHER_AHEAD, last)]), 0, 3)
 #else
-#define FETCH_GATHERED(k)
+#define FETCH_GATHERED(k) ((void)last)
 #endif
 
 // The rows from start[p] to start[p + 1] per item p; the parts hold about equally many entries. Four sums of a row are
@@ -69,9 +69,7 @@ __kernel void mv_csr_cpu(ulong rows, __global const uint *start, REAL alpha, __g
 {
     const size_t until = start[get_global_id(0) + 1];
     size_t k = offset[start[get_global_id(0)]];
-#ifdef GATHER_AHEAD
     const size_t last = max(offset[rows], 1u) - 1;
-#endif
     for (size_t i = start[get_global_id(0)]; i < until; ++i) {
         const size_t end = offset[i + 1];
         FETCH_AHEAD(value + k);

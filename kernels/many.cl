@@ -130,7 +130,8 @@ __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const REAL *a, __global const REAL *x, REAL beta,
              __global REAL *y)
 {
-    __local REAL panel[COLUMNS * PANEL];
+    // Read in pairs.
+    __local REAL panel[COLUMNS * PANEL] __attribute__((aligned(16)));
     __local REAL shared[LOCAL];
     const uint item = (uint)get_local_id(0);
     const uint lane = item / TILE;

@@ -204,19 +204,6 @@ __kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global cons
     }
 }
 
-// The sum of what the items of a work-group have, in its part.
-#define LEAVE_PART(own, at)                                                                                            \
-    shared[lane] = own;                                                                                                \
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {                                                  \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
-        if (lane < half_size) {                                                                                        \
-            shared[lane] += shared[lane + half_size];                                                                  \
-        }                                                                                                              \
-    }                                                                                                                  \
-    if (lane == 0) {                                                                                                   \
-        partial[at] = shared[0];                                                                                       \
-    }
-
 // y = A x with the values from the slots, `turns` times LOCAL rows a work-group, and x'y in a part of each.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_slots_dot_gpu(ulong rows, uint turns, __global const uchar *full, __global const uint *mask,
@@ -235,7 +222,16 @@ mv_slots_dot_gpu(ulong rows, uint turns, __global const uchar *full, __global co
             dot += sum * x[i];
         }
     }
-    LEAVE_PART(dot, get_group_id(0))
+    shared[lane] = dot;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        partial[get_group_id(0)] = shared[0];
+    }
 }
 
 // A row of constant coefficients.
@@ -354,7 +350,16 @@ mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint
                                  coefficient, ONE, offset, column, value, x, ZERO, y);
         }
     }
-    LEAVE_PART(dot, get_group_id(1) * get_num_groups(0) + get_group_id(0))
+    shared[lane] = dot;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        partial[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = shared[0];
+    }
 }
 
 // A chunk of blocks per item. In a full block all rows do the same: eight at a time.
