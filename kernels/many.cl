@@ -125,14 +125,13 @@ __kernel void mm_dense_cpu(ulong rows, ulong cols, ulong columns, REAL alpha, __
 #define DEPTH (PANEL * TILE / LOCAL)
 
 // Dense, by columns, a panel of PANEL columns of A after the other: LOCAL / TILE items share a row, an item has PER of them.
-// The part of X that belongs to a panel is in local memory, the numbers of a column of A side by side.
+// The part of X that belongs to a panel is in local memory, the numbers of a column of A side by side; PANEL <= LOCAL.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const REAL *a, __global const REAL *x, REAL beta,
              __global REAL *y)
 {
-    // Read in pairs.
-    __local REAL panel[COLUMNS * PANEL] __attribute__((aligned(16)));
-    __local REAL shared[LOCAL];
+    // First the panel's part of X, read in pairs, which is at most as long; at the end sums.
+    __local REAL shared[COLUMNS * LOCAL] __attribute__((aligned(16)));
     const uint item = (uint)get_local_id(0);
     const uint lane = item / TILE;
     const size_t own = get_group_id(0) * (TILE * PER) + item % TILE;
@@ -163,12 +162,12 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint k = item; k < COLUMNS * PANEL; k += LOCAL) {
             const uint j = k % PANEL;
-            panel[j * COLUMNS + k / PANEL] = j <= most ? x[at[k / PANEL] + from + j] : ZERO;
+            shared[j * COLUMNS + k / PANEL] = j <= most ? x[at[k / PANEL] + from + j] : ZERO;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint u = 0; u < DEPTH; ++u) {
-            __local const REAL2 *pair = (__local const REAL2 *)(panel + (u * (LOCAL / TILE) + lane) * COLUMNS);
+            __local const REAL2 *pair = (__local const REAL2 *)(shared + (u * (LOCAL / TILE) + lane) * COLUMNS);
 #pragma unroll
             for (uint q = 0; q < COLUMNS / 2; ++q) {
                 const REAL2 w = pair[q];
@@ -182,22 +181,26 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
     }
 #pragma unroll
     for (uint t = 0; t < PER; ++t) {
-        REAL total[COLUMNS];
+        barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint q = 0; q < COLUMNS; ++q) {
+            shared[q * LOCAL + item] = sum[t][q];
+        }
+        for (uint width = LOCAL / 2; width >= TILE; width /= 2) {
             barrier(CLK_LOCAL_MEM_FENCE);
-            shared[item] = sum[t][q];
-            for (uint width = LOCAL / 2; width >= TILE; width /= 2) {
-                barrier(CLK_LOCAL_MEM_FENCE);
-                if (item < width) {
-                    shared[item] += shared[item + width];
+            if (item < width) {
+                for (uint q = 0; q < COLUMNS; ++q) {
+                    shared[q * LOCAL + item] += shared[q * LOCAL + item + width];
                 }
             }
-            total[q] = shared[item];
+        }
+#pragma unroll
+        for (uint q = 0; q < COLUMNS; ++q) {
+            sum[t][q] = shared[q * LOCAL + item];
         }
         const size_t i = own + t * TILE;
         if (lane == 0 && i < rows) {
-            STORE_SUMS(total, i)
+            STORE_SUMS(sum[t], i)
         }
     }
 }
