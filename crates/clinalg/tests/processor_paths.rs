@@ -6,7 +6,7 @@ mod common;
 use clinalg::reference::{self, CsrParts};
 use clinalg::{Csr, Real, Vector, ops};
 
-use common::{capable, noise};
+use common::{Noise, capable, noise};
 
 /// A matrix whose rows have the diagonals `shifts`, but for every `gap`-th row, which has one entry only.
 fn stencil<T: Real>(rows: usize, shifts: &[isize], gap: usize) -> CsrParts<T> {
@@ -76,17 +76,17 @@ fn products_by_runs_of_rows_f32() {
 fn gathers<T: Real>() {
     // A vector beyond the caches of a core; rows of 0 to 12 entries, the last ones short.
     let (rows, cols) = (3001, 600_000);
-    for context in contexts().iter().filter(|c| c.require::<T>().is_ok()) {
+    for context in capable::<T>() {
         for last in [0, 1, 5] {
-            let mut rng = StdRng::seed_from_u64(7);
+            let mut noise = Noise::new(7);
             let mut entries = Vec::new();
             for i in 0..rows {
-                let length = if i + 1 == rows { last } else { rng.random_range(0..13) };
-                entries.extend((0..length).map(|_| (i, rng.random_range(0..cols), T::of(rng.random_range(-1.0..1.0)))));
+                let length = if i + 1 == rows { last } else { noise.below(13) };
+                entries.extend((0..length).map(|_| (i, noise.below(cols), noise.value())));
             }
             let parts = CsrParts::from_triplets(rows, cols, &entries).unwrap();
             let a = Csr::from_parts(context, &parts).unwrap();
-            let x = random::<T>(cols, 3);
+            let x = common::noise::<T>(cols, 3);
             let mut expected = vec![T::zero(); rows];
             parts.mv(T::one(), &x, T::zero(), &mut expected);
             let mut y = Vector::filled(context, rows, T::nan()).unwrap();

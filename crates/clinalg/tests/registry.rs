@@ -299,7 +299,7 @@ fn products<T: Scalar>(context: &Context) {
     // Three right-hand sides, the second one twice the first and the third one zero.
     let xs: Vec<T> = x.iter().copied().chain(x.iter().map(|&v| v + v)).chain(vec![T::zero(); 30]).collect();
     let hxs = registry.upload_dense(context, 30, 3, &xs).unwrap();
-    let hys = registry.upload_dense(context, 40, 3, &vec![T::nan(); 120]).unwrap();
+    let hys = registry.upload_dense(context, 40, 3, &[T::nan(); 120]).unwrap();
     let wants: Vec<T> = fresh.iter().copied().chain(fresh.iter().map(|&v| v + v)).chain(vec![T::zero(); 40]).collect();
     for a in [csr, rows, dense, band] {
         let bound = |i: usize| 2.0 * product_bound(&parts, alpha, &x, T::zero(), &old, i % 40);
