@@ -288,11 +288,11 @@ subtract_basis_gpu(ulong n, uint from, uint count, BASIS, __global const REAL *n
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
     __global const REAL *basis[VECTORS] = BASIS_ARRAY;
-    REAL factor[VECTORS];
-#pragma unroll
-    for (uint q = 0; q < VECTORS; ++q) {
-        factor[q] = q < count ? number[from + q] : ZERO;
+    __local REAL factor[VECTORS];
+    if (lane < count) {
+        factor[lane] = number[from + lane];
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
     REALW squares = (REALW)ZERO;
     const size_t wide = n / WIDTH;
     for (size_t i = get_global_id(0); i < wide; i += get_global_size(0)) {
