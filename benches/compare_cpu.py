@@ -26,11 +26,15 @@ import statistics
 import subprocess
 import sys
 import time
+import types
+
+from compare_gpu import ROWS, Clinalg
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ROOT / "target" / "peers"
 PYTHON = PEERS / "bin" / "python"
 CLINALG = ROOT / "target" / "release" / "clinalg"
+LIBRARY = ROOT / "target" / "release" / "libclinalg_capi.so"
 PACKAGES = ["numpy==2.4.6", "scipy==1.17.1", "pyamg==5.4.1", "mkl==2026.2.0"]
 THREADS = os.cpu_count() or 1
 
@@ -258,6 +262,9 @@ class Mkl:
         self.call("mkl_sparse_set_mv_hint", handle, self.NO_TRANSPOSE, self.general, 1000)
         self.call("mkl_sparse_optimize", handle)
 
+    def release(self, handle):
+        self.call("mkl_sparse_destroy", handle)
+
     def multiply(self, handle, x, y):
         self.call("mkl_sparse_d_mv", self.NO_TRANSPOSE, ctypes.c_double(1.0), handle, self.general, self.at(x), ctypes.c_double(0.0), self.at(y))
 
@@ -275,6 +282,116 @@ class Mkl:
 
     def nrm2(self, x):
         return self.lib.cblas_dnrm2(x.size, self.at(x), 1)
+
+
+def cube_matrix(n, rng):
+    """27-point pattern on n^3 points with random values."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    e = np.ones(n)
+    t = sp.diags_array([e[1:], e, e[1:]], offsets=[-1, 0, 1])
+    return randomised(sp.csr_matrix(sp.kron(sp.kron(t, t), t)), rng)
+
+
+def band_matrix(n, width, rng):
+    """`width` diagonals around the main one with random values."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    offsets = range(-(width // 2), width // 2 + 1)
+    return randomised(sp.csr_matrix(sp.diags_array([np.ones(n - abs(d)) for d in offsets], offsets=list(offsets))), rng)
+
+
+def randomised(a, rng):
+    a.sort_indices()
+    a.data = rng.random(a.nnz) - 0.5
+    return a
+
+
+def random_matrix(lengths, rng):
+    """Rows with so many entries each, in random columns; several in one place are one."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    n = lengths.size
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    columns = rng.integers(0, n, offsets[-1]).astype(np.int32)
+    a = sp.csr_matrix((np.ones(offsets[-1]), columns, offsets.astype(np.int32)), shape=(n, n))
+    a.sum_duplicates()
+    return randomised(a, rng)
+
+
+def sparse_matrices(quick):
+    """{name: function that makes the matrix}."""
+    import numpy as np
+
+    rng = np.random.default_rng(96)
+    side, deep, rows = (129, 20, 20_000) if quick else (2049, 96, 2_000_000)
+
+    def power_law():
+        return random_matrix(np.minimum(2 * (1 - rng.random(rows)) ** (-1 / 1.3), rows // 20).astype(np.int64), rng)
+
+    return {
+        f"5-point {side}^2, random values": lambda: randomised(poisson_matrix(side), rng),
+        f"27-point {deep}^3, random values": lambda: cube_matrix(deep, rng),
+        f"27-point {deep}^3, constant": lambda: cube_constant(deep, rng),
+        f"17 diagonals, {rows} rows": lambda: band_matrix(rows, 17, rng),
+        f"random, {rows} rows x 16": lambda: random_matrix(np.full(rows, 16), rng),
+        f"random, {rows} rows x 4 to 28": lambda: random_matrix(rng.integers(4, 29, rows), rng),
+        f"power law, {rows} rows": power_law,
+    }
+
+
+def cube_constant(n, rng):
+    a = cube_matrix(n, rng)
+    a.data[:] = -1.0
+    a.setdiag(26.0)
+    return a
+
+
+def sparse(mkl, rounds, samples, quick, watch):
+    """Products with other matrices in this process: MKL after its optimise call, and clinalg's C library with the format that
+    it finds and with compressed rows alone. The three take turns within each round."""
+    import numpy as np
+
+    library = Clinalg(LIBRARY, os.environ.get("CLINALG_DEVICE", "0"))
+    found = []
+    for name, make in sparse_matrices(quick).items():
+        a = make()
+        x = np.random.default_rng(5).random(a.shape[1]) - 0.5
+        y = np.zeros(a.shape[0])
+        optimised = mkl.matrix(a)
+        start = time.perf_counter()
+        mkl.optimise(optimised)
+        optimise_seconds = time.perf_counter() - start
+        matrix = types.SimpleNamespace(rows=a.shape[0], offsets=a.indptr, columns=a.indices, values=a.data)
+        as_found, upload_seconds = library.csr(matrix)
+        rows, _ = library.csr(matrix)
+        library("clinalg_set_format", rows, ROWS)
+        u, v = library.vector(x), library.vector(y)
+
+        def ours(handle):
+            run = library.mv(handle, u, v)
+            return lambda: (run(), library.finish())
+
+        products = {"clinalg": ours(as_found), "clinalg_rows": ours(rows), "mkl_optimised": lambda: mkl.multiply(optimised, x, y)}
+        reference, errors = a @ x, {}
+        for peer, product in products.items():
+            product()
+            result = y if peer == "mkl_optimised" else library.read(v, y.size)
+            errors[peer] = float(np.abs(result - reference).max() / np.abs(reference).max())
+        turns = []
+        for index in range(rounds):
+            order = list(products.items())[:: 1 if index % 2 == 0 else -1]
+            turns.append(watch.measure(f"product, {name}", lambda: {peer: timed(product, samples) for peer, product in order}))
+        found.append({"matrix": name, "rows": a.shape[0], "entries": int(a.nnz), "bytes": 12 * int(a.nnz) + 20 * a.shape[0],
+                      "explanation": library.explain(as_found), "upload_seconds": upload_seconds, "optimise_seconds": optimise_seconds,
+                      "errors": errors, "rounds": turns})
+        library.release(as_found, rows, u, v)
+        mkl.release(optimised)
+        print(f"product: {name}", file=sys.stderr, flush=True)
+    return found
 
 
 def octave(n, length, samples, x, result):
@@ -405,6 +522,7 @@ def run(options):
     checks["clinalg solve, difference from a direct solver"] = check_clinalg(PEERS)
     optimise_seconds = python.optimise_seconds
     versions = python.versions
+    data["sparse"] = sparse(python.mkl, rounds, samples, options.quick, watch)
     del python
 
     data["solves"] = solves(options, n, watch, versions)
@@ -477,6 +595,19 @@ def peer_samples(this, operation):
     return found
 
 
+def show_sparse(found):
+    if found:
+        print(f"\n| product | MB | format found, ms | compressed rows alone, ms | MKL optimised, ms | times faster than MKL | rows alone | target | reached |\n|---|---|---|---|---|---|---|---|---|")
+    for entry in found:
+        times = {peer: median([s for turn in entry["rounds"] for s in turn[peer]]) * 1e3 for peer in ("clinalg", "clinalg_rows", "mkl_optimised")}
+        ratios = {peer: median([median(turn["mkl_optimised"]) / median(turn[peer]) for turn in entry["rounds"]]) for peer in ("clinalg", "clinalg_rows")}
+        print(f"| {entry['matrix']} ({entry['explanation'].split(':')[0]}) | {entry['bytes'] / 1e6:.0f} | {times['clinalg']:.2f} | {times['clinalg_rows']:.2f} | {times['mkl_optimised']:.2f} | "
+              f"{ratios['clinalg']:.2f} | {ratios['clinalg_rows']:.2f} | mkl 1x | {'yes' if ratios['clinalg'] >= 1 else 'NO'} |")
+        worst = max(entry["errors"].values())
+        if worst > 1e-12:
+            print(f"WRONG: {entry['matrix']} differs from SciPy by {worst:.1e}")
+
+
 def show(result):
     rounds, device = result["rounds"], result["device"]
     processor = result["machine"]
@@ -515,6 +646,7 @@ def show(result):
         text = ", ".join(f"{k} {v:.1e}" for k, v in value.items()) if isinstance(value, dict) else f"{value:.1e}"
         print(f"Check: {what}: {text}.")
 
+    show_sparse(result.get("sparse", []))
     found = result["solves"]
     if not found:
         return
@@ -538,6 +670,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--setup", action="store_true", help="install the Python peers into target/peers")
     parser.add_argument("--quick", action="store_true", help="small sizes and few samples, quiet machine or not; writes nothing")
+    parser.add_argument("--only-sparse", action="store_true", help="only the products with MKL's beside them; prints, writes nothing")
     parser.add_argument("--no-solves", action="store_true", help="leave out the Poisson solves")
     parser.add_argument("--n", type=int, default=2049, help="points a side of the grid, 2^k + 1")
     parser.add_argument("--rounds", type=int, default=10)
@@ -553,10 +686,15 @@ def main():
         sys.exit("the peers are not installed; run this once with --setup")
     if pathlib.Path(sys.prefix) != PEERS:
         os.execv(PYTHON, [str(PYTHON), *sys.argv])
-    if not CLINALG.exists():
-        sys.exit("target/release/clinalg is missing; run `cargo build --release` first")
+    for built in (CLINALG, LIBRARY):
+        if not built.exists():
+            sys.exit(f"{built.relative_to(ROOT)} is missing; run `cargo build --release` first")
     if not options.quick and options.rounds * options.samples < 20:
         sys.exit("fewer than 20 samples")
+    if options.only_sparse:
+        watch = Watch([], insist=False)
+        rounds, samples = (2, 3) if options.quick else (options.rounds, options.samples)
+        return show_sparse(sparse(Mkl(), rounds, samples, options.quick, watch))
     result = run(options)
     if not options.quick:
         name = options.machine or re.sub(r"[^a-z0-9]+", "-", f"{result['machine'].get('cpu', 'cpu')}-{THREADS}".lower())

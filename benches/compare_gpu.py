@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 F64 = 1  # CLINALG_F64
 ROWS, BLOCKS = 1, 2  # clinalg_format
 CSR_ALGORITHMS = {"default": 0, "alg1": 2, "alg2": 3}  # cusparseSpMVAlg_t
+MANY_ALGORITHMS = {"default": 0, "alg1": 4, "alg2": 6, "alg3": 12}  # cusparseSpMMAlg_t
 BATCH_SECONDS = 0.01
 
 
@@ -76,6 +77,10 @@ class Clinalg:
     def mv_transposed(self, a, x, y):
         one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
         return lambda: self("clinalg_mv_transposed", one, a, x, zero, ctypes.byref(y))
+
+    def mm(self, a, x, y):
+        one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
+        return lambda: self("clinalg_mm", one, a, x, zero, ctypes.byref(y))
 
     def explain(self, handle):
         text = ctypes.create_string_buffer(4096)
@@ -164,12 +169,19 @@ class Cublas:
         return self.call("cublasDgemv_v2", int(transposed), rows, cols, ctypes.byref(one), device(a), rows, device(x), 1, ctypes.byref(zero), device(y), 1)
 
 
+    def gemm(self, a, x, y):
+        """Arrays hold matrices by columns: a[j, i] is row i, column j."""
+        cols, rows = a.shape
+        one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
+        return self.call("cublasDgemm_v2", 0, 0, rows, x.shape[0], cols, ctypes.byref(one), device(a), rows, device(x), cols, ctypes.byref(zero), device(y), rows)
+
+
 def device(array):
     return ctypes.c_void_p(array.data.ptr)
 
 
 class Cusparse:
-    INDEX_32, BASE_ZERO, REAL_64 = 2, 0, 1
+    INDEX_32, BASE_ZERO, REAL_64, COLUMN_ORDER = 2, 0, 1, 1
 
     def __init__(self):
         self.lib = cuda_library("libcusparse")
@@ -208,6 +220,34 @@ class Cusparse:
                     checked(self.lib.cusparseSpMV(*arguments, device(work)), "cusparseSpMV")
 
                 products[f"cusparse {name}{' preprocessed' if preprocess else ''}"] = run
+        return products
+
+    def many_products(self, matrix, x, y):
+        """{name: function} for every algorithm after its preprocess call; x[q] and y[q] are columns."""
+        import cupy
+
+        a = [cupy.asarray(v) for v in (matrix.offsets.astype("int32"), matrix.columns.astype("int32"), matrix.values)]
+        description, products = ctypes.c_void_p(), {}
+        checked(self.lib.cusparseCreateCsr(ctypes.byref(description), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.values.size),
+                                           *map(device, a), self.INDEX_32, self.INDEX_32, self.BASE_ZERO, self.REAL_64), "cusparseCreateCsr")
+
+        def columns(v):
+            made = ctypes.c_void_p()
+            checked(self.lib.cusparseCreateDnMat(ctypes.byref(made), ctypes.c_int64(v.shape[1]), ctypes.c_int64(v.shape[0]), ctypes.c_int64(v.shape[1]),
+                                                 device(v), self.REAL_64, self.COLUMN_ORDER), "cusparseCreateDnMat")
+            return made
+
+        for name, algorithm in MANY_ALGORITHMS.items():
+            arguments = [self.handle, 0, 0, ctypes.byref(self.one), description, columns(x), ctypes.byref(self.zero), columns(y), self.REAL_64, algorithm]
+            length = ctypes.c_size_t()
+            checked(self.lib.cusparseSpMM_bufferSize(*arguments, ctypes.byref(length)), "cusparseSpMM_bufferSize")
+            work = cupy.empty(max(length.value, 8), "u1")
+            checked(self.lib.cusparseSpMM_preprocess(*arguments, device(work)), "cusparseSpMM_preprocess")
+
+            def run(arguments=arguments, work=work, keep=a):
+                checked(self.lib.cusparseSpMM(*arguments, device(work)), "cusparseSpMM")
+
+            products[f"cusparse {name}"] = run
         return products
 
 
@@ -285,10 +325,11 @@ def five_points(n, constant):
     return from_offsets((n, n), stencil, lambda offset, count: (4.0 if offset == (0, 0) else -1.0) if constant else cp.random.random(count))
 
 
-def matrices(quick):
+def matrices(options):
     """{name: (maker, structured)}; values are random unless the name says constant."""
     import cupy as cp
 
+    quick = options.quick
     cube = [(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)]
     band = [(d,) for d in range(-8, 9)]
     rows = 1 << 14 if quick else 4_000_000
@@ -306,7 +347,7 @@ def matrices(quick):
     made[f"17 diagonals {rows} rows"] = lambda: from_offsets((rows,), band, lambda _, count: cp.random.random(count))
     made[f"5-point constant {sides[-1]}^2"] = lambda: five_points(sides[-1], True)
     made[f"27-point constant {deep}^3"] = lambda: from_offsets((deep,) * 3, cube, lambda offset, _: 26.0 if offset == (0, 0, 0) else -1.0)
-    return made
+    return {name: make for name, make in made.items() if any(part in name for part in options.matrices)}
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------------
@@ -400,7 +441,7 @@ class Bench:
 
     def sparse(self):
         cp = self.cupy
-        for name, make in matrices(self.options.quick).items():
+        for name, make in matrices(self.options).items():
             matrix = make()
             x, y = cp.random.random(matrix.rows) - 0.5, cp.empty(matrix.rows)
             handle, upload = self.clinalg.csr(matrix)
@@ -412,6 +453,7 @@ class Bench:
             error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
             facts = {"rows": matrix.rows, "entries": int(matrix.values.size), "upload_seconds": upload}
             self.record(f"mv_csr {name}", matrix.bytes(), run, others, error, explanation=self.clinalg.explain(handle), **facts)
+            print(f"  upload {upload:.2f} s; {self.results[-1]['explanation']}", flush=True)
             self.clinalg.by_entries(handle)
             run()
             error = float(abs(cp.asnumpy(y) - self.clinalg.read(v, matrix.rows)).max() / abs(y).max())
@@ -419,6 +461,42 @@ class Bench:
             self.record(f"mv_csr {name}, compressed rows only", matrix.bytes(), run, {}, error, peers, explanation=self.clinalg.explain(handle), **facts)
             self.clinalg.release(handle, u, v)
             del others, matrix
+
+    def many(self):
+        """Several right-hand sides at once; bytes are those of the matrix once and of X and Y."""
+        cp = self.cupy
+        n = 512 if self.options.quick else 8192
+        a = cp.random.random((n, n))
+        matrix = self.clinalg.dense(cp.asnumpy(a))
+        for right in (4, 8, 16):
+            x, y = cp.random.random((right, n)) - 0.5, cp.empty((right, n))
+            u, v = self.clinalg.dense(cp.asnumpy(x)), self.clinalg.dense(cp.zeros((right, n)).get())
+            run, other = self.clinalg.mm(matrix, u, v), self.cublas.gemm(a, x, y)
+            self.compare(f"mm_dense {n}, {right} columns", 8 * n * n + 16 * n * right, run, {"cublas": other}, v, y)
+            self.clinalg.release(u, v)
+        self.clinalg.release(matrix)
+        del a
+        made = matrices(self.options)
+        for name in [name for name in made if name.startswith(("27-point", "random", "17 diagonals")) and "constant" not in name]:
+            matrix = made[name]()
+            handle, _ = self.clinalg.csr(matrix)
+            for right in (4, 16):
+                x, y = cp.random.random((right, matrix.rows)) - 0.5, cp.empty((right, matrix.rows))
+                u, v = self.clinalg.dense(cp.asnumpy(x)), self.clinalg.dense(cp.zeros((right, matrix.rows)).get())
+                moved = 12 * matrix.values.size + 4 * matrix.rows + 16 * matrix.rows * right
+                run, others = self.clinalg.mm(handle, u, v), self.cusparse.many_products(matrix, x, y)
+                self.compare(f"mm_csr {name}, {right} columns", moved, run, others, v, y)
+                self.clinalg.release(u, v)
+                del others
+            self.clinalg.release(handle)
+
+    def compare(self, operation, bytes_moved, ours, peers, result, reference):
+        """Records the operation; `result` is the handle of ours and `reference` the array of the last peer's."""
+        ours()
+        list(peers.values())[-1]()
+        self.wait()
+        difference = abs(self.clinalg.read(result, reference.size) - self.cupy.asnumpy(reference).ravel()).max()
+        self.record(operation, bytes_moved, ours, peers, float(difference / abs(reference).max()))
 
     def program(self):
         """Poisson by the program: its own JSON."""
@@ -454,7 +532,8 @@ def main():
     parser.add_argument("--library", default=ROOT / "target/release/libclinalg.so", help="the C library")
     parser.add_argument("--program", default=ROOT / "target/release/clinalg", help="the program")
     parser.add_argument("--device", default="NVIDIA", help="the OpenCL device, by index or part of its name")
-    parser.add_argument("--parts", default="vectors,dense,sparse,program", type=lambda text: text.split(","), help="what to measure")
+    parser.add_argument("--parts", default="vectors,dense,sparse,many,program", type=lambda text: text.split(","), help="what to measure")
+    parser.add_argument("--matrices", default=[""], type=lambda text: text.split(","), help="only sparse matrices whose names contain one of these")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "benches/results", help="folder for the raw result")
     parser.add_argument("--quick", action="store_true", help="small and short; writes nothing")
     parser.add_argument("--show", type=pathlib.Path, help="print the tables of an earlier run")

@@ -54,22 +54,44 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
 }
 #endif
 
-// The rows from start[p] to start[p + 1] per item p; the parts hold about equally many entries.
-__kernel void mv_csr_cpu(__global const uint *start, REAL alpha, __global const uint *offset,
+// Starts to fetch what entry k + GATHER_AHEAD takes of x; `last` is the last entry of all.
+#ifdef GATHER_AHEAD
+#define FETCH_GATHERED(k) __builtin_prefetch((const __global void *)(x + column[min((k) + GATHER_AHEAD, last)]), 0, 3)
+#else
+#define FETCH_GATHERED(k) ((void)last)
+#endif
+
+// The rows from start[p] to start[p + 1] per item p; the parts hold about equally many entries. Four sums of a row are
+// under way at once: additions that wait for each other take longer than the memory.
+__kernel void mv_csr_cpu(ulong rows, __global const uint *start, REAL alpha, __global const uint *offset,
                          __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
                          __global REAL *y)
 {
-    const size_t last = start[get_global_id(0) + 1];
+    const size_t until = start[get_global_id(0) + 1];
     size_t k = offset[start[get_global_id(0)]];
-    for (size_t i = start[get_global_id(0)]; i < last; ++i) {
+    const size_t last = max(offset[rows], 1u) - 1;
+    for (size_t i = start[get_global_id(0)]; i < until; ++i) {
         const size_t end = offset[i + 1];
         FETCH_AHEAD(value + k);
         FETCH_AHEAD(column + k);
-        REAL sum = ZERO;
-        for (; k < end; ++k) {
-            sum += value[k] * x[column[k]];
+        REAL a = ZERO, b = ZERO, c = ZERO, d = ZERO;
+        for (; k + 4 <= end; k += 4) {
+            FETCH_AHEAD(value + k);
+            FETCH_AHEAD(column + k);
+            FETCH_GATHERED(k);
+            FETCH_GATHERED(k + 1);
+            FETCH_GATHERED(k + 2);
+            FETCH_GATHERED(k + 3);
+            a += value[k] * x[column[k]];
+            b += value[k + 1] * x[column[k + 1]];
+            c += value[k + 2] * x[column[k + 2]];
+            d += value[k + 3] * x[column[k + 3]];
         }
-        y[i] = combine(alpha, sum, beta, y + i);
+        for (; k < end; ++k) {
+            FETCH_GATHERED(k);
+            a += value[k] * x[column[k]];
+        }
+        y[i] = combine(alpha, (a + b) + (c + d), beta, y + i);
     }
 }
 

@@ -5,6 +5,9 @@
 //
 // Traffic per row, f64: mv_csr_row_dot as mv_csr_row; cg_residual 24 B, cg_direction 40 B, with a preconditioner too.
 //
+// GMRES: classical Gram-Schmidt, several vectors of the basis at once, with the coefficients in the memory of the device.
+// Traffic per row and vector, f64: dot_basis 9 B, subtract_basis 10 B.
+//
 // What an iteration starts from and finds out stands in a row of numbers of its own; a launch writes only places that
 // no work-group of the same launch reads.
 
@@ -204,6 +207,130 @@ cg_direction_gpu(ulong n, uint count, __global const REAL *squares, uint rho_cou
     }
 }
 
+// Vectors of a basis that a launch takes at once.
+#define VECTORS 8
+#define BASIS                                                                                                          \
+    __global const REAL *v0, __global const REAL *v1, __global const REAL *v2, __global const REAL *v3,                \
+        __global const REAL *v4, __global const REAL *v5, __global const REAL *v6, __global const REAL *v7
+#define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
+
+// The dot products of w with `count` of the vectors, a part per work-group; those of vector q follow `first + q` times as
+// many as there are groups.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+dot_basis_gpu(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
+{
+    __local REAL shared[LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    __global const REAL *basis[VECTORS] = BASIS_ARRAY;
+    REALW sums[VECTORS];
+#pragma unroll
+    for (uint q = 0; q < VECTORS; ++q) {
+        sums[q] = (REALW)ZERO;
+    }
+    const size_t wide = n / WIDTH;
+    for (size_t i = get_global_id(0); i < wide; i += get_global_size(0)) {
+        const REALW own = LOADW(w, i);
+#pragma unroll
+        for (uint q = 0; q < VECTORS; ++q) {
+            if (q < count) {
+                sums[q] += own * LOADW(basis[q], i);
+            }
+        }
+    }
+    const size_t rest = wide * WIDTH + get_global_id(0);
+    for (uint q = 0; q < count; ++q) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Constant places alone keep the sums in registers.
+        REAL own = ZERO;
+#pragma unroll
+        for (uint k = 0; k < VECTORS; ++k) {
+            if (k == q) {
+                own = SUM_LANES(sums[k]) + (rest < n ? w[rest] * basis[k][rest] : ZERO);
+            }
+        }
+        shared[lane] = own;
+        for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < half_size) {
+                shared[lane] += shared[lane + half_size];
+            }
+        }
+        if (lane == 0) {
+            partial[(first + q) * get_num_groups(0) + get_group_id(0)] = shared[0];
+        }
+    }
+}
+
+// Joins `parts` parts of as many sums as there are work-groups, from `to` on.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+join_dots_gpu(uint parts, __global const REAL *partial, uint to, __global REAL *number)
+{
+    __local REAL shared[LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    shared[lane] = lane_sum(partial + get_group_id(0) * (size_t)parts, parts, lane);
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        number[to + get_group_id(0)] = shared[0];
+    }
+}
+
+// w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per
+// work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+subtract_basis_gpu(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
+                   __global REAL *partial)
+{
+    __local REAL shared[LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    __global const REAL *basis[VECTORS] = BASIS_ARRAY;
+    __local REAL factor[VECTORS];
+    if (lane < count) {
+        factor[lane] = number[from + lane];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    REALW squares = (REALW)ZERO;
+    const size_t wide = n / WIDTH;
+    for (size_t i = get_global_id(0); i < wide; i += get_global_size(0)) {
+        REALW own = LOADW(w, i);
+#pragma unroll
+        for (uint q = 0; q < VECTORS; ++q) {
+            if (q < count) {
+                own -= factor[q] * LOADW(basis[q], i);
+            }
+        }
+        STOREW(own, w, i);
+        squares += own * own;
+    }
+    REAL square = SUM_LANES(squares);
+    const size_t i = wide * WIDTH + get_global_id(0);
+    if (i < n) {
+        REAL own = w[i];
+#pragma unroll
+        for (uint q = 0; q < VECTORS; ++q) {
+            if (q < count) {
+                own -= factor[q] * basis[q][i];
+            }
+        }
+        w[i] = own;
+        square += own * own;
+    }
+    shared[lane] = square;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        partial[get_group_id(0)] = shared[0];
+    }
+}
+
 inline REAL sum_parts(__global const REAL *parts, uint count)
 {
     REAL sum = ZERO;
@@ -271,4 +398,75 @@ __kernel void cg_direction_cpu(ulong n, uint count, __global const REAL *squares
         x[i] += far * p[i];
         p[i] = z[i] + beta * p[i];
     }
+}
+
+inline REAL sum_lanes(REAL8 v)
+{
+    return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
+}
+
+__kernel void dot_basis_cpu(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
+{
+    __global const REAL *basis[VECTORS] = BASIS_ARRAY;
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    REAL total[VECTORS] = {ZERO};
+    // A block of w stays in the first cache while the vectors pass by.
+    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += 1024) {
+        const size_t stop = min(block + 1024, end);
+        for (uint q = 0; q < count; ++q) {
+            __global const REAL *v = basis[q];
+            REAL8 sum = (REAL8)ZERO;
+            size_t i = block;
+            for (; i + 8 <= stop; i += 8) {
+                sum += vload8(0, v + i) * vload8(0, w + i);
+            }
+            REAL rest = sum_lanes(sum);
+            for (; i < stop; ++i) {
+                rest += v[i] * w[i];
+            }
+            total[q] += rest;
+        }
+    }
+    for (uint q = 0; q < count; ++q) {
+        partial[(first + q) * get_global_size(0) + get_global_id(0)] = total[q];
+    }
+}
+
+__kernel void join_dots_cpu(uint parts, __global const REAL *partial, uint to, __global REAL *number)
+{
+    number[to + get_global_id(0)] = sum_parts(partial + get_global_id(0) * parts, parts);
+}
+
+__kernel void subtract_basis_cpu(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
+                                 __global REAL *partial)
+{
+    __global const REAL *basis[VECTORS] = BASIS_ARRAY;
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    REAL total = ZERO;
+    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += 1024) {
+        const size_t stop = min(block + 1024, end);
+        for (uint q = 0; q < count; ++q) {
+            __global const REAL *v = basis[q];
+            const REAL factor = number[from + q];
+            size_t i = block;
+            for (; i + 8 <= stop; i += 8) {
+                vstore8(vload8(0, w + i) - factor * vload8(0, v + i), 0, w + i);
+            }
+            for (; i < stop; ++i) {
+                w[i] -= factor * v[i];
+            }
+        }
+        REAL8 sum = (REAL8)ZERO;
+        size_t i = block;
+        for (; i + 8 <= stop; i += 8) {
+            const REAL8 value = vload8(0, w + i);
+            sum += value * value;
+        }
+        REAL rest = sum_lanes(sum);
+        for (; i < stop; ++i) {
+            rest += w[i] * w[i];
+        }
+        total += rest;
+    }
+    partial[get_global_id(0)] = total;
 }

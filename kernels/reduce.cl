@@ -195,56 +195,6 @@ __kernel void step_residual_cpu(ulong n, REAL a, __global const REAL *p, __globa
     partial[get_global_id(0)] = total;
 }
 
-// y += a x, and the dot product of the new y with z, which may be y.
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-update_dot_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *y, __global const REAL *z,
-               __global REAL *partial)
-{
-    __local REAL shared[LOCAL];
-    const uint lane = (uint)get_local_id(0);
-    REAL sum = ZERO;
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const REAL value = y[i] + a * x[i];
-        y[i] = value;
-        sum += value * z[i];
-    }
-    shared[lane] = sum;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-            shared[lane] += shared[lane + half_size];
-        }
-    }
-    if (lane == 0) {
-        partial[get_group_id(0)] = shared[0];
-    }
-}
-
-__kernel void update_dot_cpu(ulong n, REAL a, __global const REAL *x, __global REAL *y, __global const REAL *z,
-                             __global REAL *partial)
-{
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    REAL total = ZERO;
-    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += BLOCK) {
-        const size_t stop = min(block + BLOCK, end);
-        REAL8 sum = (REAL8)ZERO;
-        size_t i = block;
-        for (; i + 8 <= stop; i += 8) {
-            const REAL8 value = vload8(0, y + i) + a * vload8(0, x + i);
-            vstore8(value, 0, y + i);
-            sum += value * vload8(0, z + i);
-        }
-        REAL rest = sum_lanes(sum);
-        for (; i < stop; ++i) {
-            const REAL value = y[i] + a * x[i];
-            y[i] = value;
-            rest += value * z[i];
-        }
-        total += rest;
-    }
-    partial[get_global_id(0)] = total;
-}
-
 // The dot products of x with y and with x; the second one's partial results follow the first's.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 dot_pair_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)

@@ -10,8 +10,10 @@
 // The columns are those of the pattern, the values are not.
 #define DIFFERS 0x40000000u
 
-// Rows of a block.
+// Rows of a block; 8 on processors.
+#ifndef BLOCK
 #define BLOCK 64
+#endif
 
 // Lines of a tile.
 #define TILE_LINES 4
@@ -160,6 +162,35 @@ __kernel void fill_slots(ulong rows, __global const uint *mask, __global const u
     }
 }
 
+// Row i with the values from the slots.
+inline REAL row_of_slots(size_t i, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                         __global const REAL *slot, __global const uint *offset, __global const uint *column,
+                         __global const REAL *value, __global const REAL *x)
+{
+    __global const REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
+    __global const REAL *from = x + i;
+    REAL sum = ZERO;
+    if (full[i / BLOCK]) {
+#pragma unroll
+        for (uint j = 0; j < POINTS; ++j) {
+            sum += own[j * BLOCK] * from[delta[j]];
+        }
+    } else {
+        const uint present = mask[i];
+        if (present & OTHER) {
+            sum = row_of_entries(i, offset, column, value, x);
+        } else {
+#pragma unroll
+            for (uint j = 0; j < POINTS; ++j) {
+                if (present >> j & 1) {
+                    sum += own[j * BLOCK] * from[delta[j]];
+                }
+            }
+        }
+    }
+    return sum;
+}
+
 // y = alpha A x + beta y with the values from the slots.
 __kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global const uint *mask,
                            __constant int *delta, __global const REAL *slot, REAL alpha,
@@ -168,28 +199,38 @@ __kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global cons
 {
     const size_t i = get_global_id(0);
     if (i < rows) {
-        __global const REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
-        __global const REAL *from = x + i;
-        REAL sum = ZERO;
-        if (full[i / BLOCK]) {
-#pragma unroll
-            for (uint j = 0; j < POINTS; ++j) {
-                sum += own[j * BLOCK] * from[delta[j]];
-            }
-        } else {
-            const uint present = mask[i];
-            if (present & OTHER) {
-                sum = row_of_entries(i, offset, column, value, x);
-            } else {
-#pragma unroll
-                for (uint j = 0; j < POINTS; ++j) {
-                    if (present >> j & 1) {
-                        sum += own[j * BLOCK] * from[delta[j]];
-                    }
-                }
-            }
-        }
+        const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
         y[i] = combine(alpha, sum, beta, y + i);
+    }
+}
+
+// y = A x with the values from the slots, `turns` times LOCAL rows a work-group, and x'y in a part of each.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_slots_dot_gpu(ulong rows, uint turns, __global const uchar *full, __global const uint *mask,
+                 __constant int *delta, __global const REAL *slot, __global const uint *offset,
+                 __global const uint *column, __global const REAL *value, __global const REAL *x, __global REAL *y,
+                 __global REAL *partial)
+{
+    __local REAL shared[LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    size_t i = get_group_id(0) * (size_t)turns * LOCAL + lane;
+    REAL dot = ZERO;
+    for (uint turn = 0; turn < turns; ++turn, i += LOCAL) {
+        if (i < rows) {
+            const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
+            y[i] = sum;
+            dot += sum * x[i];
+        }
+    }
+    shared[lane] = dot;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        partial[get_group_id(0)] = shared[0];
     }
 }
 
@@ -224,18 +265,14 @@ inline REAL row_of_whole_stencil(__constant int *delta, __constant REAL *coeffic
     return sum;
 }
 
-// y = alpha A x + beta y with constant coefficients. The rows are looked at as lines of `line`; a work-group has a tile of
-// LOCAL neighbours in each of TILE_LINES lines, so that with lines that are those of the grid most of x comes from the
-// caches near by. tile[g] is 1 where all rows of a tile are there and have the whole pattern.
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_stencil_gpu(ulong rows, ulong line, __global const uchar *tile, __global const uchar *full,
-               __global const uint *mask, __constant int *delta, __constant REAL *coefficient, REAL alpha,
-               __global const uint *offset, __global const uint *column, __global const REAL *value,
-               __global const REAL *x, REAL beta, __global REAL *y)
+// A tile of LOCAL neighbours in each of TILE_LINES lines from row `first` of this item on, at `place` of its lines; `whole`
+// where all rows of the tile are there and have the whole pattern. Gives the part of x'y for alpha = 1 and beta = 0.
+inline REAL multiply_tile(size_t first, size_t place, bool whole, ulong rows, ulong line, __global const uchar *full,
+                          __global const uint *mask, __constant int *delta, __constant REAL *coefficient, REAL alpha,
+                          __global const uint *offset, __global const uint *column, __global const REAL *value,
+                          __global const REAL *x, REAL beta, __global REAL *y)
 {
-    const size_t place = get_global_id(0);
-    const size_t first = get_group_id(1) * TILE_LINES * line + place;
-    const bool whole = tile[get_group_id(1) * get_num_groups(0) + get_group_id(0)];
+    REAL dot = ZERO;
 #if POINTS <= 9
     if (whole) {
         REAL sum[TILE_LINES];
@@ -247,8 +284,9 @@ mv_stencil_gpu(ulong rows, ulong line, __global const uchar *tile, __global cons
         for (uint q = 0; q < TILE_LINES; ++q) {
             __global REAL *out = y + first + q * line;
             *out = combine(alpha, sum[q], beta, out);
+            dot += sum[q] * x[first + q * line];
         }
-        return;
+        return dot;
     }
 #endif
     // Many points keep enough loads under way row by row.
@@ -260,8 +298,67 @@ mv_stencil_gpu(ulong rows, ulong line, __global const uchar *tile, __global cons
                 const uint present = whole || full[i / BLOCK] ? (1u << POINTS) - 1 : mask[i];
                 const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
                 y[i] = combine(alpha, sum, beta, y + i);
+                dot += sum * x[i];
             }
         }
+    }
+    return dot;
+}
+
+// Whether tile (across, along) is whole: tile[] is 1 there. Those across inner.s0 to inner.s1 and along inner.s2 to inner.s3
+// all are, and nothing has to be read.
+inline bool whole_tile(size_t across, size_t along, uint4 inner, __global const uchar *tile)
+{
+    const bool inside = across >= inner.s0 && across < inner.s1 && along >= inner.s2 && along < inner.s3;
+    return inside || tile[along * get_num_groups(0) + across];
+}
+
+// y = alpha A x + beta y with constant coefficients. The rows are looked at as lines of `line`; a work-group has a tile of
+// LOCAL neighbours in each of TILE_LINES lines, so that with lines that are those of the grid most of x comes from the
+// caches near by.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_stencil_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, __global const uchar *tile,
+               __global const uchar *full, __global const uint *mask, __constant int *delta,
+               __constant REAL *coefficient, REAL alpha, __global const uint *offset, __global const uint *column,
+               __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t place = get_global_id(0);
+    const size_t along = get_group_id(1);
+    const bool whole = whole_tile(get_group_id(0), along, (uint4)(left, right, low, high), tile);
+    multiply_tile(along * TILE_LINES * line + place, place, whole, rows, line, full, mask, delta, coefficient, alpha,
+                  offset, column, value, x, beta, y);
+}
+
+// y = A x likewise, with `turns` tiles one after the other along the lines' direction, of `tiles`, and x'y in a part per
+// work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
+                   __global const uchar *tile, __global const uchar *full, __global const uint *mask,
+                   __constant int *delta, __constant REAL *coefficient, __global const uint *offset,
+                   __global const uint *column, __global const REAL *value, __global const REAL *x, __global REAL *y,
+                   __global REAL *partial)
+{
+    __local REAL shared[LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    const size_t place = get_global_id(0);
+    REAL dot = ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        const size_t along = get_group_id(1) * (size_t)turns + turn;
+        if (along < tiles) {
+            const bool whole = whole_tile(get_group_id(0), along, (uint4)(left, right, low, high), tile);
+            dot += multiply_tile(along * TILE_LINES * line + place, place, whole, rows, line, full, mask, delta,
+                                 coefficient, ONE, offset, column, value, x, ZERO, y);
+        }
+    }
+    shared[lane] = dot;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < half_size) {
+            shared[lane] += shared[lane + half_size];
+        }
+    }
+    if (lane == 0) {
+        partial[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = shared[0];
     }
 }
 
@@ -292,6 +389,44 @@ __kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global co
         }
         for (; i < end; ++i) {
             const REAL sum = row_of_stencil(i, mask[i], delta, coefficient, offset, column, value, x);
+            y[i] = combine(alpha, sum, beta, y + i);
+        }
+    }
+}
+
+// y = alpha A x + beta y with the values of the compressed rows, a chunk of blocks per item. In a full block they follow
+// one another row by row, and no column is read.
+__kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                             REAL alpha, __global const uint *offset, __global const uint *column,
+                             __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+{
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        const bool whole = full[b];
+        __global const REAL *v = value + offset[b * BLOCK];
+#pragma clang loop vectorize(disable)
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            REAL sum;
+            if (whole || mask[i] == (1u << POINTS) - 1) {
+                // Three sums: additions that wait for each other take longer than the memory.
+                REAL part[3] = {ZERO};
+                if (!whole) {
+                    v = value + offset[i];
+                }
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    if (j % 8 == 0) {
+                        FETCH_AHEAD(v + j);
+                    }
+                    part[j % 3] += v[j] * x[(long)i + delta[j]];
+                }
+                sum = (part[0] + part[1]) + part[2];
+                v += POINTS;
+            } else {
+                sum = row_of_entries(i, offset, column, value, x);
+            }
             y[i] = combine(alpha, sum, beta, y + i);
         }
     }

@@ -398,7 +398,7 @@ typedef enum {
    */
   CLINALG_FORMAT_ROWS = 1,
   /**
-   * Blocks of rows of about equally many entries; on GPUs.
+   * Blocks of rows of about equally many entries.
    */
   CLINALG_FORMAT_BLOCKS = 2,
   /**
@@ -1038,6 +1038,19 @@ clinalg_status clinalg_mv_transposed(double alpha,
                                      clinalg_handle x,
                                      double beta,
                                      clinalg_handle *out);
+
+/**
+ * out = alpha A X + beta out for dense X and out, several right-hand sides at once; out = 0 makes a new matrix and takes
+ * beta as 0.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_mm(double alpha,
+                          clinalg_handle a,
+                          clinalg_handle x,
+                          double beta,
+                          clinalg_handle *out);
 
 /**
  * out = alpha x + beta y.

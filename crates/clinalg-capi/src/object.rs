@@ -424,7 +424,7 @@ pub enum ClinalgFormat {
     Best = 0,
     /// The compressed rows as they are.
     Rows = 1,
-    /// Blocks of rows of about equally many entries; on GPUs.
+    /// Blocks of rows of about equally many entries.
     Blocks = 2,
     /// Entries at few distances from the diagonal: columns are not read.
     Diagonals = 3,

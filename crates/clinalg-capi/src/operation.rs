@@ -63,6 +63,22 @@ pub unsafe extern "C" fn clinalg_mv_transposed(
     into(out, |registry, given| registry.mv_transposed(alpha, a, x, beta, given))
 }
 
+/// out = alpha A X + beta out for dense X and out, several right-hand sides at once; out = 0 makes a new matrix and takes
+/// beta as 0.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_mm(
+    alpha: f64,
+    a: ClinalgHandle,
+    x: ClinalgHandle,
+    beta: f64,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into(out, |registry, given| registry.mm(alpha, a, x, beta, given))
+}
+
 /// out = alpha x + beta y.
 ///
 /// # Safety

@@ -3,8 +3,11 @@
 //! The output is a part of a larger allocation (an OpenCL sub-buffer), the rest of which holds a value that no result
 //! has.
 
-use crate::reference::{BandParts, CsrParts};
+use crate::matrix::Format;
+use crate::ops::{DotParts, Many, Operator};
+use crate::reference::{BandParts, CsrParts, grid2};
 use crate::runtime::devices;
+use crate::tune::whole_numbers;
 use crate::{Band, Buffer, Context, ContextOptions, Csr, Dense, Real, Shape, Vector, ops};
 
 /// Guard values before an output: a multiple of every device's alignment of sub-buffers.
@@ -112,10 +115,58 @@ fn products<T: Real>(context: &Context) {
             check("csr", &want, &|y| ops::mv(one, &csr, &x, beta, y));
             check("dense", &want, &|y| ops::mv(one, &dense, &x, beta, y));
             check("band", &want, &|y| ops::mv(one, &band, &x, beta, y));
+            for right in [1, 3, 9] {
+                let xs = Dense::from_column_major(context, cols, right, &vec![one; cols * right]).unwrap();
+                let check_many = |what: &str, a: &dyn Many<T>| {
+                    check(what, &want.repeat(right), &|y| many(a, &xs, beta, y));
+                };
+                check_many("csr, many", &csr);
+                check_many("dense, many", &dense);
+                check_many("band, many", &band);
+            }
             check("csr'", &columns, &|y| ops::mv_transposed(one, &csr, &t, beta, y));
             check("dense'", &columns, &|y| ops::mv_transposed(one, &dense, &t, beta, y));
         }
     }
+}
+
+/// Y = A X + beta Y into the vector of the columns of Y.
+fn many<T: Real>(a: &dyn Many<T>, x: &Dense<T>, beta: T, y: &mut Vector<T>) -> crate::Result<()> {
+    let values = std::mem::replace(y, Vector::zeros(a.context(), 0)?);
+    ops::mm(T::one(), a, x, beta, &mut Dense::from_vector(a.rows(), x.cols(), values))
+}
+
+/// The products of matrices with a pattern of rows, and those in chunks.
+fn structured<T: Real>(context: &Context) {
+    let mut parts = grid2::poisson5_interior::<T>(43).unwrap();
+    let n = parts.rows;
+    let x = Vector::filled(context, n, T::one()).unwrap();
+    let xs = Dense::from_column_major(context, n, 5, &vec![T::one(); 5 * n]).unwrap();
+    for (format, seed) in [(Format::Stencil, None), (Format::Diagonals, Some(1)), (Format::Blocks, Some(2))] {
+        parts.values = seed.map_or(vec![T::one(); parts.nnz()], |seed| whole_numbers(parts.nnz(), seed));
+        let mut a = Csr::from_parts(context, &parts).unwrap();
+        a.set_format(Some(format)).unwrap();
+        let want: Vec<T> = (0..n).map(|i| parts.row(i).map(|(_, v)| v).sum()).collect();
+        for (beta, start) in [(T::zero(), T::nan()), (T::one(), T::zero())] {
+            let got = guarded(&format.to_string(), context, n, start, |y| ops::mv(T::one(), &a, &x, beta, y));
+            assert_eq!(got, want, "{format}, {:?}", context.shape());
+            let got = guarded(&format.to_string(), context, 5 * n, start, |y| many(&a, &xs, beta, y));
+            assert_eq!(got, want.repeat(5), "{format}, many, {:?}", context.shape());
+        }
+        let mut dot = DotParts::new(context).unwrap();
+        let got = guarded("with dot", context, n, T::nan(), |y| a.apply_dot(&x, y, &mut dot));
+        assert_eq!(got, want, "{format} with dot, {:?}", context.shape());
+    }
+}
+
+#[test]
+fn structured_products_stay_inside() {
+    on_every_device(|context| {
+        structured::<f32>(context);
+        if context.require::<f64>().is_ok() {
+            structured::<f64>(context);
+        }
+    });
 }
 
 #[test]

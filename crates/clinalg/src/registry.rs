@@ -70,6 +70,8 @@ impl Kind {
     pub const ANY: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band];
     /// Full storage; a dense matrix of one row or column passes for a vector.
     pub const FULL: &'static [Kind] = &[Kind::Vector, Kind::Dense];
+    /// Several vectors side by side.
+    pub const COLUMNS: &'static [Kind] = &[Kind::Dense];
     /// What can be multiplied with a vector.
     pub const MATRIX: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band];
     /// What can be multiplied with a vector in its transposed form.
@@ -864,6 +866,44 @@ impl Registry {
     /// As [`mv`](Registry::mv).
     pub fn mv_transposed(&self, alpha: f64, a: u64, x: u64, beta: f64, y: Option<u64>) -> Result<u64> {
         self.product(Kind::TRANSPOSED, true, alpha, a, x, beta, y)
+    }
+
+    /// Y = alpha A X + beta Y for dense X and Y into `y`, or alpha A X into a new dense matrix; gives the handle of the
+    /// result.
+    ///
+    /// # Errors
+    /// As [`mv`](Registry::mv).
+    pub fn mm(&self, alpha: f64, a: u64, x: u64, beta: f64, y: Option<u64>) -> Result<u64> {
+        let inputs = [Operand::new("a", a, Kind::MATRIX), Operand::new("x", x, Kind::COLUMNS)];
+        let output = y.map(|y| Operand::new("y", y, Kind::COLUMNS));
+        let made = self.call(&inputs, output, |inputs, output| {
+            typed!(inputs[0], T => {
+                let a = inputs[0].stored::<T>("a")?;
+                let Stored::Dense(x) = inputs[1].stored::<T>("x")? else { unreachable!("x is dense") };
+                let product = |beta: f64, y: &mut Dense<T>| {
+                    let (alpha, beta) = (T::of(alpha), T::of(beta));
+                    match a {
+                        Stored::Dense(a) => ops::mm(alpha, a, x, beta, y),
+                        Stored::Csr(a) => ops::mm(alpha, a, x, beta, y),
+                        Stored::Band(a) => ops::mm(alpha, a, x, beta, y),
+                        Stored::Vector(_) => Err(a.no_matrix()),
+                    }
+                };
+                match output {
+                    Some(y) => {
+                        let Stored::Dense(y) = y.stored_mut::<T>("y")? else { unreachable!("y is dense") };
+                        product(beta, y)?;
+                        Ok(None)
+                    }
+                    None => {
+                        let mut y = Dense::zeros(x.context(), a.shape().0, x.cols())?;
+                        product(0.0, &mut y)?;
+                        Ok(Some(Object::from(y)))
+                    }
+                }
+            })
+        })?;
+        Ok(self.result(made, y))
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -6,7 +6,7 @@ mod common;
 use clinalg::reference::{self, CsrParts};
 use clinalg::{Csr, Real, Vector, ops};
 
-use common::{capable, noise};
+use common::{Noise, capable, noise};
 
 /// A matrix whose rows have the diagonals `shifts`, but for every `gap`-th row, which has one entry only.
 fn stencil<T: Real>(rows: usize, shifts: &[isize], gap: usize) -> CsrParts<T> {
@@ -71,6 +71,35 @@ fn products_by_runs_of_rows_f64() {
 #[test]
 fn products_by_runs_of_rows_f32() {
     products::<f32>();
+}
+
+fn gathers<T: Real>() {
+    // A vector beyond the caches of a core; rows of 0 to 12 entries, the last ones short.
+    let (rows, cols) = (3001, 600_000);
+    for context in capable::<T>() {
+        for last in [0, 1, 5] {
+            let mut noise = Noise::new(7);
+            let mut entries = Vec::new();
+            for i in 0..rows {
+                let length = if i + 1 == rows { last } else { noise.below(13) };
+                entries.extend((0..length).map(|_| (i, noise.below(cols), noise.value())));
+            }
+            let parts = CsrParts::from_triplets(rows, cols, &entries).unwrap();
+            let a = Csr::from_parts(context, &parts).unwrap();
+            let x = common::noise::<T>(cols, 3);
+            let mut expected = vec![T::zero(); rows];
+            parts.mv(T::one(), &x, T::zero(), &mut expected);
+            let mut y = Vector::filled(context, rows, T::nan()).unwrap();
+            ops::mv(T::one(), &a, &Vector::from_slice(context, &x).unwrap(), T::zero(), &mut y).unwrap();
+            assert_close(&y.to_vec().unwrap(), &expected, 16.0, &a.explain());
+        }
+    }
+}
+
+#[test]
+fn products_that_gather() {
+    gathers::<f32>();
+    gathers::<f64>();
 }
 
 /// Lengths around the one from which outputs go past the caches (32 MiB), and outputs that are an input.

@@ -296,6 +296,21 @@ fn products<T: Scalar>(context: &Context) {
         registry.mv(1.5, a, hx, 0.0, Some(row)).unwrap();
         assert_close("mv into a row", &values::<T>(&registry, row), &fresh, bound);
     }
+    // Three right-hand sides, the second one twice the first and the third one zero.
+    let xs: Vec<T> = x.iter().copied().chain(x.iter().map(|&v| v + v)).chain(vec![T::zero(); 30]).collect();
+    let hxs = registry.upload_dense(context, 30, 3, &xs).unwrap();
+    let hys = registry.upload_dense(context, 40, 3, &[T::nan(); 120]).unwrap();
+    let wants: Vec<T> = fresh.iter().copied().chain(fresh.iter().map(|&v| v + v)).chain(vec![T::zero(); 40]).collect();
+    for a in [csr, rows, dense, band] {
+        let bound = |i: usize| 2.0 * product_bound(&parts, alpha, &x, T::zero(), &old, i % 40);
+        let made = registry.mm(1.5, a, hxs, 7.0, None).unwrap();
+        assert_close("mm into a new matrix", &values::<T>(&registry, made), &wants, bound);
+        registry.release(made, &[Kind::Dense]).unwrap();
+        assert_eq!(registry.mm(1.5, a, hxs, 0.0, Some(hys)).unwrap(), hys);
+        assert_close("mm", &values::<T>(&registry, hys), &wants, bound);
+    }
+    assert_error(registry.mm(1.0, csr, hx, 0.0, None), WRONG_KIND, "x");
+    assert_error(registry.mm(1.0, csr, hys, 0.0, None), "clinalg:argument:shape", "x");
     registry.write(row, 0, &old).unwrap();
     let mut want = vec![T::zero(); 30];
     parts.mv_transposed(alpha, &old, T::zero(), &mut want);

@@ -458,9 +458,14 @@ fn cg_stops_at_the_iteration_it_reports<T: Real>(context: &Context) {
 
 /// y = A x and x'y of every storage, with rows for several turns of a work-group.
 fn products_with_dot<T: Real>(context: &Context) {
-    for side in [1, 2, 17, 65, 300] {
-        let parts = stencil(side, 3.0);
+    for (side, constant) in [(1, true), (2, true), (17, true), (65, true), (65, false), (300, true), (150, false)] {
+        let mut parts = stencil(side, 3.0);
         let n = parts.rows;
+        if !constant {
+            parts.values = random(parts.values.len(), 9);
+        }
+        // As the device has them.
+        parts.values = download(&vector::<T>(context, &parts.values));
         let (x, eps) = (random(n, 8), eps::<T>());
         let (a, dx): (Csr<T>, Vector<T>) = (upload(context, &parts), vector(context, &x));
         let x = download(&dx);

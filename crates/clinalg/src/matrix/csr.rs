@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
-use super::format::{self, Blocks, Format, Found, Pattern, Plan, Slots, Stencil};
+use super::format::{self, Blocks, Chunks, Format, Found, Pattern, Plan, Slots, Stencil};
 use super::{Values, check_context, index32};
 use crate::reference::{CsrParts, check_offsets};
 use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
@@ -100,19 +100,63 @@ impl Runs {
     }
 }
 
-/// The first row of each run of rows (see [`Runs`]), and the number of rows.
-fn run_starts(offsets: &[u32], columns: &[u32]) -> Vec<u32> {
-    let row = |i: usize| &columns[offsets[i] as usize..offsets[i + 1] as usize];
-    starts_of(offsets.len() - 1, |i| {
-        i > 0 && row(i - 1).len() == row(i).len() && row(i - 1).iter().zip(row(i)).all(|(a, b)| a + 1 == *b)
-    })
+/// The first row of each run of rows (see [`Runs`]), and the number of rows; on a processor.
+fn run_starts<T: Real>(context: &Context, offset: &Buffer<u32>, column: &Buffer<u32>) -> Result<Vec<u32>> {
+    let rows = offset.len() - 1;
+    let continues = Buffer::<u32>::uninit(context, rows)?;
+    let chunks = context.chunks().min(rows.div_ceil(1024)).max(1);
+    let kernel = Kernel::new(&files::CONVERT, "continue_runs_cpu", T::PRECISION);
+    let args = [Arg::size(rows), offset.arg(), column.arg(), continues.arg()];
+    context.run(&kernel, Range::d1(chunks, 1), &args)?;
+    let continues = continues.to_vec()?;
+    let mut starts: Vec<u32> = (0..rows).filter(|&i| continues[i] == 0).map(|i| i as u32).collect();
+    starts.push(rows as u32);
+    Ok(starts)
 }
 
-/// The rows that do not continue a run, and the number of rows.
-fn starts_of(rows: usize, continues: impl Fn(usize) -> bool) -> Vec<u32> {
-    let mut starts: Vec<u32> = (0..rows).filter(|&i| !continues(i)).map(|i| i as u32).collect();
-    starts.push(rows as u32);
-    starts
+/// Fewest entries that are worth a thread.
+const ENTRIES_PER_THREAD: usize = 1 << 18;
+/// More threads than that wait for the memory.
+const MOST_THREADS: usize = 16;
+
+/// The columns in 32 bits; `None` where those of a row do not increase strictly or one is not below `cols`.
+fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Option<Vec<u32>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+    let parts = (indices.len() / ENTRIES_PER_THREAD).clamp(1, threads);
+    let mut columns = vec![0; indices.len()];
+    let mut rest = columns.as_mut_slice();
+    let mut first = 0;
+    std::thread::scope(|scope| {
+        let mut work = Vec::with_capacity(parts);
+        for part in 1..=parts {
+            let end = match part == parts {
+                true => offsets.len() - 1,
+                false => offsets.partition_point(|&offset| offset < indices.len() / parts * part).max(first),
+            };
+            let own = &offsets[first..=end];
+            let (columns, after) = rest.split_at_mut(own[own.len() - 1] - own[0]);
+            (rest, first) = (after, end);
+            work.push(move || narrow_rows(cols, own, indices, columns));
+        }
+        // The last part is done here.
+        let last = work.pop();
+        let others: Vec<_> = work.into_iter().map(|part| scope.spawn(part)).collect();
+        let sound = last.is_none_or(|mut part| part());
+        others.into_iter().fold(sound, |sound, part| part.join().unwrap_or(false) && sound)
+    })
+    .then_some(columns)
+}
+
+/// [`narrow_columns`] for the rows that begin at `offsets`; whether they are as they should be.
+fn narrow_rows(cols: usize, offsets: &[usize], indices: &[usize], columns: &mut [u32]) -> bool {
+    let mut sound = true;
+    for row in offsets.windows(2) {
+        let indices = &indices[row[0]..row[1]];
+        let columns = &mut columns[row[0] - offsets[0]..row[1] - offsets[0]];
+        columns.iter_mut().zip(indices).for_each(|(column, &index)| *column = index as u32);
+        sound &= indices.windows(2).all(|pair| pair[0] < pair[1]) && indices.last().is_none_or(|&last| last < cols);
+    }
+    sound
 }
 
 /// Cuts the rows into `parts` with about equally many entries plus rows each.
@@ -136,8 +180,9 @@ fn balanced(offsets: &[u32], parts: usize) -> Vec<u32> {
     split
 }
 
+/// Values that do not fall, in 32 bits.
 fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
-    if let Some(&last) = values.iter().max() {
+    if let Some(&last) = values.last() {
         index32(argument, last)?;
     }
     Ok(values.iter().map(|&v| v as u32).collect())
@@ -163,7 +208,25 @@ impl<T: Real> Csr<T> {
         indices: &[usize],
         values: &[T],
     ) -> Result<Csr<T>> {
-        Csr::from_parts(context, &CsrParts::from_csr(rows, cols, offsets, indices, values)?)
+        check_offsets(rows, offsets, indices.len(), values.len())?;
+        index32("rows", rows)?;
+        index32("cols", cols)?;
+        index32("offsets", indices.len())?;
+        let Some(columns) = narrow_columns(cols, offsets, indices) else {
+            // Indices that are wrong, or rows that have to be sorted.
+            return Csr::from_parts(context, &CsrParts::from_csr(rows, cols, offsets, indices, values)?);
+        };
+        context.require::<T>()?;
+        let offsets = narrow("offsets", offsets)?;
+        let offset = Buffer::from_slice(context, &offsets)?;
+        let column = Buffer::from_slice(context, &columns)?;
+        drop(columns);
+        let starts = match context.shape() {
+            Shape::Cpu => run_starts::<T>(context, &offset, &column)?,
+            Shape::Gpu => Vec::new(),
+        };
+        let structure = Structure::new(cols, &offsets, &starts, offset, column)?;
+        Csr::analysed(structure, &offsets, Buffer::from_slice(context, values)?)
     }
 
     /// A matrix from compressed columns (MATLAB's form): `offsets` has `cols + 1` entries, `indices`
@@ -218,22 +281,7 @@ impl<T: Real> Csr<T> {
     /// # Errors
     /// As [`Csr::from_csr`].
     pub fn from_parts(context: &Context, parts: &CsrParts<T>) -> Result<Csr<T>> {
-        context.require::<T>()?;
-        parts.check()?;
-        if !parts.is_canonical() {
-            let mut sorted = parts.clone();
-            sorted.canonicalise();
-            return Csr::from_parts(context, &sorted);
-        }
-        index32("rows", parts.rows)?;
-        index32("cols", parts.cols)?;
-        let offsets = narrow("offsets", &parts.offsets)?;
-        let offset = Buffer::from_slice(context, &offsets)?;
-        let columns = narrow("indices", &parts.indices)?;
-        let column = Buffer::from_slice(context, &columns)?;
-        let starts = if context.shape() == Shape::Cpu { run_starts(&offsets, &columns) } else { Vec::new() };
-        let structure = Structure::new(parts.cols, &offsets, &starts, offset, column)?;
-        Csr::analysed(structure, &offsets, Buffer::from_slice(context, &parts.values)?)
+        Csr::from_csr(context, parts.rows, parts.cols, &parts.offsets, &parts.indices, &parts.values)
     }
 
     /// A matrix from a `sprs` matrix in either storage order.
@@ -268,9 +316,9 @@ impl<T: Real> Csr<T> {
     pub fn format(&self) -> Format {
         if self.stencil.is_some() {
             Format::Stencil
-        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && !self.plan.plain {
+        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && self.plan.takes_runs() {
             Format::Diagonals
-        } else if self.plan.blocks.is_some() {
+        } else if self.plan.blocks.is_some() || self.plan.chunks.is_some() {
             Format::Blocks
         } else {
             Format::Rows
@@ -320,6 +368,7 @@ impl<T: Real> Csr<T> {
                 first row serve for all"
                 .to_owned(),
             (Format::Blocks, .., Some(blocks)) => blocks.words(),
+            (Format::Blocks, ..) => self.plan.chunks.as_ref().map_or_else(String::new, Chunks::words),
             _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
             _ if s.split.is_some() => "no structure that pays was found; a chunk of rows per work-item".to_owned(),
             _ => "the compressed rows as they are, one or several work-items per row".to_owned(),
@@ -370,6 +419,12 @@ impl<T: Real> Csr<T> {
     pub(crate) fn slots(&self, pattern: &Pattern) -> Result<&Buffer<T>> {
         let slots = self.slots.get_or_try_init(|| Slots::new(&self.structure, pattern))?;
         slots.refresh(&self.structure, pattern, &self.values)
+    }
+
+    /// The values in chunks, brought up to date where they were changed.
+    pub(crate) fn chunk_values(&self, chunks: &Chunks) -> Result<&Buffer<T>> {
+        let slots = self.slots.get_or_try_init(|| Slots::of_chunks(&self.structure, chunks))?;
+        slots.refresh_chunks(&self.structure, chunks, &self.values)
     }
 
     /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.
@@ -560,10 +615,7 @@ impl Columns<'_> {
         let values = Buffer::<T>::uninit(context, nnz)?;
         let output = [self.value, place.arg(), column.arg(), values.arg()];
         run_parts("place_entries_cpu", copies, &[input.as_slice(), &output].concat())?;
-        let continues = Buffer::<u32>::uninit(context, rows)?;
-        run("continue_runs_cpu", chunks, &[n, offset.arg(), column.arg(), continues.arg()])?;
-        let continues = continues.to_vec()?;
-        let starts = starts_of(rows, |i| continues[i] != 0);
+        let starts = run_starts::<T>(context, &offset, &column)?;
         let offsets = offset.to_vec()?;
         let structure = Structure::new(cols, &offsets, &starts, offset, column)?;
         Csr::analysed(structure, &offsets, values).map(Some)
@@ -628,11 +680,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_begin_where_the_columns_do_not_move_on_by_one() {
-        // Rows: {0,1} {1,2} {2,3} | {2,3} | {3} | {} {} | {0}
-        let offsets = [0, 2, 4, 6, 8, 9, 9, 9, 10];
-        let columns = [0, 1, 1, 2, 2, 3, 2, 3, 3, 0];
-        assert_eq!(run_starts(&offsets, &columns), [0, 3, 4, 5, 7, 8]);
-        assert_eq!(run_starts(&[0], &[]), [0]);
+    fn columns_are_narrowed_in_parts() {
+        // Enough entries for several threads, rows of different lengths, some of them long.
+        let lengths = (0..3000).map(|i: usize| if i % 700 == 5 { 40_000 } else { i * 37 % 400 });
+        let mut offsets = vec![0];
+        let mut indices = Vec::new();
+        for length in lengths {
+            indices.extend((0..length).map(|k| 3 * k + length % 3));
+            offsets.push(indices.len());
+        }
+        let want: Vec<u32> = indices.iter().map(|&j| j as u32).collect();
+        assert_eq!(narrow_columns(120_001, &offsets, &indices), Some(want));
+        for (at, value) in [(indices.len() - 1, 120_001), (offsets[2999], indices[offsets[2999] + 1]), (700_000, 0)] {
+            let mut wrong = indices.clone();
+            wrong[at] = value;
+            assert_eq!(narrow_columns(120_001, &offsets, &wrong), None, "entry {at}");
+        }
+        assert_eq!(narrow_columns(0, &[0], &[]), Some(vec![]));
+        assert_eq!(narrow_columns(0, &[0, 0, 0], &[]), Some(vec![]));
     }
 }

@@ -30,6 +30,13 @@ impl<T: Real> Dense<T> {
         Ok(Dense { rows, cols, values: Vector::from_slice(context, values)?, partial: OnceCell::new() })
     }
 
+    /// The matrix whose columns are in `values`.
+    #[cfg(test)]
+    pub(crate) fn from_vector(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
+        assert_eq!(rows * cols, values.len());
+        Dense { rows, cols, values, partial: OnceCell::new() }
+    }
+
     /// A matrix of zeros.
     ///
     /// # Errors

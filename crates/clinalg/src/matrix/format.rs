@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::csr::Structure;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::tune::{self, BlockShape, RowProduct};
-use crate::{Buffer, Error, Precision, Real, Result};
+use crate::{Buffer, Context, Error, Precision, Real, Result};
 
 /// How the product with a sparse matrix is computed. Chosen at upload; the compressed rows stay, and can be downloaded
 /// as they were given, in every format.
@@ -22,10 +22,12 @@ pub enum Format {
     /// item.
     Rows,
     /// On a GPU: the compressed rows in blocks of about equally many entries, a work-group per block; long rows are cut
-    /// into segments. Columns take 16 bits where those of every block lie close together.
+    /// into segments. Columns take 16 bits where those of every block lie close together. On a processor: the entries are
+    /// kept once more in chunks of eight rows, entry by entry.
     Blocks,
     /// Most rows have their entries at the same distances from the diagonal. Columns are not read; on a GPU the values
-    /// are kept by diagonals as well, on a processor the columns of the first row of a run of rows serve for all.
+    /// are kept by diagonals as well. Where there is no such pattern, on a processor, rows may come in runs in which the
+    /// columns move on by one: those of a run's first row serve for all.
     Diagonals,
     /// Most rows have the same values at the same distances from the diagonal: neither columns nor values are read.
     Stencil,
@@ -42,8 +44,16 @@ impl fmt::Display for Format {
     }
 }
 
-/// Rows of a block of `stencil.cl`.
-pub(crate) const BLOCK: usize = 64;
+/// Rows of a block of `stencil.cl`: as many as neighbours share lines of memory on a GPU, or a vector of a processor.
+pub(crate) fn block(shape: Shape) -> usize {
+    match shape {
+        Shape::Gpu => 64,
+        Shape::Cpu => 8,
+    }
+}
+
+/// Rows of a chunk of `chunks.cl`.
+const CHUNK: usize = 8;
 
 /// Lines of a tile of `stencil.cl`.
 const TILE_LINES: usize = 4;
@@ -58,12 +68,20 @@ const SAMPLE: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) blocks: Option<Blocks>,
+    pub(crate) chunks: Option<Chunks>,
     pub(crate) pattern: Option<Pattern>,
     /// Whether runs of rows are to be left alone.
     pub(crate) plain: bool,
     /// Items per row of a GPU where there are no blocks.
     pub(crate) rows: RowProduct,
     pub(crate) seconds: f64,
+}
+
+impl Plan {
+    /// Whether runs of rows are multiplied as such.
+    pub(crate) fn takes_runs(&self) -> bool {
+        !self.plain && self.chunks.is_none()
+    }
 }
 
 /// A matrix in blocks of entries, for `blocks.cl`.
@@ -87,6 +105,16 @@ pub(crate) enum Columns {
     Short(Buffer<u32>, Buffer<u16>),
     /// After as many entries each; the rows that go on in later blocks, and the first and the end of those blocks.
     Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Box<Kernel> },
+}
+
+/// Entries in chunks of rows, for `chunks.cl`; their values are in [`Slots`].
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    /// Where each chunk begins and the last one ends, in units of [`CHUNK`] entries.
+    pub(crate) start: Buffer<u32>,
+    pub(crate) column: Buffer<u32>,
+    /// Entries outside of the chunks.
+    others: usize,
 }
 
 /// The pattern of most rows.
@@ -118,9 +146,11 @@ pub(crate) struct Tiles {
     pub(crate) groups: [usize; 2],
     /// Whether all rows of a tile have the whole pattern.
     pub(crate) full: Buffer<u8>,
+    /// Tiles that all have: the first and the end in the direction of the lines, and across them.
+    pub(crate) inner: [u32; 4],
 }
 
-/// The values once more, by diagonals; `fresh` while they are those of the matrix.
+/// The values once more, by diagonals or in chunks; `fresh` while they are those of the matrix.
 #[derive(Debug)]
 pub(crate) struct Slots<T: Real> {
     pub(crate) value: Buffer<T>,
@@ -149,7 +179,8 @@ pub(crate) fn analyse<T: Real>(
     // A look at every row, which only a forced choice takes the time for.
     let longest = if plain { offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) } else { 0 };
     let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
-    let mut found = Found { plan: Plan { blocks: None, pattern: None, plain, rows, seconds: 0.0 }, stencil: None };
+    let mut found =
+        Found { plan: Plan { blocks: None, chunks: None, pattern: None, plain, rows, seconds: 0.0 }, stencil: None };
     let worth = s.rows >= tune::PATTERN_ROWS && forced.is_none();
     if worth || matches!(forced, Some(Format::Diagonals | Format::Stencil)) {
         let rule = Rule { forced: forced.is_some() };
@@ -158,18 +189,23 @@ pub(crate) fn analyse<T: Real>(
                 found.stencil = masks.stencil(s, &rule)?;
             }
             // Also what the products of a stencil fall back to when the values change.
-            if gpu {
-                found.plan.pattern = masks.diagonals(s, &rule)?;
-            }
+            found.plan.pattern = masks.diagonals(s, &rule)?;
         }
     }
     if gpu && found.plan.pattern.is_none() && !plain {
         found.plan.blocks = Blocks::new::<T>(s, offsets)?;
     }
+    let chunks = match forced {
+        None => found.plan.pattern.is_none() && s.runs.is_none(),
+        Some(format) => format == Format::Blocks,
+    };
+    if !gpu && chunks {
+        found.plan.chunks = Chunks::new(s, offsets, forced.is_some())?;
+    }
     let possible = match forced {
         Some(Format::Stencil) => found.stencil.is_some(),
         Some(Format::Diagonals) => found.plan.pattern.is_some() || s.runs.is_some(),
-        Some(Format::Blocks) => found.plan.blocks.is_some(),
+        Some(Format::Blocks) => found.plan.blocks.is_some() || found.plan.chunks.is_some(),
         Some(Format::Rows) | None => true,
     };
     if !possible {
@@ -208,8 +244,7 @@ impl<T: Real> Masks<T> {
     fn find(s: &Structure, values: &Buffer<T>) -> Result<Option<Masks<T>>> {
         let context = values.context();
         let run = |name, items, args: &[Arg]| {
-            let kernel = Kernel::new(&files::STENCIL, name, T::PRECISION);
-            context.run(&kernel, Range::d1(items, context.local()), args)
+            context.run(&kernel::<T>(context, name), Range::d1(items, context.local()), args)
         };
         let Some((deltas, coefficients)) = most_frequent(s, values)? else { return Ok(None) };
         let delta = Buffer::from_slice(context, &deltas)?;
@@ -218,7 +253,7 @@ impl<T: Real> Masks<T> {
         let arrays = [s.offset.arg(), s.column.arg(), values.arg(), delta.arg(), coefficient.arg(), mask.arg()];
         let sizes = [Arg::size(s.rows), Arg::U32(deltas.len() as u32)];
         run("mask_rows", s.rows, &[sizes.as_slice(), &arrays].concat())?;
-        let blocks = s.rows.div_ceil(BLOCK);
+        let blocks = s.rows.div_ceil(block(context.shape()));
         let [other, differs] = [Buffer::<u8>::uninit(context, blocks)?, Buffer::<u8>::uninit(context, blocks)?];
         let args = [Arg::size(s.rows), Arg::size(blocks), mask.arg(), other.arg(), differs.arg()];
         run("count_masks", blocks, &args)?;
@@ -229,13 +264,12 @@ impl<T: Real> Masks<T> {
     fn pattern(&self, s: &Structure, constant: bool, others: usize) -> Result<Pattern> {
         let context = self.mask.context();
         let run = |name, items, args: &[Arg]| {
-            let kernel = Kernel::new(&files::STENCIL, name, T::PRECISION);
-            context.run(&kernel, Range::d1(items, context.local()), args)
+            context.run(&kernel::<T>(context, name), Range::d1(items, context.local()), args)
         };
         let mask = Buffer::<u32>::uninit(context, s.rows)?;
         let args = [Arg::size(s.rows), Arg::U32(constant.into()), self.mask.arg(), mask.arg()];
         run("settle_masks", s.rows, &args)?;
-        let blocks = s.rows.div_ceil(BLOCK);
+        let blocks = s.rows.div_ceil(block(context.shape()));
         let full = Buffer::<u8>::uninit(context, blocks)?;
         let whole = (1_u32 << self.deltas.len()) - 1;
         let args = [Arg::size(s.rows), Arg::size(blocks), Arg::U32(whole), mask.arg(), full.arg()];
@@ -280,8 +314,27 @@ impl Tiles {
         let args = [sizes.as_slice(), &[Arg::U32(whole), pattern.mask.arg(), full.arg()]].concat();
         let kernel = Kernel::new(&files::STENCIL, "find_full_tiles", Precision::F32);
         context.run(&kernel, Range::d1(tiles, local), &args)?;
-        Ok(Tiles { line, groups, full })
+        let inner = inner(&full.to_vec()?, groups);
+        Ok(Tiles { line, groups, full, inner })
     }
+}
+
+/// Of `groups[0]` by `groups[1]` tiles, a rectangle of full ones around the middle: left, right, low, high. Empty where that
+/// is not full itself.
+fn inner(full: &[u8], [across, along]: [usize; 2]) -> [u32; 4] {
+    let is_full = |x: usize, y: usize| full[y * across + x] != 0;
+    let (x, y) = (across / 2, along / 2);
+    let grow = |from: usize, last: usize, full: &dyn Fn(usize) -> bool| {
+        let low = (0..from).rev().take_while(|&k| full(k)).count();
+        let high = (from..last).take_while(|&k| full(k)).count();
+        (from - low, from + high)
+    };
+    let (low, high) = grow(y, along, &|y| is_full(x, y));
+    if !(low..high).contains(&y) {
+        return [0; 4];
+    }
+    let (left, right) = grow(x, across, &|x| (low..high).all(|y| is_full(x, y)));
+    [left, right, low, high].map(|k| k as u32)
 }
 
 /// The length of the grid's lines, or of its planes, behind a pattern: the middle of the distances that are more than half
@@ -354,7 +407,16 @@ fn sample(rows: usize) -> Vec<u32> {
 
 impl<T: Real> Slots<T> {
     pub(super) fn new(s: &Structure, pattern: &Pattern) -> Result<Slots<T>> {
-        let len = s.rows.div_ceil(BLOCK).saturating_mul(BLOCK * pattern.deltas.len());
+        let block = block(Shape::Gpu);
+        let len = s.rows.div_ceil(block).saturating_mul(block * pattern.deltas.len());
+        Slots::of(s, len)
+    }
+
+    pub(super) fn of_chunks(s: &Structure, chunks: &Chunks) -> Result<Slots<T>> {
+        Slots::of(s, chunks.column.len())
+    }
+
+    fn of(s: &Structure, len: usize) -> Result<Slots<T>> {
         Ok(Slots { value: Buffer::uninit(s.offset.context(), len)?, fresh: Mutex::new(false) })
     }
 
@@ -364,22 +426,89 @@ impl<T: Real> Slots<T> {
 
     /// The slots with the values of the matrix. What is enqueued next finds them filled.
     pub(super) fn refresh(&self, s: &Structure, pattern: &Pattern, values: &Buffer<T>) -> Result<&Buffer<T>> {
-        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*fresh {
+        self.fill(|| {
             let args = [Arg::size(s.rows), pattern.mask.arg(), s.offset.arg(), values.arg(), self.value.arg()];
             let range = Range::d1(s.rows, values.context().local());
-            values.context().run(&pattern.kernel::<T>("fill_slots"), range, &args)?;
+            values.context().run(&pattern.kernel::<T>(values.context(), "fill_slots"), range, &args)
+        })
+    }
+
+    /// The same for the values in chunks.
+    pub(super) fn refresh_chunks(&self, s: &Structure, chunks: &Chunks, values: &Buffer<T>) -> Result<&Buffer<T>> {
+        self.fill(|| chunks.fill::<T>("fill_values", s, values.arg(), self.value.arg()))
+    }
+
+    fn fill(&self, fill: impl FnOnce() -> Result<()>) -> Result<&Buffer<T>> {
+        let mut fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*fresh {
+            fill()?;
             *fresh = true;
         }
         Ok(&self.value)
     }
 }
 
+/// A kernel of `stencil.cl` for any pattern.
+fn kernel<T: Real>(context: &Context, name: &'static str) -> Kernel {
+    let kernel = Kernel::new(&files::STENCIL, name, T::PRECISION);
+    match context.shape() {
+        Shape::Gpu => kernel,
+        Shape::Cpu => kernel.with(&[("BLOCK", block(Shape::Cpu) as u64)]),
+    }
+}
+
+impl Chunks {
+    /// The chunks, if few entries stay outside or they are `forced`.
+    fn new(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Chunks>> {
+        let context = s.offset.context();
+        let starts = chunk_starts(offsets);
+        let entries = starts[starts.len() - 1] as usize * CHUNK;
+        let others = s.nnz - entries;
+        if s.nnz == 0 || !forced && others > s.nnz / tune::OUTSIDE_CHUNKS {
+            return Ok(None);
+        }
+        let start = Buffer::from_slice(context, &starts)?;
+        let chunks = Chunks { start, column: Buffer::uninit(context, entries)?, others };
+        chunks.fill::<f32>("fill_columns", s, s.column.arg(), chunks.column.arg())?;
+        Ok(Some(chunks))
+    }
+
+    /// Puts the numbers of `entry`, one an entry of the matrix, where the chunks have them.
+    fn fill<T: Real>(&self, name: &'static str, s: &Structure, entry: Arg, placed: Arg) -> Result<()> {
+        let split = s.split.as_ref().expect("processors have parts of rows");
+        let args = [Arg::size(s.rows), split.arg(), self.start.arg(), s.offset.arg(), entry, placed];
+        s.offset.context().run(&Kernel::new(&files::CHUNKS, name, T::PRECISION), Range::d1(split.len() - 1, 1), &args)
+    }
+
+    pub(super) fn words(&self) -> String {
+        let others = match self.others {
+            0 => String::new(),
+            n => format!(" ({n} are not, and are read from the compressed rows)"),
+        };
+        format!("no pattern of rows that pays was found; entries are kept in chunks of {CHUNK} rows{others}")
+    }
+}
+
+/// Where each chunk begins, in units of [`CHUNK`] entries, if it has those that all its rows have; the last rows have a
+/// chunk where they are enough.
+fn chunk_starts(offsets: &[u32]) -> Vec<u32> {
+    let chunks = (offsets.len() - 1).div_ceil(CHUNK);
+    let mut starts = Vec::with_capacity(chunks + 1);
+    let mut next = 0;
+    starts.push(next);
+    for c in 0..chunks {
+        if let Some(rows) = offsets.get(c * CHUNK..=(c + 1) * CHUNK) {
+            next += rows.windows(2).map(|row| row[1] - row[0]).min().unwrap_or(0);
+        }
+        starts.push(next);
+    }
+    starts
+}
+
 impl Pattern {
     /// A kernel of `stencil.cl` for the pattern.
-    pub(crate) fn kernel<T: Real>(&self, name: &'static str) -> Kernel {
-        let width = self.deltas.len() as u64;
-        Kernel::new(&files::STENCIL, name, T::PRECISION).with(&[("POINTS", width)])
+    pub(crate) fn kernel<T: Real>(&self, context: &Context, name: &'static str) -> Kernel {
+        kernel::<T>(context, name).with(&[("POINTS", self.deltas.len() as u64)])
     }
 }
 
@@ -544,6 +673,14 @@ mod tests {
     }
 
     #[test]
+    fn chunks_hold_what_all_their_rows_have() {
+        assert_eq!(chunk_starts(&[0]), [0]);
+        assert_eq!(chunk_starts(&[0, 3, 6]), [0, 0]);
+        let offsets: Vec<u32> = (0..=8).map(|i| 3 * i).chain([25, 27, 30, 34, 39, 45, 52, 60, 70]).collect();
+        assert_eq!(chunk_starts(&offsets), [0, 3, 4, 4]);
+    }
+
+    #[test]
     fn lines_are_those_of_the_grid() {
         let line = |deltas: &[i32]| line_of(&deltas.iter().map(|&d| d as u32).collect::<Vec<_>>());
         assert_eq!(line(&[-100, -1, 0, 1, 100]), Some(100));
@@ -551,6 +688,15 @@ mod tests {
         let cube: Vec<i32> = (0..27).map(|k| (k / 9 - 1) * 2500 + (k / 3 % 3 - 1) * 50 + k % 3 - 1).collect();
         assert_eq!(line(&cube), Some(2500));
         assert_eq!(line(&[-7, -1, 0]), None);
+    }
+
+    #[test]
+    fn the_inner_tiles_are_a_rectangle_around_the_middle() {
+        let tiles = |rows: &[&str]| rows.concat().bytes().map(|b| b - b'0').collect::<Vec<u8>>();
+        assert_eq!(inner(&tiles(&["0000", "0111", "0111", "0101"]), [4, 4]), [1, 4, 1, 3]);
+        assert_eq!(inner(&tiles(&["111", "111"]), [3, 2]), [0, 3, 0, 2]);
+        assert_eq!(inner(&tiles(&["111", "101", "111"]), [3, 3]), [0; 4]);
+        assert_eq!(inner(&tiles(&["1"]), [1, 1]), [0, 1, 0, 1]);
     }
 
     #[test]

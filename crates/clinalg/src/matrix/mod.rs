@@ -22,7 +22,7 @@ pub use csr::Csr;
 pub(crate) use csr::Structure;
 pub use dense::Dense;
 pub use format::Format;
-pub(crate) use format::{BLOCK as PATTERN_BLOCK, Blocks, Columns, Plan};
+pub(crate) use format::{Blocks, Columns, Pattern, Plan, Stencil, Tiles, block};
 pub use vector::Vector;
 
 use crate::{Buffer, Context, Error, Real, Result};

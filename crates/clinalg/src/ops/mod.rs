@@ -19,4 +19,4 @@ pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, 
 pub(crate) use elementwise::{axpby_raw, axpbypcz, multiply_raw, scale_raw, scatter_signs, settle};
 pub use product::{Many, Operator, Transposed, mm, mv, mv_transposed};
 pub use reduce::{DotParts, dot, norm_inf, norm1, norm2, sum};
-pub(crate) use reduce::{dot_pair, dot_triple, dot_wide, step_residual, update_dot};
+pub(crate) use reduce::{dot_pair, dot_triple, dot_wide, step_residual};

@@ -287,17 +287,6 @@ pub(crate) fn step_residual<T: Real>(
     Ok(total(&squares))
 }
 
-/// y += a x; the dot product of the new y with z, or with itself. All of one length and context.
-pub(crate) fn update_dot<T: Real>(a: T, x: &Vector<T>, y: &mut Vector<T>, z: Option<&Vector<T>>) -> Result<f64> {
-    let (context, n) = (x.context(), x.len());
-    let z = z.unwrap_or(y).buffer().arg();
-    let (x, y) = (x.buffer().arg(), y.buffer().arg());
-    let dots: Vec<T> = reduce(["update_dot_gpu", "update_dot_cpu"], context, n, 1, |kernel, range, partial| {
-        context.run(kernel, range, &[Arg::size(n), a.arg().0, x, y, z, partial])
-    })?;
-    Ok(total(&dots))
-}
-
 /// The dot products (x, y) and (x, x) of vectors of one length and context.
 pub(crate) fn dot_pair<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<(f64, f64)> {
     let (context, n) = (x.context(), x.len());

@@ -61,6 +61,7 @@ pub(crate) mod files {
     pub(crate) static DENSE: File = file!("dense");
     pub(crate) static MANY: File = file!("many");
     pub(crate) static BLOCKS: File = file!("blocks");
+    pub(crate) static CHUNKS: File = file!("chunks");
     pub(crate) static STENCIL: File = file!("stencil");
     pub(crate) static CONVERT: File = file!("convert");
     pub(crate) static GRID2: File = file!("grid2");

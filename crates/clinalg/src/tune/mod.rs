@@ -360,6 +360,39 @@ impl DenseTile {
     }
 }
 
+/// How a dense product with several right-hand sides on a GPU is spread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Panel {
+    /// Items of a work-group, a multiple of [`Panel::TILE`].
+    pub(crate) items: usize,
+    /// Columns of A in local memory's part of X.
+    pub(crate) columns: usize,
+    /// Rows of an item.
+    pub(crate) per: usize,
+    /// Right-hand sides at once.
+    pub(crate) sums: usize,
+}
+
+impl Panel {
+    /// Rows of a work-group for each of an item; `TILE` in `many.cl`.
+    pub(crate) const TILE: usize = 32;
+
+    /// The choice for so many right-hand sides (NVIDIA H200, f64, 8192: 1.0, 0.74 and 0.51 times the rate of cuBLAS with 4, 8
+    /// and 16).
+    pub(crate) fn choose(device: &DeviceInfo, right: usize) -> Panel {
+        let (items, columns) = if device.max_work_group >= 512 { (512, 128) } else { (256, 64) };
+        let panel = Panel { items, columns, per: 1, sums: 4 };
+        let panel = match right {
+            0..=4 => panel,
+            5..=8 => Panel { sums: 8, ..panel },
+            _ => Panel { items: 256, columns: 64, per: 2, sums: 8 },
+        };
+        // Devices of small groups.
+        let items = panel.items.min(1 << device.max_work_group.max(Panel::TILE).ilog2());
+        Panel { items, ..panel }
+    }
+}
+
 /// Bands of at most so many diagonals have a kernel of their own on a GPU.
 pub(crate) const UNROLLED_DIAGONALS: usize = 32;
 
@@ -427,6 +460,18 @@ pub(crate) const EMPTY_SLOTS: usize = 6;
 /// Shortest mean run of rows (see `Csr`) from which the product on a processor reads columns by run (AMD EPYC, PoCL 3.1:
 /// 5-point stencil on 2049^2 points 1.3 times as fast by runs of 683 rows).
 pub(crate) const RUN_ROWS: usize = 16;
+
+/// On a processor, a matrix whose entries lie in chunks but for one in so many is multiplied by chunks. (AMD EPYC, PoCL 3.1,
+/// random columns, time of MKL's optimised product over ours: 16 a row 1.02 to 1.15, by rows 0.95; with rows of 4 to 27
+/// entries 0.96, by rows 1.3; with chunks of sorted rows instead, power law 1.03, by rows 1.15.)
+pub(crate) const OUTSIDE_CHUNKS: usize = 16;
+
+/// How many entries ahead a product by rows on a processor fetches what it gathers, where [`AHEAD_PLATFORMS`] take the hint
+/// and the vector has at least [`GATHERED_BYTES`] (AMD EPYC: a power law 1.3 times as fast, 27 points 0.8 times).
+pub(crate) const GATHER_AHEAD: &[(&str, u64)] = &[("GATHER_AHEAD", 128)];
+
+/// Twice the second-level cache of a processor's core.
+pub(crate) const GATHERED_BYTES: usize = 2 << 20;
 
 /// How many elements ahead a sparse product on a processor fetches memory (AMD EPYC: 1.2 times as fast; 128 to 1024
 /// elements make no difference beyond 3 %).
