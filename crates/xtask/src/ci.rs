@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::checks::{amd, bare, barriers, capi, cargo, drivers, kernels, licences, nvidia, oclgrind};
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
-use crate::system::Workspace;
+use crate::system::{self, Workspace};
 
 /// How a check ended, with a note for the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,19 +38,36 @@ struct Check {
     group: Option<&'static str>,
     about: &'static str,
     needs: &'static [Need],
+    /// Keeps one processor busy and shares no folder: runs at the same time as its neighbours that do so, too.
+    beside: bool,
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
 const CHECKS: [Check; 17] = [
-    Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], run: cargo::fmt },
-    Check { name: "clippy", group: None, about: "clippy, warnings denied", needs: &[], run: cargo::clippy },
-    Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], run: cargo::docs },
-    Check { name: "barriers", group: None, about: "kernels keep the barrier rule", needs: &[], run: barriers::run },
+    Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], beside: false, run: cargo::fmt },
+    Check {
+        name: "clippy",
+        group: None,
+        about: "clippy, warnings denied",
+        needs: &[],
+        beside: false,
+        run: cargo::clippy,
+    },
+    Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], beside: false, run: cargo::docs },
+    Check {
+        name: "barriers",
+        group: None,
+        about: "kernels keep the barrier rule",
+        needs: &[],
+        beside: false,
+        run: barriers::run,
+    },
     Check {
         name: "kernels",
         group: None,
         about: "kernels compile without a warning, in single precision without doubles",
         needs: &[Need::Clang],
+        beside: false,
         run: kernels::run,
     },
     Check {
@@ -58,6 +75,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "kernels compile for five AMD GPUs without spills",
         needs: &[Need::Clang, Need::Llvm, Need::DeviceLibs],
+        beside: false,
         run: amd::run,
     },
     Check {
@@ -65,6 +83,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "kernels compile for two NVIDIA GPUs without spills",
         needs: &[Need::Clang, Need::Libclc, Need::Ptxas],
+        beside: false,
         run: nvidia::run,
     },
     Check {
@@ -72,6 +91,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "every dependency's licence is on the list .ci/licences.txt",
         needs: &[],
+        beside: false,
         run: licences::licences,
     },
     Check {
@@ -79,6 +99,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "no dependency has a security advisory (needs cargo-deny or cargo-audit)",
         needs: &[],
+        beside: false,
         run: licences::advisories,
     },
     Check {
@@ -86,6 +107,7 @@ const CHECKS: [Check; 17] = [
         group: Some("drivers"),
         about: "tests and self-test on PoCL",
         needs: &[Need::Loader, Need::Pocl],
+        beside: false,
         run: drivers::pocl,
     },
     Check {
@@ -93,6 +115,7 @@ const CHECKS: [Check; 17] = [
         group: Some("drivers"),
         about: "tests and self-test on Intel's CPU runtime",
         needs: &[Need::Loader, Need::Intel],
+        beside: false,
         run: drivers::intel,
     },
     Check {
@@ -100,27 +123,31 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "self-test under Oclgrind: no race, no access out of bounds, no wrong call",
         needs: &[Need::Loader, Need::Oclgrind],
+        beside: false,
         run: oclgrind::run,
-    },
-    Check {
-        name: "octave",
-        group: None,
-        about: "the MATLAB functions, the objects and the package in Octave",
-        needs: &[Need::Loader, Need::Pocl, Need::Octave],
-        run: matlab::check,
     },
     Check {
         name: "capi",
         group: Some("c"),
         about: "the C library, installed and moved, with CMake and pkg-config",
         needs: &[Need::Cxx, Need::Loader, Need::Pocl, Need::Cmake, Need::PkgConfig],
+        beside: false,
         run: capi::run,
+    },
+    Check {
+        name: "octave",
+        group: None,
+        about: "the MATLAB functions, the objects and the package in Octave",
+        needs: &[Need::Loader, Need::Pocl, Need::Octave],
+        beside: true,
+        run: matlab::check,
     },
     Check {
         name: "fuzz",
         group: Some("c"),
         about: "a million random calls and eight threads through the C interface",
         needs: &[Need::Cxx, Need::Loader, Need::Pocl, Need::PkgConfig],
+        beside: true,
         run: capi::fuzz,
     },
     Check {
@@ -128,6 +155,7 @@ const CHECKS: [Check; 17] = [
         group: Some("c"),
         about: "the host part of the C interface under valgrind",
         needs: &[Need::Loader, Need::Pocl, Need::PkgConfig, Need::Valgrind],
+        beside: true,
         run: capi::valgrind,
     },
     Check {
@@ -135,6 +163,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "the program says in words what a machine without OpenCL lacks",
         needs: &[],
+        beside: false,
         run: bare::run,
     },
 ];
@@ -170,8 +199,7 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
         println!("{reasons:#}\nThe checks that need it are skipped.");
     }
     let on_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let mut rows = Vec::new();
-    for check in checks {
+    let one = |check: &&Check| {
         println!("\n== {}: {}", check.name, check.about);
         let start = Instant::now();
         let verdict = match check.needs.iter().find(|need| !need.is_there(workspace)) {
@@ -180,13 +208,15 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
             }
             Some(need) => Verdict::skipped(format!("{} is missing", need.name())),
             None => (check.run)(workspace).unwrap_or_else(|error| {
-                println!("{error:#}");
+                println!("{}: {error:#}", check.name);
                 let line = error.to_string();
                 Verdict::failed(line.lines().next().unwrap_or_default())
             }),
         };
-        rows.push((check.name, verdict, start.elapsed()));
-    }
+        (check.name, verdict, start.elapsed())
+    };
+    let together = checks.chunk_by(|a, b| a.beside && b.beside);
+    let rows: Vec<_> = together.flat_map(|some| system::parallel(some, one)).collect();
     println!("\n{}", table(&rows));
     let failed = rows.iter().any(|(_, verdict, _)| matches!(verdict, Verdict::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -58,7 +58,8 @@ impl Installed {
     /// Compiles one file with what pkg-config says.
     fn compile(&self, workspace: &Workspace, language: &Language, file: &str, more: &[&str]) -> Result<PathBuf> {
         let stem = Path::new(file).file_stem().context("a source file has a name")?;
-        let programs = workspace.path(FOLDER).join("programs");
+        let name = self.prefix.file_name().context("an installed library lies in a folder")?;
+        let programs = workspace.path(FOLDER).join("programs").join(name);
         std::fs::create_dir_all(&programs).with_context(|| format!("cannot create {}", programs.display()))?;
         let program = programs.join(stem);
         let mut ask = Command::new("pkg-config");
