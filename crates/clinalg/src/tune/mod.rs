@@ -377,8 +377,8 @@ impl Panel {
     /// Rows of a work-group for each of an item; `TILE` in `many.cl`.
     pub(crate) const TILE: usize = 32;
 
-    /// The choice for so many right-hand sides (NVIDIA H200, f64, 8192: 1.0, 0.74 and 0.51 times the rate of cuBLAS with 4, 8
-    /// and 16).
+    /// The choice for so many right-hand sides (NVIDIA H200, f64, 8192: 0.98, 0.70 and 0.49 times the rate of cuBLAS with 4,
+    /// 8 and 16).
     pub(crate) fn choose(device: &DeviceInfo, right: usize) -> Panel {
         let (items, columns) = if device.max_work_group >= 512 { (512, 128) } else { (256, 64) };
         let panel = Panel { items, columns, per: 1, sums: 4 };
