@@ -491,14 +491,14 @@ __kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void
         const int east = lx % 2, north = (ly + r) % 2 * COARSE_WIDTH;                                    \
         high[r] = HALF * (HALF * (p[0] + p[east]) + HALF * (p[north] + p[north + east]));                \
     }
-    ARRIVE(first / 2)
-    KEEP
-    ARRIVE(first / 2 + 1)
+    ARRIVE(first / 2);
+    KEEP;
+    ARRIVE(first / 2 + 1);
     barrier(CLK_LOCAL_MEM_FENCE);
-    INTERPOLATE
+    INTERPOLATE;
     barrier(CLK_LOCAL_MEM_FENCE);
-    KEEP
-    ARRIVE(first / 2 + 2)
+    KEEP;
+    ARRIVE(first / 2 + 2);
     barrier(CLK_LOCAL_MEM_FENCE);
 #else
     (void)coarse;
@@ -525,13 +525,13 @@ __kernel __attribute__((reqd_work_group_size(COLUMNS, LOCAL / COLUMNS, 1))) void
                 a[r] += high[r];
                 low[r] = high[r];
             }
-            INTERPOLATE
+            INTERPOLATE;
         } else {
             for (int r = 0; r < ROWS; ++r) {
                 a[r] += HALF * (low[r] + high[r]);
             }
-            KEEP
-            ARRIVE(k / 2 + 3)
+            KEEP;
+            ARRIVE(k / 2 + 3);
         }
 #endif
         for (int r = 0; r < ROWS; ++r) {
