@@ -342,8 +342,7 @@ impl<T: Real> Stream<'_, T> {
             line("int slot = 0;".into());
         }
         let stop = links as i64 * lag;
-        line(format!("for (int turn = (int)start; turn < (int)end + {stop}; turn++) {{"));
-        line("const idx j = (idx)turn;".into());
+        line(format!("for (idx j = start; j < end + {stop}; j++) {{"));
         if slots.is_some() {
             for (i, x) in arguments.iter().enumerate() {
                 for f in 0..fields {
