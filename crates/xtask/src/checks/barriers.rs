@@ -69,7 +69,8 @@ fn scan(prelude: &str, text: &str) -> Report {
     let mut outside = Vec::new();
     let known = units(&prelude, &mut outside);
     let own = units(&source, &mut report.findings);
-    let names = Names::collect(known.iter().chain(&own));
+    let types = [&prelude, &source].into_iter().flat_map(|source| types(&source.tokens)).collect();
+    let names = Names::collect(known.iter().chain(&own), types);
     for unit in &own {
         unit.check(&names, &mut report);
     }
@@ -107,6 +108,13 @@ fn units<'a, 's>(source: &'a Source<'s>, findings: &mut Vec<Finding>) -> Vec<Uni
         found.extend(made);
     }
     found
+}
+
+/// The names that `typedef` makes.
+fn types<'a, 's>(tokens: &'a [Token<'s>]) -> impl Iterator<Item = &'s str> + 'a {
+    let statements = tokens.split(|token| token.is(";"));
+    let defines = |statement: &&[Token<'_>]| statement.iter().any(|token| token.is("typedef"));
+    statements.filter(defines).filter_map(|statement| statement.last()).map(|name| name.text)
 }
 
 /// The function definitions among tokens of the file level.
@@ -210,11 +218,13 @@ struct Names<'s> {
     varying: HashSet<&'s str>,
     kernels: HashSet<&'s str>,
     functions: HashSet<&'s str>,
+    /// Those of `typedef`.
+    types: HashSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     /// The language's own names, and those of macros and functions that come down to them.
-    fn collect<'a>(units: impl Iterator<Item = &'a Unit<'a, 's>> + Clone) -> Names<'s>
+    fn collect<'a>(units: impl Iterator<Item = &'a Unit<'a, 's>> + Clone, types: HashSet<&'s str>) -> Names<'s>
     where
         's: 'a,
     {
@@ -240,6 +250,7 @@ impl<'s> Names<'s> {
             varying: grow(&VARYING, true),
             kernels: grow(&["__kernel", "kernel"], false),
             functions: functions.clone(),
+            types,
         }
     }
 }
@@ -473,7 +484,10 @@ impl<'s> Body<'_, 's> {
         let varies = |k: usize| {
             let text = tokens[k].text;
             stands_for(tokens, k, &self.names.varying, &self.names.functions)
-                || !(constant(text) || UNIFORM.contains(&text) || self.uniform.contains(&text))
+                || !(constant(text)
+                    || UNIFORM.contains(&text)
+                    || self.names.types.contains(&text)
+                    || self.uniform.contains(&text))
         };
         let words = (0..tokens.len()).filter(|k| tokens[*k].kind == Kind::Word && !is_member(*k));
         words.into_iter().find(|k| varies(*k)).map(|k| tokens[k].text)
@@ -673,6 +687,16 @@ mod tests {
             4,
             "`m`",
         );
+    }
+
+    #[test]
+    fn names_of_types_do_not_vary() {
+        let body = "const idx g = (idx)get_group_id(0);\nfor (idx k = g; k < (idx)n; ++k) { barrier(1); }";
+        let text = kernel(body);
+        assert_eq!(lines(&text), [3]);
+        assert_eq!(lines(&format!("typedef int idx; {text}")), [0; 0]);
+        let varying = kernel("const idx i = (idx)get_local_id(0);\nfor (idx k = i; k < 9; ++k) { barrier(1); }");
+        assert_eq!(lines(&format!("typedef int idx; {varying}")), [3]);
     }
 
     #[test]
