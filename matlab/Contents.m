@@ -82,4 +82,7 @@
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.
 %
+% Boundary elements for the heat equation
+%   MexHeatOperator                - Make a boundary integral operator of the heat equation.
+%
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

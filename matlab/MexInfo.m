@@ -3,7 +3,7 @@ function info = MexInfo(gpu, h)
 %   info = MexInfo(gpu, h)
 %
 %   info is a structure with the fields
-%     kind        'full', 'sparse', 'band' or 'wave'
+%     kind        'full', 'sparse', 'band', 'wave' or 'operator'
 %     class       'double' or 'single'
 %     rows, cols  the shape
 %     entries     number of values of a full matrix, of stored entries of a sparse one, 0 for a band

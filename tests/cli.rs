@@ -1095,9 +1095,13 @@ fn boundary_elements_meet_the_published_errors() {
         assert_eq!((number(&report, "elements"), number(&report, "nodes")), (96.0, 50.0));
         assert!(report["converged"].as_bool().unwrap());
         // Other ways to the same solution.
-        for options in
-            ["--method forward --apply otf", "--preconditioner opposite --apply assembled", "--precision f32"]
-        {
+        let others = [
+            "--method forward --apply otf",
+            "--preconditioner opposite --apply assembled",
+            "--algorithm 2 --apply otf",
+            "--precision f32",
+        ];
+        for options in others {
             let other = heat(&format!("--problem {problem} {options}"));
             assert!((number(&other, "error_l2") / error - 1.0).abs() < 2e-4, "{options}: {other}");
             assert!(number(&other, "iterations") <= number(&report, "iterations"), "{options}: {other}");
@@ -1153,6 +1157,8 @@ fn boundary_elements_refuse_in_words() {
         ("--refine 11".into(), 2, "0..=10"),
         ("--refine 10".into(), 2, "at most 1048576"),
         ("--tol 2".into(), 2, "between 0 and 1"),
+        ("--algorithm 6".into(), 2, "1..=5"),
+        ("--algorithm 1 --precision f32".into(), 2, "double"),
         ("--method forward --preconditioner opposite".into(), 2, "direct"),
         ("--refine 4 --steps 20000 --apply assembled".into(), 4, "bytes are free"),
         ("--mesh nowhere.obj".into(), 5, "nowhere.obj"),

@@ -165,7 +165,9 @@ fn every_page_is_in_the_summary_and_blocks_have_languages() {
 #[test]
 fn rust_examples_are_compiled() {
     // Pages of other crates are compiled with those.
-    let list = text(&root().join("crates/clinalg/src/book.rs")) + &text(&root().join("crates/clinalg-ode/src/lib.rs"));
+    let list = ["clinalg/src/book.rs", "clinalg-ode/src/lib.rs", "clinalg-bem/src/lib.rs"]
+        .map(|file| text(&root().join("crates").join(file)))
+        .concat();
     for page in pages().iter().map(|path| parse(path)) {
         let name = page.path.strip_prefix(root()).expect("below the root").display().to_string();
         let examples = page.blocks.iter().any(|(language, _)| language.starts_with("rust"));
@@ -331,10 +333,11 @@ fn json_keys_are_documented() {
     let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
     std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
     let matrix = matrix.path().to_str().expect("a plain name");
-    let calls: [&[&str]; 6] = [
+    let calls: [&[&str]; 7] = [
         &["devices"],
         &["doctor", "--quick", "--device", "0"],
         &["poisson", "--n", "9"],
+        &["heat-bem", "--mesh", "cube24", "--refine", "0", "--steps", "2"],
         &["solve", matrix],
         &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
         &["tune", "--quick", "--dry-run", "--op", "reduce_cpu", "--precision", "f32"],

@@ -15,6 +15,7 @@
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   wave      - a membrane in motion on the device
 %   ode       - differential equations, in the manner of ode45
+%   heat_operator - boundary integral operator of the heat equation
 %
 % Devices
 %   devices   - list the OpenCL devices

@@ -8,3 +8,8 @@ pub mod mesh;
 pub mod quadrature;
 
 pub use mesh::{Mesh, Point};
+
+/// The example of the guide's page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/heat-bem.md")]
+struct Guide;

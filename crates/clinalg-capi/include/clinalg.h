@@ -162,6 +162,10 @@ typedef enum {
    */
   CLINALG_KIND_WAVE = 5,
   /**
+   * An operator, which products and solvers take.
+   */
+  CLINALG_KIND_OPERATOR = 6,
+  /**
    * An object of a kind younger than this interface.
    */
   CLINALG_KIND_OTHER = 255,
@@ -412,6 +416,46 @@ typedef enum {
 } clinalg_format;
 
 /**
+ * A boundary integral operator of the heat equation.
+ */
+typedef enum {
+  /**
+   * Single layer, triangles x triangles.
+   */
+  CLINALG_HEAT_KIND_V = 0,
+  /**
+   * Double layer, triangles x nodes.
+   */
+  CLINALG_HEAT_KIND_K = 1,
+  /**
+   * Adjoint double layer, nodes x triangles.
+   */
+  CLINALG_HEAT_KIND_KS = 2,
+  /**
+   * Hypersingular, nodes x nodes.
+   */
+  CLINALG_HEAT_KIND_D = 3,
+} clinalg_heat_kind;
+
+/**
+ * Whether the blocks of an operator are stored.
+ */
+typedef enum {
+  /**
+   * Stored where they take at most half the free memory of the device.
+   */
+  CLINALG_STORAGE_AUTO = 0,
+  /**
+   * Stored: the fastest products.
+   */
+  CLINALG_STORAGE_ASSEMBLED = 1,
+  /**
+   * Computed in every product.
+   */
+  CLINALG_STORAGE_ON_THE_FLY = 2,
+} clinalg_storage;
+
+/**
  * Device memory held by the objects of the process.
  */
 typedef struct {
@@ -428,6 +472,36 @@ typedef struct {
    */
   uint64_t live_buffers;
 } clinalg_memory_report;
+
+/**
+ * What operators of the heat equation are made with; fill it with `clinalg_heat_params_default` first.
+ */
+typedef struct {
+  /**
+   * Diffusivity.
+   */
+  double alpha;
+  /**
+   * End of the time interval, which starts at 0.
+   */
+  double end_time;
+  /**
+   * Number of time steps.
+   */
+  size_t steps;
+  /**
+   * Order of the rule on triangles apart: 1, 2, 4 or 5.
+   */
+  size_t order;
+  /**
+   * Points in each direction of the rules for triangles that touch, 1 to 10.
+   */
+  size_t singular_order;
+  /**
+   * Whether blocks are stored, a `clinalg_storage`.
+   */
+  uint32_t storage;
+} clinalg_heat_params;
 
 /**
  * A device object; 0 is never one.
@@ -750,6 +824,35 @@ clinalg_status clinalg_memory(clinalg_memory_report *report);
  * Releases every object and the device. All handles become stale; the library can be used again.
  */
 clinalg_status clinalg_shutdown(void);
+
+/**
+ * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored where they fit.
+ *
+ * # Safety
+ * `params` is null or valid for a write.
+ */
+clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
+
+/**
+ * Makes a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
+ * elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
+ *
+ * The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
+ * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors have the time
+ * steps one after the other. `clinalg_mv` and `clinalg_solve` take the handle for a matrix, without the Jacobi preconditioner;
+ * `clinalg_release` frees it.
+ *
+ * # Safety
+ * `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
+ */
+clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
+                                            uint32_t kind,
+                                            uint32_t precision,
+                                            const double *nodes,
+                                            size_t node_count,
+                                            const uint32_t *triangles,
+                                            size_t triangle_count,
+                                            clinalg_handle *out);
 
 /**
  * A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).

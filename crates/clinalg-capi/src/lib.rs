@@ -7,6 +7,7 @@
 //! Arrays are borrowed for the length of a call. All functions may be called from any thread.
 
 mod device;
+mod heat;
 mod object;
 mod ode;
 mod operation;
@@ -15,6 +16,7 @@ mod status;
 mod wave;
 
 pub use device::*;
+pub use heat::*;
 pub use object::*;
 pub use ode::*;
 pub use operation::*;

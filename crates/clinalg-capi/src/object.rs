@@ -38,6 +38,8 @@ pub enum ClinalgKind {
     Band = 4,
     /// A wave.
     Wave = 5,
+    /// An operator, which products and solvers take.
+    Operator = 6,
     /// An object of a kind younger than this interface.
     Other = 255,
 }
@@ -391,6 +393,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Csr => ClinalgKind::Csr,
             Kind::Band => ClinalgKind::Band,
             Kind::Wave => ClinalgKind::Wave,
+            Kind::Operator => ClinalgKind::Operator,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {

@@ -70,6 +70,14 @@ fn differential_equations_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn heat_operators_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/heat.c", &sanitizers);
+    let text = run(program.env("ASAN_OPTIONS", "detect_leaks=0"));
+    assert_eq!(text, "passed\n");
+}
+
+#[test]
 fn random_calls_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/fuzz.c", &sanitizers);

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use clinalg::solve::{Operator, Params, Stop};
 use clinalg::{Precision, Real, Shape, Vector};
 use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
-use clinalg_bem::heat::{BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
+use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
 use clinalg_bem::mesh::Field;
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
@@ -31,7 +31,7 @@ const TIMED: usize = 5;
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
-tolerance, elements, nodes, steps, device, shape, algorithm, iterations, stop,
+tolerance, elements, nodes, steps, device, shape, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, seconds_assemble,
 seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
 seconds_assemble holds both operators with their kernels' compilation,
@@ -89,6 +89,9 @@ pub(crate) struct Args {
     /// Whether matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
+    /// How products on the fly are computed: 1 to 4 as published for GPUs, in double precision and never stored; 5 by moments
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5")]
+    algorithm: u8,
     /// Precision of all that is computed on the device
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
@@ -166,7 +169,8 @@ struct Document {
     steps: usize,
     device: DeviceName,
     shape: Shape,
-    algorithm: String,
+    algorithm: u8,
+    plan: String,
     iterations: usize,
     stop: Stop,
     converged: bool,
@@ -283,6 +287,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Apply::Otf => Form::Otf,
         Apply::Auto => Form::Auto,
     };
+    let algorithm = Algorithm::ALL[usize::from(args.algorithm) - 1];
     let mesh = args.surface()?;
     let context = global.context(false)?;
     let progress = match args.method {
@@ -293,7 +298,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     progress.stage("assembling");
     let mut start = Instant::now();
     let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
-    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let options = OperatorOptions { form, algorithm, ..OperatorOptions::default() };
     let system = BoundaryProblem::new(&space, problem, &options)?;
     context.finish()?;
     let matrix = start.elapsed();
@@ -352,7 +357,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         steps: args.steps,
         device: context.device().into(),
         shape: context.shape(),
-        algorithm: system.matrix().plan_words(),
+        algorithm: args.algorithm,
+        plan: system.matrix().plan_words(),
         iterations: report.iterations,
         stop: report.stop,
         converged: report.stop.is_success(),
@@ -474,7 +480,7 @@ impl Document {
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
         let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
-        out.field("matrix", format!("{form}; {}", self.algorithm))?;
+        out.field("matrix", format!("{form}, algorithm {}; {}", self.algorithm, self.plan))?;
         out.line("")?;
         let what = match (self.method, self.preconditioner) {
             (Method::Forward, _) => "passes of forward elimination",

@@ -27,9 +27,11 @@
 
 mod format;
 mod grid;
+mod operator;
 mod solve;
 mod wave;
 
+pub use operator::{AnyOperator, Applied};
 pub use solve::{Method, Preconditioning};
 pub use wave::{AnyWave, Membrane, WaveState};
 
@@ -59,13 +61,17 @@ pub enum Kind {
     Band = 4,
     /// A [`Wave`](crate::grid::Wave).
     Wave = 5,
+    /// An [`Operator`](crate::solve::Operator) that another crate made.
+    Operator = 6,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band, Kind::Wave];
+    pub const ALL: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band, Kind::Wave, Kind::Operator];
     /// A wave.
     pub const WAVE: &'static [Kind] = &[Kind::Wave];
+    /// An operator.
+    pub const OPERATOR: &'static [Kind] = &[Kind::Operator];
     /// Every kind of vector and matrix.
     pub const ANY: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band];
     /// Full storage; a dense matrix of one row or column passes for a vector.
@@ -73,7 +79,7 @@ impl Kind {
     /// Several vectors side by side.
     pub const COLUMNS: &'static [Kind] = &[Kind::Dense];
     /// What can be multiplied with a vector.
-    pub const MATRIX: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band];
+    pub const MATRIX: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band, Kind::Operator];
     /// What can be multiplied with a vector in its transposed form.
     pub const TRANSPOSED: &'static [Kind] = &[Kind::Dense, Kind::Csr];
 
@@ -85,6 +91,7 @@ impl Kind {
             Kind::Csr => "sparse matrix",
             Kind::Band => "band matrix",
             Kind::Wave => "wave",
+            Kind::Operator => "operator",
         }
     }
 }
@@ -112,6 +119,8 @@ pub enum Object {
     F64(Stored<f64>),
     /// A wave, in either precision.
     Wave(AnyWave),
+    /// An operator, in either precision.
+    Operator(AnyOperator),
 }
 
 /// A precision whose objects a registry holds.
@@ -127,6 +136,10 @@ pub trait Scalar: Real {
     /// # Errors
     /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
     fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
+    /// The operator, if it is one of this precision.
+    fn of_operator(object: &Object) -> Option<&Applied<Self>>;
+    /// Forgets the precision of an operator.
+    fn erase_operator(operator: Applied<Self>) -> AnyOperator;
     /// The values, as a download holds them.
     fn erase_host(host: Host<Self>) -> Download;
 }
@@ -148,6 +161,12 @@ macro_rules! scalars {
                     Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
                     _ => Err(Error::Precision { argument: "wave", expected: <$t>::PRECISION, got: object.precision() }),
                 }
+            }
+            fn of_operator(object: &Object) -> Option<&Applied<$t>> {
+                if let Object::Operator(AnyOperator::$variant(operator)) = object { Some(operator) } else { None }
+            }
+            fn erase_operator(operator: Applied<$t>) -> AnyOperator {
+                AnyOperator::$variant(operator)
             }
             fn erase_host(host: Host<$t>) -> Download {
                 Download::$variant(host)
@@ -184,6 +203,7 @@ macro_rules! typed {
     };
 }
 
+use operator::Matrix;
 use typed;
 
 /// Evaluates the body for the object inside.
@@ -328,6 +348,7 @@ impl Object {
             Object::F32(stored) => stored.kind(),
             Object::F64(stored) => stored.kind(),
             Object::Wave(_) => Kind::Wave,
+            Object::Operator(_) => Kind::Operator,
         }
     }
 
@@ -337,6 +358,7 @@ impl Object {
             Object::F32(_) => Precision::F32,
             Object::F64(_) => Precision::F64,
             Object::Wave(wave) => wave.precision(),
+            Object::Operator(operator) => operator.precision(),
         }
     }
 
@@ -373,6 +395,11 @@ impl Object {
                 let (kind, precision) = (Kind::Wave, wave.precision());
                 Info { kind, precision, rows: side, cols: side, entries: 0, kl: 0, ku: 0 }
             }
+            Object::Operator(operator) => {
+                let (rows, cols) = operator.shape();
+                let (kind, precision) = (Kind::Operator, operator.precision());
+                Info { kind, precision, rows, cols, entries: 0, kl: 0, ku: 0 }
+            }
         }
     }
 
@@ -381,7 +408,7 @@ impl Object {
         match self {
             Object::F32(stored) => drop(stored.values_mut()),
             Object::F64(stored) => drop(stored.values_mut()),
-            Object::Wave(_) => {}
+            Object::Wave(_) | Object::Operator(_) => {}
         }
     }
 }
@@ -921,17 +948,14 @@ impl Registry {
         let output = y.map(|y| Operand::new("y", y, Kind::FULL));
         let made = self.call(&inputs, output, |inputs, output| {
             typed!(inputs[0], T => {
-                let a = inputs[0].stored::<T>("a")?;
+                let a = inputs[0].matrix::<T>("a")?;
                 let x = inputs[1].stored::<T>("x")?.vector("x")?;
                 let product = |beta: f64, y: &mut Vector<T>| {
                     let (alpha, beta) = (T::of(alpha), T::of(beta));
                     match a {
-                        Stored::Dense(a) if transposed => ops::mv_transposed(alpha, a, x, beta, y),
-                        Stored::Dense(a) => ops::mv(alpha, a, x, beta, y),
-                        Stored::Csr(a) if transposed => ops::mv_transposed(alpha, a, x, beta, y),
-                        Stored::Csr(a) => ops::mv(alpha, a, x, beta, y),
-                        Stored::Band(a) => ops::mv(alpha, a, x, beta, y),
-                        Stored::Vector(_) => Err(a.no_matrix()),
+                        Matrix::Stored(Stored::Dense(a)) if transposed => ops::mv_transposed(alpha, a, x, beta, y),
+                        Matrix::Stored(Stored::Csr(a)) if transposed => ops::mv_transposed(alpha, a, x, beta, y),
+                        a => ops::mv(alpha, a.operator()?, x, beta, y),
                     }
                 };
                 match output {
@@ -1058,7 +1082,7 @@ impl Registry {
         self.call(&[], Some(Operand::any("handle", handle)), |_, output| match output {
             Some(Object::F32(stored)) => ops::fill(f32::of(value), stored),
             Some(Object::F64(stored)) => ops::fill(value, stored),
-            Some(Object::Wave(_)) | None => unreachable!("an output was named that has values"),
+            Some(Object::Wave(_) | Object::Operator(_)) | None => unreachable!("an output was named that has values"),
         })
     }
 
@@ -1136,7 +1160,7 @@ impl Registry {
         self.call(&[Operand::any("a", a)], None, |inputs, _| match inputs[0] {
             Object::F32(a) => single(a).map(f64::from),
             Object::F64(a) => double(a),
-            Object::Wave(_) => unreachable!("what has no values was refused"),
+            Object::Wave(_) | Object::Operator(_) => unreachable!("what has no values was refused"),
         })
     }
 

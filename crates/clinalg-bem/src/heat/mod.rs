@@ -21,6 +21,7 @@
 pub mod data;
 mod forward;
 pub mod functions;
+mod handle;
 mod operator;
 mod opposite;
 mod potential;
@@ -35,6 +36,7 @@ pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
 pub use forward::Forward;
+pub use handle::operator_handle;
 pub use opposite::Opposite;
 pub use potential::interior;
 pub use published::Algorithm;

@@ -12,6 +12,7 @@ use crate::table::Function;
 
 mod algebra;
 mod grid;
+mod heat;
 mod objects;
 mod ode;
 mod runtime;
@@ -27,6 +28,7 @@ pub(crate) const GROUPS: &[(&str, &[Function])] = &[
     ("Grids and the Poisson problem", grid::FUNCTIONS),
     ("The wave equation", wave::FUNCTIONS),
     ("Differential equations", ode::FUNCTIONS),
+    ("Boundary elements for the heat equation", heat::FUNCTIONS),
 ];
 
 type Outcome = Result<Answer, Fault>;

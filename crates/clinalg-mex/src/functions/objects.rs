@@ -397,7 +397,7 @@ MexExplain(gpu, A)",
         outputs: &["info"],
         text: "\
 info is a structure with the fields
-  kind        'full', 'sparse', 'band' or 'wave'
+  kind        'full', 'sparse', 'band', 'wave' or 'operator'
   class       'double' or 'single'
   rows, cols  the shape
   entries     number of values of a full matrix, of stored entries of a sparse one, 0 for a band
@@ -414,6 +414,7 @@ info.entries",
                 Object::Csr => "sparse",
                 Object::Band => "band",
                 Object::Wave => "wave",
+                Object::Operator => "operator",
                 _ => "full",
             };
             let record = vec![
@@ -588,7 +589,7 @@ freed = MexRelease(gpu, h)",
 ];
 
 impl<'a> Args<'a> {
-    fn full(&self, position: usize) -> Full<'a> {
+    pub(super) fn full(&self, position: usize) -> Full<'a> {
         match self.value(position) {
             Value::Full(full) => *full,
             _ => unreachable!("the table asks for a full array here"),

@@ -32,7 +32,7 @@ pub enum Preconditioning {
 
 impl<T: Scalar> Stored<T> {
     /// The matrix as what a solver takes.
-    fn operator(&self) -> Result<&dyn Operator<T>> {
+    pub(super) fn operator(&self) -> Result<&dyn Operator<T>> {
         match self {
             Stored::Dense(a) => Ok(a),
             Stored::Csr(a) => Ok(a),
@@ -41,7 +41,7 @@ impl<T: Scalar> Stored<T> {
         }
     }
 
-    fn diagonal(&self) -> Result<Vector<T>> {
+    pub(super) fn diagonal(&self) -> Result<Vector<T>> {
         match self {
             Stored::Dense(a) => a.diagonal(),
             Stored::Csr(a) => a.diagonal(),
@@ -74,7 +74,7 @@ impl Registry {
             self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
                 typed!(inputs[0], T => {
-                    let a = inputs[0].stored::<T>("a")?;
+                    let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?.vector("b")?;
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
                     let mut jacobi = match preconditioning {

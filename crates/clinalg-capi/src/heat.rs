@@ -1,0 +1,136 @@
+//! Operators of the heat equation on handles.
+
+use clinalg::Context;
+use clinalg::registry::Registry;
+use clinalg_bem::Mesh;
+use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions, operator_handle};
+
+use crate::object::{ClinalgHandle, precision_of};
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, put, slice, too_many};
+
+/// A boundary integral operator of the heat equation.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgHeatKind {
+    /// Single layer, triangles x triangles.
+    V = 0,
+    /// Double layer, triangles x nodes.
+    K = 1,
+    /// Adjoint double layer, nodes x triangles.
+    Ks = 2,
+    /// Hypersingular, nodes x nodes.
+    D = 3,
+}
+
+/// Whether the blocks of an operator are stored.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgStorage {
+    /// Stored where they take at most half the free memory of the device.
+    Auto = 0,
+    /// Stored: the fastest products.
+    Assembled = 1,
+    /// Computed in every product.
+    OnTheFly = 2,
+}
+
+/// What operators of the heat equation are made with; fill it with `clinalg_heat_params_default` first.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgHeatParams {
+    /// Diffusivity.
+    pub alpha: f64,
+    /// End of the time interval, which starts at 0.
+    pub end_time: f64,
+    /// Number of time steps.
+    pub steps: usize,
+    /// Order of the rule on triangles apart: 1, 2, 4 or 5.
+    pub order: usize,
+    /// Points in each direction of the rules for triangles that touch, 1 to 10.
+    pub singular_order: usize,
+    /// Whether blocks are stored, a `clinalg_storage`.
+    pub storage: u32,
+}
+
+/// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored where they fit.
+///
+/// # Safety
+/// `params` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatParams) -> ClinalgStatus {
+    let defaults = HeatParams::new(1.0, 1.0, 1);
+    let value = ClinalgHeatParams {
+        alpha: defaults.alpha,
+        end_time: defaults.end_time,
+        steps: defaults.steps,
+        order: defaults.order,
+        singular_order: defaults.singular_order,
+        storage: ClinalgStorage::Auto as u32,
+    };
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put("params", params, value) })
+}
+
+/// Makes a boundary integral operator of du/dt - alpha Laplace u = 0 on the current device, by space-time Galerkin boundary
+/// elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
+///
+/// The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
+/// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors have the time
+/// steps one after the other. `clinalg_mv` and `clinalg_solve` take the handle for a matrix, without the Jacobi preconditioner;
+/// `clinalg_release` frees it.
+///
+/// # Safety
+/// `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_operator_create(
+    params: *const ClinalgHeatParams,
+    kind: u32,
+    precision: u32,
+    nodes: *const f64,
+    node_count: usize,
+    triangles: *const u32,
+    triangle_count: usize,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if params.is_null() {
+            return Err(Fault::Null("params"));
+        }
+        if out.is_null() {
+            return Err(Fault::Null("out"));
+        }
+        // SAFETY: by the contract above.
+        let asked = unsafe { *params };
+        let kinds = [
+            (ClinalgHeatKind::V as u32, Kind::V),
+            (ClinalgHeatKind::K as u32, Kind::K),
+            (ClinalgHeatKind::Ks as u32, Kind::Ks),
+            (ClinalgHeatKind::D as u32, Kind::D),
+        ];
+        let forms = [
+            (ClinalgStorage::Auto as u32, Form::Auto),
+            (ClinalgStorage::Assembled as u32, Form::Assembled),
+            (ClinalgStorage::OnTheFly as u32, Form::Otf),
+        ];
+        let (kind, form) = (choice("kind", kind, &kinds)?, choice("storage", asked.storage, &forms)?);
+        let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));
+        // SAFETY: by the contract above.
+        let (nodes, triangles) = unsafe {
+            (
+                slice("nodes", nodes, three("nodes", node_count)?)?,
+                slice("triangles", triangles, three("triangles", triangle_count)?)?,
+            )
+        };
+        let nodes = nodes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
+        let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
+        let mesh = Mesh::new(nodes, triangles)?;
+        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, .. } = asked;
+        let params = HeatParams { alpha, end_time, steps, order, singular_order };
+        let options = OperatorOptions { form, ..OperatorOptions::default() };
+        let (registry, context) = (Registry::global(), Context::global()?);
+        let made = operator_handle(registry, &context, precision_of(precision)?, &mesh, &params, kind, &options)?;
+        // SAFETY: by the contract above.
+        unsafe { put("out", out, made) }
+    })
+}

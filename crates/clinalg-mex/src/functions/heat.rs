@@ -1,0 +1,92 @@
+//! Operators of the heat equation.
+
+use clinalg::{Error, Precision};
+use clinalg_bem::Mesh;
+use clinalg_bem::heat::{Form, HeatParams, Kind as Layer, OperatorOptions, operator_handle};
+
+use super::grid::choice;
+use super::{GPU, Outcome, count, real, registry, text};
+use crate::args::{Args, Full, Input, Kind, Reals};
+use crate::emit::Out;
+use crate::fault::Fault;
+use crate::table::Function;
+
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    name: "MexHeatOperator",
+    title: "Make a boundary integral operator of the heat equation.",
+    inputs: &[
+        GPU,
+        text("kind"),
+        Input::new("nodes", Kind::Full),
+        Input::new("triangles", Kind::Full),
+        real("alpha"),
+        real("end_time"),
+        count("steps"),
+        text("form"),
+        Input::new("single", Kind::Flag),
+    ],
+    required: 7,
+    outputs: &["h"],
+    text: "\
+For du/dt - alpha Laplace u = 0 inside a closed surface for 0 < t < end_time, u = 0 at the start, by
+space-time Galerkin boundary elements: u linear on the triangles and continuous, the flux
+w = alpha du/dn constant on them, both constant on each of the time steps. nodes is n x 3, triangles
+m x 3 with the numbers of nodes from 1 on, anticlockwise seen from outside. kind is
+  'V'   single layer, for w, tested on triangles
+  'K'   double layer, for u, tested on triangles
+  'Ks'  adjoint double layer, for w, tested at nodes
+  'D'   hypersingular, for u, tested at nodes
+Vectors have the steps one after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
+matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without preconditioner).
+  form    'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in
+          every product
+  single  1 computes in single precision (default 0)
+MexRelease frees it.",
+    example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
+V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
+b = MexMultiply(gpu, V, MexMatrix(gpu, ones(16, 1)));
+[w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
+flag",
+    see: &["MexMultiply", "MexGMRES", "MexRelease"],
+    run: operator,
+    ..Function::DEFAULT
+}];
+
+/// The rows of an array of three columns.
+fn rows(argument: &'static str, array: &Full<'_>) -> Result<Vec<[f64; 3]>, Fault> {
+    if array.cols != 3 {
+        let got = format!("{} x {}", array.rows, array.cols);
+        return Err(Error::Shape { argument, expected: "three columns".into(), got }.into());
+    }
+    let values: Vec<f64> = match array.values {
+        Reals::Single(values) => values.iter().map(|&v| f64::from(v)).collect(),
+        Reals::Double(values) => values.to_vec(),
+        Reals::Logical(values) => values.iter().map(|&v| f64::from(v != 0)).collect(),
+    };
+    let at = |i: usize, d: usize| values[d * array.rows + i];
+    Ok((0..array.rows).map(|i| [at(i, 0), at(i, 1), at(i, 2)]).collect())
+}
+
+fn operator(args: &Args<'_>) -> Outcome {
+    let context = args.context()?;
+    let kind = choice(args, 1, "kind", &[("V", Layer::V), ("K", Layer::K), ("Ks", Layer::Ks), ("D", Layer::D)])?;
+    let form = choice(args, 7, "form", &[("auto", Form::Auto), ("assembled", Form::Assembled), ("otf", Form::Otf)])?;
+    let nodes = rows("nodes", &args.full(2))?;
+    let mut triangles = Vec::new();
+    for (k, row) in rows("triangles", &args.full(3))?.into_iter().enumerate() {
+        let count = nodes.len() as f64;
+        if let Some(v) = row.iter().find(|v| !(v.fract() == 0.0 && **v >= 1.0 && **v <= count)) {
+            let (expected, got) = (format!("whole numbers from 1 to {count}"), format!("{v} in row {}", k + 1));
+            return Err(Error::Value { argument: "triangles", expected, got }.into());
+        }
+        triangles.push(row.map(|v| v as u32 - 1));
+    }
+    let mesh = Mesh::new(nodes, triangles)?;
+    let params = HeatParams::new(args.real(4), args.real(5), args.count(6));
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let precision = if args.maybe_flag(8) == Some(true) { Precision::F32 } else { Precision::F64 };
+    Ok(Out::Handle(operator_handle(registry(), &context, precision, &mesh, &params, kind, &options)?).into())
+}
