@@ -353,6 +353,7 @@ impl Args {
 
 fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let n = args.n.unwrap_or_else(|| default_n(name));
+    check_size(name, n)?;
     let problem = problems::problem(name, n)?;
     let method = Method::named(&args.method)?;
     let variant = variant(&args.variant)?;
@@ -461,6 +462,19 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     document.print(&problem, out)?;
     out.json(&document)?;
     Ok(Exit::Done)
+}
+
+/// # Errors
+/// [`Failure::Usage`] where the start values do not fit the machine's memory.
+fn check_size(name: &str, n: usize) -> Result<(), Failure> {
+    let small = problems::problem(name, 20)?.system;
+    let points = n.checked_pow(small.grid().shape().len() as u32);
+    let components = points.and_then(|points| points.checked_mul(small.fields().len()));
+    let fits = components.is_some_and(|count| Vec::<f64>::new().try_reserve_exact(count).is_ok());
+    if fits {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("--n {n}: the start values of {name} do not fit this machine's memory")))
 }
 
 /// What the solution at `t_end` is compared with, and what that is.
