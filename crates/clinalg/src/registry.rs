@@ -80,6 +80,8 @@ impl Kind {
     pub const COLUMNS: &'static [Kind] = &[Kind::Dense];
     /// What can be multiplied with a vector.
     pub const MATRIX: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band, Kind::Operator];
+    /// A matrix whose entries are known.
+    pub const ENTRIES: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band];
     /// What can be multiplied with a vector in its transposed form.
     pub const TRANSPOSED: &'static [Kind] = &[Kind::Dense, Kind::Csr];
 
@@ -901,7 +903,7 @@ impl Registry {
     /// # Errors
     /// As [`mv`](Registry::mv).
     pub fn mm(&self, alpha: f64, a: u64, x: u64, beta: f64, y: Option<u64>) -> Result<u64> {
-        let inputs = [Operand::new("a", a, Kind::MATRIX), Operand::new("x", x, Kind::COLUMNS)];
+        let inputs = [Operand::new("a", a, Kind::ENTRIES), Operand::new("x", x, Kind::COLUMNS)];
         let output = y.map(|y| Operand::new("y", y, Kind::COLUMNS));
         let made = self.call(&inputs, output, |inputs, output| {
             typed!(inputs[0], T => {
