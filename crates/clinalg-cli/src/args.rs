@@ -73,6 +73,14 @@ pub(crate) fn above_zero(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A finite number of at least 0.
+pub(crate) fn at_least_zero(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("expected a finite number, at least 0".into()),
+    }
+}
+
 /// Dimensions of a grid.
 pub(crate) fn dimension(text: &str) -> Result<usize, String> {
     match text.trim() {

@@ -96,13 +96,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
     t_end: Option<f64>,
     /// Steps of this size instead of such that follow the error
-    #[arg(long, value_name = "H", value_parser = finite, conflicts_with_all = ["rtol", "atol", "norm"], allow_hyphen_values = true)]
+    #[arg(long, value_name = "H", value_parser = args::above_zero, conflicts_with_all = ["rtol", "atol", "norm"], allow_hyphen_values = true)]
     h: Option<f64>,
     /// Relative tolerance of a step [default: 1e-6 in f64, 1e-4 in f32]
-    #[arg(long, value_name = "R", value_parser = finite, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     rtol: Option<f64>,
     /// Absolute tolerance of a step [default: 1e-9 in f64, 1e-6 in f32]
-    #[arg(long, value_name = "A", value_parser = finite, allow_hyphen_values = true)]
+    #[arg(long, value_name = "A", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     atol: Option<f64>,
     /// Norm of the error of a step
     #[arg(long, value_enum, default_value_t = NormArg::Rms)]

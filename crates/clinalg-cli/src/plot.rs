@@ -122,8 +122,10 @@ impl Frames {
             let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
         }
-        std::fs::create_dir_all(path)
-            .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+        if !path.is_dir() {
+            std::fs::create_dir(path)
+                .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+        }
         Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits })
     }
 

@@ -78,7 +78,7 @@ pub enum Error {
     },
     /// Infinity or NaN appeared in the solution.
     #[error(
-        "the solution is not finite after t = {t}: the step {h:e} is past the stability limit, or the solution blows up"
+        "the solution is not finite after t = {t:?}: the step {h:e} is past the stability limit, or the solution blows up"
     )]
     NotFinite {
         /// Last time at which the solution was known to be finite.
@@ -87,7 +87,7 @@ pub enum Error {
         h: f64,
     },
     /// No step that floating-point time can represent meets the tolerance.
-    #[error("at t = {t} the step {h:e} that the tolerance asks for is too small to advance the time")]
+    #[error("at t = {t:?} the step {h:e} that the tolerance asks for is too small to advance the time")]
     StepTooSmall {
         /// Time reached.
         t: f64,
@@ -95,7 +95,7 @@ pub enum Error {
         h: f64,
     },
     /// The limit on the number of steps was met.
-    #[error("{steps} steps reached t = {t} only; raise the limit or loosen the tolerance")]
+    #[error("{steps} steps reached t = {t:?} only; raise the limit or loosen the tolerance")]
     StepLimit {
         /// Steps tried.
         steps: usize,
