@@ -1,14 +1,17 @@
-//! Times of the heat operators on the cube of the ladder: `operators LEVEL [f32|f64] [otf|assembled|all] [1 to 5|all] [V|K|Ks|D]`.
+//! Times of the heat operators on the cube of the ladder:
+//! `operators LEVEL [f32|f64] [otf|assembled|all|reference] [1 to 5|all] [V|K|Ks|D]`.
 //!
 //! Level q has 24 * 2^q triangles and 2^q time steps. Products are timed from the call until the device has finished, the
 //! median of five after one that is not counted (two where one takes over 0.3 s). Evaluations are pairs of quadrature points times
 //! blocks: what the published algorithms compute. With several algorithms, the difference of each from the last one is printed.
+//! `reference` times the plain Rust loops over pairs of points on all threads of the processor, once.
 
 use std::time::Instant;
 
 use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Device, Real, Vector};
 use clinalg_bem::Mesh;
+use clinalg_bem::heat::reference::Reference;
 use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions};
 
 fn main() -> clinalg::Result<()> {
@@ -27,6 +30,9 @@ fn main() -> clinalg::Result<()> {
     };
     let kinds: Vec<Kind> =
         Kind::ALL.into_iter().filter(|kind| word(4).is_none_or(|w| w == format!("{kind:?}"))).collect();
+    if word(2) == Some("reference") {
+        return kinds.iter().try_for_each(|kind| reference(level, *kind));
+    }
     let device = Device::default_device()?;
     println!("{}", device.info().name);
     for form in forms {
@@ -40,6 +46,27 @@ fn main() -> clinalg::Result<()> {
     Ok(())
 }
 
+/// Mesh and time steps of a level.
+fn rung(level: usize) -> clinalg::Result<(Mesh, HeatParams)> {
+    let cube = if level.is_multiple_of(2) { Mesh::cube24() } else { Mesh::cube12() };
+    Ok((cube.refined_times(level.div_ceil(2))?, HeatParams::new(0.5, 1.0, 1 << level)))
+}
+
+/// Value k of x.
+fn value(k: usize) -> f64 {
+    ((k * 7919) % 1009) as f64 / 504.5 - 1.0
+}
+
+fn reference(level: usize, kind: Kind) -> clinalg::Result<()> {
+    let (mesh, params) = rung(level)?;
+    let x: Vec<f64> = (0..kind.cols(&mesh) * params.steps).map(value).collect();
+    let operator = Reference::new(&mesh, &params)?;
+    let start = Instant::now();
+    operator.apply(kind, &x)?;
+    println!("{kind:?} level {level} plain Rust loops: product {:.3} ms", 1e3 * start.elapsed().as_secs_f64());
+    Ok(())
+}
+
 fn run<T: Real>(
     device: &Device,
     level: usize,
@@ -48,9 +75,7 @@ fn run<T: Real>(
     algorithms: &[Algorithm],
 ) -> clinalg::Result<()> {
     let context = Context::new(device, &ContextOptions { profiling: true, ..ContextOptions::default() })?;
-    let mesh =
-        if level.is_multiple_of(2) { Mesh::cube24() } else { Mesh::cube12() }.refined_times(level.div_ceil(2))?;
-    let params = HeatParams::new(0.5, 1.0, 1 << level);
+    let (mesh, params) = rung(level)?;
     let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
     let mut last: Option<Vec<T>> = None;
     for &algorithm in algorithms.iter().rev() {
@@ -58,7 +83,7 @@ fn run<T: Real>(
         let operator = space.operator(kind, &OperatorOptions { form, algorithm, ..OperatorOptions::default() })?;
         context.finish()?;
         let setup = start.elapsed().as_secs_f64();
-        let values: Vec<T> = (0..operator.cols()).map(|k| T::of(((k * 7919) % 1009) as f64 / 504.5 - 1.0)).collect();
+        let values: Vec<T> = (0..operator.cols()).map(|k| T::of(value(k))).collect();
         let x = Vector::from_slice(&context, &values)?;
         let mut y = Vector::zeros(&context, operator.rows())?;
         let mut product = || -> clinalg::Result<f64> {
