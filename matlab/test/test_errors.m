@@ -75,6 +75,7 @@ calls = {
   'MexWaveVelocity', {gpu, wave(), grid_()}
   'MexWaveEnergy', {gpu, wave()}
   'MexOde', {gpu, 'u'' = -u', [0 1], 1}
+  'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
   };
 end
 
