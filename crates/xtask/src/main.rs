@@ -171,7 +171,7 @@ fn all_tests(workspace: &Workspace, installer: &Installer, long: bool) -> Result
     }
     let mut failed = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
-    examples.args(["test", "--workspace", "--doc"]).env(setup::TESTS_NEED_DEVICE, "1");
+    examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]).env(setup::TESTS_NEED_DEVICE, "1");
     if system::run(&mut examples).is_err() {
         failed.push("examples of the documentation".to_owned());
     }
