@@ -345,7 +345,8 @@ mod tests {
             let context = context.clone();
             let run = move || {
                 let [local, ..] = context.choice(Op::Elementwise, precision, n);
-                std::thread::sleep(Duration::from_micros(50 * u64::from(local)));
+                // Far apart even where a busy machine wakes a thread some milliseconds late.
+                std::thread::sleep(Duration::from_micros(250 * u64::from(local)));
                 Ok(())
             };
             Ok(Trial { bytes: 8, run: Box::new(run) })
