@@ -99,9 +99,13 @@ fn every_method_in_both_variants() {
     let system = system(&[19, 7], Boundary::Mirror, None);
     for context in contexts() {
         for name in METHODS {
-            // The kernels of processors take long to build there: one method of each kind.
-            let slow = context.device().kind == DeviceKind::Cpu && context.shape() == Shape::Cpu;
-            if !slow || ["rk4", "bs32", "peer4", "ab4"].contains(&name) {
+            // Kernels take long to build on processors: there one method of each kind, unless the long cases are asked for.
+            let slow = context.device().kind == DeviceKind::Cpu && std::env::var_os("CLINALG_TEST_LONG").is_none();
+            let some: &[&str] = match context.shape() {
+                Shape::Cpu => &["rk4", "bs32", "peer4", "ab4"],
+                Shape::Gpu => &["rk4", "bs32", "dopri54", "verner65", "pirk-lobatto-iiic-6", "peer4", "peer8", "ab4"],
+            };
+            if !slow || some.contains(&name) {
                 compare::<f64>(&context, &Method::named(name).unwrap(), &system, 1e-12);
             }
         }

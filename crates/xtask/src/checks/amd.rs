@@ -38,6 +38,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let libraries = device_libraries(workspace)?;
     let mut builds = kernels::builds(workspace)?;
     builds.extend(kernels::generated_builds(workspace)?);
+    builds.retain(Build::for_gpus);
     let jobs: Vec<(&Build, &Target)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, t))).collect();
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libraries));
     let mut table = format!("{:<8} {:<24} {}\n", "target", "build", Usage::HEADER);

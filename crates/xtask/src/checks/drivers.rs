@@ -36,10 +36,16 @@ fn platforms(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(devices.iter().filter_map(|device| device["platform"].as_str()).map(str::to_owned).collect())
 }
 
+/// Test programs of the core that every driver runs: operations, formats, solvers. The grids are in the self-test.
+const PROGRAMS: [&str; 9] =
+    ["formats", "inverse", "many", "matrix", "ops", "processor_paths", "props", "registry", "solvers"];
+
 /// The core's tests and the program's self-test with no other driver than that of the folder.
 fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let programs = test_programs::build(workspace)?;
-    let core: Vec<_> = programs.iter().filter(|program| program.package == "clinalg").collect();
+    let all = std::env::var_os(setup::LONG_TESTS).is_some();
+    let chosen = |name: &str| all || PROGRAMS.contains(&name);
+    let core: Vec<_> = programs.iter().filter(|p| p.package == "clinalg" && chosen(&p.name)).collect();
     let variables = [("OCL_ICD_VENDORS", icd_folder), (setup::TESTS_NEED_DEVICE, Path::new("1"))];
     let failed = test_programs::run(&core, &variables);
     if !failed.is_empty() {

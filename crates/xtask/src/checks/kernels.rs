@@ -39,6 +39,11 @@ pub(crate) struct Build {
 }
 
 impl Build {
+    /// Whether it is for GPUs: `PROCESSOR` makes the kernels of processors.
+    pub(crate) fn for_gpus(&self) -> bool {
+        !self.defines.iter().any(|define| define.starts_with("PROCESSOR="))
+    }
+
     /// For tables and file names.
     pub(crate) fn title(&self) -> String {
         let precision = match self.precision {

@@ -22,6 +22,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let ptxas = setup::ptxas(workspace).context("ptxas is gone")?;
     let mut builds = kernels::builds(workspace)?;
     builds.extend(kernels::generated_builds(workspace)?);
+    builds.retain(Build::for_gpus);
     std::fs::create_dir_all(workspace.path(FOLDER))?;
     let jobs: Vec<(&Build, &str)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, *t))).collect();
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libclc, &ptxas));
