@@ -1,24 +1,10 @@
 /* Operators of the heat equation from C99: products, a solve, refusals. */
 
-#include <clinalg.h>
+#include "check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__,     \
-                    #condition, clinalg_last_error_message());                      \
-            ++failures;                                                             \
-        }                                                                           \
-    } while (0)
-
-#define OK(call) CHECK((call) == CLINALG_STATUS_OK)
-#define FAILS(call, status) CHECK((call) == (status))
 
 int main(void)
 {

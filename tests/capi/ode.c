@@ -1,24 +1,10 @@
 /* Differential equations from C99: formulas, test problems, OpenCL C, and what goes wrong. */
 
-#include <clinalg.h>
+#include "check.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-static int failures = 0;
-
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: %s (last error: %s)\n", __FILE__, __LINE__,     \
-                    #condition, clinalg_last_error_message());                      \
-            ++failures;                                                             \
-        }                                                                           \
-    } while (0)
-
-#define OK(call) CHECK((call) == CLINALG_STATUS_OK)
-#define FAILS(call, status) CHECK((call) == (status))
 #define SAYS(words) CHECK(strstr(clinalg_last_error_message(), words) != NULL)
 
 /* A pendulum without friction against its exact solution, in both precisions. */

@@ -1,23 +1,13 @@
 //! Device steps against plain Rust, and fused against basic to the last bit, in both kernel shapes.
 
-use clinalg::runtime::{DeviceKind, devices};
-use clinalg::{Context, ContextOptions, Real, Shape};
+mod common;
+
+use clinalg::runtime::DeviceKind;
+use clinalg::{Context, Real, Shape};
 use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
-
-fn contexts() -> Vec<Context> {
-    match devices() {
-        Ok(devices) => (devices.iter())
-            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
-            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .collect(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            Vec::new()
-        }
-    }
-}
+use common::contexts;
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
 fn system(n: &[usize], boundary: Boundary, layout: Option<Layout>) -> System {

@@ -1,25 +1,14 @@
 //! Right-hand sides of every kind on devices, against plain Rust, in both kernel shapes.
 
-use clinalg::runtime::devices;
-use clinalg::{Context, ContextOptions, Real, Shape};
+mod common;
+
+use clinalg::{Context, Real};
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
 use clinalg_ode::problems::{NBody, problem};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::snippet::check_access;
 use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, Method, Rhs, Side, System, Variant};
-
-fn contexts() -> Vec<Context> {
-    match devices() {
-        Ok(devices) => (devices.iter())
-            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
-            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .collect(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            Vec::new()
-        }
-    }
-}
+use common::contexts;
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Rms };
 

@@ -1,22 +1,11 @@
 //! Tiled variants against the basic one, to the last bit, in both kernel shapes.
 
-use clinalg::runtime::devices;
-use clinalg::{Context, ContextOptions, Shape};
+mod common;
+
+use clinalg::{Context, Shape};
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
 use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, Method, Side, System, Tile, Variant};
-
-fn contexts() -> Vec<Context> {
-    match devices() {
-        Ok(devices) => (devices.iter())
-            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
-            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .collect(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            Vec::new()
-        }
-    }
-}
+use common::contexts;
 
 /// Two fields that depend on each other and on their neighbours, with boundary values that depend on time on one side where
 /// nothing is periodic. Short formulas: PoCL takes long to compile long ones.
