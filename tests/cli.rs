@@ -1002,6 +1002,23 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     let line = "poisson --n 9";
     assert!(tune(line, "cpu").stderr.is_empty());
     let damaged = text.replace("chunks = ", "chunks = 9999");
+    // Variants of methods for differential equations are kept there too, for systems large enough for a trial.
+    let line = "ode --problem heat2d --n 513 --method euler --h 1e-9 --t-end 1e-9 --reference none";
+    let first = tune(line, "cpu");
+    assert!(first.code == 0 && first.stderr.is_empty(), "{}", first.stderr);
+    let kept = std::fs::read_to_string(table).unwrap();
+    let entries = |text: &str| text.matches("operation = \"ode\", problem = \"euler-").count();
+    assert!(kept.starts_with(text.trim_end_matches("]\n")) && entries(&kept) == 1, "{kept}");
+    assert!(tune(line, "cpu").code == 0 && std::fs::read_to_string(table).unwrap() == kept);
+    for (text, why) in [
+        (&kept.replace("sizes = [18, 18]", "sizes = [18, 99]"), "size classes"),
+        (&kept.replace("nanoseconds = ", "nanoseconds = -"), "ignored"),
+    ] {
+        std::fs::write(table, text).unwrap();
+        let done = tune("poisson --n 9", "cpu");
+        assert!(done.code == 0 && done.stderr.contains(why) && done.stderr.contains("defaults"), "{}", done.stderr);
+    }
+    let line = "poisson --n 9";
     for (text, why) in [
         (&text[..text.len() / 2], "ignored"),
         (&text.replace("driver = \"", "driver = \"0."), "made for"),

@@ -1,12 +1,13 @@
 //! Which variant and which sizes of tiles run: the model names the best few, a trial of each decides.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clinalg::{Context, Real, Shape, tune};
+use clinalg::tune::{self, Problem, Table};
+use clinalg::{Context, Precision, Real, Shape};
 
 use crate::device::{DeviceOptions, DeviceStepper};
 use crate::integrate::Stepper;
@@ -15,6 +16,9 @@ use crate::plan::Variant;
 use crate::rhs::System;
 use crate::schedule::{Outline, Target, Tile};
 use crate::{Error, Result};
+
+/// What the tuning table calls these choices.
+const OPERATION: &str = "ode";
 
 /// Components from which on a trial pays; below, launches cost more than the traffic that tiles save.
 const TRIAL: usize = 1 << 18;
@@ -66,9 +70,9 @@ pub(crate) fn choose<T: Real>(
         let fused = fits.iter().find(|c| c.options.variant == Variant::Fused).unwrap_or(best);
         return Ok(Choice { options: fused.options, reason: "a small system, not tried".into() });
     }
-    let path = tune::folder().map(|folder| folder.join("ode.txt"));
-    let key = key::<T>(context, method, system, wanted);
-    if let Some((options, seconds)) = path.as_deref().and_then(|path| known(path, key))
+    let class = class(context, method, system, wanted);
+    let table = Table::of_user(context.device());
+    if let Some((options, seconds)) = known(&table, &class, T::PRECISION, system.components())
         && fits.iter().any(|c| c.options == options)
     {
         let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
@@ -88,9 +92,12 @@ pub(crate) fn choose<T: Real>(
             reason: "nothing else runs".into(),
         });
     };
-    if let Some(path) = &path {
+    if tune::folder().is_some() {
+        // Read again: others may have written since.
+        let mut table = Table::of_user(context.device());
+        table.keep(entry(&class, T::PRECISION, system.components(), &options, seconds));
         // A choice that cannot be kept is made again.
-        let _ = keep(path, key, &options, seconds);
+        let _ = table.save(context.device());
     }
     let mut reason = String::from("measured a step:");
     for (seconds, options) in &times {
@@ -195,50 +202,51 @@ fn measure<T: Real>(context: &Context, method: &Method, system: &System, options
     Ok(seconds[RUNS / 2])
 }
 
-/// Names the device with its driver, the method and the class of the system: its formulas and boundaries, the length of its
-/// rows and how many components there are, by the binary logarithm.
-fn key<T: Real>(context: &Context, method: &Method, system: &System, wanted: &DeviceOptions) -> u64 {
-    let device = context.device();
+/// Names the class of problems: the method with its coefficients, the kernels' shape, the system with its formulas, boundaries
+/// and length of rows, and what is wanted. The table adds the device with its driver, the precision and the size.
+fn class(context: &Context, method: &Method, system: &System, wanted: &DeviceOptions) -> String {
     let mut hasher = DefaultHasher::new();
-    (&device.platform, &device.name, &device.driver, context.shape() == Shape::Gpu, T::PRECISION).hash(&mut hasher);
-    (method.graph().to_text(), format!("{:?} {:?}", system.formulas, system.bounds)).hash(&mut hasher);
-    (system.layout() as u8, system.grid.n[0], system.grid.dims, tune::class(system.components())).hash(&mut hasher);
-    format!("{wanted:?}").hash(&mut hasher);
-    hasher.finish()
+    (method.graph().to_text(), context.shape() == Shape::Gpu).hash(&mut hasher);
+    format!("{:?} {:?} {wanted:?}", system.formulas, system.bounds).hash(&mut hasher);
+    (system.layout() as u8, system.grid.n[0], system.grid.dims).hash(&mut hasher);
+    format!("{}-{:016x}", method.name(), hasher.finish())
 }
 
-/// The choice kept under `key`, and its seconds for a step. Lines that cannot be read are none.
-fn known(path: &Path, key: u64) -> Option<(DeviceOptions, f64)> {
-    let text = std::fs::read_to_string(path).ok()?;
-    let name = format!("{key:016x}");
-    text.lines().rev().find_map(|line| {
-        let words: Vec<&str> = line.split(' ').collect();
-        let [first, variant, steps, links, items, points, rows, seconds] = words[..] else { return None };
-        if first != name {
-            return None;
-        }
-        let variant = Variant::named(variant).ok()?;
-        let steps = steps.parse().ok().filter(|s| *s > 0)?;
-        let number = |text: &str| text.parse::<usize>().ok();
-        let tile = Tile { links: number(links)?, items: number(items)?, points: number(points)?, rows: number(rows)? };
-        let tile = (tile.links > 0).then_some(tile);
-        Some((DeviceOptions { variant, steps, tile }, seconds.parse().ok()?))
-    })
+/// The choice that a table has for a class of problems, and its seconds for a step; `None` for an entry that means nothing.
+fn known(table: &Table, class: &str, precision: Precision, components: usize) -> Option<(DeviceOptions, f64)> {
+    let entry = table.problem(OPERATION, class, precision, components)?;
+    let variant = Variant::named(&entry.variant).ok().filter(|v| *v != Variant::Auto)?;
+    let number = |name: &str| entry.parameters.get(name).map(|n| *n as usize);
+    let steps = number("steps").filter(|s| *s > 0)?;
+    let tile = match variant.tiled() {
+        true => Some(Tile {
+            links: number("links")?,
+            items: number("items")?,
+            points: number("points")?,
+            rows: number("rows")?,
+        }),
+        false => None,
+    };
+    Some((DeviceOptions { variant, steps, tile }, entry.nanoseconds as f64 * 1e-9))
 }
 
-/// Keeps a choice for later, in place of one with the same key.
-fn keep(path: &Path, key: u64, options: &DeviceOptions, seconds: f64) -> std::io::Result<()> {
-    let name = format!("{key:016x}");
-    let old = std::fs::read_to_string(path).unwrap_or_default();
-    let mut text: String = old.lines().filter(|l| !l.starts_with(&name)).flat_map(|l| [l, "\n"]).collect();
-    let Tile { links, items, points, rows } = options.tile.unwrap_or(Tile { links: 0, items: 0, points: 0, rows: 0 });
-    writeln!(text, "{name} {} {} {links} {items} {points} {rows} {seconds:e}", options.variant.name(), options.steps)
-        .expect("text grows");
-    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-    std::fs::create_dir_all(&folder)?;
-    let new = folder.join(format!("ode.{}.txt", std::process::id()));
-    std::fs::write(&new, text)?;
-    std::fs::rename(&new, path)
+/// A choice as an entry of a table.
+fn entry(class: &str, precision: Precision, components: usize, options: &DeviceOptions, seconds: f64) -> Problem {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let mut parameters = BTreeMap::from([("steps".to_owned(), number(options.steps))]);
+    if let Some(Tile { links, items, points, rows }) = options.tile {
+        let sizes = [("links", links), ("items", items), ("points", points), ("rows", rows)];
+        parameters.extend(sizes.map(|(name, n)| (name.to_owned(), number(n))));
+    }
+    Problem {
+        operation: OPERATION.into(),
+        problem: class.into(),
+        precision,
+        sizes: [tune::class(components); 2],
+        variant: options.variant.name().into(),
+        nanoseconds: (seconds * 1e9).round() as u64,
+        parameters,
+    }
 }
 
 #[cfg(test)]
@@ -246,21 +254,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_kept_and_damaged_lines_are_none() {
-        let folder = std::env::temp_dir().join(format!("clinalg-ode-choices-{}", std::process::id()));
-        let path = folder.join("ode.txt");
-        assert_eq!(known(&path, 1), None);
+    fn choices_come_back_from_the_table_and_what_means_nothing_is_none() {
+        let Ok(context) = Context::global() else {
+            eprintln!("skipped: no device");
+            return;
+        };
+        let mut table = Table::new(context.device());
+        let find = |table: &Table, class: &str| known(table, class, Precision::F64, 1 << 20);
+        assert_eq!(find(&table, "a"), None);
         let fused = DeviceOptions { variant: Variant::Fused, steps: 1, tile: None };
         let tile = Some(Tile { links: 4, items: 256, points: 2, rows: 0 });
         let grid = DeviceOptions { variant: Variant::Grid, steps: 3, tile };
-        keep(&path, 1, &fused, 1e-3).unwrap();
-        keep(&path, 2, &fused, 2e-3).unwrap();
-        keep(&path, 2, &grid, 5e-4).unwrap();
-        assert_eq!(known(&path, 1), Some((fused, 1e-3)));
-        assert_eq!(known(&path, 2), Some((grid, 5e-4)));
-        std::fs::write(&path, "0000000000000002 grid 0 1 1 1 1 1\n0000000000000002 nothing\n").unwrap();
-        assert_eq!(known(&path, 2), None);
-        std::fs::remove_dir_all(&folder).unwrap();
+        table.keep(entry("a", Precision::F64, 1 << 20, &fused, 1e-3));
+        table.keep(entry("b", Precision::F64, 1 << 20, &fused, 2e-3));
+        table.keep(entry("b", Precision::F64, 1 << 20, &grid, 5e-4));
+        assert_eq!(find(&table, "a"), Some((fused, 1e-3)));
+        assert_eq!(find(&table, "b"), Some((grid, 5e-4)));
+        assert_eq!(known(&table, "b", Precision::F32, 1 << 20), None);
+        let sound = entry("b", Precision::F64, 1 << 20, &grid, 5e-4);
+        let without = |name: &str| {
+            let mut parameters = sound.parameters.clone();
+            parameters.remove(name);
+            Problem { parameters, ..sound.clone() }
+        };
+        let none = Problem { parameters: [("steps".to_owned(), 0)].into(), ..sound.clone() };
+        let named = |variant: &str| Problem { variant: variant.into(), ..sound.clone() };
+        for damaged in [without("links"), without("rows"), without("steps"), none, named("auto"), named("fast")] {
+            table.keep(damaged);
+            assert_eq!(find(&table, "b"), None);
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! 2. a table that comes with the library, for devices it was measured on;
 //! 3. the user's table, which `clinalg tune` writes ([`folder`]).
 //!
-//! The result is a flat array, so that a launch pays for an index. A table that cannot be used (damaged, made with
+//! The result is a flat array, so that a launch pays for an index. Algorithms for whole problems, which are more than such
+//! numbers, stand in the same table, each with its class of problems ([`Problem`]). A table that cannot be used (damaged, made with
 //! another driver, asking for more than the device has) is ignored with a warning through the crate `log`.
 //!
 //! To add an operation: a variant in [`Op`] with its line in [`Op::describe`], the [`Operation`] beside the code that
@@ -26,7 +27,7 @@ use crate::{Context, DeviceInfo, Precision, Real, Result, Shape};
 
 pub use search::{Candidate, Discarded, Found, Options, Step, Tuned, search};
 use table::Checked;
-pub use table::{Entry, Table, folder};
+pub use table::{Entry, Problem, Table, folder};
 
 /// Launch parameters of one operation in the order of [`Operation::parameters`]; those it does not have are 0.
 pub type Choice = [u32; PARAMETERS];
@@ -621,6 +622,18 @@ mod tests {
             ),
         ];
         let (defaults, _) = Choices::with(&device, None);
+        let mut class = Table::new(&device);
+        class.keep(table::Problem {
+            operation: "ode".into(),
+            problem: "rk4".into(),
+            precision: Precision::F64,
+            sizes: [3, CLASSES],
+            variant: "fused".into(),
+            nanoseconds: 1,
+            parameters: Default::default(),
+        });
+        let (_, warnings) = Choices::with(&device, Some(Ok(class)));
+        assert!(warnings.len() == 1 && warnings[0].contains("size classes"), "{warnings:?}");
         for (entry, why) in bad {
             // Not even the sound entry of such a table counts.
             let table = Table { choices: vec![good.clone(), entry], ..Table::new(&device) };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CLASSES, Choice, Op};
+use super::{CLASSES, Choice, Op, class};
 use crate::{DeviceInfo, Error, Precision, Result};
 
 /// A result whose error says why a table cannot be used.
@@ -34,6 +34,9 @@ const SHIPPED: &[(&str, &str, &str)] = &[
 /// choices = [
 ///   { operation = "reduce", precision = "f64", sizes = [20, 35], local = 256, width = 2, groups = 8 },
 /// ]
+/// problems = [
+///   { operation = "ode", problem = "rk4-6b1f0c2d93a4e857", precision = "f64", sizes = [22, 22], variant = "grid", nanoseconds = 541000, links = 4 },
+/// ]
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +52,38 @@ pub struct Table {
     pub driver: Option<String>,
     /// The parameters found; later entries win.
     pub choices: Vec<Entry>,
+    /// What was chosen for classes of problems.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// What was chosen for a class of problems: an algorithm with its parameters, which whoever asks for it checks against what the
+/// problem allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What chooses.
+    pub operation: String,
+    /// The class of problems, in a word of its operation's making.
+    pub problem: String,
+    /// The precision.
+    pub precision: Precision,
+    /// First and last size class, see [`class`](super::class).
+    pub sizes: [usize; 2],
+    /// The algorithm chosen.
+    pub variant: String,
+    /// What it took when it was chosen.
+    pub nanoseconds: u64,
+    /// Its parameters by their names.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, u32>,
+}
+
+impl Problem {
+    /// Whether the entry is for these problems.
+    fn is_for(&self, operation: &str, problem: &str, precision: Precision, class: usize) -> bool {
+        (self.operation.as_str(), self.problem.as_str(), self.precision) == (operation, problem, precision)
+            && (self.sizes[0]..=self.sizes[1]).contains(&class)
+    }
 }
 
 /// The parameters of one operation in one precision, for a range of sizes.
@@ -84,11 +119,16 @@ impl Entry {
         if let Some(name) = self.parameters.keys().find(|key| names.iter().all(|(name, _)| name != key)) {
             return Err(format!("{} has no parameter `{name}`", self.operation));
         }
-        if self.sizes[0] > self.sizes[1] || self.sizes[1] >= CLASSES {
-            return Err(format!("size classes are 0 to {}, got {:?}", CLASSES - 1, self.sizes));
-        }
+        check_sizes(self.sizes)?;
         Ok((op, choice))
     }
+}
+
+fn check_sizes(sizes: [usize; 2]) -> Checked<()> {
+    if sizes[0] > sizes[1] || sizes[1] >= CLASSES {
+        return Err(format!("size classes are 0 to {}, got {sizes:?}", CLASSES - 1));
+    }
+    Ok(())
 }
 
 impl Table {
@@ -100,6 +140,7 @@ impl Table {
             device: device.name.clone(),
             driver: Some(device.driver.clone()),
             choices: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
@@ -125,20 +166,33 @@ impl Table {
         }
         text.push_str("choices = [\n");
         for entry in &self.choices {
-            let precision = match entry.precision {
-                Precision::F32 => "f32",
-                Precision::F64 => "f64",
-            };
-            write!(text, "  {{ operation = {}, precision = \"{precision}\"", quoted(&entry.operation))
-                .and_then(|()| write!(text, ", sizes = {:?}", entry.sizes))
-                .expect("a string takes all");
-            for (name, value) in &entry.parameters {
-                write!(text, ", {name} = {value}").expect("a string takes all");
-            }
-            text.push_str(" },\n");
+            let which = format!("operation = {}", quoted(&entry.operation));
+            text.push_str(&line_of(&which, entry.precision, entry.sizes, "", &entry.parameters));
         }
         text.push_str("]\n");
+        if !self.problems.is_empty() {
+            text.push_str("problems = [\n");
+            for entry in &self.problems {
+                let which = format!("operation = {}, problem = {}", quoted(&entry.operation), quoted(&entry.problem));
+                let what = format!(", variant = {}, nanoseconds = {}", quoted(&entry.variant), entry.nanoseconds);
+                text.push_str(&line_of(&which, entry.precision, entry.sizes, &what, &entry.parameters));
+            }
+            text.push_str("]\n");
+        }
         text
+    }
+
+    /// What the table has for a class of problems of `n` elements.
+    pub fn problem(&self, operation: &str, problem: &str, precision: Precision, n: usize) -> Option<&Problem> {
+        self.problems.iter().rev().find(|entry| entry.is_for(operation, problem, precision, class(n)))
+    }
+
+    /// Puts `entry` in the place of what the table has for the same class of problems and sizes.
+    pub fn keep(&mut self, entry: Problem) {
+        let Problem { operation, problem, precision, sizes, .. } = &entry;
+        self.problems
+            .retain(|old| !(sizes[0]..=sizes[1]).any(|class| old.is_for(operation, problem, *precision, class)));
+        self.problems.push(entry);
     }
 
     /// Every entry as an operation's choice, or why the device cannot use the table.
@@ -158,6 +212,9 @@ impl Table {
             }
             checked.push((op, entry, choice));
         }
+        for entry in &self.problems {
+            check_sizes(entry.sizes).map_err(|why| format!("the tuning table for {}: {why}", self.device))?;
+        }
         Ok(checked)
     }
 
@@ -171,7 +228,8 @@ impl Table {
 
     /// The user's table of a device, empty where there is none that can be used.
     pub fn of_user(device: &DeviceInfo) -> Table {
-        user(device).and_then(|table| table.ok()).unwrap_or_else(|| Table::new(device))
+        let sound = |table: &Table| table.check(device).is_ok();
+        user(device).and_then(|table| table.ok()).filter(sound).unwrap_or_else(|| Table::new(device))
     }
 
     /// Writes the table as the user's table of `device`, for contexts made from then on. Returns the file.
@@ -193,6 +251,22 @@ impl Table {
         write().map_err(|source| Error::Io { path: path.clone(), source })?;
         Ok(path)
     }
+}
+
+/// An entry as a line of a file.
+fn line_of(
+    which: &str,
+    precision: Precision,
+    sizes: [usize; 2],
+    what: &str,
+    parameters: &BTreeMap<String, u32>,
+) -> String {
+    let precision = match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
+    };
+    let parameters: String = parameters.iter().map(|(name, value)| format!(", {name} = {value}")).collect();
+    format!("  {{ {which}, precision = \"{precision}\", sizes = {sizes:?}{what}{parameters} }},\n")
 }
 
 /// The folder of the user's tables: `CLINALG_TUNE_DIR`, where an empty value means none, else `tuning` in the folder
@@ -267,7 +341,21 @@ mod tests {
         let mut table = Table::new(device);
         table.choices.push(Entry::new(Op::Elementwise, Precision::F32, [0, 35], &[256, 4, 2, 0, 0, 0]));
         table.choices.push(Entry::new(Op::Reduce, Precision::F64, [12, 20], &[128, 2, 1, 8, 0, 0]));
+        table.keep(problem("rk4-1", [20, 20], "fused"));
+        table.keep(problem("odd \"name\"", [20, 22], "grid"));
         table
+    }
+
+    fn problem(problem: &str, sizes: [usize; 2], variant: &str) -> Problem {
+        Problem {
+            operation: "ode".into(),
+            problem: problem.into(),
+            precision: Precision::F64,
+            sizes,
+            variant: variant.into(),
+            nanoseconds: 12_000_000_000,
+            parameters: [("links".to_owned(), 4), ("steps".to_owned(), 1)].into(),
+        }
     }
 
     #[test]
@@ -277,8 +365,29 @@ mod tests {
         for device in [h200(), odd] {
             let table = sample(&device);
             assert_eq!(written(&table.text(), &device), Some(Ok(table.clone())));
-            assert_eq!(table.text().lines().filter(|line| line.starts_with("  {")).count(), 2);
+            assert_eq!(table.text().lines().filter(|line| line.starts_with("  {")).count(), 4);
         }
+        // Tables of before there were problems.
+        let table = Table { problems: Vec::new(), ..sample(&h200()) };
+        assert!(!table.text().contains("problems"));
+        assert_eq!(written(&table.text(), &h200()), Some(Ok(table)));
+    }
+
+    #[test]
+    fn problems_are_found_by_their_class_and_size() {
+        let mut table = sample(&h200());
+        let found = |table: &Table, problem: &str, precision, n: usize| {
+            table.problem("ode", problem, precision, n).map(|entry| entry.variant.clone())
+        };
+        assert_eq!(found(&table, "rk4-1", Precision::F64, 1 << 20), Some("fused".into()));
+        for (name, precision, n) in
+            [("rk4-1", Precision::F64, 1 << 21), ("rk4-1", Precision::F32, 1 << 20), ("rk4-2", Precision::F64, 1 << 20)]
+        {
+            assert_eq!(found(&table, name, precision, n), None);
+        }
+        assert_eq!(table.problem("pde", "rk4-1", Precision::F64, 1 << 20), None);
+        table.keep(problem("rk4-1", [20, 20], "basic"));
+        assert_eq!((found(&table, "rk4-1", Precision::F64, 1 << 20), table.problems.len()), (Some("basic".into()), 2));
     }
 
     #[test]
@@ -286,7 +395,15 @@ mod tests {
         let device = h200();
         let text = sample(&device).text();
         let half = &text[..text.len() / 2];
-        for damaged in [half, "", "choices", &text.replace("f64", "f16"), &text.replace("local = 256", "local = -1")] {
+        for damaged in [
+            half,
+            "",
+            "choices",
+            &text.replace("f64", "f16"),
+            &text.replace("local = 256", "local = -1"),
+            &text.replace("links = 4", "links = \"four\""),
+            &text.replace("nanoseconds = ", "hours = "),
+        ] {
             let why = written(damaged, &device).unwrap().unwrap_err();
             assert!(why.contains("table.toml is ignored"), "{why}");
         }
