@@ -869,7 +869,7 @@ __kernel void fill_start(GEOMETRY_ARGUMENTS, __global const uint *nodes, REAL al
 #ifndef TESTS
 // Z and W at s = 0 of triangles that touch: an item a pair. `pairs`: test triangle, trial triangle, code: bits 0 to 1 the
 // contact, 2 whether the rule's first triangle is the trial one, 3 to 8 and 9 to 14 the corners of the rule's triangles in its
-// order. `corners`: coordinate d of corner c of triangle t at 9 t + 3 c + d. `rules`: x1, x2, y1, y2, weight; the points of
+// order, 15 whether the rule counts half. `corners`: coordinate d of corner c of triangle t at 9 t + 3 c + d. `rules`: x1, x2, y1, y2, weight; the points of
 // contact c are offsets[c] to offsets[c + 1] - 1. Results: slot k of pair m at (2 k + part) pair_count + m.
 __kernel void sum_singular(__global const REAL *shapes, ulong count, __global const REAL *corners,
                            __global const uint *pairs, ulong pair_count, __global const REAL *rules,
@@ -904,7 +904,7 @@ __kernel void sum_singular(__global const REAL *shapes, ulong count, __global co
         normals += NORMAL(t, d)[i] * NORMAL(t, d)[j];
         normal[d] = KIND == KIND_KS ? -NORMAL(t, d)[i] : NORMAL(t, d)[j];
     }
-    const REAL area = AREA(t)[i] * AREA(t)[j];
+    const REAL area = AREA(t)[i] * AREA(t)[j] * ((code >> 15 & 1) != 0 ? (REAL)0.5 : ONE);
     REAL z_sum[SLOTS], w_sum[SLOTS];
     // The first part of D without the curls, which are the same in all points.
     REAL z_curl = ZERO;

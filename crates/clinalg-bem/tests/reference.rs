@@ -4,16 +4,20 @@ use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::{Blocks, Reference};
 use clinalg_bem::heat::{HeatParams, Kind};
 
+// The published rule for a common edge has the test triangle first and the common corners in the order in which that triangle
+// lists them, so that V and D are symmetric up to 1e-5 and 4e-6 of the largest entry only; with it all twelve norms are met to
+// 3e-13. The mean of that rule and its transpose, which is symmetric, is 1e-11 away.
 fn norms(blocks: &Blocks) -> Vec<f64> {
     (0..blocks.steps).map(|d| blocks.block(d).iter().map(|v| v * v).sum::<f64>().sqrt()).collect()
 }
 
-fn check(kind: Kind, want: [f64; 4], tolerance: [f64; 4]) -> Blocks {
+fn check(kind: Kind, want: [f64; 4], tolerance: f64) -> Blocks {
     let mesh = Mesh::cube24().refined().unwrap();
     let blocks = Reference::new(&mesh, &HeatParams::new(0.5, 1.0, 4)).unwrap().blocks(kind);
     for (d, (got, want)) in norms(&blocks).into_iter().zip(want).enumerate() {
         let error = (got - want).abs() / want;
-        assert!(error <= tolerance[d], "{kind:?}_{d}: {got:e} is off {want:e} by {error:e}");
+        println!("{kind:?}_{d} is off by {error:.1e}");
+        assert!(error <= tolerance, "{kind:?}_{d}: {got:e} is off {want:e} by {error:e}");
     }
     blocks
 }
@@ -31,7 +35,7 @@ fn asymmetry(blocks: &Blocks, d: usize) -> f64 {
 
 #[test]
 fn single_layer_has_the_published_norms() {
-    let blocks = check(Kind::V, V, [1e-12; 4]);
+    let blocks = check(Kind::V, V, 1e-10);
     assert!((blocks.block(0)[0] / 8.522_019_593_658_992e-3 - 1.0).abs() < 1e-9);
     assert!((blocks.block(1)[0] / 2.455_648_861_659_851e-3 - 1.0).abs() < 1e-9);
     assert!(blocks.values.iter().all(|&v| v > 0.0));
@@ -40,13 +44,13 @@ fn single_layer_has_the_published_norms() {
 
 #[test]
 fn double_layers_have_the_published_norms() {
-    check(Kind::K, K, [1e-12; 4]);
+    check(Kind::K, K, 1e-12);
 }
 
 #[test]
 fn adjoint_is_the_transpose() {
-    let k = check(Kind::K, K, [1e-12; 4]);
-    let ks = check(Kind::Ks, K, [1e-12; 4]);
+    let k = check(Kind::K, K, 1e-12);
+    let ks = check(Kind::Ks, K, 1e-12);
     for d in 0..4 {
         let largest = k.block(d).iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         for row in 0..k.rows {
@@ -60,11 +64,7 @@ fn adjoint_is_the_transpose() {
 
 #[test]
 fn hypersingular_has_the_published_norms() {
-    // Not to 1e-9: the published D is not symmetric, because the rule for a common edge is not, and ours is. With the test
-    // triangle as the rule's first one (asymmetry 9e-7 and 4e-6 of the largest entry) the norms are off by 9e-8 and 1.2e-7, with ours
-    // by 5e-9 and 5e-8. All that is far below the rule's own error: with 10 points in each direction instead of 4 the norms are
-    // 4.579268e-1 and 1.495533e-1, 1.9e-4 and 2.2e-4 above the published ones.
-    let blocks = check(Kind::D, D, [1e-8, 1e-7, 1e-12, 1e-12]);
+    let blocks = check(Kind::D, D, 1e-10);
     assert!((0..4).all(|d| asymmetry(&blocks, d) < 1e-12));
 }
 

@@ -88,17 +88,24 @@ impl Kind {
         matches!(self, Kind::V | Kind::D)
     }
 
-    /// How the rule for triangles that touch lies on `i` (test) and `j` (trial); `None` for triangles
+    /// How the rules for triangles that touch lie on `i` (test) and `j` (trial); none for triangles
     /// apart.
     ///
     /// The rule for a common edge is not symmetric: exchanged triangles give numbers that differ by
-    /// its error. So that V and D are symmetric and Ks is the transpose of K all the same, the rule's
-    /// first triangle is that of the larger index for V and D, the test triangle for K and the trial
-    /// triangle for Ks.
-    pub(crate) fn singular_pair(self, mesh: &Mesh, i: usize, j: usize) -> Option<SingularPair> {
-        let exchanged = self == Kind::Ks || self.is_symmetric() && i < j;
-        let (contact, first, second) = if exchanged { mesh.contact(j, i)? } else { mesh.contact(i, j)? };
-        Some(SingularPair { contact, exchanged, first, second })
+    /// its error. The rule's first triangle is the test triangle for K and the trial triangle for Ks,
+    /// which so is the transpose of K; V and D take the mean of both, which makes them symmetric.
+    pub(crate) fn singular_pairs(self, mesh: &Mesh, i: usize, j: usize) -> Vec<SingularPair> {
+        let Some((contact, ..)) = mesh.contact(i, j) else { return Vec::new() };
+        let ways: &[bool] = match self {
+            Kind::V | Kind::D if contact == Contact::Edge => &[false, true],
+            Kind::V | Kind::K | Kind::D => &[false],
+            Kind::Ks => &[true],
+        };
+        let pair = |&exchanged: &bool| {
+            let (contact, first, second) = if exchanged { mesh.contact(j, i) } else { mesh.contact(i, j) }?;
+            Some(SingularPair { contact, exchanged, halved: ways.len() == 2, first, second })
+        };
+        ways.iter().filter_map(pair).collect()
     }
 
     /// Row and column of the contribution `slot` of test triangle i and trial triangle j.
@@ -124,6 +131,8 @@ pub(crate) struct SingularPair {
     pub(crate) contact: Contact,
     /// The rule's first triangle is the trial triangle.
     pub(crate) exchanged: bool,
+    /// The rule counts half.
+    pub(crate) halved: bool,
     /// The corners of the rule's first and second triangle in the rule's order.
     pub(crate) first: [usize; 3],
     pub(crate) second: [usize; 3],

@@ -215,23 +215,23 @@ impl<'m> Reference<'m> {
             add(d, &regular(d as f64 * h));
         }
         let mut start = [[0.0; SLOTS]; 2];
-        match kind.singular_pair(mesh, i, j) {
-            None => {
-                for (p, phi_x) in self.rule.points.iter().enumerate() {
-                    for (q, phi_y) in self.rule.points.iter().enumerate() {
-                        let weight = area * self.rule.weights[p] * self.rule.weights[q];
-                        let (x, y) = (mesh.point(i, *phi_x), mesh.point(j, *phi_y));
-                        self.start(kind, &pair, &At { x, y, phi_x: *phi_x, phi_y: *phi_y, weight }, &mut start);
-                    }
+        let rules = kind.singular_pairs(mesh, i, j);
+        if rules.is_empty() {
+            for (p, phi_x) in self.rule.points.iter().enumerate() {
+                for (q, phi_y) in self.rule.points.iter().enumerate() {
+                    let weight = area * self.rule.weights[p] * self.rule.weights[q];
+                    let (x, y) = (mesh.point(i, *phi_x), mesh.point(j, *phi_y));
+                    self.start(kind, &pair, &At { x, y, phi_x: *phi_x, phi_y: *phi_y, weight }, &mut start);
                 }
             }
-            Some(singular) => {
-                for point in &self.contacts[singular.contact as usize] {
-                    let (phi_x, phi_y) = singular.coordinates(point);
-                    let (x, y) = (mesh.point(i, phi_x), mesh.point(j, phi_y));
-                    let at = At { x, y, phi_x, phi_y, weight: area * point.weight };
-                    self.start(kind, &pair, &at, &mut start);
-                }
+        }
+        for singular in rules {
+            let area = if singular.halved { 0.5 * area } else { area };
+            for point in &self.contacts[singular.contact as usize] {
+                let (phi_x, phi_y) = singular.coordinates(point);
+                let (x, y) = (mesh.point(i, phi_x), mesh.point(j, phi_y));
+                let at = At { x, y, phi_x, phi_y, weight: area * point.weight };
+                self.start(kind, &pair, &at, &mut start);
             }
         }
         let [z, w] = start;

@@ -217,13 +217,15 @@ impl Touching {
         let mut pairs = Vec::new();
         for i in 0..mesh.triangles().len() {
             for j in mesh.touching(i, &around) {
-                let Some(pair) = kind.singular_pair(mesh, i, j as usize) else { continue };
-                let turns = |order: [usize; 3]| (order[0] | order[1] << 2 | order[2] << 4) as u32;
-                let code = pair.contact as u32
-                    | u32::from(pair.exchanged) << 2
-                    | turns(pair.first) << 3
-                    | turns(pair.second) << 9;
-                pairs.extend([i as u32, j, code]);
+                for pair in kind.singular_pairs(mesh, i, j as usize) {
+                    let turns = |order: [usize; 3]| (order[0] | order[1] << 2 | order[2] << 4) as u32;
+                    let code = pair.contact as u32
+                        | u32::from(pair.exchanged) << 2
+                        | turns(pair.first) << 3
+                        | turns(pair.second) << 9
+                        | u32::from(pair.halved) << 15;
+                    pairs.extend([i as u32, j, code]);
+                }
             }
         }
         let count = pairs.len() as u64 / 3;

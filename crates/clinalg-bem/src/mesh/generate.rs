@@ -36,7 +36,7 @@ impl Mesh {
         Mesh::new(CORNERS.to_vec(), triangles).expect("the cube is closed and oriented")
     }
 
-    /// The surface of (-1, 1)^3: 8 corners and 6 centres of faces, each face four triangles.
+    /// The surface of (-1, 1)^3: 8 corners and 6 centres of faces, each face four triangles, whose first node is the centre.
     pub fn cube24() -> Mesh {
         let mut nodes = CORNERS.to_vec();
         let mut triangles = Vec::with_capacity(24);
@@ -44,7 +44,7 @@ impl Mesh {
             let centre = nodes.len() as u32;
             let sum = |d: usize| face.iter().map(|&v| CORNERS[v as usize][d]).sum::<f64>();
             nodes.push([0, 1, 2].map(|d| sum(d) / 4.0));
-            triangles.extend((0..4).map(|k| [face[k], face[(k + 1) % 4], centre]));
+            triangles.extend((0..4).map(|k| [centre, face[k], face[(k + 1) % 4]]));
         }
         Mesh::new(nodes, triangles).expect("the cube is closed and oriented")
     }
@@ -114,7 +114,7 @@ impl Mesh {
                     nodes.len() as u32 - 1
                 })
             });
-            triangles.extend([[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]);
+            triangles.extend([[a, ab, ca], [ab, b, bc], [bc, c, ca], [ab, bc, ca]]);
         }
         (nodes, triangles)
     }

@@ -292,8 +292,7 @@ impl Mesh {
     }
 
     /// How triangles `i` and `j` touch, and orders of their corners in which the common ones stand
-    /// first, in the same order; at an edge in the direction in which triangle `i` runs through it.
-    /// `None` for triangles apart.
+    /// first, in the order in which triangle `i` lists them. `None` for triangles apart.
     pub fn contact(&self, i: usize, j: usize) -> Option<(Contact, [usize; 3], [usize; 3])> {
         let (a, b) = (self.triangles[i], self.triangles[j]);
         if i == j {
@@ -301,10 +300,9 @@ impl Mesh {
         }
         let find = |node: u32| b.iter().position(|&v| v == node);
         let common = [0, 1, 2].map(|c| find(a[c]));
-        for c in 0..3 {
-            let n = (c + 1) % 3;
+        for [c, n] in [[0, 1], [1, 2], [0, 2]] {
             if let (Some(first), Some(second)) = (common[c], common[n]) {
-                return Some((Contact::Edge, [c, n, (c + 2) % 3], [first, second, 3 - first - second]));
+                return Some((Contact::Edge, [c, n, 3 - c - n], [first, second, 3 - first - second]));
             }
         }
         let c = common.iter().position(Option::is_some)?;
