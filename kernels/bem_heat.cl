@@ -1000,16 +1000,115 @@ __kernel void add_singular(__global const uint *entries, __global const ulong *s
 // triangles, an item of it one pair at a time; x and y have the time steps of a work-group's triangles to themselves. Only the
 // rule's points are held in local memory, so that nothing is private but the 1, 3 or 9 numbers of a pair.
 //
-// Work: about 110 floating-point instructions per evaluation (pair of points, block), 2 per entry and time step behind it.
+// In single precision, where second differences would lose all digits, entries come from the time rules instead, the same that
+// fill_blocks takes, summed in every pair of points.
+//
+// Work: about 110 floating-point instructions per evaluation (pair of points, block), 2 per entry and time step behind it; in
+// single precision 20 per evaluation and point of the time rule.
 #define GROUP_ITEMS (TESTS * TRIALS)
 #define TEST_SLOTS (KIND == KIND_KS || KIND == KIND_D ? 3 : 1)
 #define TRIAL_SLOTS (KIND == KIND_K || KIND == KIND_D ? 3 : 1)
 
-// The state of a pair's recurrence: W at the last s, and how much it grew there.
+// A pair's numbers in the last block and, for second differences, W at the last s and how much it grew there.
 typedef struct {
+    REAL entry[SLOTS];
+#if REAL_BITS == 64
     REAL level[SLOTS];
     REAL growth[SLOTS];
-} recurrence_t;
+#endif
+} numbers_t;
+
+// What W and blocks depend on but for the mesh: the length of a time step; points and nodes of time rules as fill_blocks has them.
+typedef struct {
+    REAL alpha;
+    REAL step;
+#if REAL_BITS == 32
+    __global const uint *ranges;
+    __global const REAL *nodes;
+    REAL scale;
+#endif
+} timing_t;
+
+#if REAL_BITS == 64
+#define TIMING_ARGUMENTS REAL alpha, REAL step
+#define TIMING {alpha, step}
+#else
+#define TIMING_ARGUMENTS                                                                                               \
+    REAL alpha, REAL step, __global const uint *ranges, __global const REAL *time_nodes, REAL scale
+#define TIMING {alpha, step, ranges, time_nodes, scale}
+#endif
+
+// What both kernels below take first.
+#define PUBLISHED_ARGUMENTS                                                                                            \
+    __global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,                  \
+        __global const uint *nodes, TIMING_ARGUMENTS, uint steps
+
+// Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
+#define TRIANGLES {points, shapes + (get_local_id(0) >> 31), rule + (get_local_id(0) >> 31), (uint)count}
+
+// An item's place: its test and trial triangle in the group, the group's first test triangle, its own one, and where that
+// one's sums are. Groups past the last triangle have a place of their own.
+typedef struct {
+    uint item;
+    uint test;
+    uint trial;
+    size_t start;
+    size_t i;
+    __global REAL *own;
+} place_t;
+
+// The item's place; the group's sums become 0.
+inline place_t place_of(uint count, uint steps, __global REAL *sums)
+{
+    place_t at;
+    at.item = (uint)get_local_id(0);
+    at.test = at.item / TRIALS;
+    at.trial = at.item % TRIALS;
+    at.start = get_group_id(0) * TESTS;
+    at.i = min((size_t)(at.start + at.test), (size_t)(count - 1));
+    at.own = sums + TEST_SLOTS * (at.start + at.test) * (size_t)steps;
+    for (uint k = at.trial; k < TEST_SLOTS * steps; k += TRIALS) {
+        at.own[k] = ZERO;
+    }
+    return at;
+}
+
+inline void start_numbers(numbers_t *numbers)
+{
+#pragma unroll
+    for (uint k = 0; k < SLOTS; ++k) {
+        numbers->entry[k] = ZERO;
+#if REAL_BITS == 64
+        numbers->level[k] = numbers->growth[k] = ZERO;
+#endif
+    }
+}
+
+// What the numbers of block n - 1 are sums of, in one point: in double precision antiderivatives at s = n step, whose second
+// differences the blocks are; in single precision the time rule of the block, for D one sum for each part.
+inline void in_time(timing_t timing, uint n, REAL square, REAL *first, REAL *second)
+{
+#if REAL_BITS == 64
+    antiderivatives(timing.alpha, sqrt(square), (REAL)n * timing.step, false, first, second);
+#else
+    const REAL rho = timing.scale * square;
+    REAL plain = ZERO;
+    REAL moved = ZERO;
+    // Blocks 0 and 1 are there already.
+    const uint end = n < 3 ? 0 : timing.ranges[2 * (n - 3) + 2];
+    for (uint k = n < 3 ? 0 : timing.ranges[2 * (n - 3)]; k < end; ++k) {
+        const REAL b = timing.nodes[2 * k];
+        const REAL term = timing.nodes[2 * k + 1] * exp2_negative(-b * rho);
+        plain += term;
+        if (KIND == KIND_D) {
+            // 4 alpha beta (beta |x - y|^2 - 3/2) with beta = ln 2 scale b
+            moved += term * b * (LN2 * b * rho - (REAL)1.5);
+        }
+    }
+    *second = plain;
+    *first = KIND == KIND_D ? (REAL)4.0 * timing.alpha * LN2 * timing.scale * moved : plain;
+#endif
+}
 
 // Where triangle k's points lie: `places` for `stride` triangles.
 inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL *places)
@@ -1020,14 +1119,16 @@ inline void fetch_points(triangles_t t, size_t first, uint stride, __local REAL 
     }
 }
 
-// Moves the recurrence of test triangle i and trial triangle j on to s; `entry` becomes the numbers of the block before it.
-inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, const __local REAL *test_points,
-                    const __local REAL *trial_points, REAL alpha, REAL s, recurrence_t *state, REAL *entry)
+// Moves the numbers of the item's test triangle and trial triangle j on to block n - 1.
+inline void advance(triangles_t t, place_t at, size_t j, const __local REAL *test_points,
+                    const __local REAL *trial_points, timing_t timing, uint n, numbers_t *numbers)
 {
+    const size_t i = at.i;
+    const uint test = at.test;
+    const REAL alpha = timing.alpha;
 #if TESTS == 1
     // Nobody shares a trial triangle's points.
     (void)trial_points;
-    (void)trial;
 #endif
     REAL values[SLOTS];
 #pragma unroll
@@ -1047,7 +1148,7 @@ inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, co
 #pragma unroll
         for (uint d = 0; d < 3; ++d) {
 #if TESTS > 1
-            y[d] = trial_points[(3 * q + d) * TRIALS + trial];
+            y[d] = trial_points[(3 * q + d) * TRIALS + at.trial];
 #else
             y[d] = POINT(t, q, d)[j];
 #endif
@@ -1058,7 +1159,7 @@ inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, co
             const REAL x1 = test_points[(3 * p + 1) * TESTS + test] - y[1];
             const REAL x2 = test_points[(3 * p + 2) * TESTS + test] - y[2];
             REAL first, second;
-            antiderivatives(alpha, sqrt(x0 * x0 + x1 * x1 + x2 * x2), s, false, &first, &second);
+            in_time(timing, n, x0 * x0 + x1 * x1 + x2 * x2, &first, &second);
             const REAL weight = WEIGHT(t, p) * WEIGHT(t, q);
             if (KIND == KIND_V) {
                 values[0] += weight * second;
@@ -1096,10 +1197,14 @@ inline void advance(triangles_t t, size_t i, size_t j, uint test, uint trial, co
             }
             value = alpha * (normals * value + alpha * curls * area * curl_sum);
         }
-        const REAL growth = value - state->level[k];
-        entry[k] = state->growth[k] - growth;
-        state->growth[k] = growth;
-        state->level[k] = value;
+#if REAL_BITS == 64
+        const REAL growth = value - numbers->level[k];
+        numbers->entry[k] = numbers->growth[k] - growth;
+        numbers->growth[k] = growth;
+        numbers->level[k] = value;
+#else
+        numbers->entry[k] = value;
+#endif
     }
 }
 
@@ -1120,39 +1225,22 @@ inline void sum_trials(__local REAL *terms, uint trial)
 // Algorithms 1 (TESTS = 1) and 3: an item multiplies its own numbers with x one time step after the other; a tree adds them up.
 // `x` has `cols` values a step; slot a of test triangle i at step k of the result is at (TEST_SLOTS i + a) steps + k.
 __kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
-apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
-                   __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong cols, __global const REAL *x,
-                   __global REAL *sums)
+apply_by_reduction(PUBLISHED_ARGUMENTS, ulong cols, __global const REAL *x, __global REAL *sums)
 {
     __local REAL test_points[3 * POINTS * TESTS];
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
     __local REAL terms[TEST_SLOTS * GROUP_ITEMS];
-    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
-    const size_t zero = get_local_id(0) >> 31;
-    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
-    const uint item = (uint)get_local_id(0);
-    const uint test = item / TRIALS;
-    const uint trial = item % TRIALS;
-    const size_t start = get_group_id(0) * TESTS;
-    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
-    // Groups past the last triangle have a place of their own.
-    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
-    if (trial == 0) {
-        for (uint k = 0; k < TEST_SLOTS * steps; ++k) {
-            own[k] = ZERO;
-        }
-    }
-    fetch_points(t, start, TESTS, test_points);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const triangles_t t = TRIANGLES;
+    const timing_t timing = TIMING;
+    const place_t at = place_of(t.count, steps, sums);
+    fetch_points(t, at.start, TESTS, test_points);
+    // The sums that others of the group made 0 are in global memory.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (size_t begin = 0; begin < count; begin += TRIALS) {
-        const bool inside = begin + trial < count;
-        const size_t j = inside ? begin + trial : count - 1;
-        recurrence_t state;
-        REAL entry[SLOTS];
-#pragma unroll
-        for (uint k = 0; k < SLOTS; ++k) {
-            state.level[k] = state.growth[k] = ZERO;
-        }
+        const bool inside = begin + at.trial < count;
+        const size_t j = inside ? begin + at.trial : count - 1;
+        numbers_t numbers;
+        start_numbers(&numbers);
         if (TESTS > 1) {
             fetch_points(t, begin, TRIALS, trial_points);
         }
@@ -1166,7 +1254,7 @@ apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __g
                 // Blocks 0 and 1 are there already.
                 do {
                     ++n;
-                    advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+                    advance(t, at, j, test_points, trial_points, timing, n, &numbers);
                 } while (n < 3);
                 k = n - 1;
             }
@@ -1174,14 +1262,14 @@ apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __g
                 REAL sum = ZERO;
                 for (uint b = 0; b < TRIAL_SLOTS; ++b) {
                     const size_t column = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : j;
-                    sum += entry[a * TRIAL_SLOTS + b] * x[(k - (n - 1)) * cols + column];
+                    sum += numbers.entry[a * TRIAL_SLOTS + b] * x[(k - (n - 1)) * cols + column];
                 }
-                terms[a * GROUP_ITEMS + item] = inside ? sum : ZERO;
+                terms[a * GROUP_ITEMS + at.item] = inside ? sum : ZERO;
             }
-            sum_trials(terms, trial);
-            if (trial == 0) {
+            sum_trials(terms, at.trial);
+            if (at.trial == 0) {
                 for (uint a = 0; a < TEST_SLOTS; ++a) {
-                    own[a * (size_t)steps + k] += terms[a * GROUP_ITEMS + item];
+                    at.own[a * (size_t)steps + k] += terms[a * GROUP_ITEMS + at.item];
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -1194,58 +1282,42 @@ apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __g
 // Algorithms 2 (TESTS = 1) and 4: the numbers of a group go to local memory, then an item has time steps TRIALS apart of one test
 // triangle and loops over the trial triangles. `x` by time step for each column as spread_steps makes it.
 __kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
-apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
-              __global const uint *nodes, REAL alpha, REAL step, uint steps, ulong x_stride, __global const REAL *x,
-              __global REAL *sums)
+apply_by_loop(PUBLISHED_ARGUMENTS, ulong x_stride, __global const REAL *x, __global REAL *sums)
 {
     __local REAL test_points[3 * POINTS * TESTS];
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
     __local REAL entries[SLOTS * GROUP_ITEMS];
     __local uint columns[TRIAL_SLOTS * TRIALS];
-    // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
-    const size_t zero = get_local_id(0) >> 31;
-    const triangles_t t = {points, shapes + zero, rule + zero, (uint)count};
-    const uint item = (uint)get_local_id(0);
-    const uint test = item / TRIALS;
-    const uint trial = item % TRIALS;
-    const size_t start = get_group_id(0) * TESTS;
-    const size_t i = min((size_t)(start + test), (size_t)(count - 1));
-    __global REAL *own = sums + TEST_SLOTS * (start + test) * (size_t)steps;
-    for (uint a = 0; a < TEST_SLOTS; ++a) {
-        for (uint k = trial; k < steps; k += TRIALS) {
-            own[a * (size_t)steps + k] = ZERO;
-        }
-    }
-    fetch_points(t, start, TESTS, test_points);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const triangles_t t = TRIANGLES;
+    const timing_t timing = TIMING;
+    const place_t at = place_of(t.count, steps, sums);
+    fetch_points(t, at.start, TESTS, test_points);
+    // The sums that others of the group made 0 are in global memory.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     for (size_t begin = 0; begin < count; begin += TRIALS) {
-        const bool inside = begin + trial < count;
-        const size_t j = inside ? begin + trial : count - 1;
-        recurrence_t state;
-        REAL entry[SLOTS];
-#pragma unroll
-        for (uint k = 0; k < SLOTS; ++k) {
-            state.level[k] = state.growth[k] = ZERO;
-        }
+        const bool inside = begin + at.trial < count;
+        const size_t j = inside ? begin + at.trial : count - 1;
+        numbers_t numbers;
+        start_numbers(&numbers);
         if (TESTS > 1) {
             fetch_points(t, begin, TRIALS, trial_points);
         }
-        if (test == 0) {
+        if (at.test == 0) {
             for (uint b = 0; b < TRIAL_SLOTS; ++b) {
-                columns[b * TRIALS + trial] = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : (uint)j;
+                columns[b * TRIALS + at.trial] = TRIAL_SLOTS == 3 ? nodes[3 * j + b] : (uint)j;
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint n = 1; n <= steps; ++n) {
-            advance(t, i, j, test, trial, test_points, trial_points, alpha, (REAL)n * step, &state, entry);
+            advance(t, at, j, test_points, trial_points, timing, n, &numbers);
 #pragma unroll
             for (uint k = 0; k < SLOTS; ++k) {
-                entries[k * GROUP_ITEMS + item] = inside ? entry[k] : ZERO;
+                entries[k * GROUP_ITEMS + at.item] = inside ? numbers.entry[k] : ZERO;
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             const uint d = n - 1;
             // Blocks 0 and 1 are there already; the others begin at the first of the item's steps from d on.
-            for (uint k = n < 3 ? steps : d + (trial + TRIALS - d % TRIALS) % TRIALS; k < steps; k += TRIALS) {
+            for (uint k = n < 3 ? steps : d + (at.trial + TRIALS - d % TRIALS) % TRIALS; k < steps; k += TRIALS) {
                 REAL total[TEST_SLOTS];
 #pragma unroll
                 for (uint a = 0; a < TEST_SLOTS; ++a) {
@@ -1257,13 +1329,13 @@ apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global
                         const REAL value = x[columns[b * TRIALS + other] * x_stride + (BEFORE + k - d)];
 #pragma unroll
                         for (uint a = 0; a < TEST_SLOTS; ++a) {
-                            total[a] += entries[(a * TRIAL_SLOTS + b) * GROUP_ITEMS + test * TRIALS + other] * value;
+                            total[a] += entries[(a * TRIAL_SLOTS + b) * GROUP_ITEMS + at.test * TRIALS + other] * value;
                         }
                     }
                 }
 #pragma unroll
                 for (uint a = 0; a < TEST_SLOTS; ++a) {
-                    own[a * (size_t)steps + k] += total[a];
+                    at.own[a * (size_t)steps + k] += total[a];
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -1292,6 +1364,17 @@ __kernel void gather_sums(__global const uint *corners, ulong stride, uint slots
 #endif
 
 #ifndef TESTS
+// Block d of the `kept` ones of `rows` rows into the rows from `first` on of a matrix by columns: entry (i, j) at j all_rows + i.
+__kernel void take_block(ulong all_rows, ulong first, ulong rows, ulong cols, ulong stride, ulong d, ulong kept,
+                         __global const REAL *values, __global REAL *block)
+{
+    const size_t i = get_global_id(0);
+    const size_t j = get_global_id(1);
+    if (i < rows && j < cols) {
+        block[j * all_rows + first + i] = values[(i * kept + d) * stride + j];
+    }
+}
+
 // x by time step for each column: x_(t - BEFORE) of column j at j stride + t, 0 outside the time interval.
 __kernel void NAMED(spread_steps)(ulong n, ulong steps, ulong stride, __global const REAL *x, __global REAL *spread)
 {

@@ -3,7 +3,9 @@
 //!
 //! Level q has 24 * 2^q triangles and 2^q time steps. Products are timed from the call until the device has finished, the
 //! median of five after one that is not counted (two where one takes over 0.3 s). Evaluations are pairs of quadrature points times
-//! blocks: what the published algorithms compute. With several algorithms, the difference of each from the last one is printed.
+//! blocks: what the published algorithms compute. Operations are those that `HeatOperator::flops` counts, over evaluations, and
+//! over time as a share of the rate of multiply-adds measured before. With several algorithms, the difference of each from the last
+//! one is printed.
 //! `reference` times the plain Rust loops over pairs of points on all threads of the processor, once.
 
 use std::time::Instant;
@@ -12,7 +14,7 @@ use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Device, Real, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::Reference;
-use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions};
+use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions, multiply_add_rate};
 
 fn main() -> clinalg::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -77,6 +79,7 @@ fn run<T: Real>(
     let context = Context::new(device, &ContextOptions { profiling: true, ..ContextOptions::default() })?;
     let (mesh, params) = rung(level)?;
     let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
+    let rate = multiply_add_rate::<T>(&context)?;
     let mut last: Option<Vec<T>> = None;
     for &algorithm in algorithms.iter().rev() {
         let start = Instant::now();
@@ -104,6 +107,14 @@ fn run<T: Real>(
             operator.evaluations() / time,
             if algorithm == Algorithm::Moments { ", " } else { "" },
             operator.plan_words()
+        );
+        let flops = operator.flops()?;
+        println!(
+            "    {:.1} operations an evaluation, {:.1} GFLOP/s, {:.0} % of {:.1} GFLOP/s",
+            flops / operator.evaluations(),
+            1e-9 * flops / time,
+            100.0 * flops / time / rate,
+            1e-9 * rate
         );
         for timing in context.timings()? {
             println!("    {:<28} {:>9.3} ms", timing.kernel, 1e3 * timing.seconds / repetitions as f64);

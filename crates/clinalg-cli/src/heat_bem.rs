@@ -89,7 +89,7 @@ pub(crate) struct Args {
     /// Whether matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
-    /// How products on the fly are computed: 1 to 4 as published for GPUs, in double precision and never stored; 5 by moments
+    /// How products on the fly are computed: 1 to 4 as published for GPUs, never stored; 5 by moments
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5")]
     algorithm: u8,
     /// Precision of all that is computed on the device

@@ -39,14 +39,12 @@ impl<'a, T: Real> Forward<'a, T> {
     /// # Errors
     /// [`Error::Shape`] for another operator; those of [`inverse_definite`]; [`Error::Allocation`].
     pub fn new(matrix: &'a HeatOperator<T>) -> Result<Forward<'a, T>> {
-        let (rows, cols, steps) = matrix.block_shape();
+        let (rows, _, steps) = matrix.block_shape();
         if !matrix.kind().is_symmetric() {
             let (expected, got) = ("the operator V or D".into(), format!("{:?}", matrix.kind()));
             return Err(Error::Shape { argument: "matrix", expected, got });
         }
         let context = matrix.context();
-        // The block is symmetric: by rows is by columns.
-        let diagonal = Dense::from_column_major(context, rows, cols, &matrix.block(0)?)?;
         let mut halves = BTreeMap::new();
         let mut open = vec![steps];
         while let Some(steps) = open.pop() {
@@ -58,7 +56,7 @@ impl<'a, T: Real> Forward<'a, T> {
         }
         Ok(Forward {
             matrix,
-            inverse: inverse_definite(&diagonal)?,
+            inverse: inverse_definite(&matrix.block(0)?)?,
             step: [Vector::zeros(context, rows)?, Vector::zeros(context, rows)?],
             halves,
             work: Vector::zeros(context, rows * steps)?,

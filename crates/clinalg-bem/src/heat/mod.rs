@@ -30,6 +30,7 @@ pub mod reference;
 mod solve;
 mod space;
 mod times;
+mod work;
 
 use clinalg::{Error, Result};
 pub use operator::{Form, HeatOperator, OperatorOptions};
@@ -42,6 +43,7 @@ pub use potential::interior;
 pub use published::Algorithm;
 pub use solve::{BoundaryProblem, Problem};
 pub use space::HeatSpace;
+pub use work::multiply_add_rate;
 
 use crate::Mesh;
 use crate::quadrature::{Contact, PairPoint};

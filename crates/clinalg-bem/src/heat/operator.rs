@@ -4,12 +4,13 @@ use std::f64::consts::{LN_2, LOG2_E};
 
 use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
 use clinalg::solve::Operator;
-use clinalg::{Context, Error, Precision, Real, Result, Vector};
+use clinalg::{Context, Dense, Error, Precision, Real, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
 use super::times::{BlockRule, DEGREE_STEP, DISTANCES, MOST_DEGREE, TimeRules};
+use super::work::{HostPart, HostPlan};
 use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
 use crate::quadrature::{Contact, sauter_schwab};
@@ -34,7 +35,7 @@ pub struct OperatorOptions {
     /// Whether blocks are stored. Default [`Form::Auto`].
     pub form: Form,
     /// Largest error of entries relative to those at distance 0, for the time rule and for the moments each;
-    /// `None` takes 1e-10 in double, 1e-6 in single precision.
+    /// `None` takes 1e-10 in double, 1e-6 in single precision. Algorithms 1 to 4 have no use for it in double precision.
     pub accuracy: Option<f64>,
     /// Most bytes of blocks that are computed before they are used, on the fly; `None` takes what suits the device.
     pub scratch_bytes: Option<u64>,
@@ -201,7 +202,7 @@ impl<T: Real> HeatOperator<T> {
         let tile = if cpu { STEPS_CPU } else { ROW_ITEMS * steps_per_item(steps) };
         let partial_stride = steps.next_multiple_of(tile);
         let spread_stride = BEFORE + partial_stride + LANES;
-        let published = Published::new(&shared, kind, options.algorithm, options.group)?;
+        let published = Published::new(&shared, kind, options.algorithm, options.group, accuracy)?;
         if published.is_some() && options.form == Form::Assembled {
             let (expected, got) = ("Otf or Auto with algorithms 1 to 4".into(), "Assembled".into());
             return Err(Error::Value { argument: "form", expected, got });
@@ -296,6 +297,43 @@ impl<T: Real> HeatOperator<T> {
         triangles * triangles * points * points * self.steps as f64
     }
 
+    /// How products on the fly are computed.
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.published.as_ref().map_or(Algorithm::Moments, Published::algorithm)
+    }
+
+    pub(super) fn shared(&self) -> &Shared<T> {
+        &self.shared
+    }
+
+    /// Points of all time rules of algorithms 1 to 4, `None` for second differences.
+    pub(super) fn published_nodes(&self) -> Option<usize> {
+        self.published.as_ref().and_then(Published::nodes)
+    }
+
+    /// The tables of algorithm 5.
+    pub(super) fn plan_on_host(&self) -> Result<Option<HostPlan>> {
+        let Some(later) = &self.later else { return Ok(None) };
+        let wide = |values: &Buffer<T>| Ok(values.to_vec()?.into_iter().map(T::wide).collect::<Vec<f64>>());
+        let part = |part: &Part<T>| {
+            let Part { first, blocks, width, .. } = *part;
+            Ok(HostPart { first, blocks, degrees: part.degrees.to_vec()?, width })
+        };
+        let limits = wide(&later.paired.limits)?;
+        Ok(Some(HostPlan {
+            ranges: later.ranges.to_vec()?,
+            nodes: wide(&later.paired.nodes)?,
+            cut: limits[4],
+            paired: part(&later.paired)?,
+            paired_scale: later.paired.scale,
+            paired_reach: limits[3],
+            whole: part(&later.whole)?,
+            cuts: wide(&later.pointwise.cuts)?,
+            scale: later.pointwise.scale,
+            reach: later.reach,
+        }))
+    }
+
     /// How many blocks, after the first two, are summed point by point, and the degree of the moments of the others.
     pub fn plan_words(&self) -> String {
         self.later.as_ref().map_or_else(String::new, |later| {
@@ -304,11 +342,11 @@ impl<T: Real> HeatOperator<T> {
         })
     }
 
-    /// Block `d`, row by row, computed anew.
+    /// Block `d`, on the device; one that is not stored is computed anew.
     ///
     /// # Errors
     /// [`Error::Value`] for a block that is not there; [`Error::Allocation`].
-    pub fn block(&self, d: usize) -> Result<Vec<T>> {
+    pub fn block(&self, d: usize) -> Result<Dense<T>> {
         if d >= self.steps {
             let (expected, got) = (format!("below {}", self.steps), d.to_string());
             return Err(Error::Value { argument: "d", expected, got });
@@ -317,18 +355,9 @@ impl<T: Real> HeatOperator<T> {
             let expected = "below 2: algorithms 1 to 4 form no later blocks".into();
             return Err(Error::Value { argument: "d", expected, got: d.to_string() });
         }
-        let stride = self.stride();
-        let mut block = Vec::with_capacity(self.rows * self.cols);
-        let mut take = |values: &Buffer<T>, rows: usize, base: usize, kept: usize| -> Result<()> {
-            let mut row = vec![T::zero(); stride];
-            for i in 0..rows {
-                values.read_range((i * kept + d - base) * stride, &mut row)?;
-                block.extend_from_slice(&row[..self.cols]);
-            }
-            Ok(())
-        };
+        let mut block = Dense::zeros(&self.shared.context, self.rows, self.cols)?;
         if d < START_BLOCKS {
-            take(&self.start, self.rows, 0, self.steps.min(START_BLOCKS))?;
+            self.take(&self.start, 0..self.rows, d, self.steps.min(START_BLOCKS), &mut block)?;
             return Ok(block);
         }
         let mut first = 0;
@@ -339,10 +368,34 @@ impl<T: Real> HeatOperator<T> {
                 self.fill(first, index, d + 1)?;
             }
             let kept = if self.assembled { self.steps } else { d + 1 } - START_BLOCKS;
-            take(&self.panels[index].values, rows, START_BLOCKS, kept)?;
+            self.take(&self.panels[index].values, first..first + rows, d - START_BLOCKS, kept, &mut block)?;
             first += rows;
         }
         Ok(block)
+    }
+
+    /// Copies block `d` of `kept` ones in `values`, which belong to `rows`, into those rows of `block`.
+    fn take(
+        &self,
+        values: &Buffer<T>,
+        rows: std::ops::Range<usize>,
+        d: usize,
+        kept: usize,
+        block: &mut Dense<T>,
+    ) -> Result<()> {
+        let args = [
+            Arg::size(self.rows),
+            Arg::size(rows.start),
+            Arg::size(rows.len()),
+            Arg::size(self.cols),
+            Arg::size(self.stride()),
+            Arg::size(d),
+            Arg::size(kept),
+            values.arg(),
+            block.as_vector().buffer().arg(),
+        ];
+        let range = Range::d2([rows.len(), self.cols], if self.is_cpu() { [1, 1] } else { [32, 8] });
+        launch(&self.shared.context, self.plain(["take_block"; 2], self.tile(self.steps)), range, &args)
     }
 
     fn stride(&self) -> usize {
@@ -703,7 +756,7 @@ struct Stored<'a, T: Real> {
 }
 
 /// Terms of the polynomials in the tables of blocks that are summed point by point, as in the kernels.
-fn terms<T: Real>() -> usize {
+pub(super) fn terms<T: Real>() -> usize {
     if T::PRECISION == Precision::F64 { 10 } else { 6 }
 }
 

@@ -62,8 +62,7 @@ impl<T: Real> Opposite<T> {
         let (steps, h) = (params.steps, params.step());
         let (triangles, nodes) = (mesh.triangles().len(), mesh.nodes().len());
         let single = if matrix.kind() == Kind::V { matrix } else { &other };
-        let block = single.block(0)?;
-        let diagonal: Vec<f64> = (0..triangles).map(|k| block[k * triangles + k].wide()).collect();
+        let diagonal: Vec<f64> = single.block(0)?.diagonal()?.to_vec()?.into_iter().map(T::wide).collect();
         let corners = mesh.triangles().iter().enumerate();
         let means: Vec<(usize, usize, f64)> =
             corners.flat_map(|(k, t)| t.map(|v| (k, v as usize, 1.0 / 3.0))).collect();

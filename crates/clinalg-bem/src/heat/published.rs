@@ -14,12 +14,14 @@ use serde::{Deserialize, Serialize};
 use super::Kind;
 use super::operator::{BEM_HEAT, START_BLOCKS, kind_code, launch};
 use super::space::Shared;
+use super::times::TimeRules;
 
 /// How a product on the fly is computed.
 ///
 /// The first four give a work-group some test triangles and an item one pair of triangles at a time. They differ in how the
-/// entries of a block meet x. They take second differences of closed forms, whose errors grow with the square of the number of
-/// steps, so they are for double precision.
+/// entries of a block meet x. In double precision they take second differences of closed forms, as published, whose errors grow
+/// with the square of the number of steps; in single precision those would leave no digit, and entries come from the time rules of
+/// the fifth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(into = "u8", try_from = "u8")]
 pub enum Algorithm {
@@ -108,6 +110,16 @@ pub(super) struct Published<T: Real> {
     group: [usize; 2],
     /// Sums of each test triangle's slots, by time step.
     sums: Buffer<T>,
+    /// In single precision.
+    rules: Option<Rules<T>>,
+}
+
+/// Time rules as the kernels take them.
+#[derive(Debug)]
+struct Rules<T: Real> {
+    ranges: Buffer<u32>,
+    nodes: Buffer<T>,
+    scale: f64,
 }
 
 /// Where a product reads and adds.
@@ -127,17 +139,10 @@ impl<T: Real> Published<T> {
         kind: Kind,
         algorithm: Algorithm,
         group: Option<[usize; 2]>,
+        accuracy: f64,
     ) -> Result<Option<Published<T>>> {
         if algorithm == Algorithm::Moments {
             return Ok(None);
-        }
-        if T::PRECISION != Precision::F64 {
-            let expected = "double precision: algorithms 1 to 4 take second differences".into();
-            return Err(Error::Value {
-                argument: "algorithm",
-                expected,
-                got: format!("{algorithm} in {}", T::PRECISION),
-            });
         }
         let most = shared.context.device().max_work_group;
         let group = group.unwrap_or_else(|| {
@@ -154,7 +159,27 @@ impl<T: Real> Published<T> {
         }
         let rows = shared.mesh.triangles().len().next_multiple_of(tests);
         let sums = Buffer::uninit(&shared.context, rows * test_slots(kind) * shared.params.steps)?;
-        Ok(Some(Published { algorithm, group, sums }))
+        let rules = if T::PRECISION == Precision::F32 && shared.params.steps > START_BLOCKS {
+            // Points are summed as they are: no moments, so no distance from centres.
+            let rules = TimeRules::new(kind, &shared.params, [0.0; 2], accuracy, 0.5 * T::epsilon().wide());
+            let scale = rules.scale(START_BLOCKS);
+            let (ranges, nodes) = rules.tables(scale);
+            let nodes: Vec<T> = nodes.into_iter().map(T::of).collect();
+            let ranges = Buffer::from_slice(&shared.context, &ranges)?;
+            Some(Rules { ranges, nodes: Buffer::from_slice(&shared.context, &nodes)?, scale })
+        } else {
+            None
+        };
+        Ok(Some(Published { algorithm, group, sums, rules }))
+    }
+
+    pub(super) fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Points of all time rules, where entries come from them.
+    pub(super) fn nodes(&self) -> Option<usize> {
+        self.rules.as_ref().map(|rules| rules.nodes.len() / 2)
     }
 
     /// Adds the product of the blocks from 2 on to the partial sums.
@@ -175,6 +200,9 @@ impl<T: Real> Published<T> {
         };
         let mut args = shared.triangles();
         args.extend([shared.nodes.arg(), Arg::real::<T>(shared.params.alpha), Arg::real::<T>(shared.params.step())]);
+        if let Some(rules) = &self.rules {
+            args.extend([rules.ranges.arg(), rules.nodes.arg(), Arg::real::<T>(rules.scale)]);
+        }
         args.push(Arg::U32(steps as u32));
         let items = triangles.div_ceil(tests) * tests * trials;
         if self.algorithm.loops() {

@@ -168,6 +168,12 @@ impl<T: Real> Entities<T> {
         vec![self.corners.arg(), Arg::size(self.stride), Arg::U32(self.slots as u32)]
     }
 
+    /// For each place of the lists, of each entity whether there is a corner.
+    pub(super) fn lists_on_host(&self) -> Result<Vec<Vec<bool>>> {
+        let corners = self.corners.to_vec()?;
+        Ok(corners.chunks(self.stride).map(|list| list.iter().map(|&corner| corner != NONE).collect()).collect())
+    }
+
     fn new(
         context: &Context,
         mesh: &Mesh,
