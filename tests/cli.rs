@@ -964,6 +964,17 @@ fn bench_measures_what_it_is_asked_for() {
     assert_eq!(number(&results[2], "bytes"), 12.0 * (5.0 * points - 4.0 * 65.0) + 4.0 * (points + 1.0) + 16.0 * points);
     let text = words("bench --n 33 --samples 2 --only dot --kernels").fine();
     assert!(text.contains("GB/s") && text.contains("dot_"), "{text}");
+    let report = words("bench --n 5 --samples 2 --only heat_v --json").json();
+    let (result, rate) = (&report["results"][0], number(&report, "fma_rate"));
+    // 96 triangles, 4 steps, 36 pairs of points; the product alone has 10 multiplications with additions an entry.
+    let evaluations = 96.0 * 96.0 * 4.0 * 36.0;
+    let flops = number(result, "flops");
+    assert!(flops > 20.0 * 96.0 * 96.0 && flops < 200.0 * evaluations, "{result:#}");
+    assert!((number(result, "flops_per_evaluation") * evaluations / flops - 1.0).abs() < 1e-12);
+    assert!((number(result, "evaluations_per_second") * number(result, "seconds") / evaluations - 1.0).abs() < 1e-12);
+    assert!(number(result, "fraction_of_limit") <= 1.0 && rate > 0.0 && result["limit"] == "fma", "{report:#}");
+    let done = words("bench --n 513 --only heat_v");
+    assert!(done.code != 0 && done.stderr.contains("257"), "{}", done.stderr);
 }
 
 #[test]
