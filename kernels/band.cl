@@ -3,11 +3,6 @@
 //
 // Traffic per row, f64: 8 B per diagonal, 16 B for x and y.
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global const REAL *band,
                         __global const REAL *x, size_t i)
 {
@@ -37,11 +32,11 @@ __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
             for (uint d = 0; d < DIAGONALS; ++d) {
                 sum += band[d * rows + i] * from[d];
             }
-            y[i] = combine(alpha, sum, beta, y + i);
+            y[i] = combine_product(alpha, sum, beta, y + i);
             return;
         }
 #endif
-        y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+        y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
     }
 }
 
@@ -64,7 +59,7 @@ __kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
             }
             i += 8;
         } else {
-            y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+            y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
             ++i;
         }
     }
