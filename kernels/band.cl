@@ -18,25 +18,34 @@ inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global 
     return sum;
 }
 
+// Rows of an item, a work-group's size apart.
+#ifndef ROWS
+#define ROWS 1
+#endif
+
 // With DIAGONALS, for as many diagonals.
 __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
                           __global const REAL *x, REAL beta, __global REAL *y)
 {
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-#ifdef DIAGONALS
-        if (i >= kl && i + DIAGONALS <= cols + kl) {
-            __global const REAL *from = x + (i - kl);
-            REAL sum = ZERO;
+    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
 #pragma unroll
-            for (uint d = 0; d < DIAGONALS; ++d) {
-                sum += band[d * rows + i] * from[d];
+    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
+        if (i < rows) {
+            REAL sum = ZERO;
+#ifdef DIAGONALS
+            if (i >= kl && i + DIAGONALS <= cols + kl) {
+                __global const REAL *from = x + (i - kl);
+#pragma unroll
+                for (uint d = 0; d < DIAGONALS; ++d) {
+                    sum += band[d * rows + i] * from[d];
+                }
+            } else
+#endif
+            {
+                sum = row_product(rows, cols, kl, width, band, x, i);
             }
             y[i] = combine_product(alpha, sum, beta, y + i);
-            return;
         }
-#endif
-        y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
     }
 }
 
