@@ -367,7 +367,7 @@ const DENSE: Operation = Operation {
     },
     candidates: |_, _| {
         let rows = |[local, loads, ..]: Choice| [32, 64, 128].map(|rows| [local, rows, loads, 0, 0, 0]);
-        pairs(&[128, 256, 512, 1024], &[4, 8, 16]).into_iter().flat_map(rows).collect()
+        pairs(&LOCALS, &[4, 8, 16]).into_iter().flat_map(rows).collect()
     },
     largest: 26,
     ..ROWS
@@ -420,7 +420,7 @@ const PANELS: Operation = Operation {
     },
     default: |device, precision, _| panel(device, precision, 512, 1, 4),
     candidates: |_, _| {
-        let shapes = [(512, 128), (512, 64), (256, 64), (256, 32), (256, 128), (128, 64), (128, 32)];
+        let shapes = [(512, 128), (512, 64), (256, 64), (256, 32), (256, 128), (128, 64), (128, 32), (64, 32)];
         let items = shapes.into_iter().flat_map(|(local, panel)| [1, 2].map(|rows| (local, panel, rows)));
         items.flat_map(|(local, panel, rows)| [4, 8].map(|columns| [local, panel, rows, columns, 0, 0])).collect()
     },
