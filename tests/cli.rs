@@ -990,12 +990,12 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     };
     let plots = folder.path().join("plots");
     std::fs::create_dir(&plots).unwrap();
-    let line = format!("tune --quick --op reduce_cpu --precision f32 --json --plot {}", plots.display());
+    let line = format!("tune --quick --op reduce_cpu,mv_band_cpu --precision f32 --json --plot {}", plots.display());
     let report = tune(&line, "cpu").json();
     keys(&report, &["device", "copy_bandwidth", "table", "tuned", "discarded", "pictures"]);
     assert!(report["discarded"].as_array().unwrap().is_empty());
     let tuned = report["tuned"].as_array().unwrap();
-    assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 2));
+    assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 4));
     for result in tuned {
         assert!(number(result, "seconds_tuned") <= number(result, "seconds_default"), "{result:#}");
         assert!(number(&result["best"], "chunks") >= 1.0 && result["candidates"].as_array().unwrap().len() == 8);
@@ -1004,12 +1004,14 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
         let bytes = std::fs::read(picture.as_str().unwrap()).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5000);
     }
-    assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 4);
 
     // The table is read without a word, and a worse one with a warning.
     let table = report["table"].as_str().unwrap();
     let text = std::fs::read_to_string(table).unwrap();
-    assert!(text.contains("operation = \"reduce_cpu\", precision = \"f32\""), "{text}");
+    for name in ["reduce_cpu", "mv_band_cpu"] {
+        assert!(text.contains(&format!("operation = \"{name}\", precision = \"f32\"")), "{text}");
+    }
     let line = "poisson --n 9";
     assert!(tune(line, "cpu").stderr.is_empty());
     let damaged = text.replace("chunks = ", "chunks = 9999");
