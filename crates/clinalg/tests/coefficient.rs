@@ -164,33 +164,42 @@ fn stripes(x: f64, y: f64) -> bool {
 }
 
 /// Jumps of 1 : 1000 and 1 : 1e6 along lines of all grids, along lines that the coarser grids do not have, along curves, and
-/// with crossings, the hardest case: the cycles to 1e-7 have one bound for every N, and hardly grow with it.
+/// with crossings, the hardest case: the cycles to 1e-7 have one bound for every N. V-cycles grow a little with N where
+/// crossings lie on points of all grids, W-cycles do not.
 #[test]
 fn jumping_coefficients_converge_at_every_size() {
     let inclusion: Large = |x, y| (0.25..0.75).contains(&x) && (0.25..0.5).contains(&y);
-    let islands: Large = |x, y| (20.0 * x) as usize % 3 == 0 && (20.0 * y) as usize % 2 == 0;
+    let islands: Large = |x, y| ((20.0 * x) as usize).is_multiple_of(3) && ((20.0 * y) as usize).is_multiple_of(2);
+    let sizes: &[usize] = if std::env::var_os("CLINALG_TEST_LONG").is_some() {
+        &[65, 129, 257, 513, 1025, 2049]
+    } else {
+        &[65, 129, 257, 513]
+    };
     for context in capable::<f64>() {
-        for (name, large, bound) in [
-            ("inclusion", inclusion, 8),
-            ("board of 4 by 4", |x, y| board(4.0, x, y), 10),
-            ("board of 7 by 7, moved", |x, y| board(7.0, x + 0.031, y + 0.031), 10),
-            ("board of 32 by 32", |x, y| board(32.0, x, y), 10),
-            ("disc", disc, 8),
-            ("oblique stripes", stripes, 10),
-            ("islands", islands, 10),
-        ] as [(&str, Large, usize); 7]
+        for (name, large, cycle, bound) in [
+            ("inclusion", inclusion, Cycle::V, 6),
+            ("board of 4 by 4", |x, y| board(4.0, x, y), Cycle::V, 12),
+            ("board of 4 by 4", |x, y| board(4.0, x, y), Cycle::W, 8),
+            ("board of 32 by 32", |x, y| board(32.0, x, y), Cycle::V, 12),
+            ("board of 32 by 32", |x, y| board(32.0, x, y), Cycle::W, 8),
+            ("board of 7 by 7, moved", |x, y| board(7.0, x + 0.031, y + 0.031), Cycle::V, 8),
+            ("disc", disc, Cycle::V, 8),
+            ("oblique stripes", stripes, Cycle::V, 10),
+            ("islands", islands, Cycle::V, 10),
+        ] as [(&str, Large, Cycle, usize); 9]
         {
             for jump in [1e3, 1e6] {
-                let counts = [65, 129, 257, 513].map(|n| {
+                let count = |&n: &usize| {
                     let a = cells(n, |x, y| if large(x, y) { jump } else { 1.0 });
                     let f = noise::<f64>(n * n, 9);
-                    let params = PoissonParams { n, tolerance: 1e-7, ..Default::default() };
+                    let params = PoissonParams { n, cycle, tolerance: 1e-7, ..Default::default() };
                     let (_, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::Converged, "{name}, 1 : {jump}, n = {n}: {:?}", report.history);
                     report.cycles
-                });
-                println!("{name}, 1 : {jump}: {counts:?}");
-                assert!(counts.iter().all(|&count| count <= bound), "{name}, 1 : {jump}: {counts:?}");
+                };
+                let counts: Vec<usize> = sizes.iter().map(count).collect();
+                println!("{name}, {cycle:?}, 1 : {jump}: {counts:?}");
+                assert!(counts.iter().all(|&count| count <= bound), "{name}, {cycle:?}, 1 : {jump}: {counts:?}");
             }
         }
     }
@@ -218,11 +227,12 @@ fn jumps_have_the_solutions_of_a_direct_method() {
             for (form, cycle) in [(Form::Kernels, Cycle::V), (Form::Kernels, Cycle::Full), (Form::Matrix, Cycle::W)] {
                 let params = PoissonParams { n, form, cycle, shift, tolerance: 1e-13, ..Default::default() };
                 let (u, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &u);
-                assert!(report.stop.is_success(), "{name}: {report:?}");
+                assert!(matches!(report.stop, Stop::Converged | Stop::RoundingFloor), "{name}: {report:?}");
                 let got: Vec<f64> = (0..81).map(|k| u[k / 9 * 8 * n + k % 9 * 8]).collect();
                 let error = difference(&got, &expected);
                 println!("{name}, {form:?}, {cycle:?}: {error:e}, {} cycles", report.cycles);
-                assert!(error < 1e-10, "{name}, {form:?}, {cycle:?}: {error:e}, {report:?}");
+                // Beside a jump the smaller flux is rounded like the larger one.
+                assert!(error < 10.0 * f64::EPSILON * jump, "{name}, {form:?}, {cycle:?}: {error:e}, {report:?}");
             }
         }
     }

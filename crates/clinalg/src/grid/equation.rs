@@ -27,7 +27,13 @@ impl<T: Real> Equation<T> {
         if !(2..=3).contains(&dim) {
             return Err(Error::value("dim", "2 or 3", dim));
         }
-        Ok(Equation { sides: super::sides(n, dim as u32)?, dim: dim as u32, shift, faces: Vec::new(), interpolations: Vec::new() })
+        Ok(Equation {
+            sides: super::sides(n, dim as u32)?,
+            dim: dim as u32,
+            shift,
+            faces: Vec::new(),
+            interpolations: Vec::new(),
+        })
     }
 
     /// With the coefficient `faces` on the finest level, and the Galerkin operators of the coarser ones.
