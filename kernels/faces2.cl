@@ -23,33 +23,32 @@
     for (size_t i = get_global_id(0) * (step) + (from); i < (to); i += get_global_size(0) * (step))
 #endif
 
+#ifdef NINE
 #define FACES                                                                                            \
-    __global const REAL *x, __global const REAL *y, __global const REAL *rising, __global const REAL *falling,     \
-        __global const REAL *mass
-#define GIVEN x, y, rising, falling, mass
+    __global const REAL *x, __global const REAL *y, __global const REAL *rising, __global const REAL *falling
+#define GIVEN x, y, rising, falling
+#define MASS __global const REAL *mass,
+#define SHIFTED(shift, p) ((shift) * mass[p])
+#define CLASS uint odd,
+#else
+#define FACES __global const REAL *x, __global const REAL *y
+#define GIVEN x, y
+#define MASS
+#define SHIFTED(shift, p) (shift)
+#define CLASS
+#endif
 
 // Sum of the coefficients around the point at `p`.
 inline REAL total(size_t n, FACES, size_t p)
 {
-    const REAL sum = y[p - n] + x[p - 1] + x[p] + y[p];
+    REAL sum = y[p - n] + x[p - 1] + x[p] + y[p];
 #ifdef NINE
-    return sum + rising[p - n - 1] + falling[p - n] + falling[p - 1] + rising[p];
-#else
+    sum = sum + rising[p - n - 1] + falling[p - n] + falling[p - 1] + rising[p];
+#endif
     return sum;
-#endif
 }
 
-// The shift of the point at `p`.
-inline REAL shifted(REAL shift, FACES, size_t p)
-{
-#ifdef NINE
-    return shift * mass[p];
-#else
-    return shift;
-#endif
-}
-
-// The value that solves the equation of the point at `p`; the shift is given times h^2.
+// The value that solves the equation of the point at `p`, whose shift is given times h^2.
 inline REAL relaxed(size_t n, REAL h2, REAL shift_h2, FACES, __global const REAL *f, __global const REAL *u, size_t p)
 {
     const REAL south = y[p - n], west = x[p - 1], east = x[p], north = y[p];
@@ -58,11 +57,11 @@ inline REAL relaxed(size_t n, REAL h2, REAL shift_h2, FACES, __global const REAL
     sum = sum + rising[p - n - 1] * u[p - n - 1] + falling[p - n] * u[p - n + 1] + falling[p - 1] * u[p + n - 1] +
           rising[p] * u[p + n + 1];
 #endif
-    return (h2 * f[p] + sum) / (total(n, GIVEN, p) + shifted(shift_h2, GIVEN, p));
+    return (h2 * f[p] + sum) / (total(n, GIVEN, p) + shift_h2);
 }
 
 // out = one weighted Jacobi sweep over u; u on the boundary.
-__kernel void jacobi(ulong n, REAL h2, REAL shift_h2, REAL omega, FACES, __global const REAL *f,
+__kernel void jacobi(ulong n, REAL h2, REAL shift_h2, REAL omega, FACES, MASS __global const REAL *f,
                      __global const REAL *u, __global REAL *out)
 {
     EACH_ROW(j, 0, n)
@@ -72,7 +71,7 @@ __kernel void jacobi(ulong n, REAL h2, REAL shift_h2, REAL omega, FACES, __globa
             const size_t p = j * n + i;
             REAL value = u[p];
             if (i > 0 && i < n - 1 && j > 0 && j < n - 1) {
-                value += omega * (relaxed(n, h2, shift_h2, GIVEN, f, u, p) - value);
+                value += omega * (relaxed(n, h2, SHIFTED(shift_h2, p), GIVEN, f, u, p) - value);
             }
             out[p] = value;
         }
@@ -81,7 +80,7 @@ __kernel void jacobi(ulong n, REAL h2, REAL shift_h2, REAL omega, FACES, __globa
 
 // Part of a Gauss-Seidel sweep: the interior points with (i + j) % 2 == colour, with NINE those of them with
 // i % 2 == odd.
-__kernel void red_black(ulong n, uint colour, uint odd, REAL h2, REAL shift_h2, FACES, __global const REAL *f,
+__kernel void red_black(ulong n, uint colour, CLASS REAL h2, REAL shift_h2, FACES, MASS __global const REAL *f,
                         __global REAL *u)
 {
 #ifdef NINE
@@ -91,7 +90,8 @@ __kernel void red_black(ulong n, uint colour, uint odd, REAL h2, REAL shift_h2, 
         // Of even rows there is one less.
         EACH_COLUMN(i, 2 - odd, j < n - 1 ? n - 1 : 0, 2)
         {
-            u[j * n + i] = relaxed(n, h2, shift_h2, GIVEN, f, u, j * n + i);
+            const size_t p = j * n + i;
+            u[p] = relaxed(n, h2, SHIFTED(shift_h2, p), GIVEN, f, u, p);
         }
     }
 #else
@@ -99,7 +99,8 @@ __kernel void red_black(ulong n, uint colour, uint odd, REAL h2, REAL shift_h2, 
     {
         EACH_COLUMN(i, 1 + ((j + 1 + colour) & 1), n - 1, 2)
         {
-            u[j * n + i] = relaxed(n, h2, shift_h2, GIVEN, f, u, j * n + i);
+            const size_t p = j * n + i;
+            u[p] = relaxed(n, h2, SHIFTED(shift_h2, p), GIVEN, f, u, p);
         }
     }
 #endif
@@ -107,7 +108,7 @@ __kernel void red_black(ulong n, uint colour, uint odd, REAL h2, REAL shift_h2, 
 
 // d = f + div_h(a grad_h u) - shift u inside, 0 on the boundary. Fluxes are taken of differences, so that a
 // constant has none.
-__kernel void defect(ulong n, REAL inverse_h2, REAL shift, FACES, __global const REAL *f, __global const REAL *u,
+__kernel void defect(ulong n, REAL inverse_h2, REAL shift, FACES, MASS __global const REAL *f, __global const REAL *u,
                      __global REAL *d)
 {
     EACH_ROW(j, 0, n)
@@ -124,7 +125,7 @@ __kernel void defect(ulong n, REAL inverse_h2, REAL shift, FACES, __global const
                 sum = sum + rising[p - n - 1] * (u[p - n - 1] - centre) + falling[p - n] * (u[p - n + 1] - centre) +
                       falling[p - 1] * (u[p + n - 1] - centre) + rising[p] * (u[p + n + 1] - centre);
 #endif
-                value = (f[p] - shifted(shift, GIVEN, p) * centre) + inverse_h2 * sum;
+                value = (f[p] - SHIFTED(shift, p) * centre) + inverse_h2 * sum;
             }
             d[p] = value;
         }

@@ -72,10 +72,11 @@ impl<T: Real> Level<T> {
         self.faces.len() > 2
     }
 
-    /// `before`, then the coefficients, then `after`. Kernels for four neighbours never read those that are not there.
-    fn args(&self, before: &[Arg], after: &[Arg]) -> Vec<Arg> {
-        let faces = (0..5).map(|k| self.faces.get(k).unwrap_or(&self.faces[0]).buffer().arg());
-        before.iter().copied().chain(faces).chain(after.iter().copied()).collect()
+    /// `before`, then the coefficients, where the kernel has a shift what that is multiplied by, then `after`.
+    fn args(&self, before: &[Arg], shifted: bool, after: &[Arg]) -> Vec<Arg> {
+        let (faces, mass) = self.faces.split_at(self.faces.len().min(4));
+        let arrays = faces.iter().chain(mass.iter().filter(|_| shifted));
+        before.iter().copied().chain(arrays.map(|array| array.buffer().arg())).chain(after.iter().copied()).collect()
     }
 
     fn weights(&self) -> Arg {
@@ -127,9 +128,11 @@ impl<T: Real> Varying<T> {
         let first = colour ^ u32::from(order == Order::BlackFirst);
         let classes = if this.nine() { &[first, 1 - first][..] } else { &[0] };
         classes.iter().try_for_each(|&odd| {
-            let before = [Arg::size(n), Arg::U32(colour), Arg::U32(odd), h2.arg().0, (self.shift * h2).arg().0];
+            let mut before = vec![Arg::size(n), Arg::U32(colour)];
+            before.extend(this.nine().then_some(Arg::U32(odd)));
+            before.extend([h2.arg().0, (self.shift * h2).arg().0]);
             let range = if this.nine() { [(n - 1) / 2; 2] } else { [(n - 1) / 2, n - 2] };
-            self.enqueue(level, "red_black", range, &this.args(&before, &[f.buffer().arg(), u.buffer().arg()]))
+            self.enqueue(level, "red_black", range, &this.args(&before, true, &[f.buffer().arg(), u.buffer().arg()]))
         })
     }
 
@@ -145,7 +148,7 @@ impl<T: Real> Varying<T> {
                     let (n, h2) = (this.n, launch::h2::<T>(this.n));
                     let before = [Arg::size(n), h2.arg().0, (self.shift * h2).arg().0, self.omega.arg().0];
                     let after = [f.buffer().arg(), u.buffer().arg(), this.work.buffer().arg()];
-                    self.enqueue(level, "jacobi", [n, n], &this.args(&before, &after))?;
+                    self.enqueue(level, "jacobi", [n, n], &this.args(&before, true, &after))?;
                     std::mem::swap(u, &mut self.levels[level].work);
                 }
             }
@@ -164,7 +167,7 @@ impl<T: Real> Varying<T> {
         let this = &self.levels[level];
         let before = [Arg::size(this.n), launch::inverse_h2::<T>(this.n).arg().0, self.shift.arg().0];
         let after = [f.buffer().arg(), u.buffer().arg(), d.buffer().arg()];
-        self.enqueue(level, "defect", [this.n, this.n], &this.args(&before, &after))
+        self.enqueue(level, "defect", [this.n, this.n], &this.args(&before, true, &after))
     }
 }
 
@@ -236,7 +239,7 @@ impl<T: Real> Components for Varying<T> {
         let this = &self.levels[level];
         let before = [Arg::size(this.n), launch::inverse_h2::<T>(this.n).arg().0];
         let after = [f.buffer().arg(), u.buffer().arg(), this.work.buffer().arg()];
-        self.enqueue(level, "source", [this.n, this.n], &this.args(&before, &after))?;
+        self.enqueue(level, "source", [this.n, this.n], &this.args(&before, false, &after))?;
         self.norm(&this.work)
     }
 

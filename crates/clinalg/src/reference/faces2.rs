@@ -546,8 +546,8 @@ mod tests {
                 defect(&faces, 2.0, &u, &f, &mut d);
                 // With eight neighbours the last class only: even i and odd j, or both even.
                 let last = |p: usize| match order {
-                    Order::RedFirst => p / n % 2 == 1 && p % n % 2 == 0,
-                    Order::BlackFirst => p / n % 2 == 0 && p % n % 2 == 0,
+                    Order::RedFirst => p / n % 2 == 1 && (p % n).is_multiple_of(2),
+                    Order::BlackFirst => (p / n).is_multiple_of(2) && (p % n).is_multiple_of(2),
                 };
                 assert!(faces.interior().filter(|&p| last(p)).all(|p| d[p].abs() < 1e-11));
                 assert!(faces.interior().any(|p| d[p].abs() > 0.1));
