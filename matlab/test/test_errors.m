@@ -67,7 +67,7 @@ calls = {
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
-  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2}
+  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2, 0}
   'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}
