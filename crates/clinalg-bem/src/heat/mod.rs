@@ -37,7 +37,7 @@ pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
 pub use forward::Forward;
-pub use handle::operator_handle;
+pub use handle::{forward_handle, operator_handle, opposite_handle};
 pub use opposite::Opposite;
 pub use potential::interior;
 pub use published::Algorithm;
