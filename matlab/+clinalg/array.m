@@ -410,7 +410,8 @@ classdef array < handle
       elseif isa(M, 'clinalg.factor')
         M = M.inverse.h;
       elseif isequal(M, []) || ischar(M) || isa(M, 'string')
-        if ~isempty(M), M = char(M); end
+        M = char(M);
+        if isempty(M), M = []; end
       else
         error('clinalg:argument:class', ...
           'clinalg.%s: M is of class %s, expected ''jacobi'', a clinalg.factor or []', name, class(M));

@@ -7,6 +7,12 @@ classdef factor < handle
 %   size, underlyingType, disp
 %   clinalg.gmres(A, b, restart, tol, maxit, M)    with M for a preconditioner
 %
+%   Example:
+%     A = clinalg.heat_operator('V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 4);
+%     M = clinalg.heat_forward(A);
+%     b = ones(size(M, 1), 1);
+%     norm(A * (M \ b) - b)
+%
 %   See also clinalg.heat_forward, clinalg.heat_opposite, clinalg.array.
 
   properties (SetAccess = private)

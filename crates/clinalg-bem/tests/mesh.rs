@@ -244,3 +244,33 @@ fn points_are_inside_or_outside() {
         }
     }
 }
+
+/// Copies of the cube (-1, 1)^3: scaled, moved along x, turned inside out.
+fn cubes(copies: &[(f64, f64, bool)]) -> clinalg::Result<Mesh> {
+    let cube = Mesh::cube12();
+    let (mut nodes, mut triangles) = (Vec::new(), Vec::new());
+    for &(scale, along, turned) in copies {
+        let first = nodes.len() as u32;
+        nodes.extend(cube.nodes().iter().map(|p| [scale * p[0] + along, scale * p[1], scale * p[2]]));
+        let order = |t: &[u32; 3]| if turned { [t[0], t[2], t[1]] } else { *t };
+        triangles.extend(cube.triangles().iter().map(|t| order(t).map(|v| v + first)));
+    }
+    Mesh::new(nodes, triangles)
+}
+
+#[test]
+fn each_part_has_its_body_on_the_right_side() {
+    let volume = |copies: &[(f64, f64, bool)]| cubes(copies).unwrap().volume();
+    // Two bodies; a hole; a body in the hole.
+    assert!((volume(&[(1.0, 0.0, false), (0.5, 4.0, false)]) - 9.0).abs() < 1e-12);
+    assert!((volume(&[(0.5, 0.1, true), (1.0, 0.0, false)]) - 7.0).abs() < 1e-12);
+    assert!((volume(&[(1.0, 0.0, false), (0.5, 0.0, true), (0.25, 0.1, false)]) - 7.125).abs() < 1e-12);
+    for (copies, words) in [
+        (&[(1.0, 0.0, false), (0.5, 4.0, true)][..], "inward in the part of 12 triangles with triangle 12"),
+        (&[(0.5, 0.1, false), (1.0, 0.0, false)], "out of a hole in the part of 12 triangles with triangle 0"),
+        (&[(1.0, 0.0, false), (0.5, 0.0, true), (0.25, 0.1, true)], "with triangle 24"),
+    ] {
+        let error = cubes(copies).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

@@ -3,9 +3,7 @@
 use clinalg::Context;
 use clinalg::registry::Registry;
 use clinalg_bem::Mesh;
-use clinalg_bem::heat::{
-    Form, HeatParams, Kind, OperatorOptions, forward_handle, operator_handle, opposite_handle,
-};
+use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions, forward_handle, operator_handle, opposite_handle};
 
 use crate::object::{ClinalgHandle, precision_of};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -148,10 +146,7 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
 /// # Safety
 /// `out` is valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_heat_forward_create(
-    matrix: ClinalgHandle,
-    out: *mut ClinalgHandle,
-) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
     guard(|| {
         if out.is_null() {
             return Err(Fault::Null("out"));

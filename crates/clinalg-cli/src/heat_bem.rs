@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
+use crate::output::{Output, bytes, check_target, seconds};
 use crate::plot::{Body, Convergence, Picture};
 use crate::progress::{Progress, Steps};
 
@@ -33,10 +33,11 @@ const TIMED: usize = 5;
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, shape, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, seconds_assemble,
-seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
+seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures.
 seconds_assemble holds both operators with their kernels' compilation,
-seconds_solve the iteration; relative_residual is relative to the residual at
-the start x = b. error_l2 is relative, in L2 over surface and time.
+seconds_solve the iteration; stored_bytes is what all blocks of the matrix take
+if stored. relative_residual is relative to the residual at the start x = b.
+error_l2 is relative, in L2 over surface and time.
 
 A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
 the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
@@ -180,6 +181,7 @@ struct Document {
     seconds_assemble: f64,
     seconds_per_apply: f64,
     seconds_solve: f64,
+    stored_bytes: u64,
     peak_device_bytes: u64,
     pictures: Vec<String>,
 }
@@ -272,6 +274,14 @@ impl Given {
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    if let Some(path) = &args.vtk {
+        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
+            let words =
+                format!("--vtk {}: the name must end in .vtu, by which ParaView knows the format", path.display());
+            return Err(Failure::usage(words));
+        }
+        check_target(path)?;
+    }
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
     }
@@ -368,6 +378,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_assemble: assemble.as_secs_f64(),
         seconds_per_apply: per_apply,
         seconds_solve: solve.as_secs_f64(),
+        stored_bytes: system.matrix().stored_bytes(),
         peak_device_bytes: peak,
         pictures: Vec::new(),
     };
@@ -479,8 +490,12 @@ impl Document {
         out.field("device", self.device.to_string())?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
-        let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
-        out.field("matrix", format!("{form}, algorithm {}; {}", self.algorithm, self.plan))?;
+        let form = match self.apply {
+            Form::Assembled => format!("stored, {}", bytes(self.stored_bytes)),
+            _ => format!("computed in every product (stored it would take {})", bytes(self.stored_bytes)),
+        };
+        let plan = if self.plan.is_empty() { String::new() } else { format!("; {}", self.plan) };
+        out.field("matrix", format!("{form}, algorithm {}{plan}", self.algorithm))?;
         out.line("")?;
         let what = match (self.method, self.preconditioner) {
             (Method::Forward, _) => "passes of forward elimination",

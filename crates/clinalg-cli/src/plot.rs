@@ -36,7 +36,7 @@ pub(crate) struct Picture {
 
 impl Picture {
     /// # Errors
-    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where its folder does not exist.
+    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
     pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         let format = match extension.as_deref() {
@@ -46,10 +46,7 @@ impl Picture {
                 return Err(Failure::usage(format!("--plot {}: the name must end in .png or .svg", path.display())));
             }
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
-        }
+        crate::output::check_target(path)?;
         Ok(Picture { path: path.to_owned(), format })
     }
 

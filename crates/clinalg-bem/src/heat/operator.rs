@@ -163,7 +163,13 @@ impl<T: Real> HeatSpace<T> {
     /// [`Error::Allocation`], with [`Form::Assembled`] where the blocks do not fit: its words say how much they need;
     /// [`Error::Value`] for an accuracy that is not between 0 and 1.
     pub fn operator(&self, kind: Kind, options: &OperatorOptions) -> Result<HeatOperator<T>> {
-        HeatOperator::new(self, kind, options)
+        match HeatOperator::new(self, kind, options) {
+            // What others hold of the device's memory shows only now.
+            Err(Error::Allocation { .. }) if options.form == Form::Auto => {
+                HeatOperator::new(self, kind, &OperatorOptions { form: Form::Otf, ..*options })
+            }
+            made => made,
+        }
     }
 }
 
@@ -286,6 +292,11 @@ impl<T: Real> HeatOperator<T> {
     /// Whether all blocks are stored.
     pub fn is_assembled(&self) -> bool {
         self.assembled
+    }
+
+    /// Bytes that all blocks take where they are stored.
+    pub fn stored_bytes(&self) -> u64 {
+        (self.rows as u64) * (self.steps as u64) * (self.stride() * size_of::<T>()) as u64
     }
 
     /// Rows and columns of a block, and the number of blocks.

@@ -15,22 +15,22 @@ use crate::table::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
-    name: "MexHeatOperator",
-    title: "Make a boundary integral operator of the heat equation.",
-    inputs: &[
-        GPU,
-        text("kind"),
-        Input::new("nodes", Kind::Full),
-        Input::new("triangles", Kind::Full),
-        real("alpha"),
-        real("end_time"),
-        count("steps"),
-        text("form"),
-        Input::new("single", Kind::Flag),
-    ],
-    required: 7,
-    outputs: &["h"],
-    text: "\
+        name: "MexHeatOperator",
+        title: "Make a boundary integral operator of the heat equation.",
+        inputs: &[
+            GPU,
+            text("kind"),
+            Input::new("nodes", Kind::Full),
+            Input::new("triangles", Kind::Full),
+            real("alpha"),
+            real("end_time"),
+            count("steps"),
+            text("form"),
+            Input::new("single", Kind::Flag),
+        ],
+        required: 7,
+        outputs: &["h"],
+        text: "\
 For du/dt - alpha Laplace u = 0 inside a closed surface for 0 < t < end_time, u = 0 at the start, by
 space-time Galerkin boundary elements: u linear on the triangles and continuous, the flux
 w = alpha du/dn constant on them, both constant on each of the time steps. nodes is n x 3, triangles
@@ -45,7 +45,7 @@ matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without 'jacobi').
           every product
   single  1 computes in single precision (default 0)
 MexRelease frees it.",
-    example: "\
+        example: "\
 gpu = MexInitOpenCL();
 nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
 triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
@@ -53,10 +53,10 @@ V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
 b = MexMultiply(gpu, V, MexMatrix(gpu, ones(16, 1)));
 [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 flag",
-    see: &["MexHeatForward", "MexHeatOpposite", "MexMultiply", "MexGMRES", "MexRelease"],
-    run: operator,
-    ..Function::DEFAULT
-},
+        see: &["MexHeatForward", "MexHeatOpposite", "MexMultiply", "MexGMRES", "MexRelease"],
+        run: operator,
+        ..Function::DEFAULT
+    },
     Function {
         name: "MexHeatForward",
         title: "Make the inverse of an operator of the heat equation, by block forward elimination.",
