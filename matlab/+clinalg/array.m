@@ -103,7 +103,7 @@ classdef array < handle
     function x = mldivide(a, b)
     %\  Direct solution, where there is one.
       if ~isa(a, 'clinalg.array') || ~strcmp(getfield(clinalg_mex('MexInfo', 0, a.h), 'kind'), 'operator')
-        error('clinalg:call:unsupported', ['\: on the device A \ b is there for operators V and D of the heat ' ...
+        error('clinalg:call:unsupported', ['\\: on the device A \\ b is there for operators V and D of the heat ' ...
           'equation; clinalg.pcg, clinalg.bicgstab and clinalg.gmres solve other systems']);
       end
       x = clinalg.heat_forward(a) \ b;

@@ -30,7 +30,7 @@ classdef factor < handle
     function x = mldivide(o, b)
     %\  The inverse times a column.
       if ~isa(o, 'clinalg.factor')
-        error('clinalg:call:unsupported', '\: M \ b takes a column b');
+        error('clinalg:call:unsupported', '\\: M \\ b takes a column b');
       end
       x = o.inverse * b;
     end

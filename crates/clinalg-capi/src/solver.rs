@@ -212,8 +212,8 @@ pub unsafe extern "C" fn clinalg_solve_preconditioned(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, asked) = unsafe { arguments(("x", x), params)? };
-        let given_twice = [(ClinalgPreconditioner::None as u32, ())];
-        choice("params.preconditioner", asked.preconditioner, &given_twice)?;
+        let none = [(ClinalgPreconditioner::None as u32, ())];
+        choice("params.preconditioner", asked.preconditioner, &none)?;
         let (handle, done) = krylov(&asked, Preconditioning::Inverse(preconditioner), (a, b, given))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }

@@ -33,7 +33,8 @@ const TIMED: usize = 5;
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, shape, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, seconds_assemble,
-seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures.
+seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures,
+vtk.
 seconds_assemble holds both operators with their kernels' compilation,
 seconds_solve the iteration; stored_bytes is what all blocks of the matrix take
 if stored. relative_residual is relative to the residual at the start x = b.
@@ -184,6 +185,7 @@ struct Document {
     stored_bytes: u64,
     peak_device_bytes: u64,
     pictures: Vec<String>,
+    vtk: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -333,11 +335,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let start = Instant::now();
     let (x, report) = match args.method {
         Method::Gmres => system.gmres(inverse.as_ref(), &b, args.restart, &solver, &mut |k, r| progress.step(k, r))?,
-        Method::Forward => system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?,
+        Method::Forward => {
+            progress.stage("inverting the diagonal block");
+            system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?
+        }
     };
     context.finish()?;
     let solve = start.elapsed();
     let peak = context.memory().peak_bytes;
+    progress.stage("timing products");
     let per_apply = time_product(system.matrix(), &x)?;
     let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
     progress.stage("error");
@@ -381,6 +387,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         stored_bytes: system.matrix().stored_bytes(),
         peak_device_bytes: peak,
         pictures: Vec::new(),
+        vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
     };
     if let Some(picture) = picture {
         document.draw(&picture, &mesh, &values)?;
@@ -472,6 +479,10 @@ impl Document {
             },
             subtitle: self.subtitle(),
             steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
+            residual: match (self.method, self.preconditioner) {
+                (Method::Gmres, PreconditionerArg::None) => "residual |b − A x|, relative to that of x = b",
+                _ => "relative residual |b − A x| / |b|",
+            },
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: None,
@@ -498,10 +509,11 @@ impl Document {
         out.field("matrix", format!("{form}, algorithm {}{plan}", self.algorithm))?;
         out.line("")?;
         let what = match (self.method, self.preconditioner) {
-            (Method::Forward, _) => "passes of forward elimination",
-            (_, PreconditionerArg::Opposite) => "iterations, preconditioned",
-            _ => "iterations",
+            (Method::Forward, _) => ("passes of forward elimination", "pass of forward elimination"),
+            (_, PreconditionerArg::Opposite) => ("iterations, preconditioned", "iteration, preconditioned"),
+            _ => ("iterations", "iteration"),
         };
+        let what = if self.iterations == 1 { what.1 } else { what.0 };
         out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
         out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
         if let Some(error) = self.error_l2 {
@@ -512,6 +524,9 @@ impl Document {
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         for picture in &self.pictures {
             out.field("picture", picture)?;
+        }
+        if let Some(vtk) = &self.vtk {
+            out.field("for ParaView", vtk)?;
         }
         Ok(())
     }

@@ -528,6 +528,8 @@ pub(crate) struct Convergence<'a> {
     pub(crate) subtitle: String,
     /// What is counted: cycles or iterations.
     pub(crate) steps: &'a str,
+    /// What is drawn over them.
+    pub(crate) residual: &'a str,
     pub(crate) history: &'a [f64],
     pub(crate) tolerance: f64,
     /// The relative residual that rounding leaves, where it is known.
@@ -570,7 +572,7 @@ impl Convergence<'_> {
         chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
         let x_ticks = steps.iter().map(|&x| (x, format!("{x}"))).collect();
         let y_ticks = decades.iter().map(|&y| (y, power(y))).collect();
-        label(&body, &mut chart, (self.steps, &x_ticks), ("relative residual |b − A u| / |b|", &y_ticks))?;
+        label(&body, &mut chart, (self.steps, &x_ticks), (self.residual, &y_ticks))?;
         let floor = self.floor.unwrap_or(0.0);
         for (level, other, name, colour) in
             [(self.tolerance, floor, "tolerance", GREY), (floor, self.tolerance, "rounding floor", RED)]
