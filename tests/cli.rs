@@ -1176,6 +1176,8 @@ fn boundary_elements_refuse_in_words() {
         format!("--mesh {}", path.display())
     };
     let nodes = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    let blocked = folder.path().join("blocked.vtu");
+    std::fs::create_dir(&blocked).unwrap();
     let cases = [
         ("--boundary 1+t".to_owned(), 2, "at t = 0"),
         ("--boundary x+*2".into(), 2, "column 3"),
@@ -1191,6 +1193,11 @@ fn boundary_elements_refuse_in_words() {
         ("--algorithm 6".into(), 2, "1..=5"),
         ("--algorithm 1 --precision f32".into(), 2, "double"),
         ("--method forward --preconditioner opposite".into(), 2, "direct"),
+        ("--vtk w.vtk".into(), 2, "end in .vtu"),
+        ("--plot w.gif".into(), 2, ".png or .svg"),
+        (format!("--vtk {}/nowhere/w.vtu", folder.path().display()), 5, "no such folder"),
+        (format!("--plot {}/nowhere/w.png", folder.path().display()), 5, "no such folder"),
+        (format!("--vtk {}", blocked.display()), 5, "blocked.vtu"),
         ("--refine 4 --steps 20000 --apply assembled".into(), 4, "bytes are free"),
         ("--mesh nowhere.obj".into(), 5, "nowhere.obj"),
         (write("open.obj", &format!("{nodes}f 1 3 2\nf 1 2 4\nf 1 4 3\n")), 2, "edge"),

@@ -13,6 +13,7 @@ x = @() MexMatrix(gpu, [1; 1]);
 grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
 wave = @() MexWave(gpu, 5, 0.1);
+layer = @() MexHeatOperator(gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2);
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -76,6 +77,8 @@ calls = {
   'MexWaveEnergy', {gpu, wave()}
   'MexOde', {gpu, 'u'' = -u', [0 1], 1}
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
+  'MexHeatForward', {gpu, layer()}
+  'MexHeatOpposite', {gpu, layer(), 'otf'}
   };
 end
 

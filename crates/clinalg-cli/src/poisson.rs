@@ -427,6 +427,7 @@ impl Document {
             title: format!("Poisson problem, {points} points: residual after each cycle"),
             subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
             steps: "cycle",
+            residual: "relative residual |b − A u| / |b|",
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),
