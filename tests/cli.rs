@@ -1191,7 +1191,6 @@ fn boundary_elements_refuse_in_words() {
         ("--refine 10".into(), 2, "at most 1048576"),
         ("--tol 2".into(), 2, "between 0 and 1"),
         ("--algorithm 6".into(), 2, "1..=5"),
-        ("--algorithm 1 --precision f32".into(), 2, "double"),
         ("--method forward --preconditioner opposite".into(), 2, "direct"),
         ("--vtk w.vtk".into(), 2, "end in .vtu"),
         ("--plot w.gif".into(), 2, ".png or .svg"),
