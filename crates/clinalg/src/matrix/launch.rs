@@ -2,7 +2,7 @@
 //! and before the first product with another, so that a call looks nothing up.
 
 use crate::runtime::kernel::File;
-use crate::runtime::{Kernel, Launch, Range, files};
+use crate::runtime::{Kernel, Launch, Range, Shape, files};
 use crate::tune::{BlockShape, GATHERED_BYTES, Op, RowProduct};
 use crate::{Context, DeviceInfo, Real};
 
@@ -122,11 +122,11 @@ impl Many {
     pub(super) fn csr<T: Real>(context: &Context, rows: usize, product: RowProduct, skewed: bool) -> Many {
         // NVIDIA H200, 27 points and random columns: 2.6 and 1.07 times the rate of cuSPARSE with 4 items a row.
         let (op, lanes, unroll) = match (context.shape(), product) {
-            (crate::Shape::Cpu, _) => (Op::MmCsrCpu, 1, 1),
-            (crate::Shape::Gpu, RowProduct::Long) => (Op::MmCsr, 32, 2),
-            (crate::Shape::Gpu, _) if skewed => (Op::MmCsr, 32, 2),
-            (crate::Shape::Gpu, RowProduct::Short) => (Op::MmCsr, 2, 4),
-            (crate::Shape::Gpu, RowProduct::Medium) => (Op::MmCsr, 4, 2),
+            (Shape::Cpu, _) => (Op::MmCsrCpu, 1, 1),
+            (Shape::Gpu, RowProduct::Long) => (Op::MmCsr, 32, 2),
+            (Shape::Gpu, _) if skewed => (Op::MmCsr, 32, 2),
+            (Shape::Gpu, RowProduct::Short) => (Op::MmCsr, 2, 4),
+            (Shape::Gpu, RowProduct::Medium) => (Op::MmCsr, 4, 2),
         };
         Many::new::<T>(context, op, rows, lanes, "mm_csr", &[("LANES", lanes as u64), ("UNROLL", unroll)])
     }
@@ -146,7 +146,7 @@ impl Many {
 
     /// With a dense matrix of `entries` entries and so many right-hand sides.
     fn dense<T: Real>(context: &Context, entries: usize, right: usize) -> Many {
-        if context.shape() == crate::Shape::Cpu {
+        if context.shape() == Shape::Cpu {
             return Many::new::<T>(context, Op::MmDenseCpu, entries, 1, "mm_dense_cpu", &[]);
         }
         let op = match right {
@@ -166,8 +166,8 @@ pub(crate) const PANEL_ROWS: usize = 32;
 
 fn by_shape(context: &Context, gpu: Op, cpu: Op) -> Op {
     match context.shape() {
-        crate::Shape::Gpu => gpu,
-        crate::Shape::Cpu => cpu,
+        Shape::Gpu => gpu,
+        Shape::Cpu => cpu,
     }
 }
 
@@ -176,7 +176,7 @@ const UNROLLED_DIAGONALS: u64 = 32;
 
 /// The define for the diagonals of a band that has a kernel of its own.
 fn unrolled<'a>(context: &Context, width: &'a (&'static str, u64)) -> &'a [(&'static str, u64)] {
-    match context.shape() == crate::Shape::Gpu && width.1 <= UNROLLED_DIAGONALS {
+    match context.shape() == Shape::Gpu && width.1 <= UNROLLED_DIAGONALS {
         true => std::slice::from_ref(width),
         false => &[],
     }
@@ -192,8 +192,8 @@ pub(crate) struct BandProducts {
 impl BandProducts {
     pub(super) fn new<T: Real>(context: &Context, rows: usize, width: usize) -> BandProducts {
         let one = match context.shape() {
-            crate::Shape::Cpu => chunked::<T>(context, Op::MvBandCpu, rows, (&files::BAND, "mv_band_cpu"), rows),
-            crate::Shape::Gpu => {
+            Shape::Cpu => chunked::<T>(context, Op::MvBandCpu, rows, (&files::BAND, "mv_band_cpu"), rows),
+            Shape::Gpu => {
                 let width = ("DIAGONALS", width as u64);
                 let kernel = Kernel::new(&files::BAND, "mv_band_gpu", T::PRECISION);
                 rows_gpu::<T>(context, Op::MvBand, rows, kernel.with(unrolled(context, &width)))
@@ -220,7 +220,7 @@ impl DenseProducts {
         let n = rows * cols;
         let many = [4, 8, 16].map(|right| Many::dense::<T>(context, n, right));
         let kernel = |name| Kernel::new(&files::DENSE, name, T::PRECISION);
-        if context.shape() == crate::Shape::Cpu {
+        if context.shape() == Shape::Cpu {
             // Few chunks: their parts of a column are read in one go.
             let one = chunked::<T>(context, Op::MvDenseCpu, n, (&files::DENSE, "mv_dense_cpu"), rows);
             let name = "mv_dense_transposed_cpu";
