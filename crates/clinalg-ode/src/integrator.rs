@@ -202,6 +202,17 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 if method.inputs().iter().any(|input| ![BEGIN, Input::Tolerances].contains(input)) {
                     return Err(Error::value("method", "a one-step method, or a fixed step", method.name()));
                 }
+                let least = 4.0 * T::epsilon().wide();
+                if each.is_empty() && options.relative < least {
+                    let size = stepper.stored(Slot::Input(begin)).rms()?;
+                    if options.absolute < least * size {
+                        let expected = format!(
+                            "at least {least:.1e} in this precision, or an absolute tolerance of {:.1e}",
+                            least * size
+                        );
+                        return Err(Error::value("relative", expected, format!("{:e}", options.relative)));
+                    }
+                }
                 let q = method.order().min(error_order) as f64 + 1.0;
                 let h = match options.first_step {
                     Some(h) => h,

@@ -600,6 +600,14 @@ fn what_goes_wrong_is_told() {
     ] {
         assert_eq!(run(options.clone(), 1.0).id(), "clinalg:argument:value", "{options:?}");
     }
+    // Tolerances that rounding alone does not meet.
+    let mut stepper = Reference::<f32>::new(&Method::named("dopri54").unwrap(), &system);
+    for (relative, absolute, good) in [(1e-12, 1e-14, false), (0.0, 1e-9, false), (0.0, 1e-4, true), (1e-6, 0.0, true)]
+    {
+        let options = Options { relative, absolute, ..Options::default() };
+        let done = Integrator::new(&mut stepper, 0.0, 0.1, &[1.0], &options).map(|_| ());
+        assert_eq!(done.as_ref().err().map(Error::id), (!good).then_some("clinalg:argument:value"), "{done:?}");
+    }
     // An interval of no length has the solution at its beginning.
     let mut stepper = Reference::<f64>::new(&Method::named("dopri54").unwrap(), &system);
     let mut saved = Vec::new();
