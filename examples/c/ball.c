@@ -6,16 +6,16 @@
 
 static int32_t see(clinalg_ode_step *step, void *data)
 {
-    double begin, end, y[2], time, *next = data;
-    size_t which, count;
+    double begin, end, y[2], times[2], *next = data;
+    size_t events[2], count;
 
     if (clinalg_ode_step_info(step, &begin, &end, NULL)) return 0;
     for (; *next <= end; *next += 0.1) {
         if (clinalg_ode_step_at(step, *next, y, 2)) return 0;
         printf("%.1f s  %.3f m\n", *next, y[0]);
     }
-    if (clinalg_ode_step_events(step, 1, &which, &time, &count)) return 0;
-    if (count > 0) printf("%s at %.6f s\n", which == 0 ? "highest" : "down", time);
+    if (clinalg_ode_step_events(step, 2, events, times, &count)) return 0;
+    for (size_t k = 0; k < count; ++k) printf("%s at %.6f s\n", events[k] == 0 ? "highest" : "down", times[k]);
     return 1;
 }
 
