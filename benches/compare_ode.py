@@ -9,9 +9,14 @@
 Needs Python with PyTorch; torchdiffeq and diffrax take part where they can be imported. Problems are those of `clinalg ode`, by
 Dormand and Prince's 5(4) in double precision with rtol = 1e-6, atol = 1e-9 and the root-mean-square norm. The *plain loop* is
 the same method written with PyTorch's tensors, with the controller of torchdiffeq; its right-hand side is also compiled by
-torch.compile where that works, and the faster of both counts. A time is the median of the runs after one for warming up,
-kernels built, until the solution is in the host's memory; clinalg's is `seconds` of its JSON document. The copy bandwidth is measured before and
-after. Small problems are compared with a solution by the plain loop with tolerances of 1e-10.
+torch.compile where that works, and the faster of both counts. Each side is timed twice, the median of the runs after one for
+warming up, kernels built:
+
+    device      from initial values in the device's memory until the solution is there: `seconds` of clinalg's JSON document
+    transfers   from initial values in the host's memory until the solution is there, in memory that is new each time:
+                seconds_upload + seconds + seconds_download
+
+The copy bandwidth is measured before and after. Small problems are compared with a solution by the plain loop with tolerances of 1e-10.
 """
 
 import argparse
@@ -146,6 +151,7 @@ def copy_bandwidth(torch, device, count):
 
 def peers(torch, name, n, t_end, device, runs, check, compiling):
     f, y0 = problem(torch, name, n, device)
+    host = y0.cpu()
     rows = {}
     functions = {"plain loop": f}
     try:
@@ -157,12 +163,17 @@ def peers(torch, name, n, t_end, device, runs, check, compiling):
     except Exception as why:
         print(f"  without torch.compile: {type(why).__name__} {str(why)[:60]}")
     for key, function in functions.items():
-        def run():
-            y, *counts = plain(torch, function, y0, t_end, RTOL, ATOL)
+        def run(y0=y0):
+            return plain(torch, function, y0, t_end, RTOL, ATOL)
+
+        def around():
+            y, *counts = run(host.to(device))
             return y.cpu(), *counts
 
-        seconds, times, (y, taken, rejected, evaluations) = timed(torch, device, run, runs)
-        rows[key] = dict(seconds=seconds, samples=times, steps=taken, rejected=rejected, evaluations=evaluations, y=y)
+        seconds, times, _ = timed(torch, device, run, runs)
+        whole, whole_times, (y, taken, rejected, evaluations) = timed(torch, device, around, runs)
+        rows[key] = dict(seconds=seconds, samples=times, seconds_with_transfers=whole, samples_with_transfers=whole_times)
+        rows[key].update(steps=taken, rejected=rejected, evaluations=evaluations, y=y)
     try:
         from torchdiffeq import odeint
     except ImportError as why:
@@ -177,12 +188,14 @@ def peers(torch, name, n, t_end, device, runs, check, compiling):
 
         times = torch.tensor([0.0, t_end], dtype=torch.float64, device=device)
 
-        def run():
+        def run(y0=y0):
             count[0] = 0
-            return odeint(counted, y0, times, rtol=RTOL, atol=ATOL, method="dopri5")[-1].cpu()
+            return odeint(counted, y0, times, rtol=RTOL, atol=ATOL, method="dopri5")[-1]
 
-        seconds, samples, y = timed(torch, device, run, runs)
+        seconds, samples, _ = timed(torch, device, run, runs)
+        whole, whole_samples, y = timed(torch, device, lambda: run(host.to(device)).cpu(), runs)
         rows["torchdiffeq"] = dict(seconds=seconds, samples=samples, evaluations=count[0], y=y)
+        rows["torchdiffeq"].update(seconds_with_transfers=whole, samples_with_transfers=whole_samples)
     try:
         rows["diffrax"] = diffrax_row(name, n, t_end, runs, device)
     except ImportError as why:
@@ -229,14 +242,19 @@ def diffrax_row(name, n, t_end, runs, device):
         )
         return s.ys[-1], s.stats["num_accepted_steps"], s.stats["num_rejected_steps"]
 
+    host = np.array(y0)
     solve(y0)[0].block_until_ready()
-    samples = []
+    samples, whole = [], []
     for _ in range(runs):
         start = time.perf_counter()
-        y, taken, rejected = solve(y0)
-        y = np.array(y)
+        solve(y0)[0].block_until_ready()
         samples.append(time.perf_counter() - start)
-    return dict(seconds=statistics.median(samples), samples=samples, steps=int(taken), rejected=int(rejected), y=y)
+        start = time.perf_counter()
+        y, taken, rejected = solve(jax.device_put(host))
+        y = np.array(y)
+        whole.append(time.perf_counter() - start)
+    row = dict(seconds=statistics.median(samples), samples=samples, steps=int(taken), rejected=int(rejected), y=y)
+    return row | dict(seconds_with_transfers=statistics.median(whole), samples_with_transfers=whole)
 
 
 def clinalg(torch, program, name, n, t_end, variant, runs, tight, selector):
@@ -257,6 +275,8 @@ def clinalg(torch, program, name, n, t_end, variant, runs, tight, selector):
         documents.sort(key=lambda d: d["seconds"])
         row = documents[len(documents) // 2]
         row["samples"] = [d["seconds"] for d in documents]
+        row["samples_with_transfers"] = [d["seconds_upload"] + d["seconds"] + d["seconds_download"] for d in documents]
+        row["seconds_with_transfers"] = statistics.median(row["samples_with_transfers"])
         if tight is not None:
             lines = out.read_text().splitlines()[2:]
             y = torch.tensor([float(v) for v in lines], dtype=torch.float64)
@@ -272,26 +292,32 @@ def clinalg(torch, program, name, n, t_end, variant, runs, tight, selector):
 def show(results):
     print(f"\n{results['device']}, PyTorch {results['torch']}; dopri54, f64, rtol {RTOL:g}, atol {ATOL:g}")
     print(f"copy {results['copy_before'] / 1e9:.0f} GB/s before, {results['copy_after'] / 1e9:.0f} GB/s after\n")
-    print("| problem | components | side | steps (rejected) | evaluations | time, ms | error | of copy | clinalg is faster by |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| problem | components | side | steps (rejected) | evaluations | device, ms | transfers, ms | error | of copy | clinalg is faster by, device | transfers |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
     copy = 0.5 * (results["copy_before"] + results["copy_after"])
     for case in results["cases"]:
         ours = [row for row in case["clinalg"].values() if row]
-        best = min((row["seconds"] for row in ours), default=float("nan"))
+        for row in [*ours, *case["peers"].values()]:
+            # In files of before both were told apart a time has the solution's way to the host in it.
+            if "seconds_with_transfers" not in row:
+                row["seconds_with_transfers"] = row.pop("seconds")
+        kinds = ["seconds", "seconds_with_transfers"]
+        best = {kind: min((row[kind] for row in ours if kind in row), default=float("nan")) for kind in kinds}
         rows = [(f"clinalg {row['variant']}", row, row["rhs_evaluations"]) for row in ours]
         rows += [(key, row, row.get("evaluations", "")) for key, row in case["peers"].items()]
         for key, row, evaluations in rows:
             steps = f"{row['steps']} ({row['rejected']})" if "steps" in row else ""
             error = f"{row['error']:.1e}" if "error" in row else ""
             share = ""
-            if row.get("words_per_component_step"):
+            if row.get("words_per_component_step") and "seconds" in row:
                 tried = row["steps"] + row["rejected"]
                 bytes_moved = 8.0 * row["words_per_component_step"] * row["components"] * tried
                 share = f"{bytes_moved / row['seconds'] / copy:.0%}"
-            times = "" if key.startswith("clinalg") else f"{row['seconds'] / best:.1f}"
+            taken = [f"{row[kind] * 1e3:.2f}" if kind in row else "" for kind in kinds]
+            faster = ["" if key.startswith("clinalg") or kind not in row else f"{row[kind] / best[kind]:.1f}" for kind in kinds]
             print(
                 f"| {case['problem']} {case['n']}^2 | {case['components']} | {key} | {steps} | {evaluations} "
-                f"| {row['seconds'] * 1e3:.2f} | {error} | {share} | {times} |"
+                f"| {taken[0]} | {taken[1]} | {error} | {share} | {faster[0]} | {faster[1]} |"
             )
 
 

@@ -186,6 +186,8 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["ode", "--problem", "heat2d", "--method", "nope"], &["nope", "dopri54"]),
         (vec!["ode", "--problem", "heat2d", "--variant", "nope"], &["nope", "fused"]),
         (vec!["ode", "--problem", "heat2d", "--n", "2"], &["at least 3"]),
+        (vec!["ode", "--problem", "wave1d", "--n", "3"], &["`n`", "at least 4"]),
+        (vec!["ode", "--problem", "nbody", "--n", "0"], &["at least 1"]),
         (vec!["ode", "--problem", "heat3d", "--n", "1000000"], &["1000000", "memory"]),
         (vec!["ode", "--problem", "heat2d", "--method", "rk4"], &["--h", "dopri54"]),
         (vec!["ode", "--problem", "heat2d", "--h", "0"], &["above 0"]),
@@ -636,7 +638,7 @@ fn frames_are_drawn_into_a_folder_or_beside_a_name() {
     assert!(done.code == 2 && done.stderr.contains(".png or .svg"), "{}", done.stderr);
 }
 
-const ODE_KEYS: [&str; 30] = [
+const ODE_KEYS: [&str; 32] = [
     "problem",
     "n",
     "components",
@@ -661,7 +663,9 @@ const ODE_KEYS: [&str; 30] = [
     "kernels",
     "words_per_component_step",
     "seconds_setup",
+    "seconds_upload",
     "seconds",
+    "seconds_download",
     "component_steps_per_second",
     "peak_device_bytes",
     "device",
@@ -714,6 +718,17 @@ fn integrations_meet_their_tolerance_in_plain_rust() {
     assert!(number(&report, "stiff_at") < 0.05);
     let done = without_opencl("ode --problem cusp --n 16 --variant reference --step-limit 10 --json");
     assert_eq!((done.code, &done.json()["error"]["id"]), (1, &"clinalg:ode:stepLimit".into()));
+    // A single pair, a single body.
+    for problem in ["lotka-volterra", "nbody", "inverter-chain"] {
+        let report =
+            without_opencl(&format!("ode --problem {problem} --n 1 --t-end 1 --variant reference --json")).json();
+        assert_eq!(report["n"], 1);
+        assert!(number(&report, "error_vs_reference") < 1e-2, "{report:#}");
+    }
+    // What cannot be written is told before anything is computed.
+    let done = without_opencl("ode --problem cusp --variant reference --t-end 1e9 --out /nonexistent/y.mtx");
+    assert_eq!(done.code, 5);
+    assert!(done.stderr.contains("/nonexistent: no such folder"), "{}", done.stderr);
     // Heat has an exact solution and keeps its sum.
     let report = without_opencl("ode --problem heat2d --n 9 --variant reference --rtol 1e-9 --json").json();
     assert!(report["reference"] == "exact" && number(&report, "error_vs_reference") < 1e-8, "{report:#}");

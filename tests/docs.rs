@@ -328,16 +328,29 @@ fn keys(value: &serde_json::Value, found: &mut BTreeSet<String>) {
 }
 
 #[test]
+fn raw_files_and_figures_of_the_measurements_exist() {
+    let page = text(&root().join("docs/performance.md"));
+    let files = names(&page, "2026-", |c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    // A name may end a sentence.
+    let files: Vec<_> = files.iter().map(|name| name.trim_end_matches('.')).filter(|name| name.contains('.')).collect();
+    assert!(files.len() > 10, "{files:?}");
+    for name in files {
+        assert!(root().join("benches/results").join(name).is_file(), "benches/results/{name} is not there");
+    }
+}
+
+#[test]
 fn json_keys_are_documented() {
     let page = text(&root().join("docs/guide/program.md"));
     let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
     std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
     let matrix = matrix.path().to_str().expect("a plain name");
-    let calls: [&[&str]; 7] = [
+    let calls: [&[&str]; 8] = [
         &["devices"],
         &["doctor", "--quick", "--device", "0"],
         &["poisson", "--n", "9"],
         &["heat-bem", "--mesh", "cube24", "--refine", "0", "--steps", "2"],
+        &["ode", "--problem", "lotka-volterra", "--n", "3", "--t-end", "1"],
         &["solve", matrix],
         &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
         &["tune", "--quick", "--dry-run", "--op", "reduce_cpu", "--precision", "f32"],

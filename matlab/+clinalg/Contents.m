@@ -15,6 +15,7 @@
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   wave      - a membrane in motion on the device
 %   ode       - differential equations, in the manner of ode45
+%   deval     - the solution of ode between its steps
 %   heat_operator - boundary integral operator of the heat equation
 %   heat_forward  - direct solver for such an operator
 %   heat_opposite - preconditioner for such an operator

@@ -1,11 +1,13 @@
-function [t, y, stats] = ode(rhs, tspan, y0, options)
+function [t, y, stats, te, ye, ie] = ode(rhs, tspan, y0, options)
 %clinalg.ode  Solve differential equations on the device, in the manner of ode45.
 %   [t, y, stats] = clinalg.ode(rhs, tspan, y0, options)
+%   [t, y, stats, te, ye, ie] = clinalg.ode(...)
 %   sol = clinalg.ode(...)
 %
 %   Solves y' = f(t, y) from tspan(1) to tspan(end). With two times the solution is given at the end of every
-%   step, with more at these times; row k of y is the solution at t(k). sol has the fields x, y (a column for
-%   each time) and stats.
+%   step, with more at these times; row k of y is the solution at t(k). te are the times of events, the rows of
+%   ye the solutions there and ie the numbers of the events. sol has the fields x, y (a column for each time),
+%   stats, xe, ye and ie; with two times clinalg.deval evaluates it anywhere between.
 %
 %   rhs says what the derivatives are by formulas, which become kernels of the device:
 %     a struct    field names are those of the unknowns, values the formulas of their derivatives
@@ -16,10 +18,15 @@ function [t, y, stats] = ode(rhs, tspan, y0, options)
 %   docs/guide/ode.md has all of it. y0 has all points of the first unknown, then those of the next.
 %
 %   options is a struct, as odeset makes it; upper and lower case are the same, [] is as good as nothing:
-%     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square
+%     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square;
+%                           AbsTol may be a vector with a tolerance for each number of y0
 %     InitialStep, MaxStep  first and largest step
 %     FixedStep             steps of this size instead of such that follow the error
 %     MaxSteps              most steps (default 100000)
+%     Refine                with two times: times in every step that the solution is given at (default 1, its end)
+%     Events                a formula whose zeros are looked for, or a cell with a row for each event: formula,
+%                           1 if it ends the integration there, direction (1 rising, -1 falling, 0 both) and
+%                           grid subscripts of the point; all but the formula may be left out
 %     Method                'dopri54' (default, the pair of ode45), 'bs32', 'verner65', 'dopri87', 'rk4', ...
 %     Variant               how it becomes kernels, 'auto' (default), 'fused', 'basic', ...
 %     Grid                  points along each axis; Origin and Spacing of the grid
@@ -36,7 +43,7 @@ function [t, y, stats] = ode(rhs, tspan, y0, options)
 %     [t, y] = clinalg.ode(rhs, [0 20], [2; 0], struct('Parameters', struct('mu', 1)));
 %     y(end, :)
 %
-%   See also MexOde, clinalg.wave.
+%   See also MexOde, clinalg.deval, clinalg.wave.
 if nargin < 3
   error('clinalg:argument:count', 'clinalg.ode: too few arguments; the call is clinalg.ode(rhs, tspan, y0, options)');
 end
@@ -87,27 +94,65 @@ if ~any(system == '=')
   n = o.n;
   if isempty(n), n = 64; end
 end
+system = strjoin([{system}, event_lines(o.events)], char(10));
 tol = [1e-3 1e-6];
 if ~isempty(o.reltol), tol(1) = o.reltol; end
-if ~isempty(o.abstol), tol(2) = o.abstol; end
-steps = zeros(1, 4);
-limits = {o.fixedstep, o.initialstep, o.maxstep, o.maxsteps};
-for k = 1 : 4
+if ~isempty(o.abstol), tol = [tol(1), o.abstol(:).']; end
+whole = nargout == 1 && numel(tspan) == 2;
+if whole, o.refine = 4; end
+steps = zeros(1, 5);
+limits = {o.fixedstep, o.initialstep, o.maxstep, o.maxsteps, o.refine};
+for k = 1 : 5
   if ~isempty(limits{k}), steps(k) = limits{k}; end
 end
-[t, y, stats] = clinalg_mex('MexOde', 0, system, double(tspan(:)), y0(:), tol, text(o.method), steps, ...
+[t, y, stats, te, ye, ie] = clinalg_mex('MexOde', 0, system, double(tspan(:)), y0(:), tol, text(o.method), steps, ...
   text(o.variant), data, n, isa(y0, 'single'));
 if isa(y0, 'single')
   y = single(y);
+  ye = single(ye);
 end
 if nargout == 1
-  t = struct('x', t.', 'y', y.', 'stats', stats);
+  sol = struct('x', t.', 'y', y.', 'stats', stats, 'xe', te.', 'ye', ye.', 'ie', ie.', 'inside', []);
+  if whole
+    % Five points tell the polynomial of a step.
+    sol.inside = sol.y;
+    sol.x = sol.x(1 : 4 : end);
+    sol.y = sol.y(:, 1 : 4 : end);
+  end
+  t = sol;
+end
+end
+
+function lines = event_lines(given)
+lines = {};
+if isempty(given), return; end
+if isa(given, 'function_handle')
+  error('clinalg:argument:value', ['clinalg.ode: option `Events` is a function handle, which runs on the processor ' ...
+    'only: give formulas, such as {''height'', 1, -1}']);
+end
+if ~iscell(given), given = {given}; end
+if size(given, 2) > 4
+  error('clinalg:argument:shape', 'clinalg.ode: option `Events` has %d columns, expected formula, terminal, direction, point', ...
+    size(given, 2));
+end
+for k = 1 : size(given, 1)
+  row = given(k, :);
+  row(end + 1 : 4) = {[]};
+  if ~(ischar(row{1}) || isa(row{1}, 'string'))
+    error('clinalg:argument:class', 'clinalg.ode: option `Events` has a formula of class %s, expected text', class(row{1}));
+  end
+  line = 'event';
+  if ~isempty(row{3}) && row{3} > 0, line = [line ' rising']; end
+  if ~isempty(row{3}) && row{3} < 0, line = [line ' falling']; end
+  if ~isempty(row{2}) && row{2} ~= 0, line = [line ' terminal']; end
+  if ~isempty(row{4}), line = [line ' at' sprintf(' %d', row{4} - 1)]; end
+  lines{end + 1} = [line ' = ' char(row{1})];
 end
 end
 
 function o = read_options(given)
 known = {'RelTol', 'AbsTol', 'InitialStep', 'MaxStep', 'FixedStep', 'MaxSteps', 'Method', 'Variant', 'Grid', ...
-  'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N'};
+  'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', 'Refine'};
 for k = 1 : numel(known)
   o.(lower(known{k})) = [];
 end

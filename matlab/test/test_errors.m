@@ -75,7 +75,7 @@ calls = {
   'MexWaveDisplacement', {gpu, wave(), grid_()}
   'MexWaveVelocity', {gpu, wave(), grid_()}
   'MexWaveEnergy', {gpu, wave()}
-  'MexOde', {gpu, 'u'' = -u', [0 1], 1}
+  'MexOde', {gpu, 'u'' = -u', [0 1], 1, [1e-3 1e-6], 'dopri54', 0, 'fused', [], 4, 0}
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
   'MexHeatForward', {gpu, layer()}
   'MexHeatOpposite', {gpu, layer(), 'otf'}

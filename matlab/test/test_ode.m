@@ -1,5 +1,6 @@
 function tests = test_ode()
-tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @bad_equations};
+tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
+  @events_on_a_grid, @between_steps, @tolerances_by_component, @bad_equations};
 end
 
 function like_ode45()
@@ -88,6 +89,78 @@ check_error('clinalg:argument:shape', 'tol', @() MexOde(gpu, 'x''=1', [0 1], 1, 
 MexReleaseOpenCL(gpu);
 end
 
+function events_like_ode45()
+% A ball that bounces once and passes a height twice, beside Octave's own solver.
+rhs = struct('h', 'v', 'v', '-9.81 - 0.1*v');
+o = struct('RelTol', 1e-9, 'AbsTol', 1e-10, 'Events', {{'h', 1, -1; 'h - 2', 0, 0; 'v', [], -1}});
+[t, y, stats, te, ye, ie] = clinalg.ode(rhs, [0 10], [1; 8], o);
+happens = @(t, y) deal([y(1); y(1) - 2; y(2)], [1; 0; 0], [-1; 0; -1]);
+[s, z, se, ze, je] = ode45(@(t, y) [y(2); -9.81 - 0.1 * y(2)], [0 10], [1; 8], ...
+  odeset('RelTol', 1e-10, 'AbsTol', 1e-11, 'Events', happens, 'MaxStep', 0.05));
+check(isequal(ie, [2; 3; 2; 1]) && isequal(ie, je(:)));
+check_close(te, se(:), 1e-6);
+check_close(ye, ze, 1e-5);
+check(t(end) == te(end) && isequal(y(end, :), ye(end, :)) && abs(y(end, 1)) < 1e-8);
+check_close(t(end), s(end), 1e-6);
+check(stats.accepted == numel(t) - 1);
+% With times: those before the event, and the event.
+[t, y] = clinalg.ode(rhs, [0 0.5 1 9 10], [1; 8], o);
+check(isequal(t(1 : 3), [0; 0.5; 1]) && numel(t) == 4 && size(y, 1) == 4 && abs(t(4) - te(4)) < 1e-9);
+% A single formula; nothing happens.
+[~, ~, ~, te, ye, ie] = clinalg.ode(rhs, [0 0.1], [1; 8], struct('Events', 'h + 5'));
+check(isempty(te) && isempty(ye) && isempty(ie));
+end
+
+function events_on_a_grid()
+% The point with the subscripts [3 2] cools below a level; a test problem has events as well.
+o = struct('Grid', [4 3], 'RelTol', 1e-10, 'AbsTol', 1e-12);
+o.Parameters = struct('level', 0.5);
+o.Events = {'u - level', 1, -1, [3 2]; 'u + i - 5', 0, 0, []};
+start = zeros(4, 3);
+start(3, 2) = 2;
+start(1, 1) = 9;
+sol = clinalg.ode(struct('u', '-u'), [0 5], start, o);
+check(isequal(sol.ie, [2 1]));
+check_close(sol.xe, [log(9 / 5), log(4)], 1e-9);
+check_close(sol.ye(7, 2), 0.5, 1e-9);
+check(sol.x(end) == sol.xe(2));
+[~, ~, ~, te] = clinalg.ode('lotka-volterra', [0 10], [], struct('N', 4, 'Events', {{'prey - 2', 0, 1, 2}}));
+check(~isempty(te));
+end
+
+function between_steps()
+sol = clinalg.ode(struct('x', 'v', 'v', '-x'), [0 10], [0; 1], struct('RelTol', 1e-8, 'AbsTol', 1e-10));
+t = linspace(0, 10, 333);
+check_close(clinalg.deval(sol, t), [sin(t); cos(t)], 1e-6);
+check_close(clinalg.deval(t, sol, 2), cos(t), 1e-6);
+check_close(clinalg.deval(sol, sol.x), sol.y, 1e-14);
+check(numel(sol.x) == sol.stats.accepted + 1);
+[t, y] = clinalg.ode(struct('x', 'v', 'v', '-x'), [0 10], [0; 1], struct('RelTol', 1e-8, 'AbsTol', 1e-10, 'Refine', 3));
+check(numel(t) == 3 * sol.stats.accepted + 1 && all(diff(t) > 0));
+check_close(t(4 : 3 : end).', sol.x(2 : end), 1e-15);
+check_close(y, [sin(t), cos(t)], 1e-6);
+% A method with the cubic that every method has.
+sol = clinalg.ode(struct('x', 'v', 'v', '-x'), [0 10], [0; 1], ...
+  struct('RelTol', 1e-8, 'AbsTol', 1e-10, 'Method', 'bs32'));
+t = [3.3, 0, 10, 7.1];
+check_close(clinalg.deval(sol, t), [sin(t); cos(t)], 1e-5);
+check_error('clinalg:argument:value', 'outside', @() clinalg.deval(sol, 11));
+check_error('clinalg:argument:value', 'expected what', @() clinalg.deval(struct('x', 1), 11));
+check_error('clinalg:argument:count', 'too few', @() clinalg.deval(sol));
+end
+
+function tolerances_by_component()
+% The second unknown is a thousand times as large, and as fine.
+rhs = struct('a', '-a + cos(t)', 'b', '-b + 1000*cos(t)');
+few = clinalg.ode(rhs, [0 10], [0; 0], struct('RelTol', 0, 'AbsTol', 1e-3));
+many = clinalg.ode(rhs, [0 10], [0; 0], struct('RelTol', 0, 'AbsTol', [1e-6 1e-3]));
+same = clinalg.ode(rhs, [0 10], [0; 0], struct('RelTol', 0, 'AbsTol', [1e-3; 1e-3]));
+check(isequal(few.y, same.y) && many.stats.accepted > few.stats.accepted * 0.9);
+exact = @(t) 0.5 * (cos(t) + sin(t) - exp(-t));
+check_close(many.y(1, :), exact(many.x), 2e-5);
+check_error('clinalg:argument:shape', 'tol', @() clinalg.ode(rhs, [0 1], [0; 0], struct('AbsTol', [1 1 1])));
+end
+
 function bad_equations()
 decay = struct('u', '-u');
 check_error('clinalg:ode:formula', 'column 5', @() clinalg.ode(struct('u', '1 + q'), [0 1], 1));
@@ -99,7 +172,13 @@ check_error('clinalg:argument:value', 'argument 4 `y0` holds NaN', @() clinalg.o
 check_error('clinalg:argument:value', 'y0', @() clinalg.ode(decay, [0 1], [1 2]));
 check_error('clinalg:argument:value', 'absolute', @() clinalg.ode(decay, [0 1], 1, struct('RelTol', 0, 'AbsTol', 0)));
 check_error('clinalg:argument:value', 'method', @() clinalg.ode(decay, [0 1], 1, struct('Method', 'ode15s')));
+check_error('clinalg:argument:value', 'OutputFcn', @() clinalg.ode(decay, [0 1], 1, struct('OutputFcn', @sin)));
 check_error('clinalg:argument:value', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', @sin)));
+check_error('clinalg:argument:class', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', 3)));
+check_error('clinalg:argument:shape', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', {{'u', 0, 0, 1, 1}})));
+check_error('clinalg:ode:formula', 'column 5', @() clinalg.ode(decay, [0 1], 1, struct('Events', 'u + q')));
+check_error('clinalg:argument:value', 'at 3', @() clinalg.ode(decay, [0 1], 1, struct('Events', {{'u', 0, 0, 4}})));
+check_error('clinalg:argument:value', 'refine', @() clinalg.ode(decay, [0 1], 1, struct('Refine', -1)));
 check_error('clinalg:argument:class', 'function handle', @() clinalg.ode(@(t, y) -y, [0 1], 1));
 check_error('clinalg:argument:class', 'options', @() clinalg.ode(decay, [0 1], 1, 3));
 check_error('clinalg:argument:count', 'too few', @() clinalg.ode(decay, [0 1]));

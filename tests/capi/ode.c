@@ -145,12 +145,135 @@ static void snippets(void)
     OK(clinalg_ode_release(chain));
 }
 
+/* What a run saw. */
+typedef struct {
+    size_t steps, events;
+    double times[4], worst;
+    int stop_after;
+} seen;
+
+static int32_t see(clinalg_ode_step *step, void *data)
+{
+    seen *s = data;
+    double begin, end, y[2], times[2];
+    size_t count = 0, events[2];
+    clinalg_ode_report report;
+    OK(clinalg_ode_step_info(step, &begin, &end, &report));
+    CHECK(begin < end && report.t == end && report.accepted == ++s->steps);
+    for (int k = 0; k <= 10; ++k) {
+        const double t = k == 10 ? end : begin + k * (end - begin) / 10;
+        OK(clinalg_ode_step_at(step, t, y, 2));
+        s->worst = fmax(s->worst, fmax(fabs(y[0] - sin(t)), fabs(y[1] - cos(t))));
+    }
+    FAILS(clinalg_ode_step_at(step, end + 1, y, 2), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_step_at(step, end, y, 3), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_ode_step_at(NULL, end, y, 2), CLINALG_STATUS_NULL_POINTER);
+    OK(clinalg_ode_step_events(step, 2, events, times, &count));
+    for (size_t k = 0; k < count; ++k) {
+        CHECK(events[k] == s->events % 2 && times[k] >= begin && times[k] <= end);
+        OK(clinalg_ode_step_at(step, times[k], y, 2));
+        CHECK(fabs(y[events[k] == 0 ? 1 : 0]) < 1e-7);
+        s->times[s->events++] = times[k];
+    }
+    return s->stop_after == 0 || s->steps < (size_t)s->stop_after;
+}
+
+/* Zeros of cosine and sine in turn, the solution between steps, an end by the program and by an event. */
+static void runs(void)
+{
+    const double y0[2] = {0, 1}, times[4] = {0, 1, 5, 6}, pi = acos(-1.0);
+    double y[8];
+    clinalg_handle swing = 0;
+    clinalg_ode_options options;
+    clinalg_ode_report report;
+    seen s = {0};
+
+    OK(clinalg_ode_options_default(&options));
+    options.relative = 1e-9;
+    OK(clinalg_ode_system("x' = v\nv' = -x\nevent = v", NULL, 0, 0, &swing));
+    OK(clinalg_ode_add_event(swing, "x", 0, CLINALG_ODE_DIRECTION_ANY, 0));
+    OK(clinalg_ode_run(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
+    CHECK(s.steps == report.accepted && s.worst < 1e-7 && s.events == 4 && report.t == 6.5);
+    for (int k = 0; k < 4; ++k) {
+        CHECK(fabs(s.times[k] - (k + 1) * pi / 2) < 1e-8);
+    }
+    CHECK(fabs(y[0] - sin(6.5)) < 1e-7);
+    memset(&s, 0, sizeof s);
+    s.stop_after = 3;
+    OK(clinalg_ode_run(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
+    CHECK(s.steps == 3 && report.accepted == 3 && report.t < 6.5 && fabs(y[0] - sin(report.t)) < 1e-7);
+    FAILS(clinalg_ode_run(swing, NULL, NULL, &options, 0, 1, y0, 2, NULL, NULL, y, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_ode_run(swing, NULL, NULL, &options, 1, 0, y0, 2, see, &s, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_add_event(swing, "x + q", 0, 0, 0), CLINALG_STATUS_ODE_FORMULA);
+    FAILS(clinalg_ode_add_event(swing, "x", 1, 0, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_add_event(swing, "x", 0, 3, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_add_event(swing + 1000, "x", 0, 0, 0), CLINALG_STATUS_HANDLE_FOREIGN);
+
+    /* A terminal event among times that are asked for. */
+    OK(clinalg_ode_add_event(swing, "x + 0.5", 0, CLINALG_ODE_DIRECTION_FALLING, 1));
+    OK(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, &report));
+    CHECK(fabs(report.t - 7 * pi / 6) < 1e-8 && fabs(y[2] - sin(1.0)) < 1e-7);
+    CHECK(fabs(y[4] + 0.5) < 1e-8 && isnan(y[6]) && isnan(y[7]));
+
+    /* A tolerance for each component: the one that is not asked for much decides little. */
+    {
+        const double loose[2] = {1e-3, 1e-3}, mixed[2] = {1e-10, 1e3};
+        size_t few;
+        options.relative = 0;
+        OK(clinalg_ode_set_tolerances(swing, loose, 2));
+        OK(clinalg_ode_solve(swing, NULL, NULL, &options, times, 2, y0, 2, y, &report));
+        few = report.accepted;
+        OK(clinalg_ode_set_tolerances(swing, mixed, 2));
+        OK(clinalg_ode_solve(swing, NULL, NULL, &options, times, 2, y0, 2, y, &report));
+        CHECK(report.accepted > few && fabs(y[2] - sin(1.0)) < 1e-8);
+        FAILS(clinalg_ode_set_tolerances(swing, mixed, 1), CLINALG_STATUS_LENGTH);
+        OK(clinalg_ode_set_tolerances(swing, NULL, 0));
+    }
+    OK(clinalg_ode_release(swing));
+}
+
+/* From a vector on the device to another. */
+static void vectors(void)
+{
+    double y[50];
+    clinalg_handle decay = 0, before = 0, after = 0;
+    clinalg_ode_options options;
+    clinalg_ode_report report;
+
+    for (int k = 0; k < 50; ++k) {
+        y[k] = k - 20;
+    }
+    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_system("grid 50\nu' = -u", NULL, 0, 0, &decay));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &before));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &after));
+    OK(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, &report));
+    OK(clinalg_read(after, CLINALG_PRECISION_F64, 0, 50, y));
+    for (int k = 0; k < 50; ++k) {
+        CHECK(fabs(y[k] - (k - 20) * exp(-1.0)) < 1e-4);
+    }
+    CHECK(report.t == 1 && report.accepted > 2);
+    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, before, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, decay, NULL), CLINALG_STATUS_HANDLE_FOREIGN);
+    OK(clinalg_release(after));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 49, &after));
+    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, NULL), CLINALG_STATUS_LENGTH);
+    OK(clinalg_release(after));
+    OK(clinalg_vector(CLINALG_PRECISION_F32, (float[2]){1, 2}, 2, &after));
+    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, NULL), CLINALG_STATUS_PRECISION);
+    OK(clinalg_release(after));
+    OK(clinalg_release(before));
+    OK(clinalg_ode_release(decay));
+}
+
 int main(void)
 {
     formulas();
     data();
     problems();
     snippets();
+    runs();
+    vectors();
     clinalg_shutdown();
     if (failures == 0) {
         puts("passed");

@@ -338,6 +338,24 @@ typedef enum {
 } clinalg_ode_norm;
 
 /**
+ * Which way an event's formula passes through zero.
+ */
+typedef enum {
+  /**
+   * Either way.
+   */
+  CLINALG_ODE_DIRECTION_ANY = 0,
+  /**
+   * From below 0 to above.
+   */
+  CLINALG_ODE_DIRECTION_RISING = 1,
+  /**
+   * From above 0 to below.
+   */
+  CLINALG_ODE_DIRECTION_FALLING = 2,
+} clinalg_ode_direction;
+
+/**
  * What a text of [`clinalg_device_text`] is about.
  */
 typedef enum {
@@ -454,6 +472,11 @@ typedef enum {
    */
   CLINALG_STORAGE_ON_THE_FLY = 2,
 } clinalg_storage;
+
+/**
+ * The step that `clinalg_ode_run` took last; valid in the call of the function that is given it.
+ */
+typedef struct clinalg_ode_step clinalg_ode_step;
 
 /**
  * Device memory held by the objects of the process.
@@ -610,6 +633,11 @@ typedef struct {
    */
   double largest_step;
 } clinalg_ode_report;
+
+/**
+ * A function that `clinalg_ode_run` calls after every step, with the pointer it was given; other than 0 to go on.
+ */
+typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
 
 /**
  * What a solver is asked for; fill it with `clinalg_solve_params_default` first.
@@ -1086,6 +1114,32 @@ clinalg_status clinalg_ode_release(clinalg_handle ode);
 clinalg_status clinalg_ode_set_parameter(clinalg_handle ode, const char *name, double value);
 
 /**
+ * Adds an event: the times at which `formula`, of the time, coordinates, parameters and fields at grid point `point`, passes
+ * zero in the direction, a `clinalg_ode_direction`. Other than 0 as `terminal` ends integrations there. Events are
+ * numbered from 0; those of lines `event` of a description come first. The zero is found on the interpolant of the step; signs are
+ * compared at the ends of steps.
+ *
+ * # Safety
+ * `formula` is a text that ends in zero.
+ */
+clinalg_status clinalg_ode_add_event(clinalg_handle ode,
+                                     const char *formula,
+                                     size_t point,
+                                     uint32_t direction,
+                                     int32_t terminal);
+
+/**
+ * Absolute tolerances of the components, all points of the first field first, in the place of that of the options; none
+ * (`components` is 0) takes the one of the options again.
+ *
+ * # Safety
+ * `absolute` names `components` values, or is null where that is 0.
+ */
+clinalg_status clinalg_ode_set_tolerances(clinalg_handle ode,
+                                          const double *absolute,
+                                          size_t components);
+
+/**
  * The number of fields and of points, whose product is the number of components, and how far apart in memory a formula
  * reads. Each pointer may be null.
  *
@@ -1124,7 +1178,8 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
  *
  * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
- * `report` may be null. Jumps of test problems in time are steps' ends. What fails leaves `y` as it was.
+ * `report` may be null. Jumps of test problems in time are steps' ends. Where a terminal event ended the integration, the solution
+ * there follows those at the times before, and NaN fills the rest. What fails leaves `y` as it was.
  *
  * # Safety
  * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
@@ -1140,6 +1195,84 @@ clinalg_status clinalg_ode_solve(clinalg_handle ode,
                                  size_t components,
                                  double *y,
                                  clinalg_ode_report *report);
+
+/**
+ * Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
+ * `data`; where it returns 0 the integration ends there. In `see`, `clinalg_ode_step_info` tells about the step,
+ * `clinalg_ode_step_at` gives the solution at any time inside of it and `clinalg_ode_step_events` the events. `y` gets the solution
+ * where the integration ended, `report` when that was. Otherwise as `clinalg_ode_solve`.
+ *
+ * # Safety
+ * As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
+ */
+clinalg_status clinalg_ode_run(clinalg_handle ode,
+                               const char *method,
+                               const char *variant,
+                               const clinalg_ode_options *options,
+                               double t0,
+                               double t_end,
+                               const double *y0,
+                               size_t components,
+                               clinalg_ode_see see,
+                               void *data,
+                               double *y,
+                               clinalg_ode_report *report);
+
+/**
+ * Where a step began and ended, and what the integration did up to its end. Each pointer but `step` may be null.
+ *
+ * # Safety
+ * `step` is what the function that calls this was given; the other pointers are null or valid for a write.
+ */
+clinalg_status clinalg_ode_step_info(clinalg_ode_step *step,
+                                     double *begin,
+                                     double *end,
+                                     clinalg_ode_report *report);
+
+/**
+ * The solution at a time from the step's beginning to its end, interpolated to at least third order.
+ *
+ * # Safety
+ * `step` is what the function that calls this was given; `y` has room for `components` values.
+ */
+clinalg_status clinalg_ode_step_at(clinalg_ode_step *step,
+                                   double t,
+                                   double *y,
+                                   size_t components);
+
+/**
+ * Numbers and times of the events inside a step, the first `room` of them in the order of their times; `count` gets how many there
+ * are.
+ *
+ * # Safety
+ * `step` is what the function that calls this was given; `events` and `times` have room for `room` values; `count` is valid for a
+ * write.
+ */
+clinalg_status clinalg_ode_step_events(clinalg_ode_step *step,
+                                       size_t room,
+                                       size_t *events,
+                                       double *times,
+                                       size_t *count);
+
+/**
+ * Integrates from `t0`, where the solution is the vector `y0` on the device, to `t_end`, where it is written to the vector `y`,
+ * another one of the same precision, which is what is computed in. Only numbers for the control of the steps pass through the
+ * host. Components stand in the system's own order in memory: that of the fields where the description says
+ * `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
+ *
+ * # Safety
+ * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `report` is null or valid for a
+ * write.
+ */
+clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
+                                        const char *method,
+                                        const char *variant,
+                                        const clinalg_ode_options *options,
+                                        double t0,
+                                        double t_end,
+                                        clinalg_handle y0,
+                                        clinalg_handle y,
+                                        clinalg_ode_report *report);
 
 /**
  * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.

@@ -3,12 +3,13 @@
 //! Their handles are of this module alone: nothing of them is on a device between calls.
 
 use std::collections::HashMap;
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use clinalg::{Context, Error, HandleFault};
-use clinalg_ode::integrate::{Norm, Options};
-use clinalg_ode::ivp::{Settings, Solution, solve};
+use clinalg::registry::{Kind, Object, Operand, Registry, Scalar};
+use clinalg::{Context, Error, HandleFault, Precision};
+use clinalg_ode::integrate::{Direction, Norm, Options, Report};
+use clinalg_ode::ivp::{Settings, Solution, Step, run, solve, solve_on_device};
 use clinalg_ode::problems::{Problem, problem};
 use clinalg_ode::{System, Variant};
 
@@ -66,10 +67,46 @@ pub struct ClinalgOdeReport {
     pub largest_step: f64,
 }
 
+impl From<&Report> for ClinalgOdeReport {
+    fn from(done: &Report) -> ClinalgOdeReport {
+        ClinalgOdeReport {
+            t: done.t,
+            accepted: done.accepted,
+            rejected: done.rejected,
+            rhs_evaluations: done.rhs_evaluations,
+            smallest_step: done.smallest_step,
+            largest_step: done.largest_step,
+        }
+    }
+}
+
+/// Which way an event's formula passes through zero.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgOdeDirection {
+    /// Either way.
+    Any = 0,
+    /// From below 0 to above.
+    Rising = 1,
+    /// From above 0 to below.
+    Falling = 2,
+}
+
+/// The step that `clinalg_ode_run` took last; valid in the call of the function that is given it.
+pub struct ClinalgOdeStep {
+    /// A `&mut dyn Step`.
+    step: *mut c_void,
+}
+
+/// A function that `clinalg_ode_run` calls after every step, with the pointer it was given; other than 0 to go on.
+pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
+
 /// What a handle of this module names.
 #[derive(Clone)]
 struct Ode {
     system: System,
+    /// Absolute tolerances of the components, by fields; none where they are that of the options.
+    absolute_each: Vec<f64>,
     /// Initial values and times, of the test problems.
     problem: Option<Problem>,
 }
@@ -126,7 +163,7 @@ pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode:
         }
         // SAFETY: by the contract above.
         let problem = problem(&unsafe { text("name", name)? }, n)?;
-        let handle = insert(Ode { system: problem.system.clone(), problem: Some(problem) });
+        let handle = insert(Ode { system: problem.system.clone(), absolute_each: Vec::new(), problem: Some(problem) });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
@@ -162,7 +199,7 @@ pub unsafe extern "C" fn clinalg_ode_system(
             count => data.chunks(data_length / count).map(<[f64]>::to_vec).collect(),
         };
         let system = System::from_text(&description, &parts)?;
-        let handle = insert(Ode { system, problem: None });
+        let handle = insert(Ode { system, absolute_each: Vec::new(), problem: None });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
@@ -192,7 +229,7 @@ pub unsafe extern "C" fn clinalg_ode_snippet(
             // SAFETY: by the contract above.
             snippet = snippet.functions(unsafe { text("functions", functions)? });
         }
-        let handle = insert(Ode { system: snippet.build()?, problem: None });
+        let handle = insert(Ode { system: snippet.build()?, absolute_each: Vec::new(), problem: None });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
@@ -226,6 +263,61 @@ pub unsafe extern "C" fn clinalg_ode_set_parameter(
         let mut table = table();
         let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
         Ok(Arc::make_mut(entry).system.set_parameter(&name, value)?)
+    })
+}
+
+/// Adds an event: the times at which `formula`, of the time, coordinates, parameters and fields at grid point `point`, passes
+/// zero in the direction, a `clinalg_ode_direction`. Other than 0 as `terminal` ends integrations there. Events are
+/// numbered from 0; those of lines `event` of a description come first. The zero is found on the interpolant of the step; signs are
+/// compared at the ends of steps.
+///
+/// # Safety
+/// `formula` is a text that ends in zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_add_event(
+    ode: ClinalgHandle,
+    formula: *const c_char,
+    point: usize,
+    direction: u32,
+    terminal: i32,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let formula = unsafe { text("formula", formula)? };
+        let directions = [
+            (ClinalgOdeDirection::Any as u32, Direction::Any),
+            (ClinalgOdeDirection::Rising as u32, Direction::Rising),
+            (ClinalgOdeDirection::Falling as u32, Direction::Falling),
+        ];
+        let direction = choice("direction", direction, &directions)?;
+        let mut table = table();
+        let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
+        Ok(Arc::make_mut(entry).system.add_event(&formula, point, direction, terminal != 0)?)
+    })
+}
+
+/// Absolute tolerances of the components, all points of the first field first, in the place of that of the options; none
+/// (`components` is 0) takes the one of the options again.
+///
+/// # Safety
+/// `absolute` names `components` values, or is null where that is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_set_tolerances(
+    ode: ClinalgHandle,
+    absolute: *const f64,
+    components: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let absolute = unsafe { slice("absolute", absolute, components)? };
+        let mut table = table();
+        let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
+        let expected = entry.system.components();
+        if components != 0 && components != expected {
+            return Err(Error::Length { argument: "absolute", expected, got: components }.into());
+        }
+        Arc::make_mut(entry).absolute_each = absolute.to_vec();
+        Ok(())
     })
 }
 
@@ -318,7 +410,8 @@ pub unsafe extern "C" fn clinalg_ode_options_default(options: *mut ClinalgOdeOpt
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
 ///
 /// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
-/// `report` may be null. Jumps of test problems in time are steps' ends. What fails leaves `y` as it was.
+/// `report` may be null. Jumps of test problems in time are steps' ends. Where a terminal event ended the integration, the solution
+/// there follows those at the times before, and NaN fills the rest. What fails leaves `y` as it was.
 ///
 /// # Safety
 /// `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
@@ -348,42 +441,244 @@ pub unsafe extern "C" fn clinalg_ode_solve(
         let room = count.checked_mul(components).ok_or_else(|| crate::too_many("y"))?;
         // SAFETY: by the contract above.
         let target = unsafe { slice_mut("y", y, room)? };
-        let norms = [(ClinalgOdeNorm::Rms as u32, Norm::Rms), (ClinalgOdeNorm::Max as u32, Norm::Max)];
-        let positive = |v: f64| (v != 0.0).then_some(v);
-        let options = Options {
-            relative: asked.relative,
-            absolute: asked.absolute,
-            norm: choice("norm", asked.norm, &norms)?,
-            fixed_step: positive(asked.fixed_step),
-            first_step: positive(asked.first_step),
-            largest_step: asked.largest_step,
-            step_limit: asked.step_limit,
-            stops: ode.problem.as_ref().map(|p| p.stops.clone()).unwrap_or_default(),
-            ..Options::default()
-        };
-        let mut settings = Settings { precision: precision_of(asked.precision)?, options, ..Settings::default() };
-        if !method.is_null() {
-            // SAFETY: by the contract above.
-            settings.method = unsafe { text("method", method)? }.into_owned();
-        }
-        if !variant.is_null() {
-            // SAFETY: by the contract above.
-            settings.variant = Variant::named(&unsafe { text("variant", variant)? })?;
-        }
-        let Solution { y, report: done, .. } = solve(&Context::global()?, &ode.system, times, y0, &settings)?;
-        target.copy_from_slice(&y);
-        if report.is_null() {
-            return Ok(());
-        }
-        let value = ClinalgOdeReport {
-            t: done.t,
-            accepted: done.accepted,
-            rejected: done.rejected,
-            rhs_evaluations: done.rhs_evaluations,
-            smallest_step: done.smallest_step,
-            largest_step: done.largest_step,
-        };
         // SAFETY: by the contract above.
-        unsafe { put("report", report, value) }
+        let settings = unsafe { settings(&ode, &asked, method, variant)? };
+        let Solution { y, report: done, .. } = solve(&Context::global()?, &ode.system, times, y0, &settings)?;
+        let (reached, after) = target.split_at_mut(y.len());
+        reached.copy_from_slice(&y);
+        after.fill(f64::NAN);
+        // SAFETY: by the contract above.
+        unsafe { tell(report, &done) };
+        Ok(())
     })
+}
+
+/// # Safety
+/// `report` is null or valid for a write.
+unsafe fn tell(report: *mut ClinalgOdeReport, done: &Report) {
+    if !report.is_null() {
+        // SAFETY: by the contract above.
+        unsafe { report.write(done.into()) };
+    }
+}
+
+/// # Safety
+/// `method` and `variant` are null or texts that end in zero.
+unsafe fn settings(
+    ode: &Ode,
+    asked: &ClinalgOdeOptions,
+    method: *const c_char,
+    variant: *const c_char,
+) -> Result<Settings, Fault> {
+    let norms = [(ClinalgOdeNorm::Rms as u32, Norm::Rms), (ClinalgOdeNorm::Max as u32, Norm::Max)];
+    let positive = |v: f64| (v != 0.0).then_some(v);
+    let options = Options {
+        relative: asked.relative,
+        absolute: asked.absolute,
+        absolute_each: ode.absolute_each.clone(),
+        norm: choice("norm", asked.norm, &norms)?,
+        fixed_step: positive(asked.fixed_step),
+        first_step: positive(asked.first_step),
+        largest_step: asked.largest_step,
+        step_limit: asked.step_limit,
+        stops: ode.problem.as_ref().map(|p| p.stops.clone()).unwrap_or_default(),
+        ..Options::default()
+    };
+    let mut settings = Settings { precision: precision_of(asked.precision)?, options, ..Settings::default() };
+    if !method.is_null() {
+        // SAFETY: by the contract above.
+        settings.method = unsafe { text("method", method)? }.into_owned();
+    }
+    if !variant.is_null() {
+        // SAFETY: by the contract above.
+        settings.variant = Variant::named(&unsafe { text("variant", variant)? })?;
+    }
+    Ok(settings)
+}
+
+/// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
+/// `data`; where it returns 0 the integration ends there. In `see`, `clinalg_ode_step_info` tells about the step,
+/// `clinalg_ode_step_at` gives the solution at any time inside of it and `clinalg_ode_step_events` the events. `y` gets the solution
+/// where the integration ended, `report` when that was. Otherwise as `clinalg_ode_solve`.
+///
+/// # Safety
+/// As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
+pub unsafe extern "C" fn clinalg_ode_run(
+    ode: ClinalgHandle,
+    method: *const c_char,
+    variant: *const c_char,
+    options: *const ClinalgOdeOptions,
+    t0: f64,
+    t_end: f64,
+    y0: *const f64,
+    components: usize,
+    see: ClinalgOdeSee,
+    data: *mut c_void,
+    y: *mut f64,
+    report: *mut ClinalgOdeReport,
+) -> ClinalgStatus {
+    guard(|| {
+        if options.is_null() {
+            return Err(Fault::Null("options"));
+        }
+        let Some(see) = see else { return Err(Fault::Null("see")) };
+        let ode = get(ode)?;
+        // SAFETY: by the contract above.
+        let (settings, y0) = unsafe { (settings(&ode, &*options, method, variant)?, slice("y0", y0, components)?) };
+        // SAFETY: by the contract above.
+        let target = unsafe { slice_mut("y", y, components)? };
+        let mut call = |mut step: &mut dyn Step| {
+            let mut view = ClinalgOdeStep { step: (&raw mut step).cast() };
+            // SAFETY: by the contract above; `view` is valid until the call returns.
+            Ok(unsafe { see(&raw mut view, data) } != 0)
+        };
+        let solution = run(&Context::global()?, &ode.system, [t0, t_end], y0, &settings, &mut call)?;
+        target.copy_from_slice(&solution.y[solution.y.len() - components..]);
+        // SAFETY: by the contract above.
+        unsafe { tell(report, &solution.report) };
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `step` is null or what `clinalg_ode_run` gave to the function that runs.
+unsafe fn seen<'s>(step: *mut ClinalgOdeStep) -> Result<&'s mut &'s mut dyn Step, Fault> {
+    if step.is_null() {
+        return Err(Fault::Null("step"));
+    }
+    // SAFETY: by the contract above it points to one that `clinalg_ode_run` made from a `&mut &mut dyn Step`.
+    Ok(unsafe { &mut *(*step).step.cast::<&mut dyn Step>() })
+}
+
+/// Where a step began and ended, and what the integration did up to its end. Each pointer but `step` may be null.
+///
+/// # Safety
+/// `step` is what the function that calls this was given; the other pointers are null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_step_info(
+    step: *mut ClinalgOdeStep,
+    begin: *mut f64,
+    end: *mut f64,
+    report: *mut ClinalgOdeReport,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let step = unsafe { seen(step)? };
+        for (pointer, value) in [(begin, step.begin()), (end, step.end())] {
+            if !pointer.is_null() {
+                // SAFETY: by the contract above.
+                unsafe { pointer.write(value) };
+            }
+        }
+        // SAFETY: by the contract above.
+        unsafe { tell(report, step.report()) };
+        Ok(())
+    })
+}
+
+/// The solution at a time from the step's beginning to its end, interpolated to at least third order.
+///
+/// # Safety
+/// `step` is what the function that calls this was given; `y` has room for `components` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_step_at(
+    step: *mut ClinalgOdeStep,
+    t: f64,
+    y: *mut f64,
+    components: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (step, target) = unsafe { (seen(step)?, slice_mut("y", y, components)?) };
+        let values = step.at(t)?;
+        if values.len() != components {
+            return Err(Error::Length { argument: "y", expected: values.len(), got: components }.into());
+        }
+        target.copy_from_slice(&values);
+        Ok(())
+    })
+}
+
+/// Numbers and times of the events inside a step, the first `room` of them in the order of their times; `count` gets how many there
+/// are.
+///
+/// # Safety
+/// `step` is what the function that calls this was given; `events` and `times` have room for `room` values; `count` is valid for a
+/// write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_step_events(
+    step: *mut ClinalgOdeStep,
+    room: usize,
+    events: *mut usize,
+    times: *mut f64,
+    count: *mut usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let step = unsafe { seen(step)? };
+        // SAFETY: by the contract above.
+        let (events, times) = unsafe { (slice_mut("events", events, room)?, slice_mut("times", times, room)?) };
+        let found = step.events();
+        for (k, occurrence) in found.iter().take(room).enumerate() {
+            (events[k], times[k]) = (occurrence.event, occurrence.t);
+        }
+        // SAFETY: by the contract above.
+        unsafe { put("count", count, found.len()) }
+    })
+}
+
+/// Integrates from `t0`, where the solution is the vector `y0` on the device, to `t_end`, where it is written to the vector `y`,
+/// another one of the same precision, which is what is computed in. Only numbers for the control of the steps pass through the
+/// host. Components stand in the system's own order in memory: that of the fields where the description says
+/// `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
+///
+/// # Safety
+/// `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `report` is null or valid for a
+/// write.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no named arguments")]
+pub unsafe extern "C" fn clinalg_ode_solve_vector(
+    ode: ClinalgHandle,
+    method: *const c_char,
+    variant: *const c_char,
+    options: *const ClinalgOdeOptions,
+    t0: f64,
+    t_end: f64,
+    y0: ClinalgHandle,
+    y: ClinalgHandle,
+    report: *mut ClinalgOdeReport,
+) -> ClinalgStatus {
+    guard(|| {
+        if options.is_null() {
+            return Err(Fault::Null("options"));
+        }
+        let ode = get(ode)?;
+        // SAFETY: by the contract above.
+        let settings = unsafe { settings(&ode, &*options, method, variant)? };
+        let operand = |name, handle| Operand::new(name, handle, &[Kind::Vector]);
+        let done = Registry::global().call(&[operand("y0", y0)], Some(operand("y", y)), |inputs, output| {
+            let output = output.expect("there is one");
+            match inputs[0].precision() {
+                Precision::F32 => on_device::<f32>(&ode.system, [t0, t_end], inputs[0], output, &settings),
+                Precision::F64 => on_device::<f64>(&ode.system, [t0, t_end], inputs[0], output, &settings),
+            }
+        })??;
+        // SAFETY: by the contract above.
+        unsafe { tell(report, &done) };
+        Ok(())
+    })
+}
+
+/// The errors of the objects outside, those of the integration inside.
+fn on_device<T: Scalar>(
+    system: &System,
+    span: [f64; 2],
+    y0: &Object,
+    y: &mut Object,
+    settings: &Settings,
+) -> clinalg::Result<clinalg_ode::Result<Report>> {
+    let (y0, y) = (y0.stored::<T>("y0")?.vector("y0")?, y.stored_mut::<T>("y")?.vector_mut("y")?);
+    Ok(solve_on_device(system, span, y0, y, settings))
 }

@@ -106,6 +106,20 @@ fn first_program_from_c99() {
 }
 
 #[test]
+fn a_ball_is_thrown() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/ball.c", &["-std=c99"]));
+    // 8 / 9.81 and (8 + sqrt(64 + 2 9.81)) / 9.81.
+    assert!(text.contains("highest at 0.815494 s") && text.contains("down at 1.747645 s"), "{text}");
+    assert!(text.contains("1.0 s  4.095 m"), "{text}");
+}
+
+#[test]
+fn events_from_cpp() {
+    let text = run(&mut compile(["CXX", "c++"], "tests/capi/events.cpp", &["-std=c++11"]));
+    assert!(text.ends_with("passed\n"), "{text}");
+}
+
+#[test]
 fn poisson_from_cpp() {
     let mut program = compile(["CXX", "c++"], "examples/cpp/poisson.cpp", &["-std=c++11"]);
     let text = run(program.arg("129"));

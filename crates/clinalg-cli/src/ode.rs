@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clinalg::io::matrix_market;
-use clinalg::{Context, Precision, Real, Shape};
+use clinalg::{Context, Precision, Real, Shape, Vector};
 use clinalg_ode::choose::{Measured, survey};
-use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper};
+use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper, Stored};
 use clinalg_ode::problems::{self, PROBLEMS, Problem};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{DeviceOptions, DeviceStepper, METHODS, Method, Plan, Variant};
@@ -18,6 +18,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, bytes, seconds, table};
 use crate::plot::{Field, Frames, Profile};
 use crate::progress::Way;
+use crate::solve::missing_folder;
 
 /// Integrate a system of ordinary differential equations
 ///
@@ -55,14 +56,20 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
 largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
-words_per_component_step, explain, seconds_setup, seconds,
-component_steps_per_second, peak_device_bytes, device, out, pictures. error_vs_reference is the largest
+words_per_component_step, explain, seconds_setup, seconds_upload, seconds,
+seconds_download, component_steps_per_second, peak_device_bytes, device, out,
+pictures. error_vs_reference is the largest
 difference in a component from the exact solution (reference: exact), or from one
 by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null where
 neither was computed (--reference); invariants are name, start and end of what the
 exact solution keeps; kernels counts those of a step, words_per_component_step the
-numbers they read and write for a component; seconds is the integration until the
-solution is in the host's memory, without set-up, the reference and pictures.
+numbers they read and write for a component. seconds is the integration, from the
+initial values in the device's memory to the solution there: the first step's size,
+all steps, those thrown away, a check that the solution is finite.
+seconds_upload and seconds_download are the ways to the device and back, for
+solutions of frames as well; seconds_setup is all before, mostly the building of
+kernels, and whether a fixed step is stable. The reference and pictures are in
+none of them.
 
 Examples:
   clinalg ode --problem bruss2d-mix --rtol 1e-8
@@ -96,7 +103,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["problem", "plot", "list"])]
     graph: Option<PathBuf>,
     /// Grid points along each axis; pairs, inverters or bodies where there is no grid [default: see --list]
-    #[arg(long, value_parser = args::points, allow_hyphen_values = true)]
+    #[arg(long, value_parser = args::positive, allow_hyphen_values = true)]
     n: Option<usize>,
     /// The method, one of --list
     #[arg(long, value_name = "NAME", default_value = "dopri54")]
@@ -227,7 +234,9 @@ struct Document {
     words_per_component_step: Option<f64>,
     explain: Option<String>,
     seconds_setup: f64,
+    seconds_upload: f64,
     seconds: f64,
+    seconds_download: f64,
     component_steps_per_second: f64,
     peak_device_bytes: u64,
     device: Option<DeviceName>,
@@ -453,6 +462,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let method = args.method()?;
     let variant = variant(&args.variant)?;
     let mut steps_options = args.options(&problem, &method)?;
+    if let Some(folder) = args.out.as_deref().and_then(missing_folder) {
+        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+    }
     let frames = args.plot.as_deref().map(|path| Frames::new(path, "ode", args.frames)).transpose()?;
     let drawn = match (&frames, &args.field) {
         (Some(_), Some(field)) => problem.system.fields().iter().position(|name| name == field).ok_or_else(|| {
@@ -506,7 +518,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         words_per_component_step: None,
         explain: None,
         seconds_setup: 0.0,
+        seconds_upload: 0.0,
         seconds: 0.0,
+        seconds_download: 0.0,
         component_steps_per_second: 0.0,
         peak_device_bytes: 0,
         device: context.as_ref().map(|c| c.device().into()),
@@ -526,11 +540,21 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
                 stepper.measure()?;
                 document.explain = Some(stepper.explain());
             }
-            integrate(&mut stepper, &problem, t_end, &steps_options, &way, start, &mut film)?
+            let values = start_values(&problem);
+            let before_upload = Instant::now();
+            let y0 = Vector::from_slice(context, &values)?;
+            context.finish()?;
+            let upload = before_upload.elapsed();
+            drop(values);
+            let run = Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload };
+            run.integrate(&mut stepper, (&y0).into(), &mut film)?
         }
         _ => {
             let mut stepper = Reference::<T>::new(&method, &problem.system);
-            integrate(&mut stepper, &problem, t_end, &steps_options, &way, start, &mut film)?
+            let y0 = start_values(&problem);
+            let run =
+                Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload: Duration::ZERO };
+            run.integrate(&mut stepper, (&y0).into(), &mut film)?
         }
     };
     let (y, report) = (done.y, done.report);
@@ -544,7 +568,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     (document.smallest_step, document.largest_step) = (report.smallest_step, report.largest_step);
     document.stiff_at = report.stiff;
     document.seconds_setup = done.setup.as_secs_f64();
+    document.seconds_upload = done.upload.as_secs_f64();
     document.seconds = done.solving.as_secs_f64();
+    document.seconds_download = done.download.as_secs_f64();
     document.component_steps_per_second =
         problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
     document.peak_device_bytes = context.as_ref().map_or(0, |c| c.memory().peak_bytes);
@@ -698,55 +724,85 @@ fn tight(problem: &Problem, t_end: f64) -> Result<Vec<f64>, Failure> {
     Ok(integrator.solution()?)
 }
 
+fn start_values<T: Real>(problem: &Problem) -> Vec<T> {
+    problem.y0.iter().map(|v| T::of(*v)).collect()
+}
+
 struct Done<T> {
     y: Vec<T>,
     report: Report,
     setup: Duration,
+    upload: Duration,
     solving: Duration,
+    download: Duration,
 }
 
-/// Integrates; the solution is kept for the pictures where `options` say so.
-fn integrate<T: Real, S: Stepper<T>>(
-    stepper: &mut S,
-    problem: &Problem,
+/// An integration whose initial values are where the steps are computed.
+struct Run<'a> {
+    problem: &'a Problem,
     t_end: f64,
-    options: &Options,
-    way: &Way,
+    options: &'a Options,
+    way: &'a Way,
+    /// Beginning of the set-up.
     start: Instant,
-    film: &mut Film,
-) -> Result<Done<T>, Failure> {
-    let y0: Vec<T> = problem.y0.iter().map(|v| T::of(*v)).collect();
-    // Kernels are built where they are needed first: a step that is not taken.
-    stepper.set(&vec![y0.clone(); stepper.method().inputs().len()])?;
-    let tolerance = clinalg_ode::integrate::Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
-    stepper.trial(problem.t0, 0.0, &tolerance)?;
-    stepper.solution()?;
-    let integrator = Integrator::new(stepper, problem.t0, t_end, &y0, options)?;
-    let setup = start.elapsed();
-    let start = Instant::now();
-    let mut told = Instant::now();
-    let mut saving = Duration::ZERO;
-    let mut integrator = integrator
-        .on_save(|t, y| {
-            let start = Instant::now();
-            film.keep(problem, t, y);
-            saving += start.elapsed();
-        })
-        .on_progress(|report| {
-            if told.elapsed() > Duration::from_millis(50) {
-                told = Instant::now();
-                let part = (report.t - problem.t0) / (t_end - problem.t0);
-                way.reached(
-                    part,
-                    format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
-                );
-            }
-            true
-        });
-    integrator.run()?;
-    let y = integrator.solution()?;
-    let report = integrator.into_report();
-    Ok(Done { y, report, setup, solving: start.elapsed().saturating_sub(saving) })
+    /// Part of it that was the way of the initial values to the device.
+    upload: Duration,
+}
+
+impl Run<'_> {
+    /// Integrates; the solution is kept for the pictures where the options say so.
+    fn integrate<T: Real, S: Stepper<T>>(
+        self,
+        stepper: &mut S,
+        y0: Stored<'_, T>,
+        film: &mut Film,
+    ) -> Result<Done<T>, Failure> {
+        let Run { problem, t_end, options, way, start, upload } = self;
+        // Kernels are built where they are needed first: a step that is not taken, and all that comes before a first one.
+        let tolerance = clinalg_ode::integrate::Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
+        stepper.trial(problem.t0, 0.0, &tolerance)?;
+        drop(Integrator::new(stepper, problem.t0, t_end, y0, options)?);
+        let setup = start.elapsed().saturating_sub(upload);
+        // That a fixed step is stable is known by now.
+        let options = Options { watch_stability: options.fixed_step.is_none(), ..options.clone() };
+        let start = Instant::now();
+        let integrator = Integrator::new(stepper, problem.t0, t_end, y0, &options)?;
+        let mut told = Instant::now();
+        let (mut saving, mut saved) = (Duration::ZERO, Duration::ZERO);
+        let mut integrator = integrator
+            .on_save_stored(|t, y| {
+                let start = Instant::now();
+                match y {
+                    Stored::Host(y) => film.keep(problem, t, y),
+                    Stored::Device(y) => {
+                        let y = y.to_vec()?;
+                        saved += start.elapsed();
+                        film.keep(problem, t, &y);
+                    }
+                }
+                saving += start.elapsed();
+                Ok(())
+            })
+            .on_progress(|report| {
+                if told.elapsed() > Duration::from_millis(50) {
+                    told = Instant::now();
+                    let part = (report.t - problem.t0) / (t_end - problem.t0);
+                    way.reached(
+                        part,
+                        format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
+                    );
+                }
+                true
+            });
+        integrator.run()?;
+        integrator.stored()?;
+        let all = start.elapsed();
+        let start = Instant::now();
+        let y = integrator.stored()?.to_vec()?;
+        let back = start.elapsed();
+        let report = integrator.into_report();
+        Ok(Done { y, report, setup, upload, solving: all.saturating_sub(saving), download: back + saved })
+    }
 }
 
 /// What the pictures show, kept until all of it is known: they share their colours.
@@ -867,9 +923,11 @@ impl Document {
             out.field("kept", format!("{name}: {start:.6e}, changed by {:+.1e}", end - start))?;
         }
         let rate = self.component_steps_per_second;
-        let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds));
+        let time = format!("set-up {}, integration {}", seconds(self.seconds_setup), seconds(self.seconds));
         out.field("time", format!("{time}: {rate:.3e} components stepped a second"))?;
         if self.device.is_some() {
+            let ways = [seconds(self.seconds_upload), seconds(self.seconds_download)];
+            out.field("transfers", format!("{} to the device, {} back", ways[0], ways[1]))?;
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }
         if let Some(path) = &self.out {

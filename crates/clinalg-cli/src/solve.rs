@@ -217,7 +217,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 /// The folder of `path` where it does not exist.
-fn missing_folder(path: &Path) -> Option<&Path> {
+pub(crate) fn missing_folder(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }
 

@@ -48,11 +48,11 @@ pub struct DeviceStepper<T: Real> {
     many: Option<Schedule>,
     /// Which of them ran last.
     tried: Tried,
-    buffers: Vec<Buffer<T>>,
+    buffers: Vec<Vector<T>>,
     /// Which buffer plays which part of the plan; changes when a step is taken.
     roles: Vec<usize>,
     parameters: Buffer<T>,
-    partial: Buffer<T>,
+    partial: Vector<T>,
     /// Why this variant runs, where nobody said which.
     reason: Option<String>,
     /// Seconds of a step, where they were measured.
@@ -71,6 +71,9 @@ pub struct Timing {
     /// Bytes read and written in a second by a copy of a vector.
     pub copy: f64,
 }
+
+/// Most parts of an error norm that are read back; more are joined on the device first.
+const PARTIALS: usize = 8192;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Tried {
@@ -145,7 +148,7 @@ impl<T: Real> DeviceStepper<T> {
             false => None,
         };
         let n = system.components();
-        let zeroed = |len| Buffer::zeroed(context, len).map_err(Error::from);
+        let zeroed = |len| Vector::zeros(context, len).map_err(Error::from);
         let count = many.as_ref().map_or(0, |m| m.plan.buffers()).max(one.plan.buffers());
         check_memory::<T>(context, method, system, options, count)?;
         let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
@@ -156,7 +159,7 @@ impl<T: Real> DeviceStepper<T> {
             roles: (0..count).collect(),
             tried: Tried::One,
             buffers,
-            parameters: zeroed(system.constants::<T>().len().max(1))?,
+            parameters: Buffer::zeroed(context, system.constants::<T>().len().max(1))?,
             partial: zeroed(one.partials.max(1))?,
             one,
             many,
@@ -289,9 +292,9 @@ impl<T: Real> DeviceStepper<T> {
                 Arg::real::<T>(tolerance.absolute),
                 Arg::U32(u32::from(tolerance.norm == Norm::Max)),
                 self.parameters.arg(),
-                self.partial.arg(),
+                self.partial.buffer().arg(),
             ]);
-            args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].arg()));
+            args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].buffer().arg()));
             // SAFETY: the arguments are those that `Writer::open` writes, in its order; all buffers are of this context and
             // have the components that the kernels were made for, `partial` one value for each item or work-group that
             // writes there.
@@ -301,7 +304,7 @@ impl<T: Real> DeviceStepper<T> {
         Ok(())
     }
 
-    fn vector(&self, value: Value) -> &Buffer<T> {
+    fn vector(&self, value: Value) -> &Vector<T> {
         &self.buffers[self.roles[self.one.plan.place(value).expect("inputs and what is carried on are stored")]]
     }
 }
@@ -333,9 +336,16 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         if !self.one.plan.graph().has_error() {
             return Ok(None);
         }
+        let mean = |sum: f64| (sum / self.components().max(1) as f64).sqrt();
+        if self.partial.len() > PARTIALS {
+            return Ok(Some(match tolerance.norm {
+                Norm::Rms => mean(ops::sum(&self.partial)?.wide()),
+                Norm::Max => ops::norm_inf(&self.partial)?.wide(),
+            }));
+        }
         let parts = self.partial.to_vec()?;
         Ok(Some(match tolerance.norm {
-            Norm::Rms => (parts.iter().map(|v| v.wide()).sum::<f64>() / self.components().max(1) as f64).sqrt(),
+            Norm::Rms => mean(parts.iter().map(|v| v.wide()).sum()),
             // `f64::max` would lose NaN.
             Norm::Max => parts.iter().map(|v| v.wide()).fold(0.0, |m: f64, q| if m.is_nan() || q <= m { m } else { q }),
         }))
@@ -393,12 +403,7 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
     fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()> {
         let place = self.one.plan.graph().inputs()[input];
         let role = self.roles[self.one.plan.place(place).expect("inputs are stored")];
-        match from {
-            Stored::Host(values) => self.buffers[role].write(values)?,
-            Stored::Device(buffer) if buffer.context().same(&self.context) => self.buffers[role].copy_from(buffer)?,
-            Stored::Device(buffer) => self.buffers[role].write(&buffer.to_vec()?)?,
-        }
-        Ok(())
+        from.copy_to(&mut self.buffers[role])
     }
 }
 

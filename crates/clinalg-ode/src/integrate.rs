@@ -18,8 +18,7 @@
 //!
 //! [`Integrator`] does the same step by step, with events, progress and dense output.
 
-use clinalg::Real;
-use clinalg::runtime::Buffer;
+use clinalg::{Real, Vector, ops};
 use serde::Serialize;
 
 pub use crate::events::{Direction, Event, Occurrence};
@@ -62,15 +61,61 @@ pub enum Slot {
     Result,
 }
 
-/// Where a vector is.
+/// Where a vector is; slices and vectors turn into it.
+#[derive(Debug)]
 pub enum Stored<'a, T: Real> {
     /// In the memory of the host.
     Host(&'a [T]),
     /// On a device.
-    Device(&'a Buffer<T>),
+    Device(&'a Vector<T>),
+}
+
+impl<T: Real> Clone for Stored<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Real> Copy for Stored<'_, T> {}
+
+impl<'a, T: Real> From<&'a [T]> for Stored<'a, T> {
+    fn from(values: &'a [T]) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Stored<'a, T> {
+    fn from(values: &'a [T; N]) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real> From<&'a Vec<T>> for Stored<'a, T> {
+    fn from(values: &'a Vec<T>) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real> From<&'a Vector<T>> for Stored<'a, T> {
+    fn from(values: &'a Vector<T>) -> Self {
+        Stored::Device(values)
+    }
 }
 
 impl<T: Real> Stored<'_, T> {
+    /// Number of components.
+    pub fn len(&self) -> usize {
+        match self {
+            Stored::Host(values) => values.len(),
+            Stored::Device(vector) => vector.len(),
+        }
+    }
+
+    /// Whether there is no component.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The whole vector.
     ///
     /// # Errors
@@ -78,35 +123,73 @@ impl<T: Real> Stored<'_, T> {
     pub fn to_vec(&self) -> Result<Vec<T>> {
         Ok(match self {
             Stored::Host(values) => values.to_vec(),
-            Stored::Device(buffer) => buffer.to_vec()?,
+            Stored::Device(vector) => vector.to_vec()?,
         })
     }
 
-    /// Some of its components; few of them are read one by one.
+    /// Copies it to a vector on a device; what is on the same device stays there.
+    ///
+    /// # Errors
+    /// [`clinalg::Error::Length`] for another length; those of the device.
+    pub fn copy_to(&self, target: &mut Vector<T>) -> Result<()> {
+        Ok(match self {
+            Stored::Host(values) => target.write(values)?,
+            Stored::Device(vector) if vector.context().same(target.context()) => target.copy_from(vector)?,
+            Stored::Device(vector) => target.write(&vector.to_vec()?)?,
+        })
+    }
+
+    /// Whether no component is infinite or NaN; looked at where the vector is.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn all_finite(&self) -> Result<bool> {
+        Ok(match self {
+            Stored::Host(values) => values.iter().all(|v| v.is_finite()),
+            Stored::Device(vector) => ops::norm_inf(*vector)?.is_finite(),
+        })
+    }
+
+    /// Root of the mean square of the components; 0 for none.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn rms(&self) -> Result<f64> {
+        let n = self.len().max(1) as f64;
+        Ok(match self {
+            Stored::Host(values) => (values.iter().map(|v| v.wide() * v.wide()).sum::<f64>() / n).sqrt(),
+            Stored::Device(vector) => ops::norm2(*vector)?.wide() / n.sqrt(),
+        })
+    }
+
+    /// Some of its components. Those of a device are read alone where they are few or near each other.
     ///
     /// # Errors
     /// Those of the device; [`Error::Value`] past the end.
     pub fn pick(&self, components: &[usize]) -> Result<Vec<T>> {
         const ONE_BY_ONE: usize = 16;
-        let n = match self {
-            Stored::Host(values) => values.len(),
-            Stored::Device(buffer) => buffer.len(),
-        };
+        const NEAR: usize = 4096;
+        let n = self.len();
         if let Some(k) = components.iter().find(|k| **k >= n) {
             return Err(Error::value("component", format!("below {n}"), k));
         }
+        let (Some(low), Some(high)) = (components.iter().min(), components.iter().max()) else { return Ok(Vec::new()) };
+        let of = |all: &[T], first: usize| components.iter().map(|k| all[*k - first]).collect();
         match self {
-            Stored::Device(buffer) if components.len() <= ONE_BY_ONE => {
+            Stored::Host(values) => Ok(of(values, 0)),
+            Stored::Device(vector) if high - low < NEAR => {
+                let mut all = vec![T::zero(); high - low + 1];
+                vector.buffer().read_range(*low, &mut all)?;
+                Ok(of(&all, *low))
+            }
+            Stored::Device(vector) if components.len() <= ONE_BY_ONE => {
                 let mut values = vec![T::zero(); components.len()];
                 for (value, k) in values.iter_mut().zip(components) {
-                    buffer.read_range(*k, std::slice::from_mut(value))?;
+                    vector.buffer().read_range(*k, std::slice::from_mut(value))?;
                 }
                 Ok(values)
             }
-            _ => {
-                let all = self.to_vec()?;
-                Ok(components.iter().map(|k| all[*k]).collect())
-            }
+            Stored::Device(vector) => Ok(of(&vector.to_vec()?, 0)),
         }
     }
 }
@@ -355,11 +438,11 @@ impl Options {
 /// [`Error::Value`] for a method without error estimate where steps follow it, `t_end` before `t0`, a solution that is not
 /// finite at the beginning, tolerances that are negative or both zero, or other options outside their ranges;
 /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; those of the device.
-pub fn integrate<T: Real, S: Stepper<T>>(
+pub fn integrate<'y, T: Real, S: Stepper<T>>(
     stepper: &mut S,
     t0: f64,
     t_end: f64,
-    y0: &[T],
+    y0: impl Into<Stored<'y, T>>,
     options: &Options,
     see: &mut dyn FnMut(f64, &[T]),
 ) -> Result<(Vec<T>, Report)> {
@@ -368,17 +451,55 @@ pub fn integrate<T: Real, S: Stepper<T>>(
     Ok((integrator.solution()?, integrator.into_report()))
 }
 
+/// As [`integrate`], from a vector on a device to one that is written there: nothing but numbers for the control of the steps
+/// passes through the host. Components have the system's own order in memory ([`System::component`](crate::System::component)).
+///
+/// ```
+/// use clinalg::{Context, Vector};
+/// use clinalg_ode::integrate::{Options, integrate_on_device};
+/// use clinalg_ode::{DeviceStepper, Grid, Method, System, Variant};
+///
+/// let context = Context::global()?;
+/// let decay = System::builder(Grid::unit(&[1000])).field("u", "-u").build()?;
+/// let mut stepper = DeviceStepper::<f64>::new(&context, &Method::named("dopri54")?, &decay, Variant::Fused)?;
+/// let y0 = Vector::filled(&context, 1000, 1.0)?;
+/// let mut y = Vector::uninit(&context, 1000)?;
+/// let report = integrate_on_device(&mut stepper, 0.0, 1.0, &y0, &mut y, &Options::default())?;
+/// assert!((y.to_vec()?[999] - (-1.0_f64).exp()).abs() < 1e-6);
+/// assert!(report.accepted > 3);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`integrate`]; [`clinalg::Error::Length`] for a `y` of another length. `y` is written at the end only.
+pub fn integrate_on_device<T: Real, S: Stepper<T>>(
+    stepper: &mut S,
+    t0: f64,
+    t_end: f64,
+    y0: &Vector<T>,
+    y: &mut Vector<T>,
+    options: &Options,
+) -> Result<Report> {
+    if y.len() != stepper.components() {
+        return Err(clinalg::Error::Length { argument: "y", expected: stepper.components(), got: y.len() }.into());
+    }
+    let mut integrator = Integrator::new(stepper, t0, t_end, y0, options)?;
+    integrator.run()?;
+    integrator.stored()?.copy_to(y)?;
+    Ok(integrator.into_report())
+}
+
 /// The solution from `t0` to `t_end` in `steps` steps of equal size. What multi-step methods need from before the first step
 /// is computed with the method of Prince and Dormand 8(7), in steps a quarter as large.
 ///
 /// # Errors
 /// [`Error::Value`] for no steps, too few for a multi-step method, `t_end` before `t0`, a step that does not advance the
 /// time, or a solution that is not finite at the beginning; [`Error::NotFinite`] when it is not at the end; those of the device.
-pub fn integrate_fixed<T: Real, S: Stepper<T>>(
+pub fn integrate_fixed<'y, T: Real, S: Stepper<T>>(
     stepper: &mut S,
     t0: f64,
     t_end: f64,
-    y0: &[T],
+    y0: impl Into<Stored<'y, T>>,
     steps: usize,
 ) -> Result<(Vec<T>, Report)> {
     let first = stepper.method().start_steps();

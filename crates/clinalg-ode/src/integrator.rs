@@ -54,18 +54,18 @@ pub struct Integrator<'a, T: Real, S: Stepper<T>> {
     control: Control,
     events: Vec<(Event<'a>, f64)>,
     dense: Option<Dense<S>>,
-    /// Where stiffness is looked for.
+    /// What looks for stiffness, where its vectors are small enough to be kept.
     power: Option<PowerMethod<S>>,
-    stiffness: Stiffness,
+    stiffness: Option<Stiffness>,
     on_save: Option<Save<'a, T>>,
+    on_event: Option<OnEvent<'a, T>>,
     on_progress: Option<Progress<'a>>,
     report: Report,
-    /// The solution at a terminal event, which is inside of the last step.
-    at_event: Option<Vec<T>>,
     ended: bool,
 }
 
-type Save<'a, T> = Box<dyn FnMut(f64, &[T]) + 'a>;
+type Save<'a, T> = Box<dyn FnMut(f64, Stored<'_, T>) -> Result<()> + 'a>;
+type OnEvent<'a, T> = Box<dyn FnMut(&Occurrence, Stored<'_, T>) -> Result<()> + 'a>;
 type Progress<'a> = Box<dyn FnMut(&Report) -> bool + 'a>;
 
 /// What decides on the next step.
@@ -118,13 +118,23 @@ const AT_ONCE: usize = 256;
 const LOOK: (usize, usize) = (100, 10);
 /// Looks that must find it.
 const HITS: usize = 4;
+/// Components up to which the vectors for a look are there from the beginning. Others are made for each look.
+const KEPT: usize = 1 << 20;
 
 impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
-    /// An integration from `t0` to `t_end`.
+    /// An integration from `t0` to `t_end`; `y0` is copied to where the stepper computes. All kernels that every
+    /// integration with these options runs are built here.
     ///
     /// # Errors
     /// Those of [`integrate`](crate::integrate::integrate) for bad arguments, and [`Error::Unstable`].
-    pub fn new(stepper: &'a mut S, t0: f64, t_end: f64, y0: &[T], options: &Options) -> Result<Integrator<'a, T, S>> {
+    pub fn new<'y>(
+        stepper: &'a mut S,
+        t0: f64,
+        t_end: f64,
+        y0: impl Into<Stored<'y, T>>,
+        options: &Options,
+    ) -> Result<Integrator<'a, T, S>> {
+        let y0 = y0.into();
         options.check()?;
         if !t0.is_finite() {
             return Err(Error::value("t0", "a finite number", t0));
@@ -134,9 +144,6 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         }
         if y0.len() != stepper.components() {
             return Err(Error::value("y0", format!("{} components", stepper.components()), y0.len()));
-        }
-        if let Some(k) = y0.iter().position(|v| !v.is_finite()) {
-            return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
         }
         if let Some(t) = options.save_at.iter().find(|t| !(**t >= t0 && **t <= t_end)) {
             return Err(Error::value("save_at", format!("times from {t0} to {t_end}"), t));
@@ -150,7 +157,12 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         let mut stops = sorted(&options.stops, &|t| t > t0 && t < t_end);
         stops.push(t_end);
         let begin = stepper.method().begin();
-        stepper.load(begin, Stored::Host(y0))?;
+        stepper.load(begin, y0)?;
+        if !stepper.stored(Slot::Input(begin)).all_finite()? {
+            let y0 = y0.to_vec()?;
+            let k = y0.iter().position(|v| !v.is_finite()).expect("one of them is not");
+            return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
+        }
         let tolerance = Tolerance { relative: options.relative, absolute: options.absolute, norm: options.norm };
         let each: Vec<T> = options.absolute_each.iter().map(|v| T::of(*v)).collect();
         let input = stepper.method().inputs().iter().position(|input| *input == Input::Tolerances);
@@ -178,7 +190,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                     return Err(Error::value("h", "large enough to advance the time", h));
                 }
                 if options.watch_stability && t_end > t0 {
-                    stability::check_step(&*stepper, t0, h.min(t_end - t0), y0)?;
+                    stability::check_step(&*stepper, t0, h.min(t_end - t0))?;
                 }
                 Control::Fixed { h, segment: None }
             }
@@ -190,10 +202,21 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
                 if method.inputs().iter().any(|input| ![BEGIN, Input::Tolerances].contains(input)) {
                     return Err(Error::value("method", "a one-step method, or a fixed step", method.name()));
                 }
+                let least = 4.0 * T::epsilon().wide();
+                if each.is_empty() && options.relative < least {
+                    let size = stepper.stored(Slot::Input(begin)).rms()?;
+                    if options.absolute < least * size {
+                        let expected = format!(
+                            "at least {least:.1e} in this precision, or an absolute tolerance of {:.1e}",
+                            least * size
+                        );
+                        return Err(Error::value("relative", expected, format!("{:e}", options.relative)));
+                    }
+                }
                 let q = method.order().min(error_order) as f64 + 1.0;
                 let h = match options.first_step {
                     Some(h) => h,
-                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, y0, q - 1.0, &tolerance, &each)?,
+                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, q - 1.0, &tolerance, &each)?,
                     None => 1.0,
                 };
                 Control::Adaptive { q, h, old: 1.0, rejected_before: false, not_finite: false }
@@ -206,13 +229,15 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             new.prepare()?;
             dense = Some(new);
         }
-        let mut power = None;
+        let (mut power, mut stiffness) = (None, None);
         if moving && options.watch_stability && options.fixed_step.is_none() {
-            let mut new = PowerMethod::new(&*stepper, y0)?;
-            new.estimate(&*stepper, t0, None)?;
-            power = Some(new);
+            if y0.len() <= KEPT {
+                let mut new = PowerMethod::new(&*stepper)?;
+                new.prepare(t0)?;
+                power = Some(new);
+            }
+            stiffness = Some(Stiffness { next: LOOK.0, hits: 0, limit: stepper.method().real_stability_limit() });
         }
-        let limit = if power.is_some() { stepper.method().real_stability_limit() } else { 0.0 };
         Ok(Integrator {
             stepper,
             options: options.clone(),
@@ -223,19 +248,38 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             events: Vec::new(),
             dense,
             power,
-            stiffness: Stiffness { next: LOOK.0, hits: 0, limit },
+            stiffness,
             on_save: None,
+            on_event: None,
             on_progress: None,
             report: Report::new(t0),
-            at_event: None,
             ended: !moving,
         })
     }
 
     /// Calls `see` with the time and the solution at each of [`Options::save_at`].
     #[must_use]
-    pub fn on_save(mut self, see: impl FnMut(f64, &[T]) + 'a) -> Self {
+    pub fn on_save(self, mut see: impl FnMut(f64, &[T]) + 'a) -> Self {
+        self.on_save_stored(move |t, y| {
+            match y {
+                Stored::Host(y) => see(t, y),
+                Stored::Device(y) => see(t, &y.to_vec()?),
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`Integrator::on_save`], with the solution where it is; an error of `see` ends the integration.
+    #[must_use]
+    pub fn on_save_stored(mut self, see: impl FnMut(f64, Stored<'_, T>) -> Result<()> + 'a) -> Self {
         self.on_save = Some(Box::new(see));
+        self
+    }
+
+    /// Calls `see` for each event with the solution at its time; an error of `see` ends the integration.
+    #[must_use]
+    pub fn on_event(mut self, see: impl FnMut(&Occurrence, Stored<'_, T>) -> Result<()> + 'a) -> Self {
+        self.on_event = Some(Box::new(see));
         self
     }
 
@@ -277,15 +321,19 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     /// # Errors
     /// [`Error::NotFinite`] when it is not finite; those of the device.
     pub fn solution(&self) -> Result<Vec<T>> {
-        let y = match &self.at_event {
-            Some(y) => y.clone(),
-            None => self.stepper.solution()?,
-        };
-        self.finite(y)
+        self.stored()?.to_vec()
     }
 
-    fn finite(&self, y: Vec<T>) -> Result<Vec<T>> {
-        match y.iter().all(|v| v.is_finite()) {
+    /// The solution at [`Integrator::t`], where it is: steppers on a device keep it there.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] when it is not finite; those of the device.
+    pub fn stored(&self) -> Result<Stored<'_, T>> {
+        self.finite(self.stepper.stored(Slot::Input(self.stepper.method().begin())))
+    }
+
+    fn finite<'y>(&self, y: Stored<'y, T>) -> Result<Stored<'y, T>> {
+        match y.all_finite()? {
             true => Ok(y),
             false => Err(Error::NotFinite { t: self.report.t, h: self.report.largest_step }),
         }
@@ -305,7 +353,8 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             return Err(Error::value("t", format!("from {begin} to {end}, the step taken last"), t));
         }
         let dense = self.dense.as_mut().expect("it was just looked at");
-        dense.at(((t - begin) / h).min(1.0))?.to_vec()
+        dense.find(((t - begin) / h).min(1.0))?;
+        dense.found().to_vec()
     }
 
     /// Steps to the end, or to a terminal event. Progress is told after every step that follows the error, of fixed ones
@@ -493,18 +542,19 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         let until = terminal.map_or(t_new, |(_, t)| t);
         while let Some(s) = self.saves.front().copied().filter(|s| *s < near(t, t_new) && *s <= until) {
             self.saves.pop_front();
-            let dense = self.dense.as_mut().expect("it keeps steps with saves inside");
-            let y = dense.at((s - t) / (t_new - t))?.to_vec()?;
             self.report.t = s;
-            let y = self.finite(y)?;
+            let dense = self.dense.as_mut().expect("it keeps steps with saves inside");
+            dense.find((s - t) / (t_new - t))?;
+            let y = self.finite(self.dense.as_ref().expect("as above").found())?;
             if let Some(see) = &mut self.on_save {
-                see(s, &y);
+                see(s, y)?;
             }
         }
         self.report.t = until;
         if let Some((event, at)) = terminal {
             let dense = self.dense.as_mut().expect("it keeps steps with events");
-            self.at_event = Some(dense.at((at - t) / (t_new - t))?.to_vec()?);
+            dense.find((at - t) / (t_new - t))?;
+            self.stepper.load(self.stepper.method().begin(), dense.found())?;
             self.ended = true;
             self.tell();
             return Ok(Taken::Event(event));
@@ -546,6 +596,11 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
         found.sort_by(|a, b| a.t.total_cmp(&b.t));
         for occurrence in found {
             self.report.events.push(occurrence);
+            if let Some(see) = &mut self.on_event {
+                let dense = self.dense.as_mut().expect("it keeps steps with events");
+                dense.find((occurrence.t - t) / h)?;
+                see(&occurrence, dense.found())?;
+            }
             if self.events[occurrence.event].0.terminal {
                 return Ok(Some((occurrence.event, occurrence.t)));
             }
@@ -556,11 +611,9 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     /// Saves the solution where the last step ended.
     fn save_here(&mut self) -> Result<()> {
         let t = self.saves.pop_front().expect("there is one to save");
-        let y = self.finite(self.stepper.solution()?)?;
-        if let Some(see) = &mut self.on_save {
-            see(t, &y);
-        }
-        Ok(())
+        self.stored()?;
+        let y = self.stepper.stored(Slot::Input(self.stepper.method().begin()));
+        self.on_save.as_mut().map_or(Ok(()), |see| see(t, y))
     }
 
     fn tell(&mut self) -> bool {
@@ -569,15 +622,18 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
     }
 
     fn look_for_stiffness(&mut self, h: f64) -> Result<()> {
-        let Some(power) = &mut self.power else { return Ok(()) };
-        if self.report.stiff.is_some() || self.report.accepted < self.stiffness.next {
+        let Some(stiffness) = &mut self.stiffness else { return Ok(()) };
+        if self.report.stiff.is_some() || self.report.accepted < stiffness.next {
             return Ok(());
         }
-        let radius = power.estimate(&*self.stepper, self.report.t, None)?;
-        let hit = h * radius > 0.8 * self.stiffness.limit;
-        self.stiffness.hits = if hit { self.stiffness.hits + 1 } else { 0 };
-        self.stiffness.next = self.report.accepted + if hit { LOOK.1 } else { LOOK.0 };
-        if self.stiffness.hits == HITS {
+        let radius = match &mut self.power {
+            Some(power) => power.estimate(&*self.stepper, self.report.t, false)?,
+            None => PowerMethod::new(&*self.stepper)?.estimate(&*self.stepper, self.report.t, false)?,
+        };
+        let hit = h * radius > 0.8 * stiffness.limit;
+        stiffness.hits = if hit { stiffness.hits + 1 } else { 0 };
+        stiffness.next = self.report.accepted + if hit { LOOK.1 } else { LOOK.0 };
+        if stiffness.hits == HITS {
             self.report.stiff = Some(self.report.t);
         }
         Ok(())

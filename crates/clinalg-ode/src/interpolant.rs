@@ -187,14 +187,22 @@ impl<S> Dense<S> {
         Ok(())
     }
 
-    /// The solution at t + theta h.
-    pub(crate) fn at<T: Real>(&mut self, theta: f64) -> Result<Stored<'_, T>>
+    /// Computes the solution at t + theta h.
+    pub(crate) fn find<T: Real>(&mut self, theta: f64) -> Result<()>
     where
         S: Stepper<T>,
     {
         self.prepare()?;
         self.sum.trial(self.t, theta, &Tolerance::UNUSED)?;
-        Ok(self.sum.stored(Slot::Result))
+        Ok(())
+    }
+
+    /// The solution found last.
+    pub(crate) fn found<T: Real>(&self) -> Stored<'_, T>
+    where
+        S: Stepper<T>,
+    {
+        self.sum.stored(Slot::Result)
     }
 
     /// Coefficients of the polynomials of some components: for each power of theta the values of all of them.

@@ -1,8 +1,8 @@
 //! Initial value problems in one call, for doors to other languages.
 
-use clinalg::{Context, Precision, Real};
+use clinalg::{Context, Precision, Real, Vector};
 
-use crate::integrate::{Integrator, Options, Report, Taken, integrate};
+use crate::integrate::{Integrator, Occurrence, Options, Report, Stored, Taken, integrate_on_device};
 use crate::snippet::check_access;
 use crate::{DeviceStepper, Error, Method, Result, System, Variant};
 
@@ -15,10 +15,12 @@ pub struct Settings {
     pub variant: Variant,
     /// What is computed with.
     pub precision: Precision,
-    /// Tolerances and steps; `save_at` is not looked at.
+    /// Tolerances and steps; `save_at` is not looked at, `absolute_each` is by fields.
     pub options: Options,
     /// Gives the solution at the end of every step and not at the times in between.
     pub every_step: bool,
+    /// Times in every step that the solution is given at with `every_step`, equally far from each other, its end among them.
+    pub refine: usize,
 }
 
 impl Default for Settings {
@@ -30,6 +32,7 @@ impl Default for Settings {
             precision: Precision::F64,
             options,
             every_step: false,
+            refine: 1,
         }
     }
 }
@@ -41,22 +44,79 @@ pub struct Solution {
     pub t: Vec<f64>,
     /// The components at each time, one time after the other, by fields ([`System::by_fields`]).
     pub y: Vec<f64>,
+    /// The components at each of the report's events.
+    pub at_events: Vec<f64>,
     /// What it took.
     pub report: Report,
 }
 
+/// The step of an integration that was taken last.
+pub trait Step {
+    /// Where it began.
+    fn begin(&self) -> f64;
+
+    /// Where it ended.
+    fn end(&self) -> f64;
+
+    /// What the integration did so far.
+    fn report(&self) -> &Report;
+
+    /// Events inside of the step.
+    fn events(&self) -> &[Occurrence];
+
+    /// The solution at a time inside of the step, by fields.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a time outside; those of the device.
+    fn at(&mut self, t: f64) -> Result<Vec<f64>>;
+}
+
+struct Last<'s, 'a, T: Real> {
+    integrator: &'s mut Integrator<'a, T, DeviceStepper<T>>,
+    system: &'s System,
+    begin: f64,
+    /// Events before the step.
+    before: usize,
+}
+
+impl<T: Real> Step for Last<'_, '_, T> {
+    fn begin(&self) -> f64 {
+        self.begin
+    }
+
+    fn end(&self) -> f64 {
+        self.integrator.t()
+    }
+
+    fn report(&self) -> &Report {
+        self.integrator.report()
+    }
+
+    fn events(&self) -> &[Occurrence] {
+        &self.integrator.report().events[self.before..]
+    }
+
+    fn at(&mut self, t: f64) -> Result<Vec<f64>> {
+        if t == self.integrator.t() {
+            return by_fields(self.system, self.integrator.stored()?);
+        }
+        by_fields(self.system, (&self.integrator.at(t)?).into())
+    }
+}
+
 /// Solves y' = f(t, y) on a device, from the first of `times`, where the solution is `y0`, to the last. `y0` is by fields, all
-/// points of the first one first.
+/// points of the first one first. Where an event of the system ([`System::add_event`]) is terminal, the solution there is the last.
 ///
 /// ```
 /// use clinalg::Context;
 /// use clinalg_ode::System;
 /// use clinalg_ode::ivp::{Settings, solve};
 ///
-/// let swing = System::from_text("x' = v\nv' = -x", &[])?;
-/// let solution = solve(&Context::global()?, &swing, &[0.0, 1.0, 2.0], &[0.0, 1.0], &Settings::default())?;
-/// assert_eq!(solution.t, [0.0, 1.0, 2.0]);
+/// let swing = System::from_text("x' = v\nv' = -x\nevent falling = x", &[])?;
+/// let solution = solve(&Context::global()?, &swing, &[0.0, 1.0, 4.0], &[0.0, 1.0], &Settings::default())?;
+/// assert_eq!(solution.t, [0.0, 1.0, 4.0]);
 /// assert!((solution.y[2] - 1.0_f64.sin()).abs() < 1e-5);
+/// assert!((solution.report.events[0].t - std::f64::consts::PI).abs() < 1e-5);
 /// # Ok::<(), clinalg_ode::Error>(())
 /// ```
 ///
@@ -65,22 +125,125 @@ pub struct Solution {
 /// [`integrate`](crate::integrate::integrate()) refuses; [`Error::Access`] for a snippet that reads further than it declares;
 /// those of the integration and the device.
 pub fn solve(context: &Context, system: &System, times: &[f64], y0: &[f64], settings: &Settings) -> Result<Solution> {
+    let ([t0, inside @ .., t_end], true) = (times, times.windows(2).all(|w| w[0] < w[1])) else {
+        return Err(Error::value("times", "at least two that increase", format!("{times:?}")));
+    };
+    let span = [*t0, *t_end];
+    if !settings.every_step {
+        let save_at = [inside, &[*t_end]].concat();
+        return in_precision(context, system, span, y0, settings, Wanted { save_at, dense: false, see: None });
+    }
+    if settings.refine == 0 {
+        return Err(Error::value("refine", "at least 1", 0));
+    }
+    let (mut t, mut y) = (vec![*t0], y0.to_vec());
+    let mut see = |step: &mut dyn Step| {
+        let (begin, end) = (step.begin(), step.end());
+        for k in 1..=settings.refine {
+            let part = k as f64 / settings.refine as f64;
+            let time = if k == settings.refine { end } else { begin + part * (end - begin) };
+            y.extend(step.at(time)?);
+            t.push(time);
+        }
+        Ok(true)
+    };
+    let wanted = Wanted { save_at: Vec::new(), dense: settings.refine > 1, see: Some(&mut see) };
+    let solution = in_precision(context, system, span, y0, settings, wanted)?;
+    Ok(Solution { t, y, ..solution })
+}
+
+/// Solves y' = f(t, y) on a device, from the first time to the second, and calls `see` after every step, from which the solution
+/// inside of it can be had; the integration ends where `see` gives `false`. The times of the result are the first and the one
+/// reached; otherwise as [`solve`].
+///
+/// # Errors
+/// Those of [`solve`] and of `see`.
+pub fn run(
+    context: &Context,
+    system: &System,
+    span: [f64; 2],
+    y0: &[f64],
+    settings: &Settings,
+    see: &mut dyn FnMut(&mut dyn Step) -> Result<bool>,
+) -> Result<Solution> {
+    let wanted = Wanted { save_at: Vec::new(), dense: true, see: Some(see) };
+    in_precision(context, system, span, y0, settings, wanted)
+}
+
+/// Solves y' = f(t, y) from a vector on a device to one that is written there, in the precision of both. Components stand in
+/// the system's own order in memory ([`System::component`]), which text can choose (`layout field-wise`).
+///
+/// # Errors
+/// Those of [`integrate_on_device`]; of snippets the access is not checked.
+pub fn solve_on_device<T: Real>(
+    system: &System,
+    [t0, t_end]: [f64; 2],
+    y0: &Vector<T>,
+    y: &mut Vector<T>,
+    settings: &Settings,
+) -> Result<Report> {
+    let (method, options) = prepared(system, settings)?;
+    let mut stepper = DeviceStepper::<T>::untried(y0.context(), &method, system, settings.variant)?;
+    integrate_on_device(&mut stepper, t0, t_end, y0, y, &options)
+}
+
+/// What is wanted from an integration besides its end.
+struct Wanted<'w> {
+    save_at: Vec<f64>,
+    dense: bool,
+    /// What sees every step; then nothing is saved but the end.
+    see: Option<&'w mut dyn FnMut(&mut dyn Step) -> Result<bool>>,
+}
+
+/// The method, and the options with tolerances in the order of memory.
+fn prepared(system: &System, settings: &Settings) -> Result<(Method, Options)> {
+    let mut method = Method::named(&settings.method)?;
+    let mut options = settings.options.clone();
+    if options.fixed_step.is_some() {
+        // The estimate of the error is work that steps of a fixed size do not need.
+        method = method.without_error();
+        options.absolute_each = Vec::new();
+    } else if !options.absolute_each.is_empty() {
+        if options.absolute_each.len() != system.components() {
+            let expected = format!("{} components", system.components());
+            return Err(Error::value("absolute_each", expected, options.absolute_each.len()));
+        }
+        method = method.with_tolerances();
+        options.absolute_each = system.from_fields(&options.absolute_each);
+    }
+    Ok((method, options))
+}
+
+fn by_fields<T: Real>(system: &System, y: Stored<'_, T>) -> Result<Vec<f64>> {
+    let wide = |y: &[T]| system.by_fields(&y.iter().map(|v| v.wide()).collect::<Vec<f64>>());
+    Ok(match y {
+        Stored::Host(y) => wide(y),
+        Stored::Device(y) => wide(&y.to_vec()?),
+    })
+}
+
+fn in_precision(
+    context: &Context,
+    system: &System,
+    span: [f64; 2],
+    y0: &[f64],
+    settings: &Settings,
+    wanted: Wanted<'_>,
+) -> Result<Solution> {
     match settings.precision {
-        Precision::F32 => typed::<f32>(context, system, times, y0, settings),
-        Precision::F64 => typed::<f64>(context, system, times, y0, settings),
+        Precision::F32 => typed::<f32>(context, system, span, y0, settings, wanted),
+        Precision::F64 => typed::<f64>(context, system, span, y0, settings, wanted),
     }
 }
 
 fn typed<T: Real>(
     context: &Context,
     system: &System,
-    times: &[f64],
+    [t0, t_end]: [f64; 2],
     y0: &[f64],
     settings: &Settings,
+    wanted: Wanted<'_>,
 ) -> Result<Solution> {
-    let ([t0, .., t_end], true) = (times, times.windows(2).all(|w| w[0] < w[1])) else {
-        return Err(Error::value("times", "at least two that increase", format!("{times:?}")));
-    };
     if y0.len() != system.components() {
         return Err(Error::value("y0", format!("{} components", system.components()), y0.len()));
     }
@@ -88,35 +251,45 @@ fn typed<T: Real>(
         return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
     }
     let start: Vec<T> = system.from_fields(y0).into_iter().map(T::of).collect();
-    check_access(context, system, *t0, &start)?;
-    let method = Method::named(&settings.method)?;
-    // The estimate of the error is work that steps of a fixed size do not need.
-    let method = if settings.options.fixed_step.is_some() { method.without_error() } else { method };
+    check_access(context, system, t0, &start)?;
+    let (method, options) = prepared(system, settings)?;
+    let options = Options { save_at: wanted.save_at, dense: wanted.dense, ..options };
     let mut stepper = DeviceStepper::<T>::untried(context, &method, system, settings.variant)?;
-    let (mut t, mut y) = (vec![*t0], y0.to_vec());
-    let mut keep = |time: f64, values: &[T]| {
-        t.push(time);
-        let wide: Vec<f64> = values.iter().map(|v| v.wide()).collect();
-        y.extend(system.by_fields(&wide));
-    };
-    let save_at = if settings.every_step { Vec::new() } else { times[1..].to_vec() };
-    let options = Options { save_at, ..settings.options.clone() };
-    let report = if settings.every_step {
-        let mut integrator = Integrator::new(&mut stepper, *t0, *t_end, &start, &options)?;
-        let mut reached = *t0;
-        while reached < *t_end {
+    let (mut t, mut y, mut at_events) = (vec![t0], y0.to_vec(), Vec::new());
+    let mut integrator = Integrator::new(&mut stepper, t0, t_end, &start, &options)?
+        .on_save_stored(|time, values| {
+            t.push(time);
+            y.extend(by_fields(system, values)?);
+            Ok(())
+        })
+        .on_event(|_, values| {
+            at_events.extend(by_fields(system, values)?);
+            Ok(())
+        });
+    for event in system.events() {
+        integrator = integrator.event(event)?;
+    }
+    let mut end = None;
+    if let Some(see) = wanted.see {
+        loop {
+            let (begin, before) = (integrator.t(), integrator.report().events.len());
             let taken = integrator.step()?;
-            if integrator.t() > reached {
-                reached = integrator.t();
-                keep(reached, &integrator.solution()?);
+            if integrator.t() == begin {
+                break;
             }
-            if !matches!(taken, Taken::Step | Taken::Stop) {
+            let go_on = see(&mut Last { integrator: &mut integrator, system, begin, before })?;
+            if !go_on || !matches!(taken, Taken::Step | Taken::Stop) {
                 break;
             }
         }
-        integrator.into_report()
-    } else {
-        integrate(&mut stepper, *t0, *t_end, &start, &options, &mut keep)?.1
-    };
-    Ok(Solution { t, y, report })
+        end = Some((integrator.t(), by_fields(system, integrator.stored()?)?));
+    } else if let Taken::Event(_) = integrator.run()? {
+        end = Some((integrator.t(), by_fields(system, integrator.stored()?)?));
+    }
+    let report = integrator.into_report();
+    if let Some((time, values)) = end.filter(|(time, _)| t.last() != Some(time)) {
+        t.push(time);
+        y.extend(values);
+    }
+    Ok(Solution { t, y, at_events, report })
 }

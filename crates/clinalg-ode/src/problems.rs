@@ -140,8 +140,13 @@ pub const PROBLEMS: [&str; 11] = [
 /// # Errors
 /// [`Error::Value`] for a name that is not among [`PROBLEMS`] or fewer points than the formulas reach over.
 pub fn problem(name: &str, n: usize) -> Result<Problem> {
-    if n < 3 {
-        return Err(Error::value("n", "at least 3", n));
+    let least = match name {
+        "lotka-volterra" | "inverter-chain" | "nbody" => 1,
+        "wave1d" => CENTRAL.len(),
+        _ => 3,
+    };
+    if n < least {
+        return Err(Error::value("n", format!("at least {least}"), n));
     }
     match name {
         "bruss2d-mix" => brusselator_mix(n),

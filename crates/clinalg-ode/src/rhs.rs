@@ -31,6 +31,7 @@ use std::sync::Arc;
 use clinalg::Real;
 
 use crate::dense;
+use crate::events::Watch;
 use crate::formula::{self, Expr, Names, Values};
 use crate::{Error, Result};
 
@@ -173,6 +174,7 @@ pub struct System {
     pub(crate) bounds: [[Bound; 2]; 3],
     pub(crate) layout: Layout,
     accesses: Vec<Access>,
+    pub(crate) watched: Vec<Watch>,
 }
 
 /// Collects what [`System`] is made of; see [`System::builder`].
@@ -403,6 +405,7 @@ impl Builder {
             data: data.iter().map(|(_, values)| values.clone()).collect(),
             snippet: None,
             accesses: with_outside(accesses, &bounds),
+            watched: Vec::new(),
             bounds,
             layout,
         })
@@ -536,6 +539,7 @@ impl SnippetBuilder {
             bounds: [none(), none(), none()],
             layout: Layout::FieldWise,
             accesses: Vec::new(),
+            watched: Vec::new(),
         })
     }
 }

@@ -18,6 +18,17 @@ fn slope() -> Result<Method> {
     Method::new(g, 1, Some(1), vec![BEGIN])
 }
 
+/// The norm of y.
+fn size() -> Result<Method> {
+    let mut g = Graph::new("size");
+    let y = g.input("y");
+    let copy = g.lc("z", &[(Coefficient::constant(1.0), y)]);
+    g.red("size", copy, y, y);
+    g.carry(y, copy);
+    g.solution_is(copy);
+    Method::new(g, 1, Some(1), vec![BEGIN])
+}
+
 /// f(t + h, y + h F) - F with F = f(t, y), and its norm.
 fn change() -> Result<Method> {
     let mut g = Graph::new("change");
@@ -33,14 +44,13 @@ fn change() -> Result<Method> {
 }
 
 /// A first step from two evaluations of the right-hand side (Hairer, Norsett, Wanner, Solving ODEs I, II.4), for a method
-/// whose error is of the order `order` + 1 in the step; `y0` is what the stepper begins with, `each` are the absolute tolerances of
-/// the components unless they are the one of `tolerance`. Norms are root mean squares
-/// whatever norm errors are measured in.
+/// whose error is of the order `order` + 1 in the step, from what the stepper begins with; `each` are the absolute tolerances
+/// of the components unless they are the one of `tolerance`. Norms are root mean squares whatever norm errors are measured
+/// in.
 pub(crate) fn first_step<T: Real, S: Stepper<T>>(
     stepper: &S,
     t0: f64,
     interval: f64,
-    y0: &[T],
     order: f64,
     tolerance: &Tolerance,
     each: &[T],
@@ -55,21 +65,14 @@ pub(crate) fn first_step<T: Real, S: Stepper<T>>(
         helper.load(0, stepper.stored(Slot::Input(stepper.method().begin())))?;
         Ok(helper.trial(t0, h, &tolerance)?.expect("it has a reduction"))
     };
-    let absolute = |k: usize| each.get(k).map_or(tolerance.absolute, |v| v.wide());
-    let scaled = |(k, y): (usize, &T)| y.wide() / (absolute(k) + tolerance.relative * y.wide().abs());
-    // Components that are 0 with no absolute tolerance have no scale.
-    let parts = y0.iter().enumerate().map(scaled).filter(|q| q.is_finite());
-    let d0 = (parts.map(|q| q * q).sum::<f64>() / y0.len().max(1) as f64).sqrt();
     let d1 = norm(slope()?, 0.0)?;
     if !d1.is_finite() {
         // Without an absolute tolerance a component that is 0 has made it so, or the right-hand side has.
-        return if (0..y0.len()).all(|k| absolute(k) > 0.0) {
-            Err(Error::NotFinite { t: t0, h: 0.0 })
-        } else {
-            Ok(1e-6 * interval)
-        };
+        let scaled = if each.is_empty() { tolerance.absolute > 0.0 } else { each.iter().all(|v| *v > T::zero()) };
+        return if scaled { Err(Error::NotFinite { t: t0, h: 0.0 }) } else { Ok(1e-6 * interval) };
     }
-    let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 } else { 0.01 * d0 / d1 };
+    let d0 = norm(size()?, 0.0)?;
+    let h0 = if d0 >= 1e-5 && d0.is_finite() && d1 >= 1e-5 { 0.01 * d0 / d1 } else { 1e-6 };
     let h0 = h0.min(interval);
     let d2 = norm(change()?, h0)? / h0;
     if !d2.is_finite() {

@@ -18,6 +18,7 @@ impl System {
     /// boundary periodic                # mirror, copy, periodic, or value with a formula for each field
     /// boundary x low value sin(t); 0   # on one side, or without low or high on both sides of an axis
     /// layout interleaved               # or field-wise; the better one where it is not said
+    /// event falling terminal at 3 0 = u - 0.5   # rising, falling, terminal and the point where they are wanted
     /// ```
     /// `data` has the numbers for the `data` lines, in their order, one for each point.
     ///
@@ -36,6 +37,7 @@ impl System {
         let (mut n, mut origin, mut spacing) = (vec![1], None, None);
         let mut steps: Vec<Box<dyn FnOnce(Builder) -> Builder + '_>> = Vec::new();
         let mut values = data.iter();
+        let mut events = Vec::new();
         for (number, whole) in text.lines().enumerate() {
             let line = whole.split('#').next().unwrap_or_default().trim();
             let fail = |expected: &str| Error::value(format!("line {}", number + 1), expected, format!("`{line}`"));
@@ -61,6 +63,7 @@ impl System {
                     };
                     steps.push(Box::new(move |b| b.data(rest, numbers.as_slice())));
                 }
+                "event" => events.push((number + 1, rest)),
                 "layout" => {
                     let layout = match rest {
                         "interleaved" => Layout::Interleaved,
@@ -97,7 +100,14 @@ impl System {
         }
         let unit: Vec<f64> = n.iter().map(|n: &usize| 1.0 / (*n.max(&2) - 1) as f64).collect();
         let grid = Grid::new(&n, &origin.unwrap_or_else(|| vec![0.0; n.len()]), &spacing.unwrap_or(unit));
-        steps.into_iter().fold(System::builder(grid), |builder, step| step(builder)).build()
+        let mut system = steps.into_iter().fold(System::builder(grid), |builder, step| step(builder)).build()?;
+        for (line, event) in events {
+            system.event_from_text(event).map_err(|error| match error {
+                Error::Value { expected, got, .. } => Error::value(format!("line {line}"), expected, got),
+                other => other,
+            })?;
+        }
+        Ok(system)
     }
 }
 

@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 
-use clinalg::{Context, ContextOptions, Shape};
+use clinalg::{Context, ContextOptions, Shape, Vector};
 use clinalg_ode::integrate::{
     Direction, Event, Integrator, Options, Report, Slot, Stepper, Stored, Taken, Tolerance, integrate,
+    integrate_on_device,
 };
 use clinalg_ode::problems::problem;
 use clinalg_ode::reference::Reference;
@@ -294,14 +295,77 @@ fn contexts() -> Vec<Context> {
     }
 }
 
-#[test]
-fn devices_save_interpolate_and_start_like_plain_rust() {
-    let system = System::builder(Grid::unit(&[7, 5]))
+/// Two fields on 7 by 5 points.
+fn brusselator() -> System {
+    System::builder(Grid::unit(&[7, 5]))
         .parameter("a", 0.3)
         .field("u", "1 + u^2*v - 4.4*u + a*(u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u)")
         .field("v", "3.4*u - u^2*v + a*(v[-1,0] + v[1,0] + v[0,-1] + v[0,1] - 4*v)")
         .build()
+        .unwrap()
+}
+
+#[test]
+fn a_device_integrates_from_vector_to_vector() {
+    let mut system = brusselator();
+    system.add_event("u - 1", 9, Direction::Any, false).unwrap();
+    let y0 = system.sample(|f, [x, y, _]| 1.0 + f as f64 + x * y);
+    let method = Method::named("dopri54").unwrap();
+    let mut reference = Reference::new(&method, &system);
+    let mut expected = Vec::new();
+    let mut run = Integrator::new(&mut reference, 0.0, 1.0, &y0, &Options::default())
+        .unwrap()
+        .on_event(|occurrence, y| {
+            expected.push((*occurrence, y.to_vec()?));
+            Ok(())
+        })
+        .event(system.events().remove(0))
         .unwrap();
+    run.run().unwrap();
+    drop(run);
+    assert!(!expected.is_empty());
+    let component = system.component(0, 9);
+    assert!(expected.iter().all(|(_, y)| (y[component] - 1.0).abs() < 1e-9), "{expected:?}");
+    for context in contexts().into_iter().filter(|c| c.shape() == Shape::Gpu) {
+        let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
+        let (want, report) = integrate(&mut stepper, 0.0, 1.0, &y0, &Options::default(), &mut |_, _| ()).unwrap();
+        let from = Vector::from_slice(&context, &y0).unwrap();
+        let mut to = Vector::uninit(&context, y0.len()).unwrap();
+        let same = integrate_on_device(&mut stepper, 0.0, 1.0, &from, &mut to, &Options::default()).unwrap();
+        assert_eq!((to.to_vec().unwrap(), same), (want, report));
+        assert_eq!(from.to_vec().unwrap(), y0);
+        let mut got = Vec::new();
+        let mut run = Integrator::new(&mut stepper, 0.0, 1.0, &from, &Options::default())
+            .unwrap()
+            .on_event(|occurrence, y| {
+                got.push((*occurrence, y.to_vec()?));
+                Ok(())
+            })
+            .event(system.events().remove(0))
+            .unwrap();
+        run.run().unwrap();
+        drop(run);
+        assert_eq!(got.len(), expected.len());
+        for ((a, y), (b, z)) in got.iter().zip(&expected) {
+            assert!((a.t - b.t).abs() < 1e-9 && off(y, z) < 1e-9);
+        }
+        // What is not finite is found on the device and named; so is a vector of another length.
+        let mut bad = y0.clone();
+        (bad[3], bad[40]) = (f64::NAN, f64::INFINITY);
+        let bad = Vector::from_slice(&context, &bad).unwrap();
+        let error = integrate_on_device(&mut stepper, 0.0, 1.0, &bad, &mut to, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("y0[3]"), "{error}");
+        let mut short = Vector::uninit(&context, 5).unwrap();
+        let error = integrate_on_device(&mut stepper, 0.0, 1.0, &from, &mut short, &Options::default()).unwrap_err();
+        assert_eq!(error.id(), "clinalg:argument:length", "{error}");
+        let error = integrate_on_device(&mut stepper, 0.0, 1.0, &short, &mut to, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("70 components"), "{error}");
+    }
+}
+
+#[test]
+fn devices_save_interpolate_and_start_like_plain_rust() {
+    let system = brusselator();
     let y0 = system.sample(|f, [x, y, _]| 1.0 + f as f64 + x * y);
     let times = vec![0.0, 0.111, 0.5, 1.0];
     for (method, fixed_step) in [("dopri54", None), ("bs32", None), ("ab2", Some(0.01))] {
@@ -535,6 +599,14 @@ fn what_goes_wrong_is_told() {
         Options { largest_step: 0.0, ..Options::default() },
     ] {
         assert_eq!(run(options.clone(), 1.0).id(), "clinalg:argument:value", "{options:?}");
+    }
+    // Tolerances that rounding alone does not meet.
+    let mut stepper = Reference::<f32>::new(&Method::named("dopri54").unwrap(), &system);
+    for (relative, absolute, good) in [(1e-12, 1e-14, false), (0.0, 1e-9, false), (0.0, 1e-4, true), (1e-6, 0.0, true)]
+    {
+        let options = Options { relative, absolute, ..Options::default() };
+        let done = Integrator::new(&mut stepper, 0.0, 0.1, &[1.0], &options).map(|_| ());
+        assert_eq!(done.as_ref().err().map(Error::id), (!good).then_some("clinalg:argument:value"), "{done:?}");
     }
     // An interval of no length has the solution at its beginning.
     let mut stepper = Reference::<f64>::new(&Method::named("dopri54").unwrap(), &system);

@@ -33,22 +33,27 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
         Input::new("single", Kind::Flag),
     ],
     required: 4,
-    outputs: &["t", "y", "stats"],
+    outputs: &["t", "y", "stats", "te", "ye", "ie"],
     text: "\
 system is a description of y' = f(t, y), a statement a line, such as
   grid 64 32                       points along each axis; one point without this line
   parameter a = 0.25
   u' = a*(u[-1,0] - 2*u + u[1,0])  the derivative of a field by a formula
   boundary periodic                or mirror, copy, value and a formula for each field
-(docs/guide/ode.md has them all), or the name of a test problem, with n points along each axis. y0 has all points
-of the first field, then those of the next; [] takes the values of a test problem.
+  event falling terminal = u       zeros of a formula; rising, falling, terminal, and 'at 3 0' with grid indices
+                                   from 0 on, are said where they are wanted
+(docs/guide/ode.md has them all), or the name of a test problem, with n points along each axis; lines with events
+may follow. y0 has all points of the first field, then those of the next; [] takes the values of a test problem.
 
 times has the first and the last time; the solution is then given at the end of every step. With more times it is
-given at these. Row k of y is the solution at t(k).
-  tol      [relative absolute] tolerance of a step (default [1e-3 1e-6])
+given at these. Row k of y is the solution at t(k). te are the times of events, the rows of ye the solutions there,
+ie which events they were, in the order of their lines from 1 on; the last row of y is that of a terminal one.
+  tol      [relative absolute] tolerance of a step (default [1e-3 1e-6]); [relative absolute_1 ...] with
+           an absolute tolerance for each number of y0
   method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
-  steps    [fixed first largest limit]: steps of a fixed size, the first and the largest step, the most
-           steps; 0 where nothing is said
+  steps    [fixed first largest limit refine]: steps of a fixed size, the first and the largest step, the
+           most steps; with two times, times in every step that the solution is given at instead of
+           its end alone; 0 where nothing is said
   variant  how the method becomes kernels, 'auto' (default), 'fused', 'basic', ...
   data     a column for each line 'data name' of the system, with a number for each point
   n        points along each axis of a test problem
@@ -93,11 +98,15 @@ fn run(args: &Args<'_>) -> Outcome {
         ));
     }
     let mut options = Options { relative: 1e-3, absolute: 1e-6, ..Options::default() };
-    let (system, y0) = if PROBLEMS.contains(&described.as_str()) {
+    let (name, rest) = described.split_once('\n').unwrap_or((described.as_str(), ""));
+    let (system, y0) = if PROBLEMS.contains(&name) {
         let Some(n) = args.maybe_count(9) else {
             return Err(Fault::argument(id::VALUE, 10, "n", "is missing: a test problem needs a number of points"));
         };
-        let p = problem(&described, n)?;
+        let mut p = problem(name, n)?;
+        for line in rest.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            p.system.event_from_text(line.strip_prefix("event").unwrap_or(line))?;
+        }
         options.stops = p.stops;
         let y0 = p.system.by_fields(&p.y0);
         (p.system, Some(y0))
@@ -115,14 +124,21 @@ fn run(args: &Args<'_>) -> Outcome {
     }
     let y0 = if given.is_empty() { y0.unwrap_or_default() } else { given };
     if let Some(tolerances) = vector(4) {
-        let [relative, absolute] = tolerances[..] else {
-            return Err(Fault::argument(id::SHAPE, 5, "tol", "has not the 2 numbers [relative absolute]"));
-        };
-        (options.relative, options.absolute) = (relative, absolute);
+        match tolerances[..] {
+            [relative, absolute] => (options.relative, options.absolute) = (relative, absolute),
+            [relative, ref each @ ..] if each.len() == y0.len() && each.len() > 1 => {
+                (options.relative, options.absolute_each) = (relative, each.to_vec());
+            }
+            _ => {
+                let expected =
+                    "has not the numbers [relative absolute], with one absolute tolerance or one for each number of y0";
+                return Err(Fault::argument(id::SHAPE, 5, "tol", expected));
+            }
+        }
     }
     let steps = vector(6).unwrap_or_default();
-    if steps.len() > 4 {
-        return Err(Fault::argument(id::SHAPE, 7, "steps", "has more than 4 numbers"));
+    if steps.len() > 5 {
+        return Err(Fault::argument(id::SHAPE, 7, "steps", "has more than 5 numbers"));
     }
     let said = |k: usize| steps.get(k).copied().filter(|v| *v != 0.0);
     (options.fixed_step, options.first_step) = (said(0), said(1));
@@ -149,9 +165,19 @@ fn run(args: &Args<'_>) -> Outcome {
     if args.maybe_flag(10) == Some(true) {
         settings.precision = Precision::F32;
     }
-    let Solution { t, y, report } = solve(&context, &system, &times, &y0, &settings)?;
+    if let Some(refine) = said(4) {
+        if !(1.0..=1e6).contains(&refine) {
+            let problem = format_args!("has {refine} as `refine`, expected 1 to 1000000");
+            return Err(Fault::argument(id::VALUE, 7, "steps", problem));
+        }
+        settings.refine = refine as usize;
+    }
+    let Solution { t, y, at_events, report } = solve(&context, &system, &times, &y0, &settings)?;
     let (rows, columns) = (t.len(), y0.len());
-    let by_rows = (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| y[r * columns + c]).collect();
+    let by_rows = |y: &[f64], rows: usize| {
+        (0..columns).flat_map(|c| (0..rows).map(move |r| (r, c))).map(|(r, c)| y[r * columns + c]).collect()
+    };
+    let happened = report.events.len();
     let fields = vec![c"accepted", c"rejected", c"rhs_evaluations", c"smallest_step", c"largest_step"];
     let record = vec![
         Out::Real(report.accepted as f64),
@@ -162,7 +188,10 @@ fn run(args: &Args<'_>) -> Outcome {
     ];
     Ok(Answer::Several(vec![
         Out::column(t),
-        Out::Reals { rows, values: by_rows },
+        Out::Reals { rows, values: by_rows(&y, rows) },
         Out::Records { fields, records: vec![record] },
+        Out::column(report.events.iter().map(|e| e.t).collect()),
+        Out::Reals { rows: happened, values: by_rows(&at_events, happened) },
+        Out::column(report.events.iter().map(|e| e.event as f64 + 1.0).collect()),
     ]))
 }
