@@ -452,6 +452,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let problem = problems::problem(name, n)?;
     let method = args.method()?;
     let variant = variant(&args.variant)?;
+    if args.compare {
+        return compare::<T>(&problem, &method, args, global, out);
+    }
     let mut steps_options = args.options(&problem, &method)?;
     let frames = args.plot.as_deref().map(|path| Frames::new(path, "ode", args.frames)).transpose()?;
     let drawn = match (&frames, &args.field) {
@@ -460,9 +463,6 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         })?,
         _ => 0,
     };
-    if args.compare {
-        return compare::<T>(&problem, &method, args, global, out);
-    }
     steps_options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
     if t_end < problem.t0 {
