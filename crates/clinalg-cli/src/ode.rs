@@ -461,6 +461,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let problem = problems::problem(name, n)?;
     let method = args.method()?;
     let variant = variant(&args.variant)?;
+    if args.compare {
+        return compare::<T>(&problem, &method, args, global, out);
+    }
     let mut steps_options = args.options(&problem, &method)?;
     if let Some(folder) = args.out.as_deref().and_then(missing_folder) {
         return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
@@ -472,9 +475,6 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         })?,
         _ => 0,
     };
-    if args.compare {
-        return compare::<T>(&problem, &method, args, global, out);
-    }
     steps_options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
     if t_end < problem.t0 {
