@@ -5,7 +5,7 @@ use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::Reference;
-use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions};
+use clinalg_bem::heat::{Algorithm, Form, HeatParams, HeatSpace, Kind, OperatorOptions, multiply_add_rate};
 
 fn contexts() -> Vec<Context> {
     let Ok(devices) = devices() else {
@@ -214,6 +214,29 @@ fn blocks_are_those_of_the_reference() {
                 assert!(a.block(params.steps).is_err());
             }
         }
+    }
+}
+
+#[test]
+fn operations_are_counted() {
+    let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 24));
+    for context in contexts().into_iter().filter(|context| context.shape() == Shape::Gpu) {
+        let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+        let count = |kind: Kind, form, algorithm| {
+            let options = OperatorOptions { form, algorithm, ..OperatorOptions::default() };
+            space.operator(kind, &options).unwrap().flops().unwrap()
+        };
+        // Of 24 steps, block d meets 24 - d: 300 multiplications with additions an entry.
+        let stored = count(Kind::V, Form::Assembled, Algorithm::Moments);
+        assert_eq!(stored, 600.0 * 24.0 * 24.0);
+        // The same product, and entries; by closed forms in every pair of points it is 105 operations and what these are for.
+        let moments = count(Kind::V, Form::Otf, Algorithm::Moments);
+        let published = count(Kind::V, Form::Otf, Algorithm::TriangleLoop);
+        let evaluations = (24 * 24 * 36 * 24) as f64;
+        assert!(stored < moments && moments < published, "{stored:e}, {moments:e}, {published:e}");
+        assert!((100.0..115.0).contains(&((published - stored) / evaluations)), "{published:e}");
+        let rate = multiply_add_rate::<f64>(&context).unwrap();
+        assert!(rate.is_finite() && rate > 0.0);
     }
 }
 
