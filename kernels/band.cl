@@ -23,7 +23,24 @@ inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global 
 #define ROWS 1
 #endif
 
-// With DIAGONALS, for as many diagonals.
+// The same on a GPU; with DIAGONALS, for as many diagonals.
+inline REAL unrolled_row_product(ulong rows, ulong cols, ulong kl, ulong width, __global const REAL *band,
+                                 __global const REAL *x, size_t i)
+{
+#ifdef DIAGONALS
+    if (i >= kl && i + DIAGONALS <= cols + kl) {
+        __global const REAL *from = x + (i - kl);
+        REAL sum = ZERO;
+#pragma unroll
+        for (uint d = 0; d < DIAGONALS; ++d) {
+            sum += band[d * rows + i] * from[d];
+        }
+        return sum;
+    }
+#endif
+    return row_product(rows, cols, kl, width, band, x, i);
+}
+
 __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
                           __global const REAL *x, REAL beta, __global REAL *y)
 {
@@ -31,30 +48,39 @@ __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
 #pragma unroll
     for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
         if (i < rows) {
-            REAL sum = ZERO;
-#ifdef DIAGONALS
-            if (i >= kl && i + DIAGONALS <= cols + kl) {
-                __global const REAL *from = x + (i - kl);
-#pragma unroll
-                for (uint d = 0; d < DIAGONALS; ++d) {
-                    sum += band[d * rows + i] * from[d];
-                }
-            } else
-#endif
-            {
-                sum = row_product(rows, cols, kl, width, band, x, i);
-            }
+            const REAL sum = unrolled_row_product(rows, cols, kl, width, band, x, i);
             y[i] = combine_product(alpha, sum, beta, y + i);
         }
     }
 }
 
+#ifdef DOTS
+// The same with dot products, `turns` times LOCAL rows a work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_band_dots_gpu(ulong rows, uint turns, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
+                 __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL shared[2 * LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    size_t i = get_group_id(0) * (size_t)turns * LOCAL + lane;
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn, i += LOCAL) {
+        if (i < rows) {
+            const REAL product = unrolled_row_product(rows, cols, kl, width, band, x, i);
+            dots += finish_row(i, alpha, product, beta, y, u, w);
+        }
+    }
+    LEAVE_GROUP_DOTS(shared, lane, get_group_id(0), get_num_groups(0));
+}
+#endif
+
 // A chunk of rows per item; eight rows at a time where all their columns are inside.
 __kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
-                          __global const REAL *x, REAL beta, __global REAL *y)
+                          __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
     size_t i = part_start(rows, get_global_id(0), get_global_size(0));
+    START_DOTS(i);
     while (i < end) {
         if (i >= kl && i + 8 <= end && i + 8 + width <= cols + kl + 1) {
             REAL8 sum = (REAL8)ZERO;
@@ -64,14 +90,16 @@ __kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
             if (beta == ZERO) {
                 vstore8(alpha * sum, 0, y + i);
             } else {
-                vstore8(alpha * sum + beta * vload8(0, y + i), 0, y + i);
+                vstore8(alpha * sum + beta * vload8(0, ADDEND + i), 0, y + i);
             }
             i += 8;
         } else {
-            y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+            y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, ADDEND + i);
             ++i;
         }
+        COUNT_DOTS(i);
     }
+    LEAVE_DOTS(end);
 }
 
 // Zeroes what stands for no entry of the matrix: item (i, d) looks at row i of diagonal d.

@@ -110,7 +110,51 @@ mv_blocks_gpu(__global const uint *start,
     }
 }
 
+#ifdef DOTS
+// The same with dot products, `turns` blocks of `blocks` a work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_blocks_dots_gpu(uint blocks, uint turns, __global const uint *start,
+#ifdef SHORT
+                   __global const uint *base,
+#endif
+                   REAL alpha, __global const uint *offset, __global const COLUMN *column, __global const REAL *value,
+                   __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL product[PLACE(ENTRIES)];
+    __local REAL sums[2 * LOCAL];
+    const uint item = (uint)get_local_id(0);
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        // Past the last block there are no rows.
+        const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
+        const uint row = start[block];
+        const uint end = start[min(block + 1, blocks)];
+        const uint first = offset[row];
+#ifdef SHORT
+        __global const REAL *from = x + base[min(block, blocks - 1)];
 #else
+        __global const REAL *from = x;
+#endif
+        barrier(CLK_LOCAL_MEM_FENCE);
+        multiply_entries(offset[end] - first, column + first, value + first, from, product);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint r = row + item; r < end; r += LOCAL) {
+            const uint last = offset[r + 1] - first;
+            REAL sum = ZERO;
+            for (uint k = offset[r] - first; k < last; ++k) {
+                sum += product[PLACE(k)];
+            }
+            dots += finish_row(r, alpha, sum, beta, y, u, w);
+        }
+    }
+    LEAVE_GROUP_DOTS(sums, item, get_group_id(0), get_num_groups(0));
+}
+#endif
+
+#else
+
+// Items that share a row in `join_blocks_gpu`.
+#define LANES 8
 
 // Group g has the rows that begin in it, start[g] to start[g + 1], and before them, in partial[g], the rest of an earlier
 // one. As many items share a row as there are, a power of two.
@@ -162,9 +206,6 @@ mv_cut_blocks_gpu(uint total, __global const uint *start, REAL alpha,
     }
 }
 
-// Items that share a row in `join_blocks_gpu`.
-#define LANES 8
-
 // Adds what the groups left: row cut[r] goes on in the groups from[r] to to[r].
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 join_blocks_gpu(ulong rows, __global const uint *cut, __global const uint *from, __global const uint *to,
@@ -192,6 +233,112 @@ join_blocks_gpu(ulong rows, __global const uint *cut, __global const uint *from,
         y[cut[r]] += alpha * sums[item];
     }
 }
+
+#ifdef DOTS
+
+// Row r of a block, of which 0 is the rest of an earlier one and `row` the next; `end` is the first entry behind the block.
+// Gives what the row adds to the dot products, if it ends here.
+inline REAL2 leave_row(uint r, bool there, size_t block, size_t row, uint end, REAL alpha, REAL sum, REAL beta,
+                       __global const uint *offset, __global REAL *rest, __global REAL *y, __global const REAL *u,
+                       __global const REAL *w)
+{
+    if (r > 0) {
+        const REAL2 own = finish_row(row + r - 1, alpha, sum, beta, y, u, w);
+        return offset[row + r] <= end ? own : (REAL2)ZERO;
+    }
+    if (there) {
+        rest[block] = sum;
+    }
+    return (REAL2)ZERO;
+}
+
+// As mv_cut_blocks_gpu with dot products, `turns` blocks of `blocks` a work-group. They are those of rows that end in the block
+// in which they begin; the parts of `join_blocks_dots_gpu` stand behind these, `parts` in all.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_cut_blocks_dots_gpu(uint total, uint blocks, uint turns, uint parts, __global const uint *start, REAL alpha,
+                       __global const uint *offset, __global const uint *column, __global const REAL *value,
+                       __global const REAL *x, REAL beta, __global REAL *rest, __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL product[PLACE(ENTRIES)];
+    __local REAL sums[2 * LOCAL];
+    const uint item = (uint)get_local_id(0);
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        // Past the last block there are no entries, and only the rest of an earlier row, which nobody takes.
+        const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
+        const uint row = start[block];
+        const uint rows = start[min(block + 1, blocks)] - row + 1;
+        const uint first = block < blocks ? block * ENTRIES : total;
+        const uint entries = min(total - first, (uint)ENTRIES);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        multiply_entries(entries, column + first, value + first, x, product);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint lanes = rows >= LOCAL ? 1 : 1u << (31 - clz(LOCAL / rows));
+        const uint lane = item & (lanes - 1);
+        for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
+            const uint last = min(offset[row + r] - first, entries);
+            REAL sum = ZERO;
+            for (uint k = (r > 0 ? offset[row + r - 1] - first : 0) + lane; k < last; k += lanes) {
+                sum += product[PLACE(k)];
+            }
+            sums[item] = sum;
+            if (lanes == 1) {
+                dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
+            }
+        }
+        for (uint width = lanes / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width && item / lanes < rows) {
+                sums[item] += sums[item + width];
+            }
+        }
+        if (lanes > 1 && lane == 0 && item / lanes < rows) {
+            dots += leave_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
+                              rest, y, u, w);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    LEAVE_GROUP_DOTS(sums, item, get_group_id(0), parts);
+}
+
+// As join_blocks_gpu, `turns` times LOCAL / LANES rows a work-group; the parts of their dot products go behind the `before` of
+// `mv_cut_blocks_dots_gpu`, `parts` in all.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+join_blocks_dots_gpu(ulong rows, uint turns, uint before, uint parts, __global const uint *cut,
+                     __global const uint *from, __global const uint *to, __global const REAL *rest, REAL alpha,
+                     __global REAL *y, __global const REAL *w, __global REAL *partial)
+{
+    __local REAL sums[2 * LOCAL];
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % LANES;
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        const size_t r = (get_group_id(0) * (size_t)turns + turn) * (LOCAL / LANES) + item / LANES;
+        REAL sum = ZERO;
+        if (r < rows) {
+            const ulong end = to[r];
+            for (ulong group = (ulong)from[r] + lane; group < end; group += LANES) {
+                sum += rest[group];
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] = sum;
+        for (uint width = LANES / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width) {
+                sums[item] += sums[item + width];
+            }
+        }
+        if (lane == 0 && r < rows) {
+            const size_t i = cut[r];
+            dots += finish_row(i, alpha, sums[item], ONE, y, y, w);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    LEAVE_GROUP_DOTS(sums, item, before + get_group_id(0), parts);
+}
+
+#endif
 
 #endif
 

@@ -37,9 +37,10 @@ FILL_CHUNKS(fill_values, REAL)
 __kernel void mv_chunks_cpu(ulong rows, __global const uint *split, __global const uint *start,
                             __global const uint *placed_column, __global const REAL *placed_value, REAL alpha,
                             __global const uint *offset, __global const uint *column, __global const REAL *value,
-                            __global const REAL *x, REAL beta, __global REAL *y)
+                            __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t last = first_chunk(split, get_global_id(0) + 1, rows);
+    START_DOTS(min((ulong)first_chunk(split, get_global_id(0), rows) * ROWS, rows));
     for (size_t c = first_chunk(split, get_global_id(0), rows); c < last; ++c) {
         const size_t row = c * ROWS;
         const size_t until = (size_t)start[c + 1] * ROWS;
@@ -55,7 +56,7 @@ __kernel void mv_chunks_cpu(ulong rows, __global const uint *split, __global con
         const uint width = start[c + 1] - start[c];
         const size_t end = min((ulong)row + ROWS, rows);
         if (row + ROWS <= rows && offset[end] - offset[row] == ROWS * width) {
-            vstore8(beta == ZERO ? alpha * sum : alpha * sum + beta * vload8(0, y + row), 0, y + row);
+            vstore8(beta == ZERO ? alpha * sum : alpha * sum + beta * vload8(0, ADDEND + row), 0, y + row);
         } else {
             REAL own[ROWS];
             vstore8(sum, 0, own);
@@ -64,8 +65,10 @@ __kernel void mv_chunks_cpu(ulong rows, __global const uint *split, __global con
                 for (size_t k = (size_t)offset[i] + width; k < offset[i + 1]; ++k) {
                     rest += value[k] * x[column[k]];
                 }
-                y[i] = combine_product(alpha, rest, beta, y + i);
+                y[i] = combine_product(alpha, rest, beta, ADDEND + i);
             }
         }
+        COUNT_DOTS(end);
     }
+    LEAVE_DOTS(min((ulong)last * ROWS, rows));
 }

@@ -65,8 +65,91 @@ inline size_t part_start(size_t n, size_t k, size_t parts)
     return min(start, n);
 }
 
-// alpha sum + beta *y; beta = 0 never reads y.
+// Sum of the lanes.
+inline REAL sum_lanes(REAL8 v)
+{
+    return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
+}
+
+// An element of alpha A x + beta y; beta = 0 never reads y.
 inline REAL combine_product(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
 {
     return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
 }
+
+// The sums of `count` rows of LOCAL numbers in the local memory of a work-group go to the first number of each row, by a tree
+// whose order is always the same. A macro, not a function: every compiler sees the barriers in the kernel itself.
+#define SUM_TREES(rows, count, lane)                                                                                   \
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {                                                  \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+        if (lane < half_size) {                                                                                        \
+            for (uint row_of_sums = 0; row_of_sums < (count); ++row_of_sums) {                                         \
+                rows[row_of_sums * LOCAL + lane] += rows[row_of_sums * LOCAL + lane + half_size];                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+// With DOTS, a product takes y = alpha A x + beta u and leaves the dot products y'w and y'y as well, in a part of each per
+// work-group or, on processors, per item; all parts of the first stand before those of the second.
+#ifdef DOTS
+#define ADDEND u
+#define DOTS_ARGUMENTS , __global const REAL *u, __global const REAL *w, __global REAL *partial
+
+// y'w and y'y over the rows from `row` to `end`.
+inline REAL2 dots_of_rows(__global const REAL *y, __global const REAL *w, size_t row, size_t end)
+{
+    REAL8 mixed = (REAL8)ZERO, square = mixed;
+    for (; row + 8 <= end; row += 8) {
+        const REAL8 value = vload8(0, y + row);
+        mixed += value * vload8(0, w + row);
+        square += value * value;
+    }
+    REAL2 sum = (REAL2)(sum_lanes(mixed), sum_lanes(square));
+    for (; row < end; ++row) {
+        sum += y[row] * (REAL2)(w[row], y[row]);
+    }
+    return sum;
+}
+
+// An item of a processor takes its rows into the sums while they are in the cache, so many at a time.
+#define DOTS_ROWS 1024
+#define DOTS_END(row, end) min((row) + DOTS_ROWS, end)
+#define START_DOTS(row)                                                                                                \
+    size_t counted = row;                                                                                              \
+    REAL2 dots = (REAL2)ZERO
+#define COUNT_DOTS(row)                                                                                                \
+    for (; counted + DOTS_ROWS <= (row); counted += DOTS_ROWS) {                                                       \
+        dots += dots_of_rows(y, w, counted, counted + DOTS_ROWS);                                                      \
+    }
+#define LEAVE_DOTS(row)                                                                                                \
+    COUNT_DOTS(row);                                                                                                   \
+    dots += dots_of_rows(y, w, counted, row);                                                                          \
+    partial[get_global_id(0)] = dots.s0;                                                                               \
+    partial[get_global_size(0) + get_global_id(0)] = dots.s1
+
+// Row i of a GPU, and what it adds to the sums.
+inline REAL2 finish_row(size_t i, REAL alpha, REAL sum, REAL beta, __global REAL *y, __global const REAL *u,
+                        __global const REAL *w)
+{
+    const REAL result = combine_product(alpha, sum, beta, u + i);
+    y[i] = result;
+    return result * (REAL2)(w[i], result);
+}
+
+// The items of a work-group join theirs, in two rows of LOCAL places.
+#define LEAVE_GROUP_DOTS(rows, lane, group, groups)                                                                    \
+    rows[lane] = dots.s0;                                                                                              \
+    rows[LOCAL + lane] = dots.s1;                                                                                      \
+    SUM_TREES(rows, 2, lane);                                                                                          \
+    if (lane == 0) {                                                                                                   \
+        partial[group] = rows[0];                                                                                      \
+        partial[(groups) + (group)] = rows[LOCAL];                                                                     \
+    }
+#else
+#define DOTS_END(row, end) (end)
+#define ADDEND y
+#define DOTS_ARGUMENTS
+#define START_DOTS(row)
+#define COUNT_DOTS(row)
+#define LEAVE_DOTS(row)
+#endif

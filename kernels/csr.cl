@@ -27,6 +27,19 @@ __kernel void mv_csr_row_gpu(ulong rows, REAL alpha, __global const uint *offset
 }
 
 #ifdef LANES
+// What one of LANES items that share a row adds to it.
+inline REAL lane_of_row(size_t i, uint lane, __global const uint *offset, __global const uint *column,
+                        __global const REAL *value, __global const REAL *x)
+{
+    REAL sum = ZERO;
+    const uint end = offset[i + 1];
+    // 64 bit: lanes past the end of the last row must not wrap around.
+    for (ulong k = (ulong)offset[i] + lane; k < end; k += LANES) {
+        sum += value[k] * x[column[k]];
+    }
+    return sum;
+}
+
 // LANES neighbouring items per row, a power of two: long rows.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global const uint *column,
@@ -36,15 +49,7 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
     const uint item = (uint)get_local_id(0);
     const uint lane = item % LANES;
     const size_t i = get_global_id(0) / LANES;
-    REAL sum = ZERO;
-    if (i < rows) {
-        const uint end = offset[i + 1];
-        // 64 bit: lanes past the end of the last row must not wrap around.
-        for (ulong k = (ulong)offset[i] + lane; k < end; k += LANES) {
-            sum += value[k] * x[column[k]];
-        }
-    }
-    shared[item] = sum;
+    shared[item] = i < rows ? lane_of_row(i, lane, offset, column, value, x) : ZERO;
     for (uint width = LANES / 2; width > 0; width /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < width) {
@@ -55,6 +60,36 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
         y[i] = combine_product(alpha, shared[item], beta, y + i);
     }
 }
+
+#ifdef DOTS
+// The same with dot products, and one item per row as well; `turns` times LOCAL / LANES rows a work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_csr_lanes_dots_gpu(ulong rows, uint turns, REAL alpha, __global const uint *offset, __global const uint *column,
+                      __global const REAL *value, __global const REAL *x, REAL beta,
+                      __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL shared[2 * LOCAL];
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % LANES;
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        const size_t i = (get_group_id(0) * (size_t)turns + turn) * (LOCAL / LANES) + item / LANES;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        shared[item] = i < rows ? lane_of_row(i, lane, offset, column, value, x) : ZERO;
+        for (uint width = LANES / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width) {
+                shared[item] += shared[item + width];
+            }
+        }
+        if (lane == 0 && i < rows) {
+            dots += finish_row(i, alpha, shared[item], beta, y, u, w);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    LEAVE_GROUP_DOTS(shared, item, get_group_id(0), get_num_groups(0));
+}
+#endif
 #endif
 
 // Starts to fetch what entry k + GATHER_AHEAD takes of x; `last` is the last entry of all.
@@ -68,11 +103,12 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
 // under way at once: additions that wait for each other take longer than the memory.
 __kernel void mv_csr_cpu(ulong rows, __global const uint *start, REAL alpha, __global const uint *offset,
                          __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
-                         __global REAL *y)
+                         __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t until = start[get_global_id(0) + 1];
     size_t k = offset[start[get_global_id(0)]];
     const size_t last = max(offset[rows], 1u) - 1;
+    START_DOTS(start[get_global_id(0)]);
     for (size_t i = start[get_global_id(0)]; i < until; ++i) {
         const size_t end = offset[i + 1];
         FETCH_AHEAD(value + k);
@@ -94,8 +130,10 @@ __kernel void mv_csr_cpu(ulong rows, __global const uint *start, REAL alpha, __g
             FETCH_GATHERED(k);
             a += value[k] * x[column[k]];
         }
-        y[i] = combine_product(alpha, (a + b) + (c + d), beta, y + i);
+        y[i] = combine_product(alpha, (a + b) + (c + d), beta, ADDEND + i);
+        COUNT_DOTS(i + 1);
     }
+    LEAVE_DOTS(until);
 }
 
 // A row of a run: `width` values at v, which go with x[c[j] + moved].
@@ -115,7 +153,7 @@ inline REAL row_of_run(uint width, __global const REAL *v, __global const uint *
         FETCH_AHEAD(v);                                                 \
         const REAL sum = row_of_run(width, v, c, x, moved);             \
         v += width;                                                     \
-        out[moved] = combine_product(alpha, sum, beta, out + moved);            \
+        out[moved] = combine_product(alpha, sum, beta, addend + moved);         \
     }
 
 // The same for a matrix whose rows come in runs, as those of stencils do: within a run, row after row has the columns
@@ -123,17 +161,20 @@ inline REAL row_of_run(uint width, __global const REAL *v, __global const uint *
 // run[r] to run[r + 1]; item p starts in run first[p]. Reads 8 B per entry instead of 12.
 __kernel void mv_csr_runs_cpu(__global const uint *start, __global const uint *first, __global const uint *run,
                               REAL alpha, __global const uint *offset, __global const uint *column,
-                              __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+                              __global const REAL *value, __global const REAL *x, REAL beta,
+                              __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t last = start[get_global_id(0) + 1];
     size_t i = start[get_global_id(0)];
-    for (size_t r = first[get_global_id(0)]; i < last; ++r) {
-        const size_t end = min((size_t)run[r + 1], last);
+    START_DOTS(i);
+    for (size_t r = first[get_global_id(0)]; i < last; r += i == run[r + 1]) {
+        const size_t end = DOTS_END(i, min((size_t)run[r + 1], last));
         const size_t count = end - i;
         const uint width = offset[i + 1] - offset[i];
         __global const REAL *v = value + offset[i];
         __global const uint *c = column + offset[i];
         __global REAL *out = y + i;
+        __global const REAL *addend = ADDEND + i;
         switch (width) {
         case 3:
             RUN_OF_ROWS(3)
@@ -151,7 +192,9 @@ __kernel void mv_csr_runs_cpu(__global const uint *start, __global const uint *f
             RUN_OF_ROWS(width)
         }
         i = end;
+        COUNT_DOTS(i);
     }
+    LEAVE_DOTS(last);
 }
 
 // The diagonal; zero where no entry is stored. Columns are sorted within a row.

@@ -9,12 +9,18 @@
 
 #ifdef TILE
 // y = alpha A x + beta y. A work-group has TILE rows; LOCAL / TILE items share a row's columns. Where the rows alone make
-// too few groups, the columns are cut into `parts` of `chunk`, each with its groups, whose sums go to `partial`.
+// too few groups, the columns are cut into `parts` of `chunk`, each with its groups, whose sums go to `cut`. The dot products
+// are there where nothing is cut, else `join_parts_gpu` makes them.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __global const REAL *a,
-             __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
+             __global const REAL *x, REAL beta, __global REAL *cut, __global REAL *y DOTS_ARGUMENTS)
 {
+#ifdef DOTS
+    __local REAL shared[2 * LOCAL];
+    REAL2 dots = (REAL2)ZERO;
+#else
     __local REAL shared[LOCAL];
+#endif
     const uint item = (uint)get_local_id(0);
     const uint lane = item / TILE;
     const size_t i = get_group_id(0) * TILE + item % TILE;
@@ -27,12 +33,12 @@ mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __glo
         for (; j + (AT_ONCE - 1) * (LOCAL / TILE) < end; j += AT_ONCE * (LOCAL / TILE)) {
             REAL v[AT_ONCE];
 #pragma unroll
-            for (uint u = 0; u < AT_ONCE; ++u) {
-                v[u] = own[(j + u * (LOCAL / TILE)) * rows];
+            for (uint q = 0; q < AT_ONCE; ++q) {
+                v[q] = own[(j + q * (LOCAL / TILE)) * rows];
             }
 #pragma unroll
-            for (uint u = 0; u < AT_ONCE; ++u) {
-                sum += v[u] * x[j + u * (LOCAL / TILE)];
+            for (uint q = 0; q < AT_ONCE; ++q) {
+                sum += v[q] * x[j + q * (LOCAL / TILE)];
             }
         }
         for (; j < end; j += LOCAL / TILE) {
@@ -48,27 +54,58 @@ mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __glo
     }
     if (item < TILE && i < rows) {
         if (parts == 1) {
+#ifdef DOTS
+            dots = finish_row(i, alpha, shared[item], beta, y, u, w);
+#else
             y[i] = combine_product(alpha, shared[item], beta, y + i);
+#endif
         } else {
-            partial[part * rows + i] = shared[item];
+            cut[part * rows + i] = shared[item];
         }
     }
+#ifdef DOTS
+    barrier(CLK_LOCAL_MEM_FENCE);
+    LEAVE_GROUP_DOTS(shared, item, get_group_id(1) * get_num_groups(0) + get_group_id(0),
+                     get_num_groups(0) * get_num_groups(1));
+#endif
 }
 #endif
 
+inline REAL row_of_parts(size_t i, ulong rows, ulong parts, __global const REAL *cut)
+{
+    REAL sum = ZERO;
+    for (size_t part = 0; part < parts; ++part) {
+        sum += cut[part * rows + i];
+    }
+    return sum;
+}
+
 // y = alpha (sum of the parts) + beta y.
-__kernel void join_parts_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *partial, REAL beta,
+__kernel void join_parts_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *cut, REAL beta,
                              __global REAL *y)
 {
     const size_t i = get_global_id(0);
     if (i < rows) {
-        REAL sum = ZERO;
-        for (size_t part = 0; part < parts; ++part) {
-            sum += partial[part * rows + i];
-        }
-        y[i] = combine_product(alpha, sum, beta, y + i);
+        y[i] = combine_product(alpha, row_of_parts(i, rows, parts, cut), beta, y + i);
     }
 }
+
+#ifdef DOTS
+// The same with dot products.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+join_parts_dots_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *cut, REAL beta,
+                    __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL shared[2 * LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    const size_t i = get_global_id(0);
+    REAL2 dots = (REAL2)ZERO;
+    if (i < rows) {
+        dots = finish_row(i, alpha, row_of_parts(i, rows, parts, cut), beta, y, u, w);
+    }
+    LEAVE_GROUP_DOTS(shared, lane, get_group_id(0), get_num_groups(0));
+}
+#endif
 
 // Two values at once where every column begins at a multiple of two.
 #ifdef PAIRS
@@ -122,12 +159,12 @@ mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL 
 
 // A chunk of rows per item, four columns at a time, the sums kept in y, which stays in the cache.
 __kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a, __global const REAL *x,
-                           REAL beta, __global REAL *y)
+                           REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t begin = part_start(rows, get_global_id(0), get_global_size(0));
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
     for (size_t i = begin; i < end; ++i) {
-        y[i] = beta == ZERO ? ZERO : beta * y[i];
+        y[i] = beta == ZERO ? ZERO : beta * ADDEND[i];
     }
     size_t j = 0;
     for (; j + 4 <= cols; j += 4) {
@@ -159,6 +196,8 @@ __kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const RE
             y[i] += xj * a[j * rows + i];
         }
     }
+    START_DOTS(begin);
+    LEAVE_DOTS(end);
 }
 
 inline REAL sum8(REAL8 v)

@@ -1,7 +1,7 @@
 // Reductions to one partial result per work-group (_gpu) or per work-item (_cpu); the host joins
 // the partials in their order, so the same device gives the same bits each time.
 //
-// Traffic per element, f64: 8 B, dot 16 B.
+// Traffic per element, f64: 8 B, dot and dot_pair 16 B.
 
 // Joins of two values; the larger of two magnitudes keeps a NaN.
 #define JOIN_SUM(a, b) ((a) + (b))
@@ -130,71 +130,6 @@ REDUCE_CPU(sum_square_cpu, TERM_SQUARE, JOIN_SUM, JOIN8_SUM)
 REDUCE_CPU(max_abs_cpu, TERM_ABS, JOIN_MAX, JOIN8_MAX)
 REDUCE_CPU(dot_cpu, TERM_DOT, JOIN_SUM, JOIN8_SUM)
 
-// Updates of iterative solvers joined with the reduction that follows them. Each element is read
-// before it is written, by one item, so that inputs may be outputs.
-//
-// Traffic per element, f64: step_residual 48 B, update_dot 32 B, dot_pair 16 B,
-// dot_triple 24 B.
-
-// Sum of the lanes.
-inline REAL sum_lanes(REAL8 v)
-{
-    return ((v.s0 + v.s1) + (v.s2 + v.s3)) + ((v.s4 + v.s5) + (v.s6 + v.s7));
-}
-
-// x += a p, r -= b q, and the sum of the squares of the new r.
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-step_residual_gpu(ulong n, REAL a, __global const REAL *p, __global REAL *x, REAL b, __global const REAL *q,
-                  __global REAL *r, __global REAL *partial)
-{
-    __local REAL shared[LOCAL];
-    const uint lane = (uint)get_local_id(0);
-    REAL sum = ZERO;
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
-        x[i] += a * p[i];
-        const REAL value = r[i] - b * q[i];
-        r[i] = value;
-        sum += value * value;
-    }
-    shared[lane] = sum;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-            shared[lane] += shared[lane + half_size];
-        }
-    }
-    if (lane == 0) {
-        partial[get_group_id(0)] = shared[0];
-    }
-}
-
-__kernel void step_residual_cpu(ulong n, REAL a, __global const REAL *p, __global REAL *x, REAL b,
-                                __global const REAL *q, __global REAL *r, __global REAL *partial)
-{
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    REAL total = ZERO;
-    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += BLOCK) {
-        const size_t stop = min(block + BLOCK, end);
-        REAL8 sum = (REAL8)ZERO;
-        size_t i = block;
-        for (; i + 8 <= stop; i += 8) {
-            vstore8(vload8(0, x + i) + a * vload8(0, p + i), 0, x + i);
-            const REAL8 value = vload8(0, r + i) - b * vload8(0, q + i);
-            vstore8(value, 0, r + i);
-            sum += value * value;
-        }
-        REAL rest = sum_lanes(sum);
-        for (; i < stop; ++i) {
-            x[i] += a * p[i];
-            const REAL value = r[i] - b * q[i];
-            r[i] = value;
-            rest += value * value;
-        }
-        total += rest;
-    }
-    partial[get_global_id(0)] = total;
-}
-
 // The dot products of x with y and with x; the second one's partial results follow the first's.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 dot_pair_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)
@@ -210,13 +145,7 @@ dot_pair_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global R
     }
     shared[lane] = mixed;
     shared[LOCAL + lane] = square;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-            shared[lane] += shared[lane + half_size];
-            shared[LOCAL + lane] += shared[LOCAL + lane + half_size];
-        }
-    }
+    SUM_TREES(shared, 2, lane);
     if (lane == 0) {
         partial[get_group_id(0)] = shared[0];
         partial[get_num_groups(0) + get_group_id(0)] = shared[LOCAL];
@@ -248,75 +177,4 @@ __kernel void dot_pair_cpu(ulong n, __global const REAL *x, __global const REAL 
     }
     partial[get_global_id(0)] = mixed;
     partial[get_global_size(0) + get_global_id(0)] = square;
-}
-
-// As dot_pair, and third the dot product of z with itself.
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-dot_triple_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global const REAL *z,
-               __global REAL *partial)
-{
-    __local REAL shared[3 * LOCAL];
-    const uint lane = (uint)get_local_id(0);
-    REAL mixed = ZERO;
-    REAL square = ZERO;
-    REAL other = ZERO;
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
-        const REAL value = x[i];
-        mixed += value * y[i];
-        square += value * value;
-        other += z[i] * z[i];
-    }
-    shared[lane] = mixed;
-    shared[LOCAL + lane] = square;
-    shared[2 * LOCAL + lane] = other;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-            shared[lane] += shared[lane + half_size];
-            shared[LOCAL + lane] += shared[LOCAL + lane + half_size];
-            shared[2 * LOCAL + lane] += shared[2 * LOCAL + lane + half_size];
-        }
-    }
-    if (lane == 0) {
-        const size_t groups = get_num_groups(0);
-        partial[get_group_id(0)] = shared[0];
-        partial[groups + get_group_id(0)] = shared[LOCAL];
-        partial[2 * groups + get_group_id(0)] = shared[2 * LOCAL];
-    }
-}
-
-__kernel void dot_triple_cpu(ulong n, __global const REAL *x, __global const REAL *y, __global const REAL *z,
-                             __global REAL *partial)
-{
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    REAL mixed = ZERO;
-    REAL square = ZERO;
-    REAL other = ZERO;
-    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += BLOCK) {
-        const size_t stop = min(block + BLOCK, end);
-        REAL8 mixed8 = (REAL8)ZERO, square8 = mixed8, other8 = mixed8;
-        size_t i = block;
-        for (; i + 8 <= stop; i += 8) {
-            const REAL8 value = vload8(0, x + i);
-            const REAL8 second = vload8(0, z + i);
-            mixed8 += value * vload8(0, y + i);
-            square8 += value * value;
-            other8 += second * second;
-        }
-        REAL mixed_rest = sum_lanes(mixed8);
-        REAL square_rest = sum_lanes(square8);
-        REAL other_rest = sum_lanes(other8);
-        for (; i < stop; ++i) {
-            mixed_rest += x[i] * y[i];
-            square_rest += x[i] * x[i];
-            other_rest += z[i] * z[i];
-        }
-        mixed += mixed_rest;
-        square += square_rest;
-        other += other_rest;
-    }
-    const size_t parts = get_global_size(0);
-    partial[get_global_id(0)] = mixed;
-    partial[parts + get_global_id(0)] = square;
-    partial[2 * parts + get_global_id(0)] = other;
 }

@@ -454,10 +454,11 @@ mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint
 __kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global const uint *mask,
                              __constant int *delta, __constant REAL *coefficient, REAL alpha,
                              __global const uint *offset, __global const uint *column, __global const REAL *value,
-                             __global const REAL *x, REAL beta, __global REAL *y)
+                             __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t blocks = (rows + BLOCK - 1) / BLOCK;
     const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
     for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
         const size_t end = min((ulong)(b + 1) * BLOCK, rows);
         size_t i = b * BLOCK;
@@ -471,26 +472,30 @@ __kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global co
                 if (beta == ZERO) {
                     vstore8(alpha * sum, 0, y + i);
                 } else {
-                    vstore8(alpha * sum + beta * vload8(0, y + i), 0, y + i);
+                    vstore8(alpha * sum + beta * vload8(0, ADDEND + i), 0, y + i);
                 }
             }
         }
         for (; i < end; ++i) {
             const uint present = full[b] ? (1u << POINTS) - 1 : mask[i];
             const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
-            y[i] = combine_product(alpha, sum, beta, y + i);
+            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
         }
+        COUNT_DOTS(end);
     }
+    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
 }
 
 // y = alpha A x + beta y with the values of the compressed rows, a chunk of blocks per item. In a full block they follow
 // one another row by row, and no column is read.
 __kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global const uint *mask, __constant int *delta,
                              REAL alpha, __global const uint *offset, __global const uint *column,
-                             __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+                             __global const REAL *value, __global const REAL *x, REAL beta,
+                             __global REAL *y DOTS_ARGUMENTS)
 {
     const size_t blocks = (rows + BLOCK - 1) / BLOCK;
     const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
     for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
         const size_t end = min((ulong)(b + 1) * BLOCK, rows);
         const bool whole = full[b];
@@ -516,9 +521,95 @@ __kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global co
             } else {
                 sum = row_of_entries(i, offset, column, value, x);
             }
-            y[i] = combine_product(alpha, sum, beta, y + i);
+            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
+        }
+        COUNT_DOTS(end);
+    }
+    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
+}
+
+#ifdef DOTS
+
+// As mv_slots_gpu with dot products, `turns` times LOCAL rows a work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_slots_dots_gpu(ulong rows, uint turns, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                  __global const REAL *slot, REAL alpha, __global const uint *offset, __global const uint *column,
+                  __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL shared[2 * LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    size_t i = get_group_id(0) * (size_t)turns * LOCAL + lane;
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn, i += LOCAL) {
+        if (i < rows) {
+            const REAL product = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
+            dots += finish_row(i, alpha, product, beta, y, u, w);
         }
     }
+    LEAVE_GROUP_DOTS(shared, lane, get_group_id(0), get_num_groups(0));
 }
+
+// As multiply_tile, with the item's parts of y'w and y'y.
+inline REAL2 multiply_tile_dots(size_t first, size_t place, bool whole, ulong rows, ulong line, __global const uchar *full,
+                           __global const uint *mask, __constant int *delta, __constant REAL *coefficient, REAL alpha,
+                           __global const uint *offset, __global const uint *column, __global const REAL *value,
+                           __global const REAL *x, REAL beta, __global REAL *y, __global const REAL *u,
+                           __global const REAL *w)
+{
+    REAL2 dots = (REAL2)ZERO;
+#if POINTS <= 9
+    if (whole) {
+        REAL sum[LINES];
+#pragma unroll
+        for (uint q = 0; q < LINES; ++q) {
+            sum[q] = row_of_whole_stencil(delta, coefficient, x + first + q * line);
+        }
+#pragma unroll
+        for (uint q = 0; q < LINES; ++q) {
+            const size_t i = first + q * line;
+            dots += finish_row(i, alpha, sum[q], beta, y, u, w);
+        }
+        return dots;
+    }
+#endif
+    if (place < line) {
+#pragma unroll 1
+        for (uint q = 0; q < LINES; ++q) {
+            const size_t i = first + q * line;
+            if (i < rows) {
+                const uint present = whole || full[i / BLOCK] ? (1u << POINTS) - 1 : mask[i];
+                const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
+                dots += finish_row(i, alpha, sum, beta, y, u, w);
+            }
+        }
+    }
+    return dots;
+}
+
+// As mv_stencil_gpu with dot products, `turns` tiles one after the other along the lines' direction, of `tiles`.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_stencil_dots_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
+                    __global const uchar *tile, __global const uchar *full, __global const uint *mask,
+                    __constant int *delta, __constant REAL *coefficient, REAL alpha, __global const uint *offset,
+                    __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
+                    __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL shared[2 * LOCAL];
+    const uint lane = (uint)get_local_id(0);
+    const size_t place = get_global_id(0);
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        const size_t along = get_group_id(1) * (size_t)turns + turn;
+        if (along < tiles) {
+            const bool whole = whole_tile(get_group_id(0), along, (uint4)(left, right, low, high), tile);
+            dots += multiply_tile_dots(along * LINES * line + place, place, whole, rows, line, full, mask, delta,
+                                       coefficient, alpha, offset, column, value, x, beta, y, u, w);
+        }
+    }
+    LEAVE_GROUP_DOTS(shared, lane, get_group_id(1) * get_num_groups(0) + get_group_id(0),
+                     get_num_groups(0) * get_num_groups(1));
+}
+
+#endif
 
 #endif

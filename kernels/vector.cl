@@ -1,7 +1,7 @@
 // Vector operations. Each element is read and written by one work-item only, so the output may be
 // one of the inputs.
 //
-// Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B; axpbypcz 32 B.
+// Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B.
 // *_gpu: ITEMS times WIDTH elements per item. *_cpu: a chunk per item, eight elements at a time.
 
 #ifndef ITEMS
@@ -52,20 +52,6 @@ __kernel void scale_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *
     FOR_REST(i, n)
     {
         out[i] = a * x[i];
-    }
-}
-
-// out = a x + b y + c z.
-__kernel void axpbypcz_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, REAL c,
-                           __global const REAL *z, __global REAL *out)
-{
-    FOR_WIDE(i, n)
-    {
-        STOREW(a * LOADW(x, i) + b * LOADW(y, i) + c * LOADW(z, i), out, i);
-    }
-    FOR_REST(i, n)
-    {
-        out[i] = a * x[i] + b * y[i] + c * z[i];
     }
 }
 
@@ -130,20 +116,6 @@ __kernel void scale_cpu(ulong n, REAL a, __global const REAL *x, __global REAL *
     }
     for (; i < end; ++i) {
         out[i] = a * x[i];
-    }
-}
-
-__kernel void axpbypcz_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, REAL c,
-                           __global const REAL *z, __global REAL *out)
-{
-    const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        vstore8(a * vload8(0, x + i) + b * vload8(0, y + i) + c * vload8(0, z + i), 0, out + i);
-    }
-    for (; i < end; ++i) {
-        out[i] = a * x[i] + b * y[i] + c * z[i];
     }
 }
 

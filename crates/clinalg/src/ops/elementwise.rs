@@ -103,23 +103,6 @@ pub(crate) fn axpby_raw<T: Real>(alpha: T, x: &Buffer<T>, beta: T, y: &Buffer<T>
     run(["axpby_gpu", "axpby_cpu"], out, &[n, alpha.arg().0, x.arg(), beta.arg().0, y.arg(), out.arg()])
 }
 
-/// out = a x + b y + c z on vectors of one length and context; `None` stands for `out` itself.
-pub(crate) fn axpbypcz<T: Real>(
-    a: T,
-    x: &Vector<T>,
-    b: T,
-    y: Option<&Vector<T>>,
-    c: T,
-    z: &Vector<T>,
-    out: &mut Vector<T>,
-) -> Result<()> {
-    let y = y.unwrap_or(out).buffer().arg();
-    let (x, z, out) = (x.buffer(), z.buffer(), out.buffer());
-    let n = Arg::size(out.len());
-    let args = [n, a.arg().0, x.arg(), b.arg().0, y, c.arg().0, z.arg(), out.arg()];
-    run(["axpbypcz_gpu", "axpbypcz_cpu"], out, &args)
-}
-
 /// out = x with the signs of its elements changed without a pattern, always the same; one length and
 /// context.
 pub(crate) fn scatter_signs<T: Real>(x: &Vector<T>, out: &mut Vector<T>) -> Result<()> {

@@ -12,11 +12,12 @@
 //! | sum, dot product, norms | [`sum`], [`dot`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
+mod fused;
 pub(crate) mod product;
 pub(crate) mod reduce;
 
 pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
-pub(crate) use elementwise::{axpby_raw, axpbypcz, multiply_raw, scale_raw, scatter_signs, settle};
+pub(crate) use elementwise::{axpby_raw, multiply_raw, scale_raw, scatter_signs, settle};
 pub use product::{Many, Operator, Transposed, mm, mv, mv_transposed};
+pub(crate) use reduce::norm_of_squares;
 pub use reduce::{DotParts, dot, norm_inf, norm1, norm2, sum};
-pub(crate) use reduce::{dot_pair, dot_triple, dot_wide, step_residual};

@@ -3,8 +3,9 @@
 pub(crate) mod tuning;
 
 use super::DotParts;
-use crate::matrix::{Band, Columns, Csr, Dense, Format, ManyLaunch, Pattern, Stencil, Tiles, Values, Vector};
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use super::fused::{Fused, is_gpu};
+use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, ManyLaunch, Pattern, Stencil, Tiles, Values, Vector};
+use crate::runtime::{Arg, Kernel, Launch, Range, Shape, files};
 use crate::tune::{Op, RowProduct};
 use crate::{Context, Error, Real, Result};
 
@@ -29,6 +30,25 @@ pub trait Operator<T: Real> {
     fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
         self.apply(T::one(), x, T::zero(), y)?;
         dot.set(x, y)
+    }
+    /// y = alpha A x + beta u, where `plus` holds beta and u, and the dot products of y with w and with itself, in the same
+    /// pass where the operator can; enqueued. With alpha = -1, beta = 1 and the right-hand side for u, this is the residual
+    /// and its norm.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `x`, `u`, `w` or `y`.
+    fn apply_dots(
+        &self,
+        alpha: T,
+        x: &Vector<T>,
+        plus: Option<(T, &Vector<T>)>,
+        w: &Vector<T>,
+        y: &mut Vector<T>,
+        dots: &mut DotParts<T>,
+    ) -> Result<()> {
+        let fused = Fused { alpha, x, plus, w, y, dots };
+        fused.check(self.context(), self.rows(), self.cols())?;
+        fused.apart(self)
     }
 }
 
@@ -180,60 +200,16 @@ impl<T: Real> Operator<T> for Csr<T> {
         if s.rows == 0 {
             return Ok(());
         }
-        let rows = Arg::size(s.rows);
-        let [a, o, c, v, x, b, y] = [
-            alpha.arg().0,
-            s.offset.arg(),
-            s.column.arg(),
-            self.values().arg(),
-            x.buffer().arg(),
-            beta.arg().0,
-            y.buffer().arg(),
-        ];
-        if let Some(stencil) = self.stencil() {
-            let p = &stencil.pattern;
-            let marks = [stencil.full.arg(), p.mask.arg(), p.delta.arg(), stencil.coefficient.arg()];
-            let rest = [a, o, c, v, x, b, y];
-            let args = match &stencil.tiles {
-                Some(tiles) => [tiles_args(s.rows, tiles).as_slice(), &[tiles.full.arg()], &marks, &rest].concat(),
-                None => [[rows].as_slice(), &marks, &rest].concat(),
-            };
-            return context.start(&stencil.product, &args);
+        if let (None, Some((blocks, Columns::Cut { rows, row, from, to, join }))) = (self.stencil(), self.blocks()) {
+            let partial = self.partial(blocks)?;
+            let [a, o, c, v, x, b, y] = self.operands(alpha, x, beta, y);
+            let args = [Arg::U32(s.nnz as u32), blocks.start.arg(), a, o, c, v, x, b, partial.arg(), y];
+            context.start(&self.plan().product, &args)?;
+            let args = [Arg::size(*rows), row.arg(), from.arg(), to.arg(), partial.arg(), a, y];
+            return context.start(join, &args);
         }
-        let plan = self.plan();
-        let run = |args: &[Arg]| context.start(&plan.product, args);
-        if let Some(p) = &plan.pattern {
-            let (full, mask, delta) = (p.full.arg(), p.mask.arg(), p.delta.arg());
-            return match context.shape() {
-                Shape::Gpu => run(&[rows, full, mask, delta, self.slots(p)?.arg(), a, o, c, v, x, b, y]),
-                Shape::Cpu => run(&[rows, full, mask, delta, a, o, c, v, x, b, y]),
-            };
-        }
-        if let Some(blocks) = &plan.blocks {
-            let start = blocks.start.arg();
-            return match &blocks.columns {
-                Columns::Whole => run(&[start, a, o, c, v, x, b, y]),
-                Columns::Short(base, column) => run(&[start, base.arg(), a, o, column.arg(), v, x, b, y]),
-                Columns::Cut { rows, row, from, to, join } => {
-                    let partial = self.partial(blocks)?;
-                    run(&[Arg::U32(s.nnz as u32), start, a, o, c, v, x, b, partial.arg(), y])?;
-                    let args = [Arg::size(*rows), row.arg(), from.arg(), to.arg(), partial.arg(), a, y];
-                    context.start(join, &args)
-                }
-            };
-        }
-        if let Some(chunks) = &plan.chunks {
-            let placed = self.chunk_values(chunks)?.arg();
-            let args = [chunks.split.arg(), chunks.start.arg(), chunks.column.arg(), placed];
-            return run(&[[rows].as_slice(), &args, &[a, o, c, v, x, b, y]].concat());
-        }
-        if let Some(runs) = &plan.runs {
-            return run(&[runs.split.arg(), runs.first.arg(), runs.start.arg(), a, o, c, v, x, b, y]);
-        }
-        match &plan.split {
-            Some(split) => run(&[rows, split.arg(), a, o, c, v, x, b, y]),
-            None => run(&[rows, a, o, c, v, x, b, y]),
-        }
+        let (launch, args) = self.in_one(alpha, x, beta, y)?;
+        context.start(&launch, &args)
     }
 
     fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
@@ -253,16 +229,95 @@ impl<T: Real> Operator<T> for Csr<T> {
         let cut = self.plan().blocks.as_ref().is_some_and(|blocks| matches!(blocks.columns, Columns::Cut { .. }));
         let plain = !cut && matches!(self.format(), Format::Rows | Format::Blocks);
         let by_rows = plain && self.plan().rows == RowProduct::Short;
-        if context.shape() == Shape::Gpu && by_rows && s.rows == s.cols {
+        if context.shape() == Shape::Gpu && by_rows && s.rows == s.cols && s.rows > 0 {
             check_operands(context, s.rows, s.cols, x, y)?;
             return self.apply_dot_by_rows(x, y, dot);
         }
-        self.apply(T::one(), x, T::zero(), y)?;
-        dot.set(x, y)
+        self.apply_dots(T::one(), x, None, x, y, dot)
+    }
+
+    fn apply_dots(
+        &self,
+        alpha: T,
+        x: &Vector<T>,
+        plus: Option<(T, &Vector<T>)>,
+        w: &Vector<T>,
+        y: &mut Vector<T>,
+        dots: &mut DotParts<T>,
+    ) -> Result<()> {
+        let context = Csr::context(self);
+        let fused = Fused { alpha, x, plus, w, y, dots };
+        fused.check(context, Csr::rows(self), Csr::cols(self))?;
+        match (Csr::rows(self), is_gpu(context)) {
+            (0, _) => fused.apart(self),
+            (_, true) => self.fused_on_gpu(MOST_PARTS, fused),
+            (_, false) => fused.on_processor(self, |alpha, x, beta, y| self.in_one(alpha, x, beta, y)),
+        }
     }
 }
 
 impl<T: Real> Csr<T> {
+    /// What every product is given at the end: alpha, offsets, columns, values, x, beta and y.
+    fn operands(&self, alpha: T, x: &Vector<T>, beta: T, y: &Vector<T>) -> [Arg; 7] {
+        let s = self.structure();
+        let [x, y] = [x, y].map(|v| v.buffer().arg());
+        [alpha.arg().0, s.offset.arg(), s.column.arg(), self.values().arg(), x, beta.arg().0, y]
+    }
+
+    /// The blocks, and how they are cut, where the matrix has no pattern.
+    fn blocks(&self) -> Option<(&Blocks, &Columns)> {
+        let plan = self.plan();
+        let blocks = plan.blocks.as_ref().filter(|_| plan.pattern.is_none())?;
+        Some((blocks, &blocks.columns))
+    }
+
+    /// The product where it takes one launch: of all formats but rows that are cut.
+    fn in_one(&self, alpha: T, x: &Vector<T>, beta: T, y: &Vector<T>) -> Result<(Launch, Vec<Arg>)> {
+        let context = Csr::context(self);
+        let rows = Arg::size(self.structure().rows);
+        let rest = self.operands(alpha, x, beta, y);
+        if let Some(stencil) = self.stencil() {
+            let p = &stencil.pattern;
+            let marks = [stencil.full.arg(), p.mask.arg(), p.delta.arg(), stencil.coefficient.arg()];
+            let args = match &stencil.tiles {
+                Some(tiles) => {
+                    [tiles_args(self.structure().rows, tiles).as_slice(), &[tiles.full.arg()], &marks, &rest].concat()
+                }
+                None => [[rows].as_slice(), &marks, &rest].concat(),
+            };
+            return Ok((stencil.product, args));
+        }
+        let plan = self.plan();
+        let made = |args: &[Arg], rest: &[Arg]| Ok((plan.product, [args, rest].concat()));
+        if let Some(p) = &plan.pattern {
+            let (full, mask, delta) = (p.full.arg(), p.mask.arg(), p.delta.arg());
+            return match context.shape() {
+                Shape::Gpu => made(&[rows, full, mask, delta, self.slots(p)?.arg()], &rest),
+                Shape::Cpu => made(&[rows, full, mask, delta], &rest),
+            };
+        }
+        if let Some(blocks) = &plan.blocks {
+            let [a, o, _, v, x, b, y] = rest;
+            return match &blocks.columns {
+                Columns::Short(base, column) => {
+                    made(&[blocks.start.arg(), base.arg()], &[a, o, column.arg(), v, x, b, y])
+                }
+                _ => made(&[blocks.start.arg()], &rest),
+            };
+        }
+        if let Some(chunks) = &plan.chunks {
+            let placed = self.chunk_values(chunks)?.arg();
+            return made(&[rows, chunks.split.arg(), chunks.start.arg(), chunks.column.arg(), placed], &rest);
+        }
+        if let Some(runs) = &plan.runs {
+            return made(&[runs.split.arg(), runs.first.arg(), runs.start.arg()], &rest);
+        }
+        match &plan.split {
+            Some(split) => made(&[rows, split.arg()], &rest),
+            None => made(&[rows], &rest),
+        }
+    }
+
     /// y = A x for a square A with short rows on a GPU, and x'y in the same pass.
     fn apply_dot_by_rows(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
         let s = self.structure();
@@ -286,10 +341,10 @@ impl<T: Real> Csr<T> {
 }
 
 /// Parts of a dot product that a product with a pattern leaves: enough for all units, few for the kernel that joins them.
-const MOST_PARTS: usize = 4096;
+pub(super) const MOST_PARTS: usize = 4096;
 
 /// Rows and lines of a stencil, and where all tiles are whole.
-fn tiles_args(rows: usize, tiles: &Tiles) -> [Arg; 6] {
+pub(super) fn tiles_args(rows: usize, tiles: &Tiles) -> [Arg; 6] {
     let [left, right, low, high] = tiles.inner.map(Arg::U32);
     [Arg::size(rows), Arg::size(tiles.line), left, right, low, high]
 }
@@ -379,20 +434,42 @@ impl<T: Real> Operator<T> for Band<T> {
 
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
         let context = Band::context(self);
-        let rows = Band::rows(self);
-        check_operands(context, rows, Band::cols(self), x, y)?;
-        let args = [
-            Arg::size(rows),
-            Arg::size(Band::cols(self)),
-            Arg::size(self.kl()),
-            Arg::size(self.kl() + 1 + self.ku()),
-            alpha.arg().0,
-            self.values().arg(),
-            x.buffer().arg(),
-            beta.arg().0,
-            y.buffer().arg(),
-        ];
-        context.start(&self.products().one, &args)
+        check_operands(context, Band::rows(self), Band::cols(self), x, y)?;
+        let (launch, args) = self.in_one(alpha, x, beta, y)?;
+        context.start(&launch, &args)
+    }
+
+    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+        self.apply_dots(T::one(), x, None, x, y, dot)
+    }
+
+    fn apply_dots(
+        &self,
+        alpha: T,
+        x: &Vector<T>,
+        plus: Option<(T, &Vector<T>)>,
+        w: &Vector<T>,
+        y: &mut Vector<T>,
+        dots: &mut DotParts<T>,
+    ) -> Result<()> {
+        let context = Band::context(self);
+        let fused = Fused { alpha, x, plus, w, y, dots };
+        fused.check(context, Band::rows(self), Band::cols(self))?;
+        match (Band::rows(self), is_gpu(context)) {
+            (0, _) => fused.apart(self),
+            (_, true) => self.fused_on_gpu(MOST_PARTS, fused),
+            (_, false) => fused.on_processor(self, |alpha, x, beta, y| self.in_one(alpha, x, beta, y)),
+        }
+    }
+}
+
+impl<T: Real> Band<T> {
+    /// The product.
+    fn in_one(&self, alpha: T, x: &Vector<T>, beta: T, y: &Vector<T>) -> Result<(Launch, Vec<Arg>)> {
+        let sizes = [Band::rows(self), Band::cols(self), self.kl(), self.kl() + 1 + self.ku()].map(Arg::size);
+        let [x, y] = [x, y].map(|v| v.buffer().arg());
+        let args = [sizes.as_slice(), &[alpha.arg().0, self.values().arg(), x, beta.arg().0, y]].concat();
+        Ok((self.products().one, args))
     }
 }
 
@@ -413,13 +490,14 @@ impl<T: Real> Operator<T> for Dense<T> {
         let context = Dense::context(self);
         let rows = Dense::rows(self);
         check_operands(context, rows, Dense::cols(self), x, y)?;
+        let products = self.products();
+        if context.shape() == Shape::Cpu {
+            let (launch, args) = self.in_one(alpha, x, beta, y)?;
+            return context.start(&launch, &args);
+        }
         let sizes = [Arg::size(rows), Arg::size(Dense::cols(self))];
         let [alpha, a, x, beta, y] =
             [alpha.arg().0, self.values().arg(), x.buffer().arg(), beta.arg().0, y.buffer().arg()];
-        let products = self.products();
-        if context.shape() == Shape::Cpu {
-            return context.start(&products.one, &[sizes.as_slice(), &[alpha, a, x, beta, y]].concat());
-        }
         let parts = [Arg::size(products.parts), Arg::size(products.chunk)];
         if products.parts == 1 {
             return context.start(&products.one, &[sizes.as_slice(), &parts, &[alpha, a, x, beta, y, y]].concat());
@@ -430,6 +508,39 @@ impl<T: Real> Operator<T> for Dense<T> {
         let args = [sizes[0], parts[0], alpha, partial.arg(), beta, y];
         let join = Kernel::new(&files::DENSE, "join_parts_gpu", T::PRECISION);
         context.run(&join, Range::d1(rows, context.local()), &args)
+    }
+
+    fn apply_dot(&self, x: &Vector<T>, y: &mut Vector<T>, dot: &mut DotParts<T>) -> Result<()> {
+        self.apply_dots(T::one(), x, None, x, y, dot)
+    }
+
+    fn apply_dots(
+        &self,
+        alpha: T,
+        x: &Vector<T>,
+        plus: Option<(T, &Vector<T>)>,
+        w: &Vector<T>,
+        y: &mut Vector<T>,
+        dots: &mut DotParts<T>,
+    ) -> Result<()> {
+        let context = Dense::context(self);
+        let fused = Fused { alpha, x, plus, w, y, dots };
+        fused.check(context, Dense::rows(self), Dense::cols(self))?;
+        match (Dense::rows(self), is_gpu(context)) {
+            (0, _) => fused.apart(self),
+            (_, true) => self.fused_on_gpu(MOST_PARTS, fused),
+            (_, false) => fused.on_processor(self, |alpha, x, beta, y| self.in_one(alpha, x, beta, y)),
+        }
+    }
+}
+
+impl<T: Real> Dense<T> {
+    /// The product on a processor.
+    fn in_one(&self, alpha: T, x: &Vector<T>, beta: T, y: &Vector<T>) -> Result<(Launch, Vec<Arg>)> {
+        let sizes = [Dense::rows(self), Dense::cols(self)].map(Arg::size);
+        let [x, y] = [x, y].map(|v| v.buffer().arg());
+        let args = [sizes.as_slice(), &[alpha.arg().0, self.values().arg(), x, beta.arg().0, y]].concat();
+        Ok((self.products().one, args))
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) static TUNING_CPU: Operation = Operation {
 };
 
 /// The most sums that one of the kernels makes at once, each with a place per item.
-const SUMS: usize = 3;
+const SUMS: usize = 2;
 
 fn needs(&[local, width, unroll, groups, ..]: &Choice, precision: Precision) -> Option<Needs> {
     let sound = local.is_power_of_two() && [1, 2, 4].contains(&width) && (1..=16).contains(&unroll) && groups > 0;
@@ -120,17 +120,20 @@ fn reduce<T: Real>(
 /// Most parts of a [`DotParts`]: a kernel of few items then still joins them in no time.
 const DOT_PARTS: usize = 8192;
 
-/// A dot product that stays on the device, in parts that the kernels of a solver join themselves.
+/// One dot product, or two, that stay on the device, in parts that the kernels of a solver join themselves.
 ///
-/// [`Operator::apply_dot`](crate::ops::Operator::apply_dot) fills it.
+/// [`Operator::apply_dot`](crate::ops::Operator::apply_dot) and
+/// [`Operator::apply_dots`](crate::ops::Operator::apply_dots) fill it.
 #[derive(Debug)]
 pub struct DotParts<T: Real> {
+    /// All of the first product before those of the second.
     parts: Buffer<T>,
+    /// Parts of each.
     count: usize,
 }
 
 impl<T: Real> DotParts<T> {
-    /// Room for the parts of one product; the product is 0.
+    /// Room for the parts; the products are 0.
     ///
     /// # Errors
     /// [`Error::Allocation`](crate::Error::Allocation), [`Error::NoFp64`](crate::Error::NoFp64).
@@ -156,7 +159,23 @@ impl<T: Real> DotParts<T> {
         context.run(&kernel, range, &args)
     }
 
-    /// The product; waits for the device. The parts are joined in their order and in double precision.
+    /// The dot products of y with w and with itself, enqueued.
+    ///
+    /// # Errors
+    /// As [`dot`].
+    pub fn set_pair(&mut self, y: &Vector<T>, w: &Vector<T>) -> Result<()> {
+        y.check_same(w, "w")?;
+        let (context, n) = (y.context(), y.len());
+        if n == 0 {
+            self.count = 0;
+            return Ok(());
+        }
+        let (kernel, count, range) = plan::<T>(["dot_pair_gpu", "dot_pair_cpu"], context, n, 2);
+        let args = [Arg::size(n), y.buffer().arg(), w.buffer().arg(), self.pairs(count)];
+        context.run(&kernel, range, &args)
+    }
+
+    /// The first product, or the only one; waits for the device. The parts are joined in their order and in double precision.
     ///
     /// # Errors
     /// What the device reports.
@@ -164,6 +183,17 @@ impl<T: Real> DotParts<T> {
         let mut parts = vec![T::zero(); self.count];
         self.parts.read_range(0, &mut parts)?;
         Ok(total(&parts))
+    }
+
+    /// Both products, after what leaves two; otherwise as [`DotParts::value`].
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn values(&self) -> Result<[f64; 2]> {
+        let mut parts = vec![T::zero(); 2 * self.count];
+        self.parts.read_range(0, &mut parts)?;
+        let (first, second) = parts.split_at(self.count);
+        Ok([total(first), total(second)])
     }
 
     /// How many work-groups may leave a part where each takes at least `per_group` of `n` elements, and how many times
@@ -181,7 +211,13 @@ impl<T: Real> DotParts<T> {
         self.parts.arg()
     }
 
-    /// Number and place of the parts, for a kernel that joins them.
+    /// The same for two products.
+    pub(crate) fn pairs(&mut self, count: usize) -> Arg {
+        assert!(2 * count <= DOT_PARTS, "two dot products have at most {DOT_PARTS} parts");
+        self.parts(count)
+    }
+
+    /// Number of the parts of each product and place of all, for a kernel that joins them.
     pub(crate) fn args(&self) -> [Arg; 2] {
         [Arg::U32(self.count as u32), self.parts.arg()]
     }
@@ -246,11 +282,8 @@ pub fn norm_inf<T: Real, V: Values<T>>(a: &V) -> Result<T> {
 pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
     let x = a.values();
     let squares = |s: T| partials(["sum_square_gpu", "sum_square_cpu"], s, x, x).map(|p| total(&p));
-    let plain = squares(T::one())?;
-    // Below this an element's square may have been rounded to a multiple of the smallest number.
-    let smallest = T::min_positive_value().wide() / T::epsilon().wide() * x.len().max(1) as f64;
-    if plain.is_finite() && plain >= smallest {
-        return Ok(T::of(plain.sqrt()));
+    if let Some(norm) = norm_of_squares::<T>(squares(T::one())?, x.len()) {
+        return Ok(T::of(norm));
     }
     let largest = norm_inf(a)?;
     if !largest.is_normal() {
@@ -267,49 +300,9 @@ pub fn norm2<T: Real, V: Values<T>>(a: &V) -> Result<T> {
     Ok(T::of(squares(T::one() / unit)?.sqrt() * unit.wide()))
 }
 
-/// x += a p, r -= b q; the sum of the squares of the new r. All of one length and context; `p` may
-/// be `r`.
-pub(crate) fn step_residual<T: Real>(
-    a: T,
-    p: Option<&Vector<T>>,
-    x: &mut Vector<T>,
-    b: T,
-    q: &Vector<T>,
-    r: &mut Vector<T>,
-) -> Result<f64> {
-    let (context, n) = (q.context(), q.len());
-    let p = p.unwrap_or(r).buffer().arg();
-    let (x, q, r) = (x.buffer().arg(), q.buffer().arg(), r.buffer().arg());
-    let squares: Vec<T> =
-        reduce(["step_residual_gpu", "step_residual_cpu"], context, n, 1, |kernel, range, partial| {
-            context.run(kernel, range, &[Arg::size(n), a.arg().0, p, x, b.arg().0, q, r, partial])
-        })?;
-    Ok(total(&squares))
-}
-
-/// The dot products (x, y) and (x, x) of vectors of one length and context.
-pub(crate) fn dot_pair<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<(f64, f64)> {
-    let (context, n) = (x.context(), x.len());
-    let (x, y) = (x.buffer().arg(), y.buffer().arg());
-    let dots: Vec<T> = reduce(["dot_pair_gpu", "dot_pair_cpu"], context, n, 2, |kernel, range, partial| {
-        context.run(kernel, range, &[Arg::size(n), x, y, partial])
-    })?;
-    let (mixed, square) = dots.split_at(dots.len() / 2);
-    Ok((total(mixed), total(square)))
-}
-
-/// The dot products (x, y), (x, x) and (z, z) of vectors of one length and context.
-pub(crate) fn dot_triple<T: Real>(x: &Vector<T>, y: &Vector<T>, z: &Vector<T>) -> Result<(f64, f64, f64)> {
-    let (context, n) = (x.context(), x.len());
-    let (x, y, z) = (x.buffer().arg(), y.buffer().arg(), z.buffer().arg());
-    let dots: Vec<T> = reduce(["dot_triple_gpu", "dot_triple_cpu"], context, n, 3, |kernel, range, partial| {
-        context.run(kernel, range, &[Arg::size(n), x, y, z, partial])
-    })?;
-    let count = dots.len() / 3;
-    Ok((total(&dots[..count]), total(&dots[count..2 * count]), total(&dots[2 * count..])))
-}
-
-/// The dot product of vectors of one length and context, in double precision.
-pub(crate) fn dot_wide<T: Real>(x: &Vector<T>, y: &Vector<T>) -> Result<f64> {
-    Ok(total(&partials(["dot_gpu", "dot_cpu"], T::one(), x.buffer(), y.buffer())?))
+/// The root of a sum of `n` squares, unless some of them may have overflowed or lost digits.
+pub(crate) fn norm_of_squares<T: Real>(squares: f64, n: usize) -> Option<f64> {
+    // Below this an element's square may have been rounded to a multiple of the smallest number.
+    let smallest = T::min_positive_value().wide() / T::epsilon().wide() * n.max(1) as f64;
+    (squares.is_finite() && squares >= smallest).then(|| squares.sqrt())
 }

@@ -182,6 +182,12 @@ impl Kernel {
         changed.fold(self, |kernel, &(name, value, _)| kernel.with(&[(name, value)]))
     }
 
+    /// Another kernel of the same compilation.
+    pub(crate) const fn renamed(mut self, name: &'static str) -> Kernel {
+        self.name = Word(name);
+        self
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         self.name.0
     }
@@ -258,6 +264,11 @@ impl Range {
     /// Work-items in the first direction.
     pub(crate) fn items(&self) -> usize {
         self.global[0]
+    }
+
+    /// Work-groups.
+    pub(crate) fn groups(&self) -> usize {
+        self.global[0] / self.local[0] * (self.global[1] / self.local[1])
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -1,11 +1,12 @@
 //! Conjugate gradients.
 
 use super::run::{Run, check_system};
+use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
 use super::{Operator, Params, Preconditioner, Report, Stop};
 use crate::ops::{self, DotParts};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{self, Choice, Needs, Op, Operation, REDUCE_PARTIALS, Trial, both_precisions};
-use crate::{Buffer, Context, DeviceInfo, Precision, Real, Result, Vector};
+use crate::tune::{self, Choice, Needs, Op, Operation, Trial, both_precisions};
+use crate::{Context, DeviceInfo, Precision, Real, Result, Vector};
 
 /// Conjugate gradients for symmetric positive definite A, with an optional symmetric positive
 /// definite preconditioner (Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear
@@ -41,6 +42,7 @@ pub struct Cg<T: Real> {
     z: Vector<T>,
     p: Vector<T>,
     q: Vector<T>,
+    norms: DotParts<T>,
     scalars: Scalars<T>,
 }
 
@@ -51,7 +53,8 @@ impl<T: Real> Cg<T> {
     /// [`Error::Allocation`](crate::Error::Allocation), [`Error::NoFp64`](crate::Error::NoFp64).
     pub fn new(context: &Context, n: usize) -> Result<Cg<T>> {
         let vector = || Vector::uninit(context, n);
-        Ok(Cg { r: vector()?, z: vector()?, p: vector()?, q: vector()?, scalars: Scalars::new(context)? })
+        let (norms, scalars) = (DotParts::new(context)?, Scalars::new(context)?);
+        Ok(Cg { r: vector()?, z: vector()?, p: vector()?, q: vector()?, norms, scalars })
     }
 
     /// Solves A x = b from the start x, with the preconditioner `m`.
@@ -88,7 +91,7 @@ impl<T: Real> Cg<T> {
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report> {
         check_system(self.r.context(), self.r.len(), a, m.as_deref(), b, x)?;
-        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, &mut self.norms, params, progress)?;
         // The error falls in every step, but its residual may rise until the last of n steps.
         run.be_patient(self.r.len());
         let mut largest = 0.0;
@@ -97,7 +100,7 @@ impl<T: Real> Cg<T> {
                 return Ok(run.report(stop));
             }
             let seen = self.cycle(&mut run, a, m.as_deref_mut(), x, &mut largest)?;
-            end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q)?;
+            end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
         }
     }
 
@@ -111,7 +114,7 @@ impl<T: Real> Cg<T> {
         x: &mut Vector<T>,
         largest: &mut f64,
     ) -> Result<Stop> {
-        let Cg { r, z, p, q, scalars } = self;
+        let Cg { r, z, p, q, scalars, .. } = self;
         let eps = T::epsilon().wide();
         let unit = run.rescale(r)?;
         let squares = (run.norm() / unit).powi(2);
@@ -188,10 +191,6 @@ fn semidefinite(quotient: f64, singular: f64) -> Stop {
     if singular > 0.0 && quotient >= -singular { Stop::Breakdown } else { Stop::Indefinite }
 }
 
-/// Most iterations enqueued before the host looks at them.
-const MOST_AT_ONCE: usize = 32;
-/// One row more than iterations at once: each leaves its successor's.
-const ROWS: usize = MOST_AT_ONCE + 1;
 /// Numbers of a row.
 const NUMBERS: usize = 8;
 
@@ -220,33 +219,10 @@ impl Row {
     }
 }
 
-/// Where an iteration stops on the device: a hair before the host's own judgement, which may round otherwise.
-struct Limits<T> {
-    unsound: T,
-    low: T,
-    high: T,
-    unit: T,
-}
-
-impl<T: Real> Limits<T> {
-    fn new(unit: f64, low: f64, high: f64) -> Limits<T> {
-        let hair = 16.0 * T::epsilon().wide();
-        Limits {
-            unsound: T::of(T::epsilon().wide() * (1.0 + hair)),
-            low: T::of(low * (1.0 + hair)),
-            high: T::of(high * (1.0 - hair)),
-            unit: T::of(unit),
-        }
-    }
-}
-
 /// The scalars of conjugate gradients on the device.
 #[derive(Debug)]
 struct Scalars<T: Real> {
-    /// A ring of rows, one per iteration.
-    rows: Buffer<T>,
-    /// The row of the next iteration to be enqueued.
-    at: usize,
+    ring: Ring<T, NUMBERS>,
     /// p'Ap, r'r and r'z in parts.
     dots: DotParts<T>,
     squares: DotParts<T>,
@@ -256,49 +232,30 @@ struct Scalars<T: Real> {
 impl<T: Real> Scalars<T> {
     fn new(context: &Context) -> Result<Scalars<T>> {
         let parts = || DotParts::new(context);
-        let rows = Buffer::uninit(context, ROWS * NUMBERS)?;
-        Ok(Scalars { rows, at: 0, dots: parts()?, squares: parts()?, rhos: parts()? })
+        Ok(Scalars { ring: Ring::new(context)?, dots: parts()?, squares: parts()?, rhos: parts()? })
     }
 
     fn start(&mut self, first: Row) -> Result<()> {
-        self.at = 0;
-        self.rows.write_range(0, &first.numbers().map(T::of))
+        self.ring.start(first.numbers())
     }
 
     /// The last `count` iterations enqueued, each with its successor's row.
     fn read(&self, count: usize) -> Result<impl Iterator<Item = (Row, Row)> + use<T>> {
-        let mut numbers = [T::zero(); ROWS * NUMBERS];
-        self.rows.read(&mut numbers)?;
-        let first = self.at + ROWS - count;
-        let row = move |k: usize| {
-            let start = (first + k) % ROWS * NUMBERS;
-            Row::of(std::array::from_fn(|j| numbers[start + j].wide()))
-        };
-        Ok((0..count).map(move |k| (row(k), row(k + 1))))
+        Ok(self.ring.read(count)?.map(|(row, next)| (Row::of(row), Row::of(next))))
     }
 
     /// r -= step q.
     fn residual(&mut self, limits: &Limits<T>, q: &Vector<T>, r: &mut Vector<T>) -> Result<()> {
         let (context, n) = (q.context(), q.len());
-        let (kernel, count, range) = match context.shape() {
-            Shape::Gpu => {
-                let [local, width, groups, ..] = context.choice(Op::Cg, T::PRECISION, n);
-                let most = context.units() * groups as usize;
-                let groups = n.div_ceil((local * width) as usize).min(most.clamp(1, REDUCE_PARTIALS));
-                (gpu::<T>("cg_residual_gpu", local, width), groups, Range::d1(groups * local as usize, local as usize))
-            }
-            Shape::Cpu => {
-                let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
-                (Kernel::new(&files::KRYLOV, "cg_residual_cpu", T::PRECISION), chunks, Range::d1(chunks, 1))
-            }
-        };
+        let (kernel, count, range) = scalars::update::<T>(context, ["cg_residual_gpu", "cg_residual_cpu"], n);
         let [dots, dot_parts] = self.dots.args();
+        let [rows, at] = self.ring.row();
         let args = [
             Arg::size(n),
             dots,
             dot_parts,
-            self.rows.arg(),
-            Arg::U32(self.at as u32),
+            rows,
+            at,
             limits.unsound.arg().0,
             q.buffer().arg(),
             r.buffer().arg(),
@@ -322,7 +279,10 @@ impl<T: Real> Scalars<T> {
                 let [local, width, _, groups, ..] = context.choice(Op::Cg, T::PRECISION, n);
                 let most = context.units() * groups as usize;
                 let groups = n.div_ceil((ITEMS * local * width) as usize).min(most.max(1));
-                (gpu::<T>("cg_direction_gpu", local, width), Range::d1(groups * local as usize, local as usize))
+                (
+                    scalars::gpu::<T>("cg_direction_gpu", local, width),
+                    Range::d1(groups * local as usize, local as usize),
+                )
             }
             Shape::Cpu => {
                 let kernel = Kernel::new(&files::KRYLOV, "cg_direction_cpu", T::PRECISION);
@@ -331,16 +291,16 @@ impl<T: Real> Scalars<T> {
         };
         let [squares, square_parts] = self.squares.args();
         let [rhos, rho_parts] = if preconditioned { self.rhos.args() } else { self.squares.args() };
-        let next = (self.at + 1) % ROWS;
+        let [rows, at] = self.ring.row();
         let args = [
             Arg::size(n),
             squares,
             square_parts,
             rhos,
             rho_parts,
-            self.rows.arg(),
-            Arg::U32(self.at as u32),
-            Arg::U32(next as u32),
+            rows,
+            at,
+            self.ring.advance(),
             limits.unsound.arg().0,
             limits.low.arg().0,
             limits.high.arg().0,
@@ -349,22 +309,20 @@ impl<T: Real> Scalars<T> {
             x.buffer().arg(),
             p.buffer().arg(),
         ];
-        self.at = next;
         context.run(&kernel, range, &args)
     }
-}
-
-fn gpu<T: Real>(name: &'static str, local: u32, width: u32) -> Kernel {
-    Kernel::new(&files::KRYLOV, name, T::PRECISION).with(&[("LOCAL", local.into()), ("WIDTH", width.into())])
 }
 
 /// Reads that an item of `cg_direction_gpu` has under way; `ITEMS` in `krylov.cl`.
 const ITEMS: u32 = 4;
 
-/// The parameters of the two launches on vectors, on a GPU.
+/// The most sums that one of the launches makes at once, each with a place per item.
+const SUMS: usize = 3;
+
+/// The parameters of the launches on vectors of conjugate gradients and BiCGStab, on a GPU; tried on the former.
 pub(crate) static TUNING: Operation = Operation {
     name: "cg",
-    about: "the vector updates of conjugate gradients",
+    about: "the vector updates of conjugate gradients and BiCGStab",
     shape: Shape::Gpu,
     parameters: &[
         ("local", "items of a work-group, a power of two"),
@@ -376,7 +334,7 @@ pub(crate) static TUNING: Operation = Operation {
     needs,
     // NVIDIA H200: 99 and 97 % of the copy bandwidth.
     default: |device, precision, _| {
-        let local = tune::local_size(device, 256, 2 * precision.bytes());
+        let local = tune::local_size(device, 256, SUMS * precision.bytes());
         [local, 16 / precision.bytes() as u32, 4, 64, 0, 0]
     },
     candidates,
@@ -387,7 +345,7 @@ pub(crate) static TUNING: Operation = Operation {
 
 fn needs(&[local, width, groups, spread, ..]: &Choice, precision: Precision) -> Option<Needs> {
     let sound = local.is_power_of_two() && [1, 2, 4].contains(&width) && groups > 0 && spread > 0;
-    sound.then_some(Needs { group: local as usize, local_bytes: 2 * local as usize * precision.bytes() })
+    sound.then_some(Needs { group: local as usize, local_bytes: SUMS * local as usize * precision.bytes() })
 }
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {
@@ -458,7 +416,7 @@ fn trial<T: Real>(context: &Context, n: usize) -> Result<Trial> {
     iteration.start()?;
     // Of zeros, every iteration is the same and is made.
     let run = move || {
-        iteration.scalars.at = 0;
+        iteration.scalars.ring.repeat();
         iteration.make()
     };
     Ok(Trial { bytes: (8 * n * size_of::<T>()) as u64, run: Box::new(run) })

@@ -2,7 +2,7 @@
 
 use super::run::{Run, check_system};
 use super::{Operator, Params, Preconditioner, Report, Stop};
-use crate::ops::{self, scale_raw};
+use crate::ops::{self, DotParts, scale_raw};
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::{Buffer, Context, Error, Real, Result, Vector};
 
@@ -26,6 +26,7 @@ const DEPENDENT: f64 = 16.0;
 pub struct Gmres<T: Real> {
     basis: Vec<Vector<T>>,
     w: Vector<T>,
+    norms: DotParts<T>,
     projection: Projection<T>,
     small: Small,
 }
@@ -201,7 +202,8 @@ impl<T: Real> Gmres<T> {
         let restart = restart.min(n.max(1));
         let basis = (0..=restart).map(|_| Vector::uninit(context, n)).collect::<Result<_>>()?;
         let projection = Projection::new(context, n, restart)?;
-        Ok(Gmres { basis, w: Vector::uninit(context, n)?, projection, small: Small::new(restart) })
+        let (w, norms) = (Vector::uninit(context, n)?, DotParts::new(context)?);
+        Ok(Gmres { basis, w, norms, projection, small: Small::new(restart) })
     }
 
     /// Iterations between restarts.
@@ -239,7 +241,7 @@ impl<T: Real> Gmres<T> {
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report> {
         check_system(self.w.context(), self.w.len(), a, m.as_deref(), b, x)?;
-        let (mut run, mut end) = Run::start(a, b, x, &mut self.w, params, progress)?;
+        let (mut run, mut end) = Run::start(a, b, x, &mut self.w, &mut self.norms, params, progress)?;
         let mut last = f64::INFINITY;
         loop {
             if let Some(stop) = end {
@@ -263,13 +265,13 @@ impl<T: Real> Gmres<T> {
                 match self.cycle(&mut run, a, m.as_deref_mut(), x, unit, length)? {
                     Some(seen) => seen,
                     None => {
-                        end = run.check(x, &mut self.w)?;
+                        end = run.check(x, &mut self.w, &mut self.norms)?;
                         continue;
                     }
                 }
             };
             let (p, q) = self.basis.split_at_mut(1);
-            end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0])?;
+            end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
         }
     }
 
@@ -284,7 +286,7 @@ impl<T: Real> Gmres<T> {
         unit: f64,
         length: f64,
     ) -> Result<Option<Stop>> {
-        let Gmres { basis, w, projection, small } = self;
+        let Gmres { basis, w, projection, small, .. } = self;
         let true_norm = run.norm();
         shrink(&mut basis[0], length)?;
         small.g[0] = length;

@@ -34,6 +34,7 @@ mod inverse;
 mod precondition;
 mod report;
 mod run;
+mod scalars;
 mod stationary;
 
 pub use crate::ops::Operator;

@@ -2,7 +2,7 @@
 
 use super::{Operator, Params, Preconditioner, Report, Stop};
 use crate::error::check_length;
-use crate::ops::{self, scale_raw, scatter_signs};
+use crate::ops::{self, DotParts, norm_of_squares, scale_raw, scatter_signs};
 use crate::{Context, Error, Real, Result, Vector};
 
 /// Restarts from the true residual after the recurrence has claimed convergence or broken down.
@@ -73,6 +73,7 @@ impl<'a, T: Real> Run<'a, T> {
         b: &'a Vector<T>,
         x: &mut Vector<T>,
         r: &mut Vector<T>,
+        norms: &mut DotParts<T>,
         params: &'a Params,
         progress: Progress<'a>,
     ) -> Result<(Run<'a, T>, Option<Stop>)> {
@@ -101,7 +102,7 @@ impl<'a, T: Real> Run<'a, T> {
         if norm_b == 0.0 {
             x.fill(T::zero())?;
         }
-        let mut stop = run.check(x, r)?;
+        let mut stop = run.check(x, r, norms)?;
         if stop.is_none() && params.max_iterations == 0 {
             stop = Some(Stop::IterationLimit);
         }
@@ -131,17 +132,20 @@ impl<'a, T: Real> Run<'a, T> {
         if norm == 0.0 { 0.0 } else { norm / self.norm_b }
     }
 
-    /// r = b - A x and its norm.
-    pub(super) fn residual(&mut self, x: &Vector<T>, r: &mut Vector<T>) -> Result<f64> {
-        ops::copy(self.b, r)?;
-        self.a.apply(-T::one(), x, T::one(), r)?;
-        self.norm = ops::norm2(r)?.wide();
+    /// r = b - A x and its norm, in one pass where the operator can; `norms` is for the parts of the norm.
+    fn residual(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<f64> {
+        self.a.apply_dots(-T::one(), x, Some((T::one(), self.b)), self.b, r, norms)?;
+        let [_, squares] = norms.values()?;
+        self.norm = match norm_of_squares::<T>(squares, r.len()) {
+            Some(norm) => T::of(norm).wide(),
+            None => ops::norm2(r)?.wide(),
+        };
         Ok(self.norm)
     }
 
     /// Computes r = b - A x, makes its norm the last of the history, and ends if it decides.
-    pub(super) fn check(&mut self, x: &Vector<T>, r: &mut Vector<T>) -> Result<Option<Stop>> {
-        let norm = self.residual(x, r)?;
+    pub(super) fn check(&mut self, x: &Vector<T>, r: &mut Vector<T>, norms: &mut DotParts<T>) -> Result<Option<Stop>> {
+        let norm = self.residual(x, r, norms)?;
         let relative = self.relative();
         *self.history.last_mut().expect("the history starts with the first residual") = relative;
         Ok(if !norm.is_finite() {
@@ -204,8 +208,9 @@ impl<'a, T: Real> Run<'a, T> {
         r: &mut Vector<T>,
         p: &mut Vector<T>,
         q: &mut Vector<T>,
+        norms: &mut DotParts<T>,
     ) -> Result<Option<Stop>> {
-        let norm = self.residual(x, r)?;
+        let norm = self.residual(x, r, norms)?;
         match self.record(norm, norm) {
             None => Ok(None),
             Some(Stop::Converged) => Ok(Some(Stop::Converged)),
@@ -248,8 +253,9 @@ impl<'a, T: Real> Run<'a, T> {
         r: &mut Vector<T>,
         p: &mut Vector<T>,
         q: &mut Vector<T>,
+        norms: &mut DotParts<T>,
     ) -> Result<Option<Stop>> {
-        match self.check(x, r)? {
+        match self.check(x, r, norms)? {
             None => self.judge(seen, x, p, q),
             stop => Ok(stop),
         }

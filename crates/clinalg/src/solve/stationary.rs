@@ -7,6 +7,7 @@ use super::precondition::invert;
 use super::run::{Run, check_system};
 use super::{Jacobi, Operator, Params, Preconditioner, Report};
 use crate::matrix::{Structure, Values};
+use crate::ops::DotParts;
 use crate::reference::CsrParts;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::{Buffer, Csr, Error, Real, Result, Vector, ops};
@@ -23,6 +24,7 @@ pub struct JacobiIteration<T: Real> {
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
+    norms: DotParts<T>,
 }
 
 impl<T: Real> JacobiIteration<T> {
@@ -32,7 +34,8 @@ impl<T: Real> JacobiIteration<T> {
     /// As [`Jacobi::new`].
     pub fn new(diagonal: &Vector<T>) -> Result<JacobiIteration<T>> {
         let vector = || Vector::uninit(diagonal.context(), diagonal.len());
-        Ok(JacobiIteration { inverse: Jacobi::new(diagonal)?, r: vector()?, z: vector()?, q: vector()? })
+        let (inverse, norms) = (Jacobi::new(diagonal)?, DotParts::new(diagonal.context())?);
+        Ok(JacobiIteration { inverse, r: vector()?, z: vector()?, q: vector()?, norms })
     }
 
     /// Solves A x = b from the start x with the weight [`Params::omega`]. A must have the diagonal
@@ -57,13 +60,13 @@ impl<T: Real> JacobiIteration<T> {
         params: &Params,
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report> {
-        let JacobiIteration { inverse, r, z, q } = self;
+        let JacobiIteration { inverse, r, z, q, norms } = self;
         check_system(r.context(), r.len(), a, None, b, x)?;
-        let (mut run, mut end) = Run::start(a, b, x, r, params, progress)?;
+        let (mut run, mut end) = Run::start(a, b, x, r, norms, params, progress)?;
         while end.is_none() {
             inverse.apply(r, z)?;
             ops::update(T::of(params.omega), z, T::one(), x)?;
-            end = run.step(x, r, z, q)?;
+            end = run.step(x, r, z, q, norms)?;
         }
         Ok(run.report(end.expect("the loop ends with a reason")))
     }
@@ -89,6 +92,7 @@ pub struct RedBlackGaussSeidel<T: Real> {
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
+    norms: DotParts<T>,
 }
 
 impl<T: Real> RedBlackGaussSeidel<T> {
@@ -125,6 +129,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
             r: vector()?,
             z: vector()?,
             q: vector()?,
+            norms: DotParts::new(a.context())?,
         })
     }
 
@@ -163,12 +168,12 @@ impl<T: Real> RedBlackGaussSeidel<T> {
                 got: "another matrix".into(),
             });
         }
-        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, params, progress)?;
+        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, &mut self.norms, params, progress)?;
         while end.is_none() {
             for colour in self.starts.windows(2) {
                 self.sweep(a, b, x, colour[0], colour[1] - colour[0])?;
             }
-            end = run.step(x, &mut self.r, &mut self.z, &mut self.q)?;
+            end = run.step(x, &mut self.r, &mut self.z, &mut self.q, &mut self.norms)?;
         }
         Ok(run.report(end.expect("the loop ends with a reason")))
     }

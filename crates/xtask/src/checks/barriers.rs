@@ -463,9 +463,11 @@ impl<'s> Body<'_, 's> {
                 held.barrier = true;
                 self.barriers.push(at + k);
                 let skips = |t: &Token<'_>| ["?", "&&", "||"].iter().any(|mark| t.is(mark));
+                // The macro that holds the barrier is checked where it is defined.
+                let controls = |(j, t): (usize, &Token<'_>)| j != k && self.names.control.contains(t.text);
                 if let Place::Under(word) = place {
                     self.find(at + k, &format!("a barrier under `{word}`"));
-                } else if statement.iter().any(|t| skips(t) || self.names.control.contains(t.text)) {
+                } else if statement.iter().any(skips) || statement.iter().enumerate().any(controls) {
                     self.find(at + k, "a barrier in an expression that may skip it");
                 }
             }
@@ -729,6 +731,16 @@ mod tests {
         let prelude = scan(sync, "__kernel void k(uint n) {\n if (n)\n  SYNC;\n}");
         assert_eq!(prelude.findings[0].line, 3);
         assert_eq!(lines("#define MAYBE(x) if (x) barrier(1)\n"), [1]);
+    }
+
+    #[test]
+    fn macros_may_hold_a_whole_loop_with_a_barrier() {
+        let tree = "#define TREE(s, lane) \\\n for (uint h = LOCAL / 2; h > 0; h /= 2) { \\\n barrier(1); if (lane < h) { s[lane] += s[lane + h]; } }\n";
+        let body = |body: &str| lines(&format!("{tree}__kernel void k(uint n, uint lane) {{\n{body}\n}}"));
+        assert_eq!(body("TREE(s, lane);\nif (lane == 0) n = 1;\nTREE(s, lane);"), [0_usize; 0]);
+        assert_eq!(body("if (n)\n TREE(s, lane);"), [6]);
+        assert_eq!(body("TREE(s, lane)\n barrier(1);"), [6]);
+        assert_eq!(lines("#define TREE(s) if (s[0]) for (uint h = 9; h > 0; --h) { barrier(1); }\n"), [1]);
     }
 
     #[test]

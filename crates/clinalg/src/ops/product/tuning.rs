@@ -89,7 +89,7 @@ impl<T: Real, A: 'static> Case<T, A> {
 const FEWEST_ROWS: usize = 1024;
 
 /// The 5-point stencil on a square of about `n` points, with whole numbers.
-pub(super) fn stencil<T: Real>(n: usize) -> Result<CsrParts<T>> {
+pub(crate) fn stencil<T: Real>(n: usize) -> Result<CsrParts<T>> {
     let side = (n as f64).sqrt() as usize;
     crate::reference::grid2::poisson5_interior::<T>(side.max(1) + 2).map(|mut a| {
         let unit = a.values.iter().fold(T::max_value(), |m, v| m.min(v.abs()));

@@ -1,0 +1,118 @@
+//! Scalars of an iteration that stay on the device.
+
+use super::Preconditioner;
+use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::tune::{Op, REDUCE_PARTIALS};
+use crate::{Buffer, Context, Real, Result, Vector};
+
+/// Most iterations enqueued before the host looks at them.
+pub(super) const MOST_AT_ONCE: usize = 32;
+/// One row more than iterations at once: each leaves its successor's.
+const ROWS: usize = MOST_AT_ONCE + 1;
+
+/// Where an iteration stops on the device: a hair before the host's own judgement, which may round otherwise.
+pub(super) struct Limits<T> {
+    /// A little more than the machine precision: smaller quotients count as zero.
+    pub(super) unsound: T,
+    /// Squares of the norms that meet the tolerance and that are too large, in units.
+    pub(super) low: T,
+    pub(super) high: T,
+    /// What the residual is scaled by.
+    pub(super) unit: T,
+}
+
+impl<T: Real> Limits<T> {
+    pub(super) fn new(unit: f64, low: f64, high: f64) -> Limits<T> {
+        let hair = 16.0 * T::epsilon().wide();
+        Limits {
+            unsound: T::of(T::epsilon().wide() * (1.0 + hair)),
+            low: T::of(low * (1.0 + hair)),
+            high: T::of(high * (1.0 - hair)),
+            unit: T::of(unit),
+        }
+    }
+}
+
+/// A ring of rows of `N` numbers, one per iteration: what it starts from and finds out.
+#[derive(Debug)]
+pub(super) struct Ring<T: Real, const N: usize> {
+    rows: Buffer<T>,
+    /// The row of the next iteration to be enqueued.
+    at: usize,
+}
+
+impl<T: Real, const N: usize> Ring<T, N> {
+    pub(super) fn new(context: &Context) -> Result<Ring<T, N>> {
+        Ok(Ring { rows: Buffer::uninit(context, ROWS * N)?, at: 0 })
+    }
+
+    pub(super) fn start(&mut self, first: [f64; N]) -> Result<()> {
+        self.at = 0;
+        self.rows.write_range(0, &first.map(T::of))
+    }
+
+    /// The same row once more.
+    pub(super) fn repeat(&mut self) {
+        self.at = 0;
+    }
+
+    /// The rows and the number of this iteration's.
+    pub(super) fn row(&self) -> [Arg; 2] {
+        [self.rows.arg(), Arg::U32(self.at as u32)]
+    }
+
+    /// On to the next row; its number.
+    pub(super) fn advance(&mut self) -> Arg {
+        self.at = (self.at + 1) % ROWS;
+        Arg::U32(self.at as u32)
+    }
+
+    /// The last `count` iterations enqueued, each with its successor's row.
+    pub(super) fn read(&self, count: usize) -> Result<impl Iterator<Item = ([f64; N], [f64; N])> + use<T, N>> {
+        let mut numbers = vec![T::zero(); ROWS * N];
+        self.rows.read(&mut numbers)?;
+        let first = self.at + ROWS - count;
+        let row = move |k: usize| {
+            let start = (first + k) % ROWS * N;
+            std::array::from_fn(|j| numbers[start + j].wide())
+        };
+        Ok((0..count).map(move |k| (row(k), row(k + 1))))
+    }
+}
+
+/// A kernel of `krylov.cl` that changes vectors of `n` numbers and leaves dot products, by its names for GPUs and for
+/// processors; the parts it leaves of each; the range.
+pub(super) fn update<T: Real>(context: &Context, names: [&'static str; 2], n: usize) -> (Kernel, usize, Range) {
+    match context.shape() {
+        Shape::Gpu => {
+            let [local, width, groups, ..] = context.choice(Op::Cg, T::PRECISION, n);
+            let most = context.units() * groups as usize;
+            let groups = n.div_ceil((local * width) as usize).min(most.clamp(1, REDUCE_PARTIALS));
+            (gpu::<T>(names[0], local, width), groups, Range::d1(groups * local as usize, local as usize))
+        }
+        Shape::Cpu => {
+            let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
+            (Kernel::new(&files::KRYLOV, names[1], T::PRECISION), chunks, Range::d1(chunks, 1))
+        }
+    }
+}
+
+/// A kernel of `krylov.cl` for a GPU.
+pub(super) fn gpu<T: Real>(name: &'static str, local: u32, width: u32) -> Kernel {
+    Kernel::new(&files::KRYLOV, name, T::PRECISION).with(&[("LOCAL", local.into()), ("WIDTH", width.into())])
+}
+
+/// M^-1 r in z, or r itself without a preconditioner.
+pub(super) fn precondition<'v, 'm, T: Real>(
+    m: &mut Option<&mut (dyn Preconditioner<T> + 'm)>,
+    r: &'v Vector<T>,
+    z: &'v mut Vector<T>,
+) -> Result<&'v Vector<T>> {
+    match m {
+        Some(m) => {
+            m.apply(r, z)?;
+            Ok(z)
+        }
+        None => Ok(r),
+    }
+}
