@@ -34,6 +34,7 @@ mod stream;
 pub mod tableau;
 mod text;
 mod tile;
+mod wavefront;
 
 pub use device::{DeviceOptions, DeviceStepper};
 pub use error::{Error, Result};

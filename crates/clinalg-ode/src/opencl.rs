@@ -12,7 +12,7 @@ use clinalg::{Real, Shape};
 use crate::dense::{self, Sums};
 use crate::formula::{Expr, literal};
 use crate::graph::{Coefficient, Op, Value};
-use crate::plan::{Group, Plan};
+use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, Layout, Side, System};
 use crate::snippet;
 
@@ -34,9 +34,14 @@ pub(crate) fn buffers(plan: &Plan, group: &Group) -> Vec<usize> {
     all
 }
 
+/// The reductions of a group.
+pub(crate) fn reductions(plan: &Plan, group: &Group) -> Vec<Value> {
+    group.nodes.iter().copied().filter(|v| matches!(plan.graph().node(*v).op, Op::Red { .. })).collect()
+}
+
 /// Whether a kernel ends in a reduction.
 pub(crate) fn reduces(plan: &Plan, group: &Group) -> bool {
-    group.nodes.iter().any(|v| matches!(plan.graph().node(*v).op, Op::Red { .. }))
+    !reductions(plan, group).is_empty()
 }
 
 /// What all kernels of a group have in common.
@@ -121,6 +126,9 @@ impl<T: Real> Writer<'_, T> {
             let constant = if written.contains(&b) { "" } else { "const " };
             writeln!(text, "    , __global {constant}REAL *restrict b{b}").expect("text grows");
         }
+        if self.in_blocks() {
+            text.push_str("    , const ulong block_begin, const ulong block_end, const ulong block_sum\n");
+        }
         text.push_str(")\n{\n");
         for p in 0..self.system.parameters().count() {
             writeln!(text, "    const REAL par{p} = par[{p}];").expect("text grows");
@@ -138,11 +146,16 @@ impl<T: Real> Writer<'_, T> {
                             .expect("text grows");
                     }
                 }
-                Op::Input | Op::Red { .. } => {}
+                Op::Red { .. } => writeln!(text, "    REAL sum{} = ZERO;", v.0).expect("text grows"),
+                Op::Input => {}
             }
         }
-        text.push_str("    REAL sum = ZERO;\n");
         text
+    }
+
+    /// Whether a launch computes a block of the points, which its last arguments tell.
+    fn in_blocks(&self) -> bool {
+        self.plan.variant() == Variant::Wavefront
     }
 
     /// A linear combination of field `f`, the values of vectors being called as `name` says.
@@ -163,17 +176,23 @@ impl<T: Real> Writer<'_, T> {
         let absolute = absolute.map_or("absolute".into(), |a| name(a, f));
         let size = format!("fmax(fabs({}), fabs({}))", name(from, f), name(to, f));
         format!(
-            "const REAL q{f} = fabs({} / ({absolute} + relative * {size}));\nsum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};",
-            name(error, f)
+            "const REAL q{n}_{f} = fabs({} / ({absolute} + relative * {size}));\nsum{n} = largest ? LARGER(sum{n}, q{n}_{f}) : sum{n} + q{n}_{f} * q{n}_{f};",
+            name(error, f),
+            n = v.0
         )
     }
 
-    /// The sum over a work-group, as entry `entry` of the partial sums.
-    pub(crate) fn tree(entry: &str) -> String {
-        format!(
-            "    __local REAL tree[LOCAL];
-    const size_t leaf = get_local_id(0);
-    tree[leaf] = sum;
+    /// The sums of norms over a work-group, as entries of the partial sums: each norm's from its first one on, at `place`.
+    pub(crate) fn tree(sums: &[(Value, usize)], place: &str) -> String {
+        if sums.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from("    __local REAL tree[LOCAL];\n    const size_t leaf = get_local_id(0);\n");
+        for (v, first) in sums {
+            // The next sum overwrites what item 0 alone has read last.
+            write!(
+                text,
+                "    tree[leaf] = sum{};
     barrier(CLK_LOCAL_MEM_FENCE);
     for (size_t k = LOCAL / 2; k > 0; k /= 2) {{
         if (leaf < k) {{
@@ -183,12 +202,25 @@ impl<T: Real> Writer<'_, T> {
         barrier(CLK_LOCAL_MEM_FENCE);
     }}
     if (leaf == 0)
-        partial[{entry}] = tree[0];\n"
-        )
+        partial[{first} + {place}] = tree[0];\n",
+                v.0
+            )
+            .expect("text grows");
+        }
+        text
+    }
+
+    /// The sums of norms of an item, as entries of the partial sums.
+    pub(crate) fn leaves(sums: &[(Value, usize)], place: &str) -> String {
+        sums.iter().map(|(v, first)| format!("partial[{first} + {place}] = sum{};\n", v.0)).collect()
     }
 
     fn kernel(&self, text: &mut String, name: &str) {
-        let reduces = reduces(self.plan, self.group);
+        let norms: Vec<_> = reductions(self.plan, self.group).into_iter().map(|v| (v, 0)).collect();
+        let (first, count, end, entry) = match self.in_blocks() {
+            true => ("(idx)block_begin + ", "(size_t)(block_end - block_begin)", "(idx)block_end", "block_sum + "),
+            false => ("", "(size_t)POINTS", "POINTS", ""),
+        };
         text.push_str(&self.open("", name));
         let mut line = |s: &str| {
             text.push_str(s);
@@ -198,20 +230,18 @@ impl<T: Real> Writer<'_, T> {
         let sums = self.sums();
         match self.shape {
             Shape::Gpu => {
-                line("    const idx p = (idx)get_global_id(0);");
+                line(&format!("    const idx p = {first}(idx)get_global_id(0);"));
                 if let Some(first) = sums.first() {
                     line("    const size_t me = get_local_id(0);");
                     line(&first.shared());
                     sums.iter().for_each(|s| line(&s.gpu()));
                 }
-                line("    if (p < POINTS) {");
+                line(&format!("    if (p < {end}) {{"));
                 line("        const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
                 line(&row);
                 line(&self.point(false));
                 line("    }");
-                if reduces {
-                    line(&Self::tree("get_group_id(0)"));
-                }
+                line(&Self::tree(&norms, &format!("{entry}get_group_id(0)")));
             }
             Shape::Cpu if !sums.is_empty() => {
                 line(&format!("#define LANES {}", dense::LANES));
@@ -226,14 +256,12 @@ impl<T: Real> Writer<'_, T> {
                 line(&row);
                 line(&self.point(false));
                 line("        }\n    }");
-                if reduces {
-                    line("    partial[item] = sum;");
-                }
+                line(&Self::leaves(&norms, "item"));
             }
             Shape::Cpu => {
                 line("    const size_t item = get_global_id(0), items = get_global_size(0);");
-                line("    const idx end = (idx)part_start((size_t)POINTS, item + 1, items);");
-                line("    for (idx at = (idx)part_start((size_t)POINTS, item, items); at < end;) {");
+                line(&format!("    const idx end = {first}(idx)part_start({count}, item + 1, items);"));
+                line(&format!("    for (idx at = {first}(idx)part_start({count}, item, items); at < end;) {{"));
                 line("        const idx line = at / NX, iy = line % NY, iz = line / NY;");
                 line("        const idx first = at - line * NX, last = min(NX, first + (end - at));");
                 line(&row);
@@ -251,9 +279,7 @@ impl<T: Real> Writer<'_, T> {
                     line("        }");
                 }
                 line("        at += last - first;\n    }");
-                if reduces {
-                    line("    partial[item] = sum;");
-                }
+                line(&Self::leaves(&norms, &format!("{entry}item")));
             }
         }
         line("}");

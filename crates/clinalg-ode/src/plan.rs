@@ -29,11 +29,15 @@ pub enum Variant {
     /// Several links in one kernel on a grid of one or two dimensions: strips of columns, the links following each other
     /// down the rows. What is computed twice does not depend on the length of the rows.
     Grid,
+    /// The kernels of [`Variant::Fused`] on one block of points after the other: each link follows the one before at the
+    /// access distance, so that it finds in the cache what that one stored. Nothing is computed twice, and the distance may
+    /// be as large as some of the cache.
+    Wavefront,
 }
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Variant; 7] = [
+    pub const ALL: [Variant; 8] = [
         Variant::Auto,
         Variant::Basic,
         Variant::Fused,
@@ -41,6 +45,7 @@ impl Variant {
         Variant::Trapezoidal,
         Variant::Hexagonal,
         Variant::Grid,
+        Variant::Wavefront,
     ];
 
     /// The variant of this name.
@@ -63,12 +68,18 @@ impl Variant {
             Variant::Trapezoidal => "trapezoidal",
             Variant::Hexagonal => "hexagonal",
             Variant::Grid => "grid",
+            Variant::Wavefront => "wavefront",
         }
     }
 
-    /// Whether a kernel computes several links.
+    /// Whether several links are computed on tiles of the points, and several steps where they are asked for.
     pub fn tiled(self) -> bool {
-        matches!(self, Variant::Overlapped | Variant::Trapezoidal | Variant::Hexagonal | Variant::Grid)
+        !matches!(self, Variant::Auto | Variant::Basic | Variant::Fused)
+    }
+
+    /// Whether a kernel computes several links.
+    pub(crate) fn joins_links(self) -> bool {
+        self.tiled() && self != Variant::Wavefront
     }
 }
 
@@ -111,21 +122,20 @@ impl Plan {
                 Plan::of(graph.clone(), variant, nodes.map(|v| vec![v]).collect())
             }
             Variant::Fused => Plan::best(graph),
+            Variant::Wavefront => Plan::wavefront(graph, 1),
             _ => Plan::tiled(graph, variant, 1, usize::MAX),
         }
     }
 
-    /// The schedule of `steps` steps with at most `most` links in a kernel, cut where the fewest words are moved. More than
-    /// one step leaves the error estimate out.
+    /// The schedule of `steps` steps with at most `most` links in a kernel, cut where the fewest words are moved.
     ///
     /// # Panics
-    /// When `steps` or `most` is 0, or for a variant that is not tiled.
+    /// When `steps` or `most` is 0, or for a variant whose kernels compute one link at most.
     pub fn tiled(graph: &Graph, variant: Variant, steps: usize, most: usize) -> Plan {
-        assert!(steps > 0 && most > 0 && variant.tiled(), "steps and links of a tiled variant");
-        let one = if steps > 1 { graph.without_error() } else { graph.clone() };
+        assert!(steps > 0 && most > 0 && variant.joins_links(), "steps and links of a tiled variant");
         // Values that wait for a later link occupy registers, as many as links lie between.
         let waiting = |plan: &Plan| (plan.waits(), plan.buffers);
-        let one = Plan::search(&one, &waiting).graph;
+        let one = Plan::search(graph, &waiting).graph;
         let graph = if steps > 1 { one.repeat(steps) } else { one };
         let links = graph.links();
         let last = links.iter().copied().max().unwrap_or(0);
@@ -204,15 +214,29 @@ impl Plan {
     /// The fused schedule whose linear combinations are split from the links `starts` on, one for each of
     /// [`Graph::splittable`]; a combination with a start at or after its own link is gathered there.
     pub fn fused(graph: &Graph, starts: &[usize]) -> Plan {
-        let split = graph.split(starts);
-        let links = split.links();
+        Plan::by_links(graph.split(starts), Variant::Fused)
+    }
+
+    /// The fused schedule of `steps` steps in a row.
+    ///
+    /// # Panics
+    /// When `steps` is 0.
+    pub fn wavefront(graph: &Graph, steps: usize) -> Plan {
+        assert!(steps > 0, "steps of a wavefront");
+        let one = Plan::best(graph).graph;
+        Plan::by_links(if steps > 1 { one.repeat(steps) } else { one }, Variant::Wavefront)
+    }
+
+    /// One kernel for each link.
+    fn by_links(graph: Graph, variant: Variant) -> Plan {
+        let links = graph.links();
         let last = links.iter().copied().max().unwrap_or(0);
         let of = |link: usize| {
-            let nodes = (0..split.nodes().len()).map(Value).filter(|v| split.node(*v).op != Op::Input);
+            let nodes = (0..graph.nodes().len()).map(Value).filter(|v| graph.node(*v).op != Op::Input);
             nodes.filter(|v| links[v.0] == link).collect::<Vec<_>>()
         };
         let groups = (0..=last).map(of).filter(|nodes| !nodes.is_empty()).collect();
-        Plan::of(split, Variant::Fused, groups)
+        Plan::of(graph, variant, groups)
     }
 
     /// The fused schedule that gathers every linear combination in its own link.
@@ -352,7 +376,7 @@ impl Plan {
             // Tiles read with a margin that other tiles write.
             let stencil = |v: &Value| {
                 let neighbours = |k: &Value| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v);
-                variant.tiled() || group.nodes.iter().any(neighbours)
+                variant.joins_links() || group.nodes.iter().any(neighbours)
             };
             let (after, now): (Vec<_>, Vec<_>) =
                 group.reads.iter().filter(|v| last_read[v.0] == g).partition(|v| stencil(v));

@@ -68,7 +68,7 @@ pub(crate) fn source<T: Real>(
     system: &System,
     strip: Strip,
     shape: Shape,
-    partial: usize,
+    sums: &[(Value, usize)],
     name: &str,
 ) -> String {
     let base = Writer::<T> { plan, system, group, shape, marker: PhantomData };
@@ -76,7 +76,7 @@ pub(crate) fn source<T: Real>(
     let links = plan.graph().links();
     let place = |k: usize| all.binary_search(&links[k]).expect("a link of the group") as i64;
     let made = (0..links.len()).map(|k| if group.nodes.contains(&Value(k)) { place(k) } else { -1 }).collect();
-    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, partial };
+    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, sums };
     match shape {
         Shape::Gpu => stream.gpu(name),
         Shape::Cpu => stream.cpu(name),
@@ -104,7 +104,7 @@ pub(crate) fn kept_values(plan: &Plan, group: &Group, system: &System) -> usize 
     let place = |k: usize| all.binary_search(&links[k]).expect("a link of the group") as i64;
     let made = (0..links.len()).map(|k| if group.nodes.contains(&Value(k)) { place(k) } else { -1 }).collect();
     let strip = Strip { columns: 1, rows: 1 };
-    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, partial: 0 };
+    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, sums: &[] };
     stream.delays().values().map(|d| *d as usize + 1).sum::<usize>() * system.fields.len()
 }
 
@@ -115,7 +115,8 @@ struct Stream<'a, T> {
     links: usize,
     /// Link of each node counted from the group's first, -1 for what comes from memory.
     made: Vec<i64>,
-    partial: usize,
+    /// Norms that it makes partial sums of, with their first entries.
+    sums: &'a [(Value, usize)],
 }
 
 impl<T: Real> Stream<'_, T> {
@@ -173,10 +174,6 @@ impl<T: Real> Stream<'_, T> {
         let offsets = self.base.offsets();
         let y = offsets.iter().filter(across).map(|o| i64::from(o[1].abs())).max()?;
         Some(self.reach.lag - 1 + y)
-    }
-
-    fn reduces(&self) -> bool {
-        crate::opencl::reduces(self.base.plan, self.base.group)
     }
 
     /// Distance in rows to what stands for the neighbour `dy` rows away, as cases of the row `iy`; the last one holds for
@@ -419,10 +416,7 @@ impl<T: Real> Stream<'_, T> {
             None => {}
         }
         line("}".into());
-        if self.reduces() {
-            let entry = format!("{} + get_group_id(1) * get_num_groups(0) + get_group_id(0)", self.partial);
-            line(Writer::<T>::tree(&entry));
-        }
+        line(Writer::<T>::tree(self.sums, "get_group_id(1) * get_num_groups(0) + get_group_id(0)"));
         text.push_str("}\n");
         text
     }
@@ -540,10 +534,7 @@ impl<T: Real> Stream<'_, T> {
             line("}".into());
         }
         line("}".into());
-        if self.reduces() {
-            let entry = format!("{} + get_global_id(1) * get_global_size(0) + get_global_id(0)", self.partial);
-            line(format!("partial[{entry}] = sum;"));
-        }
+        line(Writer::<T>::leaves(self.sums, "get_global_id(1) * get_global_size(0) + get_global_id(0)"));
         text.push_str("}\n");
         text
     }

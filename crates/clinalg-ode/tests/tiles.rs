@@ -62,6 +62,7 @@ fn compare(context: &Context, method: &Method, system: &System, options: &[Devic
 /// Small tiles: several in each direction, with ends that do not fit.
 fn small(context: &Context, variant: Variant, links: usize) -> Tile {
     match (context.shape(), variant) {
+        (_, Variant::Wavefront) => Tile { links, items: 1, points: 77, rows: 0 },
         (Shape::Gpu, Variant::Grid) => Tile { links, items: 16, points: 1, rows: 11 },
         (Shape::Gpu, _) => Tile { links, items: 32, points: links, rows: 0 },
         (Shape::Cpu, _) => {
@@ -70,7 +71,8 @@ fn small(context: &Context, variant: Variant, links: usize) -> Tile {
     }
 }
 
-const TILED: [Variant; 4] = [Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal, Variant::Grid];
+const TILED: [Variant; 5] =
+    [Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal, Variant::Grid, Variant::Wavefront];
 
 #[test]
 fn tiles_give_the_bits_of_the_basic_kernels() {
@@ -80,8 +82,8 @@ fn tiles_give_the_bits_of_the_basic_kernels() {
     for context in contexts() {
         let small = |variant| DeviceOptions { variant, steps: 1, tile: Some(small(&context, variant, 2)) };
         compare(&context, &method, &system, &TILED.map(small));
-        let chosen = DeviceOptions { variant: Variant::Grid, ..DeviceOptions::default() };
-        compare(&context, &method, &system, &[chosen]);
+        let chosen = |variant| DeviceOptions { variant, ..DeviceOptions::default() };
+        compare(&context, &method, &system, &[Variant::Grid, Variant::Wavefront].map(chosen));
     }
 }
 
@@ -92,6 +94,7 @@ fn several_steps_and_vectors_of_earlier_ones() {
         ("heun2", Variant::Trapezoidal, 2),
         ("ab3", Variant::Grid, 3),
         ("peer4", Variant::Hexagonal, 2),
+        ("ab3", Variant::Wavefront, 3),
     ] {
         let method = Method::named(name).unwrap();
         let system = system(&[7, 40], Boundary::Copy, Layout::FieldWise);
@@ -106,16 +109,17 @@ fn several_steps_and_vectors_of_earlier_ones() {
 fn grids_of_every_shape_and_boundary() {
     use Boundary::{Copy, Mirror, Periodic};
     use Layout::{FieldWise, Interleaved};
-    use Variant::{Grid, Hexagonal, Overlapped, Trapezoidal};
+    use Variant::{Grid, Hexagonal, Overlapped, Trapezoidal, Wavefront};
     let method = Method::named("heun2").unwrap();
-    let cases: [(&[usize], Boundary, Layout, &[Variant]); 7] = [
+    let cases: [(&[usize], Boundary, Layout, &[Variant]); 8] = [
         (&[3], Copy, FieldWise, &[Trapezoidal]),
-        (&[2, 3], Mirror, Interleaved, &[Grid, Hexagonal]),
+        (&[2, 3], Mirror, Interleaved, &[Grid, Hexagonal, Wavefront]),
         (&[300], Mirror, Interleaved, &[Hexagonal]),
         (&[300], Periodic, FieldWise, &[Overlapped]),
+        (&[5, 4, 40], Copy, FieldWise, &[Wavefront]),
         (&[20, 33], Periodic, Interleaved, &[Grid]),
         (&[33, 20], Copy, FieldWise, &[Grid]),
-        (&[3, 2, 9], Mirror, Interleaved, &[Overlapped]),
+        (&[3, 2, 9], Mirror, Interleaved, &[Overlapped, Wavefront]),
     ];
     for context in contexts() {
         for (shape, boundary, layout, variants) in &cases {
@@ -140,6 +144,7 @@ fn tiles_that_cannot_be_had_are_errors() {
             refused(&wide, Variant::Overlapped);
         }
         refused(&system(&[8, 8], Boundary::Periodic, Layout::Interleaved), Variant::Hexagonal);
+        refused(&system(&[8, 8], Boundary::Periodic, Layout::Interleaved), Variant::Wavefront);
         refused(&system(&[80], Boundary::Mirror, Layout::Interleaved), Variant::Grid);
     }
 }
@@ -156,5 +161,73 @@ fn systems_without_neighbours() {
             &system,
             &[Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal].map(options),
         );
+    }
+}
+
+/// A chain whose parts depend on the one before and on one a distance after, in OpenCL C.
+fn snippet(components: usize, distance: usize) -> System {
+    let body = format!(
+        "const REAL before = I > 0 ? Y(I - 1) : cos(T);\n\
+         const REAL after = I + {distance} < N ? Y(I + {distance}) : ONE;\n\
+         return rate * (before * after - Y(I)) + T;"
+    );
+    System::snippet(components, body, distance.max(1)).parameter("rate", 0.7).build().unwrap()
+}
+
+#[test]
+fn tiles_of_opencl_c() {
+    use Variant::{Hexagonal, Overlapped, Trapezoidal, Wavefront};
+    let method = Method::named("bs32").unwrap();
+    for context in contexts() {
+        let options = |variant, steps| DeviceOptions { variant, steps, tile: Some(small(&context, variant, 2)) };
+        // Several tiles; a distance above the blocks of a wavefront; fewer components than a tile.
+        compare(
+            &context,
+            &method,
+            &snippet(301, 5),
+            &[options(Overlapped, 1), options(Trapezoidal, 1), options(Hexagonal, 1), options(Wavefront, 2)],
+        );
+        compare(&context, &method, &snippet(500, 130), &[options(Wavefront, 1)]);
+        compare(&context, &method, &snippet(7, 3), &[options(Overlapped, 2), options(Wavefront, 1)]);
+        let error = DeviceStepper::<f64>::new(&context, &method, &snippet(90, 1), Variant::Grid).err().unwrap();
+        assert_eq!(error.id(), "clinalg:ode:variant");
+    }
+}
+
+#[test]
+fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept() {
+    let method = Method::named("bs32").unwrap();
+    let system = system(&[6, 50], Boundary::Mirror, Layout::Interleaved);
+    let y0 = system.sample(|f, [x, y, _]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y).sin() / 3.0);
+    let (h, steps) = (0.02, 3);
+    let bits = |y: Vec<f64>| y.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    for context in contexts() {
+        let mut one = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Basic).unwrap();
+        assert_eq!(one.steps_at_once(), 1);
+        one.set(std::slice::from_ref(&y0)).unwrap();
+        let (mut errors, mut solutions) = (Vec::new(), vec![bits(y0.clone())]);
+        for k in 0..2 * steps {
+            errors.push(one.trial(k as f64 * h, h, &TOLERANCE).unwrap().unwrap());
+            one.accept().unwrap();
+            solutions.push(bits(one.solution().unwrap()));
+        }
+        for variant in TILED {
+            let tile = Some(small(&context, variant, 3));
+            let options = DeviceOptions { variant, steps, tile };
+            let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+            assert_eq!(many.steps_at_once(), steps);
+            many.set(std::slice::from_ref(&y0)).unwrap();
+            // A band of steps that are too large, two of three steps kept, one alone, all three, in this order.
+            let wild = many.trial_steps(0.0, 0.9, steps, &TOLERANCE).unwrap();
+            assert!(wild.len() == steps && wild[0] > 1.0, "{wild:?}");
+            for (first, asked, kept) in [(0, 3, 2), (2, 2, 1), (3, 3, 3)] {
+                let got = many.trial_steps(first as f64 * h, h, asked, &TOLERANCE).unwrap();
+                let computed = if asked == steps { steps } else { 1 };
+                assert_eq!(got, errors[first..first + computed], "{variant:?} {:?} from {first}", context.shape());
+                assert_eq!(bits(many.solution().unwrap()), solutions[first]);
+                many.accept_steps(kept).unwrap();
+                assert_eq!(bits(many.solution().unwrap()), solutions[first + kept], "{variant:?} {first} {kept}");
+            }
+        }
     }
 }
