@@ -3,8 +3,11 @@
 mod common;
 
 use clinalg::{Context, Shape};
-use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
-use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, Method, Side, System, Tile, Variant};
+use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate};
+use clinalg_ode::problems::{PROBLEMS, problem};
+use clinalg_ode::{
+    Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, METHODS, Method, Side, System, Tile, Variant,
+};
 use common::contexts;
 
 /// Two fields that depend on each other and on their neighbours, with boundary values that depend on time on one side where
@@ -26,32 +29,57 @@ fn system(n: &[usize], boundary: Boundary, layout: Layout) -> System {
     b.layout(layout).build().unwrap()
 }
 
+/// Where steps begin, and their size.
+struct Course {
+    y0: Vec<f64>,
+    t0: f64,
+    h: f64,
+}
+
+impl Course {
+    fn of(system: &System) -> Course {
+        let value = |f: usize, [x, y, z]: [f64; 3]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0;
+        Course { y0: system.sample(value), t0: 0.0, h: 0.02 }
+    }
+}
+
 /// Solution after steps of two kinds, and the largest norm of their errors.
-fn run(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<(Vec<u64>, f64), Error> {
+fn run(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    course: &Course,
+    options: &DeviceOptions,
+) -> Result<(Vec<u64>, f64), Error> {
+    let Course { y0, t0, h } = course;
     let mut stepper = DeviceStepper::<f64>::with(context, method, system, options)?;
-    let start = |k: usize| {
-        system.sample(|f, [x, y, z]| 1.0 + 0.01 * k as f64 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0)
-    };
+    let start = |k: usize| y0.iter().map(|v| v + 0.01 * k as f64).collect();
     stepper.set(&(0..method.inputs().len()).map(start).collect::<Vec<_>>())?;
     let mut largest = 0.0_f64;
     let mut norm = |got: Option<f64>| largest = largest.max(got.unwrap_or(0.0));
     for k in 0..2 {
         // A step that is thrown away, then one that is taken.
-        stepper.trial(0.02 * f64::from(k), 0.03, &TOLERANCE)?;
-        norm(stepper.trial(0.02 * f64::from(k), 0.02, &TOLERANCE)?);
+        let t = t0 + h * f64::from(k);
+        stepper.trial(t, 1.5 * h, &TOLERANCE)?;
+        norm(stepper.trial(t, *h, &TOLERANCE)?);
         stepper.accept()?;
     }
-    stepper.advance(&[0.04, 0.05, 0.06, 0.07, 0.08], 0.01)?;
+    let times: Vec<f64> = (4..9).map(|k| t0 + h / 2.0 * f64::from(k)).collect();
+    stepper.advance(&times, h / 2.0)?;
     Ok((stepper.solution()?.iter().map(|v| v.to_bits()).collect(), largest))
 }
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Max };
 
 fn compare(context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
+    compare_on(&Course::of(system), context, method, system, options);
+}
+
+fn compare_on(course: &Course, context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
     let basic = DeviceOptions { variant: Variant::Basic, ..DeviceOptions::default() };
-    let expected = run(context, method, system, &basic).unwrap();
+    let expected = run(context, method, system, course, &basic).unwrap();
     for option in options {
-        let got = run(context, method, system, option).unwrap();
+        let got = run(context, method, system, course, option).unwrap();
         let what = format!("{} {:?} {:?} {option:?}", method.name(), system.grid().shape(), context.shape());
         let wrong = got.0.iter().zip(&expected.0).filter(|(a, b)| a != b).count();
         assert_eq!(wrong, 0, "{what}: wrong components of {}", expected.0.len());
@@ -194,11 +222,17 @@ fn tiles_of_opencl_c() {
     }
 }
 
+/// Whether the long cases are asked for: on processors kernels take long to build.
+fn long() -> bool {
+    std::env::var_os("CLINALG_TEST_LONG").is_some()
+}
+
 #[test]
 fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept() {
     let method = Method::named("bs32").unwrap();
-    let system = system(&[6, 50], Boundary::Mirror, Layout::Interleaved);
-    let y0 = system.sample(|f, [x, y, _]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y).sin() / 3.0);
+    let lap = "u[-1,0] + u[0,1] + 0.1*u[1,-1] - 2*u";
+    let system = System::builder(Grid::unit(&[6, 50])).field("u", format!("{lap} + t*u^2")).build().unwrap();
+    let y0 = Course::of(&system).y0;
     let (h, steps) = (0.02, 3);
     let bits = |y: Vec<f64>| y.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     for context in contexts() {
@@ -211,13 +245,17 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
             one.accept().unwrap();
             solutions.push(bits(one.solution().unwrap()));
         }
-        for variant in TILED {
-            let tile = Some(small(&context, variant, 3));
-            let options = DeviceOptions { variant, steps, tile };
+        let variants = match context.shape() {
+            _ if long() => TILED.to_vec(),
+            Shape::Gpu => vec![Variant::Overlapped, Variant::Trapezoidal],
+            Shape::Cpu => vec![Variant::Hexagonal, Variant::Grid, Variant::Wavefront],
+        };
+        for variant in variants {
+            let options = DeviceOptions { variant, steps, tile: Some(small(&context, variant, 3)) };
             let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
             assert_eq!(many.steps_at_once(), steps);
             many.set(std::slice::from_ref(&y0)).unwrap();
-            // A band of steps that are too large, two of three steps kept, one alone, all three, in this order.
+            // Steps that are all too large; then two of three are kept, one alone, all three.
             let wild = many.trial_steps(0.0, 0.9, steps, &TOLERANCE).unwrap();
             assert!(wild.len() == steps && wild[0] > 1.0, "{wild:?}");
             for (first, asked, kept) in [(0, 3, 2), (2, 2, 1), (3, 3, 3)] {
@@ -229,5 +267,118 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
                 assert_eq!(bits(many.solution().unwrap()), solutions[first + kept], "{variant:?} {first} {kept}");
             }
         }
+    }
+}
+
+#[test]
+fn a_step_rejected_in_the_middle_of_a_tile_leaves_those_before_it() {
+    // The error rises suddenly in the second of three steps.
+    let method = Method::named("bs32").unwrap();
+    let formula = "u[-1] - 2*u + u[1] + if(t > 0.5, 40*cos(60*t), 0)";
+    let system = System::builder(Grid::unit(&[90])).field("u", formula).build().unwrap();
+    let Course { y0, .. } = Course::of(&system);
+    let (t, h) = (0.48, 0.0125);
+    for context in contexts() {
+        let variant = if context.shape() == Shape::Gpu { Variant::Overlapped } else { Variant::Wavefront };
+        let options = DeviceOptions { variant, steps: 3, tile: Some(small(&context, variant, 3)) };
+        let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+        many.set(std::slice::from_ref(&y0)).unwrap();
+        let errors = many.trial_steps(t, h, 3, &TOLERANCE).unwrap();
+        assert!(errors[0] <= 1.0 && errors[1] > 1.0, "{errors:?}");
+        many.accept_steps(1).unwrap();
+        // Half the size from there on.
+        let smaller = many.trial_steps(t + h, h / 2.0, 3, &TOLERANCE).unwrap();
+        many.accept_steps(3).unwrap();
+        let mut one = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Basic).unwrap();
+        one.set(std::slice::from_ref(&y0)).unwrap();
+        let mut single = vec![one.trial(t, h, &TOLERANCE).unwrap().unwrap()];
+        one.accept().unwrap();
+        for k in 0..3 {
+            let from = t + h + f64::from(k) * (h / 2.0);
+            single.push(one.trial(from, h / 2.0, &TOLERANCE).unwrap().unwrap());
+            one.accept().unwrap();
+        }
+        assert_eq!((errors[0], &smaller[..]), (single[0], &single[1..]));
+        let bits = |s: &DeviceStepper<f64>| s.solution().unwrap().into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        assert_eq!(bits(&many), bits(&one), "{variant:?}");
+        // The integrator halves steps, keeps the good ones of a band, and ends where single steps do.
+        let options = Options { relative: 1e-5, absolute: 1e-7, ..Options::default() };
+        let (y, report) = integrate(&mut many, 0.0, 1.0, &y0, &options, &mut |_, _| ()).unwrap();
+        let (expected, other) = integrate(&mut one, 0.0, 1.0, &y0, &options, &mut |_, _| ()).unwrap();
+        println!(
+            "{} + {} steps together, {} + {} one by one",
+            report.accepted, report.rejected, other.accepted, other.rejected
+        );
+        assert!(report.rejected > 0 && report.accepted < 2 * other.accepted, "{report:?}");
+        assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4));
+    }
+}
+
+#[test]
+fn whole_integrations_across_a_stop_have_the_bits_of_the_basic_kernels() {
+    let method = Method::named("bs32").unwrap();
+    let system =
+        System::builder(Grid::unit(&[150])).field("u", "u[-1] - 2*u + u[1] + if(t >= 0.3, x*u, 0)").build().unwrap();
+    let y0 = Course::of(&system).y0;
+    for context in contexts() {
+        for fixed_step in [None, Some(0.07)] {
+            let options = Options { fixed_step, stops: vec![0.3], norm: Norm::Max, ..Options::default() };
+            let run = |variant, steps| {
+                let tile = Some(small(&context, variant, 2)).filter(|_| variant.tiled());
+                let device = DeviceOptions { variant, steps, tile };
+                let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &device).unwrap();
+                let (y, report) = integrate(&mut stepper, 0.0, 0.9, &y0, &options, &mut |_, _| ()).unwrap();
+                (y.into_iter().map(f64::to_bits).collect::<Vec<_>>(), report.accepted, report.rejected)
+            };
+            let expected = run(Variant::Basic, 1);
+            // Steps that follow the error are the same one by one; fixed ones are the same together.
+            let steps = if fixed_step.is_some() { 3 } else { 1 };
+            for variant in [Variant::Overlapped, Variant::Wavefront] {
+                assert_eq!(run(variant, steps), expected, "{variant:?} {:?} {fixed_step:?}", context.shape());
+            }
+        }
+    }
+}
+
+/// Every problem with every method in every variant; without the long cases each problem with one method and two variants,
+/// in one shape of the kernels.
+#[test]
+fn problems_and_methods_in_every_variant() {
+    let mut ran: Vec<(Variant, usize)> = TILED.iter().map(|v| (*v, 0)).collect();
+    for (k, name) in PROBLEMS.iter().enumerate() {
+        // Odd numbers of points: no multiples of tiles.
+        let problem = problem(name, if *name == "wave1d" { 101 } else { 9 }).unwrap();
+        let system = &problem.system;
+        // The steps go over the first jump of the right-hand side where there is one.
+        let h = 1e-4 * (problem.t_end - problem.t0);
+        let t0 = problem.stops.first().map_or(problem.t0, |t| t - 1.5 * h);
+        let course = Course { y0: problem.y0.clone(), t0, h };
+        for (c, context) in contexts().iter().enumerate() {
+            if !long() && c % 2 != k % 2 {
+                continue;
+            }
+            let chosen: Vec<(usize, Variant)> = TILED.into_iter().enumerate().collect();
+            let (methods, variants): (&[&str], Vec<_>) = match long() {
+                true => (&METHODS, chosen),
+                false => (&["heun2"], chosen.into_iter().filter(|(v, _)| (v + k) % 5 < 2).collect()),
+            };
+            for method in methods.iter().map(|m| Method::named(m).unwrap()) {
+                let mut options = vec![DeviceOptions { variant: Variant::Fused, steps: 1, tile: None }];
+                for (v, variant) in &variants {
+                    let tiles = [Some(small(context, *variant, 2)), None];
+                    let mut all = tiles.iter().map(|tile| DeviceOptions { variant: *variant, steps: 2, tile: *tile });
+                    let fits = |o: &DeviceOptions| DeviceStepper::<f64>::with(context, &method, system, o).is_ok();
+                    if let Some(one) = all.find(fits) {
+                        options.push(one);
+                        ran[*v].1 += 1;
+                    }
+                }
+                compare_on(&course, context, &method, system, &options);
+            }
+        }
+    }
+    if !contexts().is_empty() {
+        println!("{ran:?}");
+        assert!(ran.iter().all(|(_, count)| *count > 0), "{ran:?}");
     }
 }
