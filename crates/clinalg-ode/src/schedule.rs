@@ -18,11 +18,12 @@ use crate::{Error, Result, opencl, stream, tile};
 pub struct Tile {
     /// Most links in a kernel.
     pub links: usize,
-    /// Items of a work-group, on GPUs.
+    /// Items of a work-group, on GPUs; on processors lines of a strip of a three-dimensional grid.
     pub items: usize,
-    /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there; of a block of a wavefront.
+    /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there, and of a strip of a
+    /// three-dimensional grid on GPUs as well; points of a block of a wavefront.
     pub points: usize,
-    /// Rows of a strip of a grid.
+    /// Rows, or planes, of a strip of a grid.
     pub rows: usize,
 }
 
@@ -151,8 +152,8 @@ impl Outline {
             Variant::Trapezoidal | Variant::Hexagonal | Variant::Wavefront if ring(system) => {
                 return Err(refuse("the slowest axis is periodic: tiles would have to fit around it".into()));
             }
-            Variant::Grid if system.grid.dims != 2 => {
-                return Err(refuse(format!("the grid has {} dimensions, not 2", system.grid.dims)));
+            Variant::Grid if system.grid.dims == 1 => {
+                return Err(refuse("the grid has one dimension".into()));
             }
             _ => {}
         }
@@ -233,6 +234,12 @@ impl Outline {
         for links in counts {
             let plan = if links == most { whole.clone() } else { Plan::tiled(graph, variant, steps, links) };
             let tiles: Vec<Tile> = match (target.shape, variant) {
+                (Shape::Gpu, Variant::Grid) if system.grid.dims == 3 => {
+                    [16, 32].map(|points| Tile { links, items: 256, points, rows: 0 }).to_vec()
+                }
+                (Shape::Cpu, Variant::Grid) if system.grid.dims == 3 => {
+                    vec![Tile { links, items: 24 + 2 * links, points: 64 + 2 * links, rows: 0 }]
+                }
                 (Shape::Gpu, Variant::Grid) => {
                     [256, 128, 64].map(|items| Tile { links, items, points: 1, rows: 0 }).to_vec()
                 }
@@ -278,8 +285,7 @@ impl Outline {
             let links = all.len();
             needed += links as f64;
             if plan.variant() == Variant::Grid {
-                let columns = strip_columns(target, &tile);
-                let (mut part, tiles, moved, done) = strip_part(target, &plan, k, system, tile, columns)?;
+                let (mut part, tiles, moved, done) = strip_part(target, &plan, k, system, tile)?;
                 part.sums = partials.take(opencl::reductions(&plan, group), tiles);
                 parts.push(part);
                 words += moved;
@@ -377,11 +383,15 @@ const MOST_ROWS: usize = 128;
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;
 
-/// Columns of a strip with those on either side.
-fn strip_columns(target: &Target, tile: &Tile) -> usize {
-    match target.shape {
-        Shape::Gpu => tile.items,
-        Shape::Cpu => tile.points,
+/// Columns and lines of a strip with those on either side, and the items that have it.
+fn strip_sizes(target: &Target, tile: &Tile, dims: usize) -> (usize, usize, usize) {
+    match (target.shape, dims) {
+        (Shape::Gpu, 3) => {
+            (tile.points, tile.items / tile.points.max(1), tile.items / tile.points.max(1) * tile.points)
+        }
+        (Shape::Gpu, _) => (tile.items, 1, tile.items),
+        (Shape::Cpu, 3) => (tile.points, tile.items, 1),
+        (Shape::Cpu, _) => (tile.points, 1, 1),
     }
 }
 
@@ -392,22 +402,26 @@ fn strip_part(
     group: usize,
     system: &System,
     tile: Tile,
-    columns: usize,
 ) -> Option<(Part, usize, f64, f64)> {
-    let [nx, ny, _] = system.grid.n;
+    let (columns, lines, items) = strip_sizes(target, &tile, system.grid.dims);
     let reach = Reach::of(system);
     let links = group_links(plan, &plan.groups()[group]).len();
-    let own = reach.own(columns, links)?;
-    let across = nx.div_ceil(own);
+    let (own, own_lines) = reach.own(columns, lines, links)?;
+    let n = system.grid.n;
+    // Strips side by side, and the rows or planes that they go over.
+    let (across, ny) = match system.grid.dims {
+        3 => (n[0].div_ceil(own) * n[1].div_ceil(own_lines), n[2]),
+        _ => (n[0].div_ceil(own), n[1]),
+    };
     // Enough strips for every unit several times over, but many rows for each row that is computed twice.
     let wanted = (8 * target.units).div_ceil(across);
     let rows = match tile.rows {
         0 => ny.div_ceil(wanted).clamp(16 * links, MOST_ROWS.max(16 * links)).min(ny),
         rows => rows.min(ny),
     };
-    let strip = Strip { columns, rows };
+    let strip = Strip { columns, lines, rows };
     let down = ny.div_ceil(rows);
-    let range = Range::d2([across * tile.items, down], [tile.items, 1]);
+    let range = Range::d2([across * items, down], [items, 1]);
     let (words, work) = reach.words(&plan.groups()[group], links, strip);
     Some((Part { group, points: Points::Strips(strip), range, sums: Vec::new() }, across * down, words, work))
 }

@@ -228,6 +228,33 @@ fn long() -> bool {
 }
 
 #[test]
+fn strips_of_three_dimensional_grids() {
+    use Boundary::{Copy, Mirror, Periodic};
+    let method = Method::named("heun2").unwrap();
+    for context in contexts() {
+        // 8 by 8 columns, with those of one or two links on either side, and 6 planes.
+        let tile = |links| match context.shape() {
+            Shape::Gpu => Tile { links, items: 64, points: 8, rows: 6 },
+            Shape::Cpu => Tile { links, items: 8, points: 9, rows: 6 },
+        };
+        let options = |links, steps| DeviceOptions { variant: Variant::Grid, steps, tile: Some(tile(links)) };
+        // Smaller than a tile, several tiles in each direction with ends that do not fit, and every boundary.
+        for (shape, boundary, layout) in [
+            ([3, 2, 4], Copy, Layout::FieldWise),
+            ([13, 9, 15], Mirror, Layout::Interleaved),
+            ([7, 10, 5], Periodic, Layout::Interleaved),
+        ] {
+            compare(&context, &method, &system(&shape, boundary, layout), &[options(2, 1), options(1, 2)]);
+        }
+        // Offsets that leave the column in other planes, with error estimates and the sizes of the model.
+        let corners = "u[-1,-1,0] + u[1,0,1] + u[0,1,-1] - 3*u + 0.1*u[0,0,2] + z*t";
+        let system = System::builder(Grid::unit(&[11, 6, 8])).field("u", corners).build().unwrap();
+        let chosen = DeviceOptions { variant: Variant::Grid, ..DeviceOptions::default() };
+        compare(&context, &Method::named("bs32").unwrap(), &system, &[chosen]);
+    }
+}
+
+#[test]
 fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept() {
     let method = Method::named("bs32").unwrap();
     let lap = "u[-1,0] + u[0,1] + 0.1*u[1,-1] - 2*u";
