@@ -26,8 +26,8 @@ pub enum Variant {
     Trapezoidal,
     /// Rows of tiles that get wider for some links and then narrower, each between two of the row before.
     Hexagonal,
-    /// Several links in one kernel on a grid of one or two dimensions: strips of columns, the links following each other
-    /// down the rows. What is computed twice does not depend on the length of the rows.
+    /// Several links in one kernel on a grid of two or three dimensions: strips of columns, the links following each other
+    /// down the rows or the planes. What is computed twice does not depend on the length of the rows.
     Grid,
     /// The kernels of [`Variant::Fused`] on one block of points after the other: each link follows the one before at the
     /// access distance, so that it finds in the cache what that one stored. Nothing is computed twice, and the distance may

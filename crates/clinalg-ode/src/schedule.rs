@@ -56,8 +56,8 @@ impl Target {
     }
 }
 
-/// The OpenCL C of the kernels of one step, and of `options.steps` steps where they are more, for a device of the kind
-/// `shape`, each with its name; `kernels/common.cl` stands before it. No device is asked.
+/// The OpenCL C of the kernels of one step, and of `options.steps` steps where they are more, with and without the errors of
+/// each, for a device of the kind `shape`, each with its name; `kernels/common.cl` stands before it. No device is asked.
 ///
 /// # Errors
 /// [`Error::Variant`] where the system does not allow the variant; [`Error::Value`] for [`Variant::Auto`], which a device
@@ -71,12 +71,22 @@ pub fn sources<T: Real>(
     if options.variant == Variant::Auto {
         return Err(Error::value("variant", "one that no device has to choose", options.variant.name()));
     }
+    let (graph, target) = (method.graph(), Target::any(shape));
+    let mut counts = vec![(1, true)];
+    if options.steps > 1 && options.variant.tiled() {
+        counts.push((options.steps, false));
+        counts.extend(graph.has_error().then_some((options.steps, true)));
+    }
     let mut all = Vec::new();
-    for steps in [1, options.steps].into_iter().take(if options.steps > 1 && options.variant.tiled() { 2 } else { 1 }) {
-        let outline =
-            Outline::new::<T>(&Target::any(shape), method.graph(), system, options.variant, steps, options.tile)?;
-        let schedule = outline.build::<T>(system, shape);
-        all.extend(schedule.launches.iter().map(|launch| (launch.name, launch.source)));
+    for (steps, errors) in counts {
+        let make = if errors { Outline::with_errors::<T> } else { Outline::new::<T> };
+        let schedule = make(&target, graph, system, options.variant, steps, options.tile)?.build::<T>(system, shape);
+        for launch in &schedule.launches {
+            // The blocks of a wavefront have the same kernels.
+            if !all.contains(&(launch.name, launch.source)) {
+                all.push((launch.name, launch.source));
+            }
+        }
     }
     Ok(all)
 }
