@@ -3,11 +3,6 @@
 //
 // Traffic per row, f64: 8 B per diagonal, 16 B for x and y.
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global const REAL *band,
                         __global const REAL *x, size_t i)
 {
@@ -23,25 +18,34 @@ inline REAL row_product(ulong rows, ulong cols, ulong kl, ulong width, __global 
     return sum;
 }
 
+// Rows of an item, a work-group's size apart.
+#ifndef ROWS
+#define ROWS 1
+#endif
+
 // With DIAGONALS, for as many diagonals.
 __kernel void mv_band_gpu(ulong rows, ulong cols, ulong kl, ulong width, REAL alpha, __global const REAL *band,
                           __global const REAL *x, REAL beta, __global REAL *y)
 {
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-#ifdef DIAGONALS
-        if (i >= kl && i + DIAGONALS <= cols + kl) {
-            __global const REAL *from = x + (i - kl);
-            REAL sum = ZERO;
+    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
 #pragma unroll
-            for (uint d = 0; d < DIAGONALS; ++d) {
-                sum += band[d * rows + i] * from[d];
-            }
-            y[i] = combine(alpha, sum, beta, y + i);
-            return;
-        }
+    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
+        if (i < rows) {
+            REAL sum = ZERO;
+#ifdef DIAGONALS
+            if (i >= kl && i + DIAGONALS <= cols + kl) {
+                __global const REAL *from = x + (i - kl);
+#pragma unroll
+                for (uint d = 0; d < DIAGONALS; ++d) {
+                    sum += band[d * rows + i] * from[d];
+                }
+            } else
 #endif
-        y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+            {
+                sum = row_product(rows, cols, kl, width, band, x, i);
+            }
+            y[i] = combine_product(alpha, sum, beta, y + i);
+        }
     }
 }
 
@@ -64,7 +68,7 @@ __kernel void mv_band_cpu(ulong rows, ulong cols, ulong kl, ulong width, REAL al
             }
             i += 8;
         } else {
-            y[i] = combine(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
+            y[i] = combine_product(alpha, row_product(rows, cols, kl, width, band, x, i), beta, y + i);
             ++i;
         }
     }

@@ -1038,11 +1038,6 @@ typedef struct {
 #define TIMING {alpha, step, ranges, time_nodes, scale}
 #endif
 
-// What both kernels below take first.
-#define PUBLISHED_ARGUMENTS                                                                                            \
-    __global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,                  \
-        __global const uint *nodes, TIMING_ARGUMENTS, uint steps
-
 // Shapes and rule in the items' own registers: compilers do not know the zero, and scalar registers are few.
 #define TRIANGLES {points, shapes + (get_local_id(0) >> 31), rule + (get_local_id(0) >> 31), (uint)count}
 
@@ -1225,7 +1220,9 @@ inline void sum_trials(__local REAL *terms, uint trial)
 // Algorithms 1 (TESTS = 1) and 3: an item multiplies its own numbers with x one time step after the other; a tree adds them up.
 // `x` has `cols` values a step; slot a of test triangle i at step k of the result is at (TEST_SLOTS i + a) steps + k.
 __kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
-apply_by_reduction(PUBLISHED_ARGUMENTS, ulong cols, __global const REAL *x, __global REAL *sums)
+apply_by_reduction(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+                   __global const uint *nodes, TIMING_ARGUMENTS, uint steps, ulong cols,
+                   __global const REAL *x, __global REAL *sums)
 {
     __local REAL test_points[3 * POINTS * TESTS];
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];
@@ -1282,7 +1279,9 @@ apply_by_reduction(PUBLISHED_ARGUMENTS, ulong cols, __global const REAL *x, __gl
 // Algorithms 2 (TESTS = 1) and 4: the numbers of a group go to local memory, then an item has time steps TRIALS apart of one test
 // triangle and loops over the trial triangles. `x` by time step for each column as spread_steps makes it.
 __kernel __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1))) void
-apply_by_loop(PUBLISHED_ARGUMENTS, ulong x_stride, __global const REAL *x, __global REAL *sums)
+apply_by_loop(__global const REAL *points, __global const REAL *shapes, __global const REAL *rule, ulong count,
+              __global const uint *nodes, TIMING_ARGUMENTS, uint steps, ulong x_stride,
+              __global const REAL *x, __global REAL *sums)
 {
     __local REAL test_points[3 * POINTS * TESTS];
     __local REAL trial_points[TESTS > 1 ? 3 * POINTS * TRIALS : 1];

@@ -51,11 +51,6 @@ inline REAL read_value(__global const REAL *p)
 #define read_value(p) (*(p))
 #endif
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 // The products of `entries` entries, from the first of `value` and `column` on.
 inline void multiply_entries(uint entries, __global const COLUMN *column, __global const REAL *value,
                              __global const REAL *x, __local REAL *product)
@@ -111,7 +106,7 @@ mv_blocks_gpu(__global const uint *start,
         for (uint k = offset[r] - first; k < last; ++k) {
             sum += product[PLACE(k)];
         }
-        y[r] = combine(alpha, sum, beta, y + r);
+        y[r] = combine_product(alpha, sum, beta, y + r);
     }
 }
 
@@ -148,7 +143,7 @@ mv_cut_blocks_gpu(uint total, __global const uint *start, REAL alpha,
         } else if (r == 0) {
             partial[group] = sum;
         } else {
-            y[row + r - 1] = combine(alpha, sum, beta, y + row + r - 1);
+            y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
         }
     }
     for (uint width = lanes / 2; width > 0; width /= 2) {
@@ -162,7 +157,7 @@ mv_cut_blocks_gpu(uint total, __global const uint *start, REAL alpha,
         if (r == 0) {
             partial[group] = sums[item];
         } else if (r < rows) {
-            y[row + r - 1] = combine(alpha, sums[item], beta, y + row + r - 1);
+            y[row + r - 1] = combine_product(alpha, sums[item], beta, y + row + r - 1);
         }
     }
 }

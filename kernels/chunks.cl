@@ -34,11 +34,6 @@ inline size_t first_chunk(__global const uint *split, size_t p, ulong rows)
 FILL_CHUNKS(fill_columns, uint)
 FILL_CHUNKS(fill_values, REAL)
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 __kernel void mv_chunks_cpu(ulong rows, __global const uint *split, __global const uint *start,
                             __global const uint *placed_column, __global const REAL *placed_value, REAL alpha,
                             __global const uint *offset, __global const uint *column, __global const REAL *value,
@@ -69,7 +64,7 @@ __kernel void mv_chunks_cpu(ulong rows, __global const uint *split, __global con
                 for (size_t k = (size_t)offset[i] + width; k < offset[i + 1]; ++k) {
                     rest += value[k] * x[column[k]];
                 }
-                y[i] = combine(alpha, rest, beta, y + i);
+                y[i] = combine_product(alpha, rest, beta, y + i);
             }
         }
     }

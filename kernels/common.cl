@@ -64,3 +64,9 @@ inline size_t part_start(size_t n, size_t k, size_t parts)
     const size_t start = 8 * (blocks / parts * k + min(k, blocks % parts));
     return min(start, n);
 }
+
+// alpha sum + beta *y; beta = 0 never reads y.
+inline REAL combine_product(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
+{
+    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
+}

@@ -268,17 +268,37 @@ __kernel void place_entries_cpu(ulong rows, __global const uint *split, __global
 }
 
 // Whether row i has the columns of the row before, moved on by one.
-__kernel void continue_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column,
-                                __global uint *continues)
+inline bool continues_run(size_t i, __global const uint *offset, __global const uint *column)
+{
+    const uint size = offset[i + 1] - offset[i];
+    const uint start = i == 0 ? 0 : offset[i - 1];
+    bool same = i != 0 && offset[i] - start == size;
+    for (uint k = 0; same && k < size; ++k) {
+        same = column[start + k] + 1 == column[offset[i] + k];
+    }
+    return same;
+}
+
+// How many runs begin in each part of the rows.
+__kernel void count_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column, __global uint *count)
 {
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
+    uint own = 0;
     for (size_t i = part_start(rows, get_global_id(0), get_global_size(0)); i < end; ++i) {
-        const uint size = offset[i + 1] - offset[i];
-        const uint start = i == 0 ? 0 : offset[i - 1];
-        uint same = i != 0 && offset[i] - start == size;
-        for (uint k = 0; same && k < size; ++k) {
-            same = column[start + k] + 1 == column[offset[i] + k];
+        own += !continues_run(i, offset, column);
+    }
+    count[get_global_id(0)] = own;
+}
+
+// The rows in which they begin, those of a part from start[place[part]] on.
+__kernel void list_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column,
+                            __global const uint *place, __global uint *start)
+{
+    const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
+    uint next = place[get_global_id(0)];
+    for (size_t i = part_start(rows, get_global_id(0), get_global_size(0)); i < end; ++i) {
+        if (!continues_run(i, offset, column)) {
+            start[next++] = (uint)i;
         }
-        continues[i] = same;
     }
 }

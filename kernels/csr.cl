@@ -3,23 +3,26 @@
 // Traffic, f64: 12 B per entry, 4 B per row for the offsets, 16 B per row for x and y (24 B where
 // beta is not 0), if every element of x comes from memory once.
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
+// Rows of an item, a work-group's size apart.
+#ifndef ROWS
+#define ROWS 1
+#endif
 
-// A row per item: short rows.
+// Short rows, each summed by one item.
 __kernel void mv_csr_row_gpu(ulong rows, REAL alpha, __global const uint *offset, __global const uint *column,
                              __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
 {
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-        REAL sum = ZERO;
-        const uint end = offset[i + 1];
-        for (uint k = offset[i]; k < end; ++k) {
-            sum += value[k] * x[column[k]];
+    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
+        if (i < rows) {
+            REAL sum = ZERO;
+            const uint end = offset[i + 1];
+            for (uint k = offset[i]; k < end; ++k) {
+                sum += value[k] * x[column[k]];
+            }
+            y[i] = combine_product(alpha, sum, beta, y + i);
         }
-        y[i] = combine(alpha, sum, beta, y + i);
     }
 }
 
@@ -49,7 +52,7 @@ mv_csr_lanes_gpu(ulong rows, REAL alpha, __global const uint *offset, __global c
         }
     }
     if (lane == 0 && i < rows) {
-        y[i] = combine(alpha, shared[item], beta, y + i);
+        y[i] = combine_product(alpha, shared[item], beta, y + i);
     }
 }
 #endif
@@ -91,7 +94,7 @@ __kernel void mv_csr_cpu(ulong rows, __global const uint *start, REAL alpha, __g
             FETCH_GATHERED(k);
             a += value[k] * x[column[k]];
         }
-        y[i] = combine(alpha, (a + b) + (c + d), beta, y + i);
+        y[i] = combine_product(alpha, (a + b) + (c + d), beta, y + i);
     }
 }
 
@@ -112,7 +115,7 @@ inline REAL row_of_run(uint width, __global const REAL *v, __global const uint *
         FETCH_AHEAD(v);                                                 \
         const REAL sum = row_of_run(width, v, c, x, moved);             \
         v += width;                                                     \
-        out[moved] = combine(alpha, sum, beta, out + moved);            \
+        out[moved] = combine_product(alpha, sum, beta, out + moved);            \
     }
 
 // The same for a matrix whose rows come in runs, as those of stencils do: within a run, row after row has the columns

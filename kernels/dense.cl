@@ -2,13 +2,10 @@
 //
 // Traffic, f64: 8 B per entry; x and y are small beside it.
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 // Loads under way per item.
+#ifndef AT_ONCE
 #define AT_ONCE 8
+#endif
 
 #ifdef TILE
 // y = alpha A x + beta y. A work-group has TILE rows; LOCAL / TILE items share a row's columns. Where the rows alone make
@@ -51,7 +48,7 @@ mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __glo
     }
     if (item < TILE && i < rows) {
         if (parts == 1) {
-            y[i] = combine(alpha, shared[item], beta, y + i);
+            y[i] = combine_product(alpha, shared[item], beta, y + i);
         } else {
             partial[part * rows + i] = shared[item];
         }
@@ -69,7 +66,7 @@ __kernel void join_parts_gpu(ulong rows, ulong parts, REAL alpha, __global const
         for (size_t part = 0; part < parts; ++part) {
             sum += partial[part * rows + i];
         }
-        y[i] = combine(alpha, sum, beta, y + i);
+        y[i] = combine_product(alpha, sum, beta, y + i);
     }
 }
 
@@ -119,7 +116,7 @@ mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL 
         }
     }
     if (item == 0 && column < cols) {
-        y[column] = combine(alpha, shared[0], beta, y + column);
+        y[column] = combine_product(alpha, shared[0], beta, y + column);
     }
 }
 
@@ -197,10 +194,10 @@ __kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __glob
             s2 += a2[i] * x[i];
             s3 += a3[i] * x[i];
         }
-        y[j] = combine(alpha, s0, beta, y + j);
-        y[j + 1] = combine(alpha, s1, beta, y + j + 1);
-        y[j + 2] = combine(alpha, s2, beta, y + j + 2);
-        y[j + 3] = combine(alpha, s3, beta, y + j + 3);
+        y[j] = combine_product(alpha, s0, beta, y + j);
+        y[j + 1] = combine_product(alpha, s1, beta, y + j + 1);
+        y[j + 2] = combine_product(alpha, s2, beta, y + j + 2);
+        y[j + 3] = combine_product(alpha, s3, beta, y + j + 3);
     }
     for (; j < end; ++j) {
         __global const REAL *aj = a + j * rows;
@@ -213,7 +210,7 @@ __kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __glob
         for (; i < rows; ++i) {
             sum += aj[i] * x[i];
         }
-        y[j] = combine(alpha, sum, beta, y + j);
+        y[j] = combine_product(alpha, sum, beta, y + j);
     }
 }
 

@@ -7,11 +7,6 @@
 #define COLUMNS 4
 #endif
 
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
-
 // Where the columns from `first` on begin; the last one stands for those past the end.
 #define COLUMN_STARTS(at, length)                                      \
     size_t at[COLUMNS];                                                \
@@ -23,7 +18,7 @@ inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
     for (uint q = 0; q < COLUMNS; ++q) {                               \
         if (first + q < columns) {                                     \
             __global REAL *out = y + (first + q) * rows + (i);         \
-            *out = combine(alpha, sum[q], beta, out);                  \
+            *out = combine_product(alpha, sum[q], beta, out);                  \
         }                                                              \
     }
 
@@ -209,8 +204,12 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
 
 #ifdef POINTS
 
-// As in stencil.cl.
+// As in stencil.cl: rows that are read from the compressed rows.
+#ifdef CONSTANT
+#define OTHER 0xC0000000u
+#else
 #define OTHER 0x80000000u
+#endif
 #define BLOCK 64
 
 // Matrices with a pattern of rows, as in stencil.cl, on a GPU: with the values in slots, or with CONSTANT the coefficients.

@@ -1,10 +1,12 @@
 // Sparse matrices most of whose rows have their entries at the same distances from the diagonal, as those of stencils on
 // grids have. The distances of the most frequent kind of row are the pattern: columns i + delta[j], with
 // the values coefficient[j] where these are constant as well. mask[i] tells which entries of the pattern row i has, and
-// holds OTHER where the row has others too: such a row is read from the compressed rows. full[b] is 1 where all rows of
-// block b have the whole pattern: there no mask is read either.
+// holds OTHER where the row has others too: such a row is read from the compressed rows. It holds DIFFERS where a value is
+// not that of the pattern; with constant coefficients such a row is read from the compressed rows as well. full[b] is 1
+// where all rows of block b have the whole pattern: there no mask is read either.
 //
-// Traffic per row, f64: 16 B for x and y, and 8 B per entry of the pattern unless the coefficients are constant.
+// Traffic per row, f64: 16 B for x and y, and 8 B per entry of the pattern unless the coefficients are constant. To find the
+// pattern: 4 B for the offset, 4 B for the mask, 12 B per entry.
 
 #define OTHER 0x80000000u
 // The columns are those of the pattern, the values are not.
@@ -16,7 +18,14 @@
 #endif
 
 // Lines of a tile.
-#define TILE_LINES 4
+#ifndef LINES
+#define LINES 4
+#endif
+
+// Rows of an item of `mv_slots_gpu`, a work-group's size apart.
+#ifndef ROWS
+#define ROWS 1
+#endif
 
 #if REAL_BITS == 64
 #define BITS(v) as_ulong(v)
@@ -24,116 +33,192 @@
 #define BITS(v) as_uint(v)
 #endif
 
-// Width, distances of the columns and values of the rows listed, at most `widest` entries of each.
+// Width and distances of the columns, at most `widest`, of the rows listed, one after the other, and likewise their values.
 __kernel void gather_rows(ulong count, uint widest, __global const uint *list, __global const uint *offset,
-                          __global const uint *column, __global const REAL *value, __global uint *width,
-                          __global uint *delta, __global REAL *coefficient)
+                          __global const uint *column, __global const REAL *value, __global uint *distances,
+                          __global REAL *coefficient)
 {
     const size_t k = get_global_id(0);
     if (k < count) {
         const uint i = list[k];
         const uint first = offset[i];
         const uint own = offset[i + 1] - first;
-        width[k] = own;
+        distances[k * (1 + widest)] = own;
         const uint taken = min(own, widest);
         for (uint j = 0; j < taken; ++j) {
-            delta[k * widest + j] = column[first + j] - i;
+            distances[k * (1 + widest) + 1 + j] = column[first + j] - i;
             coefficient[k * widest + j] = value[first + j];
         }
     }
 }
 
-// The masks, with DIFFERS and OTHER, for a pattern of `width` entries.
-__kernel void mask_rows(ulong rows, uint width, __global const uint *offset, __global const uint *column,
-                        __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
-                        __global uint *mask)
+// The mask of row i for a pattern of `width` entries.
+inline uint mask_of_row(size_t i, uint width, __global const uint *offset, __global const uint *column,
+                        __global const REAL *value, __global const uint *delta, __global const REAL *coefficient)
 {
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-        const uint end = offset[i + 1];
-        uint j = 0;
-        uint own = 0;
-        for (uint k = offset[i]; k < end && !(own & OTHER); ++k) {
-            const uint distance = column[k] - (uint)i;
-            while (j < width && delta[j] != distance) {
-                ++j;
-            }
-            if (j == width) {
-                own = OTHER;
-            } else {
-                own |= (1u << j) | (BITS(value[k]) == BITS(coefficient[j]) ? 0 : DIFFERS);
-                ++j;
-            }
+    const uint begin = offset[i];
+    const uint own = offset[i + 1] - begin;
+    __global const uint *c = column + begin;
+    __global const REAL *v = value + begin;
+    if (own == width) {
+        // As most rows: comparisons that do not wait for each other.
+        uint apart = 0;
+        uint differ = 0;
+        for (uint k = 0; k < width; ++k) {
+            apart |= (c[k] - (uint)i) ^ delta[k];
+            differ |= BITS(v[k]) != BITS(coefficient[k]);
         }
-        mask[i] = own;
+        if (apart == 0) {
+            return ((1u << width) - 1) | (differ ? DIFFERS : 0);
+        }
+    }
+    uint j = 0;
+    uint mask = 0;
+    for (uint k = 0; k < own && !(mask & OTHER); ++k) {
+        const uint distance = c[k] - (uint)i;
+        while (j < width && delta[j] != distance) {
+            ++j;
+        }
+        if (j == width) {
+            mask = OTHER;
+        } else {
+            mask |= (1u << j) | (BITS(v[k]) == BITS(coefficient[j]) ? 0 : DIFFERS);
+            ++j;
+        }
+    }
+    return mask;
+}
+
+// Of one row: whether it has entries outside of the pattern, other values, or not all of the pattern; ten bits each, so that
+// such numbers of up to 1023 rows can be summed.
+#define COUNT_DIFFERS (1u << 10)
+#define COUNT_PART (1u << 20)
+#define OTHERS_OF(count) ((count) & 1023)
+#define DIFFERING_OF(count) ((count) >> 10 & 1023)
+
+inline uint count_of_mask(uint mask, uint whole)
+{
+    const uint part = (mask & ~DIFFERS) == whole ? 0 : COUNT_PART;
+    return (mask & OTHER ? 1 : 0) + (mask & DIFFERS ? COUNT_DIFFERS : 0) + part;
+}
+
+#define STORE_FULL(b, count)                                           \
+    full[b] = (count) < COUNT_PART;                                    \
+    full_constant[b] = DIFFERING_OF(count) == 0 && (count) < COUNT_PART;
+
+// The masks of all rows and the blocks that are full, for any values and for constant ones; totals[0] gets the number of rows
+// that have entries outside of the pattern, totals[1] of those with other values.
+//
+// A work-group has whole blocks; with fewer items than a block has rows, one block in turns.
+#define TURNS (LOCAL < BLOCK ? BLOCK / LOCAL : 1)
+#define ITEMS_OF_BLOCK (LOCAL < BLOCK ? LOCAL : BLOCK)
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mark_rows_gpu(ulong rows, uint width, __global const uint *offset, __global const uint *column,
+              __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
+              __global uint *mask, __global uchar *full, __global uchar *full_constant, __global uint *totals)
+{
+    __local uint shared[LOCAL];
+    const uint item = (uint)get_local_id(0);
+    const uint whole = (1u << width) - 1;
+    const size_t first = get_group_id(0) * (LOCAL * TURNS);
+    uint count = 0;
+    for (uint turn = 0; turn < TURNS; ++turn) {
+        const size_t i = first + turn * LOCAL + item;
+        if (i < rows) {
+            const uint own = mask_of_row(i, width, offset, column, value, delta, coefficient);
+            mask[i] = own;
+            count += count_of_mask(own, whole);
+        }
+    }
+    shared[item] = count;
+    for (uint half_size = ITEMS_OF_BLOCK / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item % ITEMS_OF_BLOCK < half_size) {
+            shared[item] += shared[item + half_size];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item % ITEMS_OF_BLOCK == 0 && first + item < rows) {
+        const size_t b = (first + item) / BLOCK;
+        STORE_FULL(b, shared[item])
+    }
+    if (item == 0) {
+        uint others = 0, differing = 0;
+        for (uint k = 0; k < LOCAL; k += ITEMS_OF_BLOCK) {
+            others += OTHERS_OF(shared[k]);
+            differing += DIFFERING_OF(shared[k]);
+        }
+        if (others > 0) {
+            atomic_add(totals, others);
+        }
+        if (differing > 0) {
+            atomic_add(totals + 1, differing);
+        }
     }
 }
 
-// How many rows of each block have entries outside of the pattern, and how many have other values.
-__kernel void count_masks(ulong rows, ulong blocks, __global const uint *mask, __global uchar *others,
-                          __global uchar *differing)
+// The same with a chunk of blocks per item. The masks of blocks that are full with constant values are never read there, and
+// not written: their memory is not even touched.
+__kernel void mark_rows_cpu(ulong rows, uint width, __global const uint *offset, __global const uint *column,
+                            __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
+                            __global uint *mask, __global uchar *full, __global uchar *full_constant,
+                            __global uint *totals)
 {
-    const size_t b = get_global_id(0);
-    if (b < blocks) {
+    const uint whole = (1u << width) - 1;
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    uint others = 0, differing = 0;
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
         const size_t end = min((ulong)(b + 1) * BLOCK, rows);
-        uint other = 0, differs = 0;
+        uint own[BLOCK];
+        uint count = 0;
         for (size_t i = b * BLOCK; i < end; ++i) {
-            other += mask[i] >> 31;
-            differs += mask[i] >> 30 & 1;
+            own[i % BLOCK] = mask_of_row(i, width, offset, column, value, delta, coefficient);
+            count += count_of_mask(own[i % BLOCK], whole);
         }
-        others[b] = (uchar)other;
-        differing[b] = (uchar)differs;
-    }
-}
-
-// The masks as the products read them: a row with other values is OTHER where the coefficients are constant.
-__kernel void settle_masks(ulong rows, uint constant_values, __global const uint *mask, __global uint *settled)
-{
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-        const uint own = mask[i];
-        settled[i] = (own & OTHER) || (constant_values && (own & DIFFERS)) ? OTHER : own & ~DIFFERS;
-    }
-}
-
-__kernel void find_full_blocks(ulong rows, ulong blocks, uint whole, __global const uint *mask, __global uchar *full)
-{
-    const size_t b = get_global_id(0);
-    if (b < blocks) {
-        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
-        bool all = true;
-        for (size_t i = b * BLOCK; i < end; ++i) {
-            all = all && mask[i] == whole;
-        }
-        full[b] = all;
-    }
-}
-
-// The tiles of mv_stencil_gpu, of `length` neighbours each, `across` of them beside each other.
-__kernel void find_full_tiles(ulong rows, ulong line, ulong length, ulong across, ulong tiles, uint whole,
-                              __global const uint *mask, __global uchar *tile)
-{
-    const size_t t = get_global_id(0);
-    if (t < tiles) {
-        const size_t place = t % across * length;
-        bool all = place + length <= line;
-        for (size_t q = 0; q < TILE_LINES; ++q) {
-            const size_t first = (t / across * TILE_LINES + q) * line + place;
-            all = all && first + length <= rows;
-            for (size_t k = 0; all && k < length; ++k) {
-                all = mask[first + k] == whole;
+        STORE_FULL(b, count)
+        if (count > 0) {
+            for (size_t i = b * BLOCK; i < end; ++i) {
+                mask[i] = own[i % BLOCK];
             }
         }
-        tile[t] = all;
+        others += OTHERS_OF(count);
+        differing += DIFFERING_OF(count);
+    }
+    atomic_add(totals, others);
+    atomic_add(totals + 1, differing);
+}
+
+// The tiles of mv_stencil_gpu, of `length` neighbours each, `across` of them beside each other: a work-group per tile.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+find_full_tiles(ulong rows, ulong line, ulong length, ulong lines, ulong across, uint whole,
+                __global const uint *mask, __global uchar *tile)
+{
+    __local uint shared[LOCAL];
+    const uint item = (uint)get_local_id(0);
+    const size_t t = get_group_id(0);
+    const size_t place = t % across * length;
+    uint all = place + length <= line;
+    for (size_t q = 0; q < lines; ++q) {
+        const size_t first = (t / across * lines + q) * line + place;
+        all = all && first + length <= rows;
+        for (size_t k = item; all && k < length; k += LOCAL) {
+            all = mask[first + k] == whole;
+        }
+    }
+    shared[item] = all;
+    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_size) {
+            shared[item] &= shared[item + half_size];
+        }
+    }
+    if (item == 0) {
+        tile[t] = (uchar)shared[0];
     }
 }
 
 #ifdef POINTS
-
-inline REAL combine(REAL alpha, REAL sum, REAL beta, __global const REAL *y)
-{
-    return beta == ZERO ? alpha * sum : alpha * sum + beta * *y;
-}
 
 // A row of the compressed rows.
 inline REAL row_of_entries(size_t i, __global const uint *offset, __global const uint *column,
@@ -197,10 +282,13 @@ __kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global cons
                            __global const uint *offset, __global const uint *column, __global const REAL *value,
                            __global const REAL *x, REAL beta, __global REAL *y)
 {
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-        const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
-        y[i] = combine(alpha, sum, beta, y + i);
+    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
+        if (i < rows) {
+            const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
+            y[i] = combine_product(alpha, sum, beta, y + i);
+        }
     }
 }
 
@@ -241,7 +329,7 @@ inline REAL row_of_stencil(size_t i, uint present, __constant int *delta, __cons
 {
     __global const REAL *from = x + i;
     REAL sum = ZERO;
-    if (present & OTHER) {
+    if (present & (OTHER | DIFFERS)) {
         sum = row_of_entries(i, offset, column, value, x);
     } else {
 #pragma unroll
@@ -265,7 +353,7 @@ inline REAL row_of_whole_stencil(__constant int *delta, __constant REAL *coeffic
     return sum;
 }
 
-// A tile of LOCAL neighbours in each of TILE_LINES lines from row `first` of this item on, at `place` of its lines; `whole`
+// A tile of LOCAL neighbours in each of LINES lines from row `first` of this item on, at `place` of its lines; `whole`
 // where all rows of the tile are there and have the whole pattern. Gives the part of x'y for alpha = 1 and beta = 0.
 inline REAL multiply_tile(size_t first, size_t place, bool whole, ulong rows, ulong line, __global const uchar *full,
                           __global const uint *mask, __constant int *delta, __constant REAL *coefficient, REAL alpha,
@@ -275,15 +363,15 @@ inline REAL multiply_tile(size_t first, size_t place, bool whole, ulong rows, ul
     REAL dot = ZERO;
 #if POINTS <= 9
     if (whole) {
-        REAL sum[TILE_LINES];
+        REAL sum[LINES];
 #pragma unroll
-        for (uint q = 0; q < TILE_LINES; ++q) {
+        for (uint q = 0; q < LINES; ++q) {
             sum[q] = row_of_whole_stencil(delta, coefficient, x + first + q * line);
         }
 #pragma unroll
-        for (uint q = 0; q < TILE_LINES; ++q) {
+        for (uint q = 0; q < LINES; ++q) {
             __global REAL *out = y + first + q * line;
-            *out = combine(alpha, sum[q], beta, out);
+            *out = combine_product(alpha, sum[q], beta, out);
             dot += sum[q] * x[first + q * line];
         }
         return dot;
@@ -292,12 +380,12 @@ inline REAL multiply_tile(size_t first, size_t place, bool whole, ulong rows, ul
     // Many points keep enough loads under way row by row.
     if (place < line) {
 #pragma unroll 1
-        for (uint q = 0; q < TILE_LINES; ++q) {
+        for (uint q = 0; q < LINES; ++q) {
             const size_t i = first + q * line;
             if (i < rows) {
                 const uint present = whole || full[i / BLOCK] ? (1u << POINTS) - 1 : mask[i];
                 const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
-                y[i] = combine(alpha, sum, beta, y + i);
+                y[i] = combine_product(alpha, sum, beta, y + i);
                 dot += sum * x[i];
             }
         }
@@ -314,7 +402,7 @@ inline bool whole_tile(size_t across, size_t along, uint4 inner, __global const 
 }
 
 // y = alpha A x + beta y with constant coefficients. The rows are looked at as lines of `line`; a work-group has a tile of
-// LOCAL neighbours in each of TILE_LINES lines, so that with lines that are those of the grid most of x comes from the
+// LOCAL neighbours in each of LINES lines, so that with lines that are those of the grid most of x comes from the
 // caches near by.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mv_stencil_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, __global const uchar *tile,
@@ -325,7 +413,7 @@ mv_stencil_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint hig
     const size_t place = get_global_id(0);
     const size_t along = get_group_id(1);
     const bool whole = whole_tile(get_group_id(0), along, (uint4)(left, right, low, high), tile);
-    multiply_tile(along * TILE_LINES * line + place, place, whole, rows, line, full, mask, delta, coefficient, alpha,
+    multiply_tile(along * LINES * line + place, place, whole, rows, line, full, mask, delta, coefficient, alpha,
                   offset, column, value, x, beta, y);
 }
 
@@ -346,7 +434,7 @@ mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint
         const size_t along = get_group_id(1) * (size_t)turns + turn;
         if (along < tiles) {
             const bool whole = whole_tile(get_group_id(0), along, (uint4)(left, right, low, high), tile);
-            dot += multiply_tile(along * TILE_LINES * line + place, place, whole, rows, line, full, mask, delta,
+            dot += multiply_tile(along * LINES * line + place, place, whole, rows, line, full, mask, delta,
                                  coefficient, ONE, offset, column, value, x, ZERO, y);
         }
     }
@@ -388,8 +476,9 @@ __kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global co
             }
         }
         for (; i < end; ++i) {
-            const REAL sum = row_of_stencil(i, mask[i], delta, coefficient, offset, column, value, x);
-            y[i] = combine(alpha, sum, beta, y + i);
+            const uint present = full[b] ? (1u << POINTS) - 1 : mask[i];
+            const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
+            y[i] = combine_product(alpha, sum, beta, y + i);
         }
     }
 }
@@ -409,7 +498,7 @@ __kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global co
 #pragma clang loop vectorize(disable)
         for (size_t i = b * BLOCK; i < end; ++i) {
             REAL sum;
-            if (whole || mask[i] == (1u << POINTS) - 1) {
+            if (whole || (mask[i] & ~DIFFERS) == (1u << POINTS) - 1) {
                 // Three sums: additions that wait for each other take longer than the memory.
                 REAL part[3] = {ZERO};
                 if (!whole) {
@@ -427,7 +516,7 @@ __kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global co
             } else {
                 sum = row_of_entries(i, offset, column, value, x);
             }
-            y[i] = combine(alpha, sum, beta, y + i);
+            y[i] = combine_product(alpha, sum, beta, y + i);
         }
     }
 }

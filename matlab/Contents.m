@@ -84,5 +84,7 @@
 %
 % Boundary elements for the heat equation
 %   MexHeatOperator                - Make a boundary integral operator of the heat equation.
+%   MexHeatForward                 - Make the inverse of an operator of the heat equation, by block forward elimination.
+%   MexHeatOpposite                - Make a preconditioner for an operator of the heat equation.
 %
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

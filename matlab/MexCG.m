@@ -6,7 +6,8 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %   arguments. x holds the start and takes the result; without it the start is zero and the result is new.
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
 %     maxit    most iterations (default the smaller of numel(b) and 20)
-%     precond  'none' (default) or 'jacobi', the diagonal of A
+%     precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
+%              product approximates the inverse of A, as MexHeatOpposite makes
 %   flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
 %   A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
 %   the norm of the residual at the start and after each iteration, reason the flag in words.

@@ -11,7 +11,7 @@ function h = MexHeatOperator(gpu, kind, nodes, triangles, alpha, end_time, steps
 %     'Ks'  adjoint double layer, for w, tested at nodes
 %     'D'   hypersingular, for u, tested at nodes
 %   Vectors have the steps one after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
-%   matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without preconditioner).
+%   matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without 'jacobi').
 %     form    'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in
 %             every product
 %     single  1 computes in single precision (default 0)
@@ -26,7 +26,7 @@ function h = MexHeatOperator(gpu, kind, nodes, triangles, alpha, end_time, steps
 %     [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 %     flag
 %
-%   See also MexMultiply, MexGMRES, MexRelease.
+%   See also MexHeatForward, MexHeatOpposite, MexMultiply, MexGMRES, MexRelease.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 9, single = []; end

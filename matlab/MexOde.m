@@ -16,7 +16,7 @@ function [t, y, stats] = MexOde(gpu, system, times, y0, tol, method, steps, vari
 %     method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
 %     steps    [fixed first largest limit]: steps of a fixed size, the first and the largest step, the most
 %              steps; 0 where nothing is said
-%     variant  how the method becomes kernels, 'fused' (default) or 'basic'
+%     variant  how the method becomes kernels, 'auto' (default), 'fused', 'basic', ...
 %     data     a column for each line 'data name' of the system, with a number for each point
 %     n        points along each axis of a test problem
 %     single   1 computes in single precision (default 0)

@@ -964,6 +964,17 @@ fn bench_measures_what_it_is_asked_for() {
     assert_eq!(number(&results[2], "bytes"), 12.0 * (5.0 * points - 4.0 * 65.0) + 4.0 * (points + 1.0) + 16.0 * points);
     let text = words("bench --n 33 --samples 2 --only dot --kernels").fine();
     assert!(text.contains("GB/s") && text.contains("dot_"), "{text}");
+    let report = words("bench --n 5 --samples 2 --only heat_v --json").json();
+    let (result, rate) = (&report["results"][0], number(&report, "fma_rate"));
+    // 96 triangles, 4 steps, 36 pairs of points; the product alone has 10 multiplications with additions an entry.
+    let evaluations = 96.0 * 96.0 * 4.0 * 36.0;
+    let flops = number(result, "flops");
+    assert!(flops > 20.0 * 96.0 * 96.0 && flops < 200.0 * evaluations, "{result:#}");
+    assert!((number(result, "flops_per_evaluation") * evaluations / flops - 1.0).abs() < 1e-12);
+    assert!((number(result, "evaluations_per_second") * number(result, "seconds") / evaluations - 1.0).abs() < 1e-12);
+    assert!(number(result, "fraction_of_limit") <= 1.0 && rate > 0.0 && result["limit"] == "fma", "{report:#}");
+    let done = words("bench --n 513 --only heat_v");
+    assert!(done.code != 0 && done.stderr.contains("257"), "{}", done.stderr);
 }
 
 #[test]
@@ -979,12 +990,12 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     };
     let plots = folder.path().join("plots");
     std::fs::create_dir(&plots).unwrap();
-    let line = format!("tune --quick --op reduce_cpu --precision f32 --json --plot {}", plots.display());
+    let line = format!("tune --quick --op reduce_cpu,mv_band_cpu --precision f32 --json --plot {}", plots.display());
     let report = tune(&line, "cpu").json();
     keys(&report, &["device", "copy_bandwidth", "table", "tuned", "discarded", "pictures"]);
     assert!(report["discarded"].as_array().unwrap().is_empty());
     let tuned = report["tuned"].as_array().unwrap();
-    assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 2));
+    assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 4));
     for result in tuned {
         assert!(number(result, "seconds_tuned") <= number(result, "seconds_default"), "{result:#}");
         assert!(number(&result["best"], "chunks") >= 1.0 && result["candidates"].as_array().unwrap().len() == 8);
@@ -993,12 +1004,14 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
         let bytes = std::fs::read(picture.as_str().unwrap()).unwrap();
         assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5000);
     }
-    assert_eq!(report["pictures"].as_array().unwrap().len(), 2);
+    assert_eq!(report["pictures"].as_array().unwrap().len(), 4);
 
     // The table is read without a word, and a worse one with a warning.
     let table = report["table"].as_str().unwrap();
     let text = std::fs::read_to_string(table).unwrap();
-    assert!(text.contains("operation = \"reduce_cpu\", precision = \"f32\""), "{text}");
+    for name in ["reduce_cpu", "mv_band_cpu"] {
+        assert!(text.contains(&format!("operation = \"{name}\", precision = \"f32\"")), "{text}");
+    }
     let line = "poisson --n 9";
     assert!(tune(line, "cpu").stderr.is_empty());
     let damaged = text.replace("chunks = ", "chunks = 9999");
@@ -1163,6 +1176,8 @@ fn boundary_elements_refuse_in_words() {
         format!("--mesh {}", path.display())
     };
     let nodes = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    let blocked = folder.path().join("blocked.vtu");
+    std::fs::create_dir(&blocked).unwrap();
     let cases = [
         ("--boundary 1+t".to_owned(), 2, "at t = 0"),
         ("--boundary x+*2".into(), 2, "column 3"),
@@ -1178,6 +1193,11 @@ fn boundary_elements_refuse_in_words() {
         ("--algorithm 6".into(), 2, "1..=5"),
         ("--algorithm 1 --precision f32".into(), 2, "double"),
         ("--method forward --preconditioner opposite".into(), 2, "direct"),
+        ("--vtk w.vtk".into(), 2, "end in .vtu"),
+        ("--plot w.gif".into(), 2, ".png or .svg"),
+        (format!("--vtk {}/nowhere/w.vtu", folder.path().display()), 5, "no such folder"),
+        (format!("--plot {}/nowhere/w.png", folder.path().display()), 5, "no such folder"),
+        (format!("--vtk {}", blocked.display()), 5, "blocked.vtu"),
         ("--refine 4 --steps 20000 --apply assembled".into(), 4, "bytes are free"),
         ("--mesh nowhere.obj".into(), 5, "nowhere.obj"),
         (write("open.obj", &format!("{nodes}f 1 3 2\nf 1 2 4\nf 1 4 3\n")), 2, "edge"),

@@ -16,6 +16,9 @@
 %   wave      - a membrane in motion on the device
 %   ode       - differential equations, in the manner of ode45
 %   heat_operator - boundary integral operator of the heat equation
+%   heat_forward  - direct solver for such an operator
+%   heat_opposite - preconditioner for such an operator
+%   factor        - what divides: M \ b, and preconditioners
 %
 % Devices
 %   devices   - list the OpenCL devices

@@ -8,6 +8,7 @@ classdef array < handle
 %
 %   A * x            product of a matrix and a column; x' * y is a number, x' * A a row
 %   A' * x           product with the transpose of a full or sparse matrix
+%   A \ b            direct solution, for operators V and D of clinalg.heat_operator
 %   a + b, a - b     of the same kind and shape, or with a number and a full array
 %   k * a, a / k     with a number
 %   a .* b, a ./ k, -a
@@ -97,6 +98,15 @@ classdef array < handle
         [a, b] = clinalg.array.pair(a, b);
         c = clinalg.array(clinalg_mex('MexVectorTimesVector', 0, a.h, b.h));
       end
+    end
+
+    function x = mldivide(a, b)
+    %\  Direct solution, where there is one.
+      if ~isa(a, 'clinalg.array') || ~strcmp(getfield(clinalg_mex('MexInfo', 0, a.h), 'kind'), 'operator')
+        error('clinalg:call:unsupported', ['\\: on the device A \\ b is there for operators V and D of the heat ' ...
+          'equation; clinalg.pcg, clinalg.bicgstab and clinalg.gmres solve other systems']);
+      end
+      x = clinalg.heat_forward(a) \ b;
     end
 
     function c = mrdivide(a, k)
@@ -397,11 +407,14 @@ classdef array < handle
           'function of arrays on the device'], name, name);
       elseif ~isempty(M2)
         error('clinalg:argument:value', 'clinalg.%s: M2 is given, expected []: there is one preconditioner', name);
-      elseif ~isempty(M)
-        if ~ischar(M) && ~isa(M, 'string')
-          error('clinalg:argument:class', 'clinalg.%s: M is of class %s, expected ''jacobi'' or []', name, class(M));
-        end
+      elseif isa(M, 'clinalg.factor')
+        M = M.inverse.h;
+      elseif isequal(M, []) || ischar(M) || isa(M, 'string')
         M = char(M);
+        if isempty(M), M = []; end
+      else
+        error('clinalg:argument:class', ...
+          'clinalg.%s: M is of class %s, expected ''jacobi'', a clinalg.factor or []', name, class(M));
       end
       on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
       if ~on_device

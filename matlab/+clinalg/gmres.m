@@ -3,14 +3,14 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, restart, tol, maxit, M, M
 %   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M, [], x0)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
-%   starting again after restart iterations, at most maxit times; iter is [outer inner]. The rest is as for
-%   clinalg.pcg.
+%   starting again after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
+%   rest is as for clinalg.pcg.
 %
 %   Example:
 %     A = gallery('tridiag', 100, -2, 4, -1);
 %     [x, flag] = clinalg.gmres(A, ones(100, 1), 20, 1e-8, 5);
 %
-%   See also clinalg.pcg, clinalg.bicgstab, gmres.
+%   See also clinalg.pcg, clinalg.bicgstab, clinalg.heat_opposite, gmres.
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.gmres: too few arguments; the call is clinalg.gmres(A, b, ...)');
 end

@@ -8,15 +8,16 @@ function A = heat_operator(kind, nodes, triangles, alpha, end_time, steps, form,
 %     form   'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in every product
 %     class  'double' (default) or 'single'
 %
-%   A is a clinalg.array: A * x multiplies, clinalg.gmres solves. Vectors have the time steps one after the other.
+%   A is a clinalg.array: A * x multiplies, clinalg.gmres solves, and of V and D A \ b solves directly. Vectors have the time steps one after the other.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
 %     triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
 %     V = clinalg.heat_operator('V', nodes, triangles, 0.5, 1, 4);
 %     [w, flag] = clinalg.gmres(V, V * ones(16, 1), 16, 1e-8, 1);
+%     w = V \ ones(16, 1);
 %
-%   See also MexHeatOperator, clinalg.gmres, clinalg.array.
+%   See also MexHeatOperator, clinalg.heat_forward, clinalg.heat_opposite, clinalg.gmres, clinalg.array.
 if nargin < 6
   error('clinalg:argument:count', ...
         'clinalg.heat_operator: too few arguments; the call is clinalg.heat_operator(kind, nodes, triangles, ...)');

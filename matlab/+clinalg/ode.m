@@ -21,7 +21,7 @@ function [t, y, stats] = ode(rhs, tspan, y0, options)
 %     FixedStep             steps of this size instead of such that follow the error
 %     MaxSteps              most steps (default 100000)
 %     Method                'dopri54' (default, the pair of ode45), 'bs32', 'verner65', 'dopri87', 'rk4', ...
-%     Variant               how it becomes kernels, 'fused' (default) or 'basic'
+%     Variant               how it becomes kernels, 'auto' (default), 'fused', 'basic', ...
 %     Grid                  points along each axis; Origin and Spacing of the grid
 %     Parameters            a struct of numbers that the formulas read by name
 %     Data                  a struct of arrays with a number for each point

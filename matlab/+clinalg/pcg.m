@@ -4,7 +4,7 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, tol, maxit, M, M2, x0)
 %
 %   The arguments and results are those of pcg: it solves A x = b for a symmetric positive definite matrix
 %   A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. M is
-%   'jacobi' for the diagonal of A, or []. All but A and b may be left out or []. flag 3 tells as well that
+%   'jacobi' for the diagonal of A, a clinalg.factor, or []. All but A and b may be left out or []. flag 3 tells as well that
 %   the residual is as small as rounding allows.
 %
 %   Example:

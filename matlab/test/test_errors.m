@@ -13,6 +13,7 @@ x = @() MexMatrix(gpu, [1; 1]);
 grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
 wave = @() MexWave(gpu, 5, 0.1);
+layer = @() MexHeatOperator(gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2);
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -67,7 +68,7 @@ calls = {
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
-  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2}
+  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2, 0}
   'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}
@@ -76,6 +77,8 @@ calls = {
   'MexWaveEnergy', {gpu, wave()}
   'MexOde', {gpu, 'u'' = -u', [0 1], 1}
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
+  'MexHeatForward', {gpu, layer()}
+  'MexHeatOpposite', {gpu, layer(), 'otf'}
   };
 end
 

@@ -1,6 +1,6 @@
 function tests = test_grid()
 tests = {@jacobi, @red_black, @defect, @transfers, @vectors_are_grids, @the_poisson_problem, @poisson_with_boundary_values, ...
-  @poisson_forms_agree, @poisson_ends, @bad_grids};
+  @poisson_forms_agree, @poisson_with_a_shift, @poisson_ends, @bad_grids};
 end
 
 function [u, f] = random_grids(N, type)
@@ -169,6 +169,36 @@ for cycle = {'v', 'w', 'fmg'}
 end
 end
 
+function poisson_with_a_shift()
+% Against the matrix, by a direct method.
+gpu = MexInitOpenCL();
+N = 17; h = 1 / (N - 1); m = N - 2;
+L = spdiags(ones(m, 1) * [-1 2 -1], -1:1, m, m) / h^2;
+I = speye(m);
+inner = rand(m, m, m);
+for d = [2 3]
+  if d == 2
+    A = kron(I, L) + kron(L, I); b = inner(:, :, 1);
+    F = zeros(N); F(2:end-1, 2:end-1) = b;
+  else
+    A = kron(I, kron(I, L)) + kron(I, kron(L, I)) + kron(L, kron(I, I)); b = inner;
+    F = zeros(N, N, N); F(2:end-1, 2:end-1, 2:end-1) = b;
+  end
+  x = (A + 50 * speye(m^d)) \ b(:);
+  [u, flag] = MexPoisson(gpu, MexMatrix(gpu, F(:)), 1e-12, 50, [], 'v', 'rbgs', 'kernels', d, 50);
+  U = reshape(MexHandleMatrix(gpu, u), size(F));
+  if d == 2
+    U = U(2:end-1, 2:end-1);
+  else
+    U = U(2:end-1, 2:end-1, 2:end-1);
+  end
+  check(flag == 0);
+  check_close(U(:), x, 1e-12);
+end
+f = MexMatrix(gpu, zeros(9));
+check_error('clinalg:argument:value', '`shift`', @() MexPoisson(gpu, f, [], [], [], 'v', 'rbgs', 'kernels', 2, -1));
+end
+
 function poisson_ends()
 gpu = MexInitOpenCL();
 f = MexMatrix(gpu, rand(33));
@@ -205,7 +235,8 @@ check_error('clinalg:argument:length', '`U`', @() MexCoarseToFine(gpu, g, MexCop
 check_error('clinalg:argument:precision', '`f`', @() MexRBGS(gpu, g, MexMatrix(gpu, single(rand(9)))));
 check_error('clinalg:argument:value', '`o`', @() MexRBGS(gpu, MexMatrix(gpu, rand(9)), g, g));
 check_error('clinalg:argument:value', '`omega`', @() MexJacobi(gpu, g, g, [], 1, Inf));
-check_error('clinalg:argument:value', '2^k + 1', @() MexPoisson(gpu, MexMatrix(gpu, rand(10))));
+check_error('clinalg:argument:value', '9 and 17', @() MexPoisson(gpu, MexMatrix(gpu, rand(10))));
+check_error('clinalg:argument:value', '5 and 9', @() MexPoisson(gpu, MexMatrix(gpu, rand(216, 1)), [], [], [], 'v', 'rbgs', 'kernels', 3));
 check_error('clinalg:argument:value', '`cycle` is ''x''', @() MexPoisson(gpu, g, [], [], [], 'x'));
 check_error('clinalg:argument:value', '`tol`', @() MexPoisson(gpu, g, -1));
 check_error('clinalg:handle:kind', '`f`', @() MexPoisson(gpu, MexSparseMatrix(gpu, speye(9))));

@@ -473,13 +473,66 @@ static void solve(void)
     expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a solution", status);
     if (x != 0) clinalg_release(x);
     x = 0;
+    status = clinalg_solve_preconditioned(&params, ah, pick(&b), bh, &x, &report, history, 4);
+    expect(status == CLINALG_STATUS_OK || about_argument(status), "preconditioned solve", status);
+    expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a preconditioned solution", status);
+    if (x != 0) clinalg_release(x);
+    x = 0;
     clinalg_poisson_params_default(&grid);
     grid.cycle = (uint32_t)below(4);
     grid.max_cycles = 2;
     status = clinalg_poisson(&grid, ah, &x, &report, NULL, 0);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "poisson", status);
     if (x != 0) clinalg_release(x);
-    calls += 6;
+    calls += 7;
+}
+
+/* An operator of the heat equation, its inverse and its preconditioner, with random others in between; what is released first
+ * must not matter. */
+static void heat(void)
+{
+    const double nodes[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}, ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const uint32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    clinalg_precision precision = (clinalg_precision)below(2);
+    clinalg_heat_params params;
+    clinalg_solve_params solver;
+    clinalg_report report;
+    clinalg_handle made[3] = {0, 0, 0}, b = 0, x = 0;
+    double data[8], size = 0;
+    size_t k;
+    object *o;
+    clinalg_handle other = pick(&o);
+    clinalg_status status;
+    clinalg_heat_params_default(&params);
+    params.steps = 2;
+    params.storage = (uint32_t)below(3);
+    status = clinalg_heat_operator_create(&params, below(2) ? CLINALG_HEAT_KIND_V : CLINALG_HEAT_KIND_D, precision, nodes, 4,
+                                          triangles, 4, &made[0]);
+    if (!status) status = clinalg_heat_forward_create(made[0], &made[1]);
+    if (!status) status = clinalg_heat_opposite_create(made[0], (uint32_t)below(3), &made[2]);
+    to_type(precision, ones, 8, data);
+    if (!status) status = clinalg_vector(precision, data, 8, &b);
+    if (!status) status = clinalg_mv(1, made[1], b, 0, &x);
+    if (!status) status = clinalg_mv(1, made[0], x, -1, &b);
+    if (!status) status = clinalg_norm_inf(b, &size);
+    expect(!status && size < 1e-3, "inverse of an operator", status);
+    clinalg_solve_params_default(&solver);
+    solver.method = CLINALG_METHOD_GMRES;
+    solver.tolerance = 1e-3;
+    if (!status) status = clinalg_fill(b, 1);
+    if (!status) status = clinalg_solve_preconditioned(&solver, made[0], made[1 + below(2)], b, &x, &report, NULL, 0);
+    expect(!status && report.stop == CLINALG_STOP_CONVERGED, "preconditioned solve", status);
+    status = clinalg_mv(1, made[below(3)], other, 0, &b);
+    expect(about_argument(status), "operator times what does not fit", status);
+    status = clinalg_plus(made[below(3)], other, &b);
+    expect(about_argument(status), "sum with an operator", status);
+    for (k = below(3); made[k] != 0; k = (k + 1) % 3) {
+        status = clinalg_release(made[k]);
+        expect(status == CLINALG_STATUS_OK, "release of an operator", status);
+        made[k] = 0;
+    }
+    clinalg_release(b), clinalg_release(x);
+    calls += 14;
 }
 
 /* Null pointers and codes that mean nothing. */
@@ -490,7 +543,7 @@ static void nonsense(void)
     double number;
     size_t far[2] = {0, (size_t)-1}, index = 7;
     clinalg_status status = CLINALG_STATUS_INTERNAL;
-    switch (below(10)) {
+    switch (below(12)) {
     case 0: status = clinalg_vector((uint32_t)(2 + below(9)), &number, 1, &out); break;
     case 1: status = clinalg_vector(CLINALG_PRECISION_F64, NULL, 1, &out); break;
     case 2: status = clinalg_dense(CLINALG_PRECISION_F64, (size_t)-1, (size_t)-1, &number, &out); break;
@@ -500,6 +553,8 @@ static void nonsense(void)
     case 6: status = clinalg_plus(h, h, NULL); break;
     case 7: status = clinalg_info(h, NULL); break;
     case 8: status = clinalg_release(0); break;
+    case 9: status = clinalg_heat_forward_create(h, below(2) ? NULL : &out); break;
+    case 10: status = clinalg_heat_opposite_create(h, (uint32_t)below(5), below(2) ? NULL : &out); break;
     default: status = clinalg_vector(CLINALG_PRECISION_F32, &number, (size_t)-1, &out);
     }
     ++calls;
@@ -529,7 +584,7 @@ int main(int argc, char **argv)
         else if (choice < 50) numbers();
         else if (choice < 53) nonsense();
         else if (choice < 57) { if (count > 0) compare(&pool[below(count)]); }
-        else if (choice == 63) { if (below(8) == 0) solve(); }
+        else if (choice == 63) { if (below(8) == 0) solve(); if (below(256) == 0) heat(); }
         else {
             clinalg_handle handle = pick(&o);
             status = clinalg_release(handle);

@@ -244,3 +244,103 @@ fn points_are_inside_or_outside() {
         }
     }
 }
+
+/// Copies of the cube (-1, 1)^3: scaled, moved along x, turned inside out.
+fn cubes(copies: &[(f64, f64, bool)]) -> clinalg::Result<Mesh> {
+    let cube = Mesh::cube12();
+    let (mut nodes, mut triangles) = (Vec::new(), Vec::new());
+    for &(scale, along, turned) in copies {
+        let first = nodes.len() as u32;
+        nodes.extend(cube.nodes().iter().map(|p| [scale * p[0] + along, scale * p[1], scale * p[2]]));
+        let order = |t: &[u32; 3]| if turned { [t[0], t[2], t[1]] } else { *t };
+        triangles.extend(cube.triangles().iter().map(|t| order(t).map(|v| v + first)));
+    }
+    Mesh::new(nodes, triangles)
+}
+
+#[test]
+fn each_part_has_its_body_on_the_right_side() {
+    let volume = |copies: &[(f64, f64, bool)]| cubes(copies).unwrap().volume();
+    // Two bodies; a hole; a body in the hole.
+    assert!((volume(&[(1.0, 0.0, false), (0.5, 4.0, false)]) - 9.0).abs() < 1e-12);
+    assert!((volume(&[(0.5, 0.1, true), (1.0, 0.0, false)]) - 7.0).abs() < 1e-12);
+    assert!((volume(&[(1.0, 0.0, false), (0.5, 0.0, true), (0.25, 0.1, false)]) - 7.125).abs() < 1e-12);
+    for (copies, words) in [
+        (&[(1.0, 0.0, false), (0.5, 4.0, true)][..], "inward in the part of 12 triangles with triangle 12"),
+        (&[(0.5, 0.1, false), (1.0, 0.0, false)], "out of a hole in the part of 12 triangles with triangle 0"),
+        (&[(1.0, 0.0, false), (0.5, 0.0, true), (0.25, 0.1, true)], "with triangle 24"),
+    ] {
+        let error = cubes(copies).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+/// A tetrahedron.
+const NODES: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+const FACES: [[usize; 3]; 4] = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+
+fn binary_stl(header: &str, announced: u32) -> Vec<u8> {
+    let mut bytes = header.as_bytes().to_vec();
+    bytes.resize(80, 0);
+    bytes.extend(announced.to_le_bytes());
+    for face in FACES {
+        bytes.extend([0; 12]);
+        bytes.extend(face.iter().flat_map(|&v| NODES[v]).flat_map(f32::to_le_bytes));
+        bytes.extend([0; 2]);
+    }
+    bytes
+}
+
+#[test]
+fn damaged_files_say_what_and_where() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        Mesh::read(&path).map_err(|error| error.to_string())
+    };
+    let four = |mesh: Result<Mesh, String>| assert_eq!(mesh.unwrap().triangles().len(), 4);
+    let says = |mesh: Result<Mesh, String>, words: &str| {
+        let error = mesh.unwrap_err();
+        assert!(error.contains(words), "`{error}` does not say `{words}`");
+    };
+    // Binary files may begin with the word of text files, and may lie about their size.
+    four(read("b.stl", &binary_stl("", 4)));
+    four(read("b.stl", &binary_stl("solid of a program", 4)));
+    for announced in [3, 5, u32::MAX] {
+        says(
+            read("b.stl", &binary_stl("", announced)),
+            &format!("{announced} facets are announced, the file has bytes for 4"),
+        );
+    }
+    says(read("b.stl", &binary_stl("", 4)[..200]), "bytes for 2");
+    says(read("b.stl", b""), "0 bytes, too few");
+    let mut stl = String::from("SOLID A\n");
+    for face in FACES {
+        stl += "FACET NORMAL 0 0 0\nOUTER LOOP\n";
+        face.iter().for_each(|&v| stl += &format!("VERTEX {:?}\n", NODES[v]).replace(['[', ']', ','], ""));
+        stl += "ENDLOOP\nENDFACET\n";
+    }
+    stl += "ENDSOLID A\n";
+    four(read("a.stl", stl.as_bytes()));
+    says(read("a.stl", stl.replace("VERTEX 1.0", "VERTEX NAN").as_bytes()), "NaN");
+    // Lines of OBJ files.
+    let obj = "# four\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1//7 3//7 2//7\nf 1 2 4\nf -4 -1 -2\nf 2 3 4\n";
+    four(read("a.obj", obj.replace("//7", "").as_bytes()));
+    for (what, with, line) in [("f 1 2 4", "f 1 2 9", 7), ("v 1 0 0", "v 1 zero 0", 3), ("f 2 3 4", "f 0 3 4", 9)] {
+        says(read("a.obj", obj.replace("//7", "").replace(what, with).as_bytes()), &format!("a.obj:{line}: "));
+    }
+    // Colours in OFF files, counts that cannot be.
+    let off = "COFF\n4 4 6\n0 0 0 9 9 9\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1 255 0 0\n3 0 1 3\n3 0 3 2\n3 1 2 3\n";
+    four(read("a.off", off.as_bytes()));
+    says(read("a.off", off.replace("4 4 6", "18446744073709551615 4 6").as_bytes()), "ends too early");
+    says(read("a.off", off.replace("3 0 1 3", "99999999999 0 1 3").as_bytes()), "a.off:8: ");
+    // Quadrangles of Gmsh files, and triangles with curved sides.
+    let msh = "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 5 1 5\n2 1 0 5\n1\n2\n3\n4\n5\n-1 -1 0\n1 -1 0\n1 1 0\n-1 1 0\n\
+               0 0 1\n$EndNodes\n$Elements\n2 5 1 5\n2 1 3 1\n1 1 4 3 2\n2 2 2 4\n2 1 2 5\n3 2 3 5\n4 3 4 5\n5 4 1 5\n$EndElements\n";
+    assert_eq!(read("a.msh", msh.as_bytes()).unwrap().triangles().len(), 6);
+    says(read("a.msh", msh.replace("2 2 2 4", "2 2 9 4").as_bytes()), "type 9");
+    // A folder is no file.
+    fs::create_dir(folder.path().join("d.obj")).unwrap();
+    assert!(matches!(Mesh::read(folder.path().join("d.obj")), Err(Error::Io { .. })));
+}

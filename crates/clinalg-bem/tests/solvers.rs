@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use clinalg::solve::{Operator, Params};
 use clinalg::{Context, Real, Vector};
 use clinalg_bem::heat::{BoundaryProblem, Form, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem};
@@ -115,7 +117,7 @@ fn forward_elimination_solves() {
 fn forward_elimination_refuses_other_operators() {
     let Some(context) = context() else { return };
     let space = HeatSpace::<f64>::new(&context, &Mesh::cube12(), &HeatParams::new(0.5, 1.0, 2)).unwrap();
-    let k: HeatOperator<f64> = space.operator(Kind::K, &OperatorOptions::default()).unwrap();
+    let k: Arc<HeatOperator<f64>> = Arc::new(space.operator(Kind::K, &OperatorOptions::default()).unwrap());
     assert!(clinalg_bem::heat::Forward::new(&k).is_err());
     assert!(Opposite::new(&space, &k, &OperatorOptions::default()).is_err());
 }

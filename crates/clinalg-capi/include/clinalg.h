@@ -855,6 +855,29 @@ clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
                                             clinalg_handle *out);
 
 /**
+ * Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
+ * product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b to rounding in one pass through time. The
+ * handle is a preconditioner as well. It keeps the operator: `matrix` may be released before it.
+ *
+ * # Safety
+ * `out` is valid for a write.
+ */
+clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
+                                           clinalg_handle *out);
+
+/**
+ * Makes an approximate inverse of `matrix`, an operator V or D, from the operator of opposite order, D or V, on the same surface
+ * and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, is that of the other
+ * operator. `matrix` may be released before the new handle.
+ *
+ * # Safety
+ * `out` is valid for a write.
+ */
+clinalg_status clinalg_heat_opposite_create(clinalg_handle matrix,
+                                            uint32_t storage,
+                                            clinalg_handle *out);
+
+/**
  * A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
  *
  * # Safety
@@ -1100,7 +1123,7 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
  * `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
  *
- * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "fused").
+ * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
  * `report` may be null. Jumps of test problems in time are steps' ends. What fails leaves `y` as it was.
  *
  * # Safety
@@ -1303,6 +1326,22 @@ clinalg_status clinalg_solve(const clinalg_solve_params *params,
                              clinalg_report *report,
                              double *history,
                              size_t capacity);
+
+/**
+ * As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
+ * as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
+ *
+ * # Safety
+ * As `clinalg_solve`.
+ */
+clinalg_status clinalg_solve_preconditioned(const clinalg_solve_params *params,
+                                            clinalg_handle a,
+                                            clinalg_handle preconditioner,
+                                            clinalg_handle b,
+                                            clinalg_handle *x,
+                                            clinalg_report *report,
+                                            double *history,
+                                            size_t capacity);
 
 /**
  * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.

@@ -3,7 +3,7 @@
 use clinalg::Context;
 use clinalg::registry::Registry;
 use clinalg_bem::Mesh;
-use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions, operator_handle};
+use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions, forward_handle, operator_handle, opposite_handle};
 
 use crate::object::{ClinalgHandle, precision_of};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -33,6 +33,15 @@ pub enum ClinalgStorage {
     Assembled = 1,
     /// Computed in every product.
     OnTheFly = 2,
+}
+
+fn form(storage: u32) -> Result<Form, Fault> {
+    let forms = [
+        (ClinalgStorage::Auto as u32, Form::Auto),
+        (ClinalgStorage::Assembled as u32, Form::Assembled),
+        (ClinalgStorage::OnTheFly as u32, Form::Otf),
+    ];
+    choice("storage", storage, &forms)
 }
 
 /// What operators of the heat equation are made with; fill it with `clinalg_heat_params_default` first.
@@ -108,12 +117,7 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
             (ClinalgHeatKind::Ks as u32, Kind::Ks),
             (ClinalgHeatKind::D as u32, Kind::D),
         ];
-        let forms = [
-            (ClinalgStorage::Auto as u32, Form::Auto),
-            (ClinalgStorage::Assembled as u32, Form::Assembled),
-            (ClinalgStorage::OnTheFly as u32, Form::Otf),
-        ];
-        let (kind, form) = (choice("kind", kind, &kinds)?, choice("storage", asked.storage, &forms)?);
+        let (kind, form) = (choice("kind", kind, &kinds)?, form(asked.storage)?);
         let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));
         // SAFETY: by the contract above.
         let (nodes, triangles) = unsafe {
@@ -130,6 +134,46 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
         let options = OperatorOptions { form, ..OperatorOptions::default() };
         let (registry, context) = (Registry::global(), Context::global()?);
         let made = operator_handle(registry, &context, precision_of(precision)?, &mesh, &params, kind, &options)?;
+        // SAFETY: by the contract above.
+        unsafe { put("out", out, made) }
+    })
+}
+
+/// Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
+/// product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b to rounding in one pass through time. The
+/// handle is a preconditioner as well. It keeps the operator: `matrix` may be released before it.
+///
+/// # Safety
+/// `out` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+    guard(|| {
+        if out.is_null() {
+            return Err(Fault::Null("out"));
+        }
+        let made = forward_handle(Registry::global(), matrix)?;
+        // SAFETY: by the contract above.
+        unsafe { put("out", out, made) }
+    })
+}
+
+/// Makes an approximate inverse of `matrix`, an operator V or D, from the operator of opposite order, D or V, on the same surface
+/// and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, is that of the other
+/// operator. `matrix` may be released before the new handle.
+///
+/// # Safety
+/// `out` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_opposite_create(
+    matrix: ClinalgHandle,
+    storage: u32,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if out.is_null() {
+            return Err(Fault::Null("out"));
+        }
+        let made = opposite_handle(Registry::global(), matrix, form(storage)?)?;
         // SAFETY: by the contract above.
         unsafe { put("out", out, made) }
     })

@@ -317,7 +317,7 @@ pub unsafe extern "C" fn clinalg_ode_options_default(options: *mut ClinalgOdeOpt
 /// `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
 ///
-/// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "fused").
+/// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
 /// `report` may be null. Jumps of test problems in time are steps' ends. What fails leaves `y` as it was.
 ///
 /// # Safety

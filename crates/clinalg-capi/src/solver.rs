@@ -2,7 +2,7 @@
 
 use clinalg::grid::{Cycle, PoissonParams, Smoother};
 use clinalg::registry::{Method, Preconditioning, Registry};
-use clinalg::solve::{Params, Stop};
+use clinalg::solve::{Params, Report, Stop};
 
 use crate::object::ClinalgHandle;
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -182,34 +182,67 @@ pub unsafe extern "C" fn clinalg_solve(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, asked) = unsafe { arguments(("x", x), params)? };
-        let method = choice(
-            "method",
-            asked.method,
-            &[
-                (ClinalgMethod::Cg as u32, Method::Cg),
-                (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
-                (ClinalgMethod::Gmres as u32, Method::Gmres(asked.restart)),
-            ],
-        )?;
-        let preconditioning = choice(
-            "preconditioner",
-            asked.preconditioner,
-            &[
-                (ClinalgPreconditioner::None as u32, Preconditioning::None),
-                (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
-            ],
-        )?;
-        let params = Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
-        let (handle, done) = Registry::global().solve(method, preconditioning, a, b, given, &params)?;
-        let value = ClinalgReport {
-            stop: stop(done.stop),
-            iterations: done.iterations,
-            relative_residual: done.relative_residual,
-            history: done.history.len(),
-        };
+        let known = [
+            (ClinalgPreconditioner::None as u32, Preconditioning::None),
+            (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
+        ];
+        let preconditioning = choice("preconditioner", asked.preconditioner, &known)?;
+        let (handle, done) = krylov(&asked, preconditioning, (a, b, given))?;
         // SAFETY: by the contract above.
-        unsafe { results((x, handle), (report, value), (history, capacity), &done.history) }
+        unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
+}
+
+/// As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
+/// as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
+///
+/// # Safety
+/// As `clinalg_solve`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_preconditioned(
+    params: *const ClinalgSolveParams,
+    a: ClinalgHandle,
+    preconditioner: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (given, asked) = unsafe { arguments(("x", x), params)? };
+        let none = [(ClinalgPreconditioner::None as u32, ())];
+        choice("params.preconditioner", asked.preconditioner, &none)?;
+        let (handle, done) = krylov(&asked, Preconditioning::Inverse(preconditioner), (a, b, given))?;
+        // SAFETY: by the contract above.
+        unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
+    })
+}
+
+/// Solves for the handles of A, b and, if there is one, x.
+fn krylov(
+    asked: &ClinalgSolveParams,
+    preconditioning: Preconditioning,
+    (a, b, x): (u64, u64, Option<u64>),
+) -> Result<(u64, Report), Fault> {
+    let known = [
+        (ClinalgMethod::Cg as u32, Method::Cg),
+        (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
+        (ClinalgMethod::Gmres as u32, Method::Gmres(asked.restart)),
+    ];
+    let method = choice("method", asked.method, &known)?;
+    let params = Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
+    Ok(Registry::global().solve(method, preconditioning, a, b, x, &params)?)
+}
+
+fn summary(done: &Report) -> ClinalgReport {
+    ClinalgReport {
+        stop: stop(done.stop),
+        iterations: done.iterations,
+        relative_residual: done.relative_residual,
+        history: done.history.len(),
+    }
 }
 
 /// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.

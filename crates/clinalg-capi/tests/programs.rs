@@ -78,6 +78,12 @@ fn heat_operators_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn heat_operators_from_cpp() {
+    let mut program = compile(["CXX", "c++"], "tests/capi/heat.cpp", &["-std=c++11"]);
+    assert_eq!(run(&mut program), "passed\n");
+}
+
+#[test]
 fn random_calls_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/fuzz.c", &sanitizers);

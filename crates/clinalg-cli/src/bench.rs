@@ -6,8 +6,10 @@ use clap::ValueEnum;
 use clinalg::grid::{self, Cycle, Poisson, PoissonParams, Wave, WaveParams};
 use clinalg::reference::{BandParts, CsrParts};
 use clinalg::runtime::KernelTiming;
-use clinalg::solve::{Cg, Params, Stop};
-use clinalg::{Band, Context, Csr, Dense, Precision, Real, Vector, ops};
+use clinalg::solve::{Cg, Operator, Params, Stop};
+use clinalg::{Band, Context, Csr, Dense, Error, Precision, Real, Vector, ops};
+use clinalg_bem::Mesh;
+use clinalg_bem::heat::{Form, HeatParams, HeatSpace, Kind, OperatorOptions, multiply_add_rate};
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -35,20 +37,29 @@ poisson_solve_w) and 28 for a pass of full multigrid (poisson_fmg, poisson3_fmg)
 fused kernels move fewer. cg_poisson counts per iteration a product and nine
 passes over vectors, cg_iteration a product and eight. Gpoint/s are points times
 sweeps or time steps a second. enqueue moves none: it is what the host needs for a launch.
+heat_v, heat_k, heat_ks and heat_d are products of the heat operators on the fly
+on the cube with 24 (N - 1) triangles and N - 1 time steps; they count each entry
+of a block written and read once, and operations from the kernels' text, two for
+a multiplication with an addition. An evaluation is a pair of quadrature points
+and a block, what published algorithms compute. Their limit is the rate of
+multiplications with additions, measured in the same run.
 copy_bandwidth is that of
 `copy`, read_bandwidth that of `sum` or `dot`, the faster, medians over both
 ends of the run. Operations that mostly read are held against the larger one.
 
-JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"results\":
+JSON: {\"device\", \"shape\", \"copy_bandwidth\", \"read_bandwidth\", \"fma_rate\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
 \"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\",
-\"points_per_second\", \"kernels\"}]}.
-Bandwidths in 10^9 bytes per second; kernels is null without --kernels.
+\"points_per_second\", \"flops\", \"flops_per_evaluation\", \"evaluations_per_second\",
+\"kernels\"}]}.
+Bandwidths in 10^9 bytes per second, fma_rate in operations per second, null
+where no heat operator is measured; kernels is null without --kernels.
 
 Examples:
-  clinalg bench                             all but cg_poisson and poisson3_fmg at N = 2049
+  clinalg bench                             all but the special ones at N = 2049
   clinalg bench --n 4097 --only copy,dot    on 16.8 million values
   clinalg bench --kernels --precision f32   with each kernel's device time
+  clinalg bench --n 65 --only heat_v,heat_k 1536 triangles, 64 time steps
 
 Choose N so that 8 N^2 bytes are several times the last-level cache, or it is
 the cache that is measured.")]
@@ -59,7 +70,7 @@ pub(crate) struct Args {
     /// Precision of the data
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Only these operations, separated by commas [default: all but cg_poisson and poisson3_fmg]
+    /// Only these operations, separated by commas [default: all but cg_poisson, poisson3_fmg and heat_*]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<Operation>,
     /// Samples of each operation; cg_poisson takes at most 3
@@ -136,6 +147,14 @@ enum Operation {
     Enqueue,
     /// Conjugate gradients to 1e-10 (f32: 1e-5) on the interior 5-point matrix; long
     CgPoisson,
+    /// y = V x, single layer of the heat equation on the fly
+    HeatV,
+    /// y = K x, double layer
+    HeatK,
+    /// y = Ks x, adjoint double layer
+    HeatKs,
+    /// y = D x, hypersingular operator
+    HeatD,
 }
 
 impl Operation {
@@ -146,7 +165,18 @@ impl Operation {
 
     /// Whether it is measured only when it is named.
     fn is_special(self) -> bool {
-        matches!(self, Operation::CgPoisson | Operation::Poisson3Fmg)
+        matches!(self, Operation::CgPoisson | Operation::Poisson3Fmg) || self.heat().is_some()
+    }
+
+    /// The heat operator that it applies.
+    fn heat(self) -> Option<Kind> {
+        match self {
+            Operation::HeatV => Some(Kind::V),
+            Operation::HeatK => Some(Kind::K),
+            Operation::HeatKs => Some(Kind::Ks),
+            Operation::HeatD => Some(Kind::D),
+            _ => None,
+        }
     }
 }
 
@@ -156,6 +186,15 @@ impl Operation {
 enum Limit {
     Copy,
     Read,
+    Fma,
+}
+
+/// What an operation computes, where that bounds it.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    flops: f64,
+    /// Of the published algorithms.
+    evaluations: f64,
 }
 
 #[derive(Serialize)]
@@ -164,6 +203,7 @@ struct Document {
     shape: clinalg::Shape,
     copy_bandwidth: f64,
     read_bandwidth: f64,
+    fma_rate: Option<f64>,
     results: Vec<Measured>,
 }
 
@@ -182,6 +222,9 @@ struct Measured {
     limit: Limit,
     fraction_of_limit: f64,
     points_per_second: Option<f64>,
+    flops: Option<f64>,
+    flops_per_evaluation: Option<f64>,
+    evaluations_per_second: Option<f64>,
     kernels: Option<Vec<KernelTime>>,
 }
 
@@ -225,6 +268,8 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
         Ok(())
     };
     limit()?;
+    let heat = chosen.iter().any(|operation| operation.heat().is_some());
+    let fma_rate = if heat { Some(multiply_add_rate::<T>(&context)?) } else { None };
     let mut measured = Vec::new();
     for operation in chosen {
         spinner.set_message(name(operation));
@@ -238,12 +283,16 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let [copy_bandwidth, sum, dot] =
         [(2.0, &limits[0]), (1.0, &limits[1]), (2.0, &limits[2])].map(|(k, times)| k * values / median(times) / 1e9);
     let read_bandwidth = sum.max(dot);
-    let results = measured.into_iter().map(|(operation, Case { bytes, size, limit, updates, .. }, timed)| {
+    let results = measured.into_iter().map(|(operation, Case { bytes, size, limit, updates, work, .. }, timed)| {
         let time = median(&timed.samples);
         let gb_per_s = bytes as f64 / time / 1e9;
         // What a copy reads can be read as well.
-        let limit = if read_bandwidth > copy_bandwidth { limit } else { Limit::Copy };
-        let bandwidth = if limit == Limit::Copy { copy_bandwidth } else { read_bandwidth };
+        let limit = if limit == Limit::Read && read_bandwidth <= copy_bandwidth { Limit::Copy } else { limit };
+        let fraction_of_limit = match limit {
+            Limit::Copy => gb_per_s / copy_bandwidth,
+            Limit::Read => gb_per_s / read_bandwidth,
+            Limit::Fma => work.map_or(0.0, |work| work.flops / time) / fma_rate.unwrap_or(f64::NAN),
+        };
         Measured {
             operation,
             n: args.n,
@@ -256,8 +305,11 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
             gb_per_s,
             fraction_of_copy: gb_per_s / copy_bandwidth,
             limit,
-            fraction_of_limit: gb_per_s / bandwidth,
+            fraction_of_limit,
             points_per_second: updates.map(|updates| updates as f64 / time),
+            flops: work.map(|work| work.flops),
+            flops_per_evaluation: work.map(|work| work.flops / work.evaluations),
+            evaluations_per_second: work.map(|work| work.evaluations / time),
             kernels: args.kernels.then_some(timed.kernels),
         }
     });
@@ -266,6 +318,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
         shape: context.shape(),
         copy_bandwidth,
         read_bandwidth,
+        fma_rate,
         results: results.collect(),
     };
     document.print(args, out)?;
@@ -295,6 +348,8 @@ struct Case<T: Real> {
     limit: Limit,
     /// Points times steps of a call, for steps on grids.
     updates: Option<usize>,
+    /// What it computes, for operations bound by that.
+    work: Option<Work>,
     /// Operations that one call makes.
     parts: usize,
     /// Whether a single call is a sample, and at most three are taken.
@@ -319,6 +374,8 @@ const SWEEPS: usize = 5;
 const CYCLES: usize = 4;
 /// Most iterations of conjugate gradients from one start.
 const ITERATIONS: usize = 100;
+/// Most points a side for heat operators: 256 time steps, 6144 triangles.
+const MOST_HEAT: usize = 257;
 /// Launches in a row of which the host's part is timed; drivers take so many without waiting.
 const LAUNCHES: usize = 200;
 
@@ -468,6 +525,10 @@ impl<T: Real> Case<T> {
                 return Ok(Case { host: true, ..case });
             }
             Operation::CgPoisson => return Case::cg(context, n),
+            Operation::HeatV => return Case::heat(context, n, Kind::V),
+            Operation::HeatK => return Case::heat(context, n, Kind::K),
+            Operation::HeatKs => return Case::heat(context, n, Kind::Ks),
+            Operation::HeatD => return Case::heat(context, n, Kind::D),
         };
         Ok(Case::of((values * size_of::<T>()) as u64, points, limit, call))
     }
@@ -478,6 +539,7 @@ impl<T: Real> Case<T> {
             size,
             limit,
             updates: None,
+            work: None,
             parts: 1,
             long: false,
             host: false,
@@ -533,6 +595,26 @@ impl<T: Real> Case<T> {
         }
         let case = Case::of(bytes * report.iterations as u64, size, Limit::Copy, Box::new(move || call().map(drop)));
         Ok(Case { long: true, ..case })
+    }
+
+    /// A product with a heat operator on the cube, on the fly.
+    fn heat(context: &Context, n: usize, kind: Kind) -> Result<Case<T>, Failure> {
+        if n > MOST_HEAT {
+            let (expected, got) = (format!("at most {MOST_HEAT} for heat operators"), n.to_string());
+            return Err(Error::Value { argument: "n", expected, got }.into());
+        }
+        let level = (n - 1).ilog2() as usize;
+        let cube = if level.is_multiple_of(2) { Mesh::cube24() } else { Mesh::cube12() };
+        let mesh = cube.refined_times(level.div_ceil(2))?;
+        let space = HeatSpace::<T>::new(context, &mesh, &HeatParams::new(0.5, 1.0, n - 1))?;
+        let a = space.operator(kind, &OperatorOptions { form: Form::Otf, ..OperatorOptions::default() })?;
+        let (rows, cols, steps) = a.block_shape();
+        let bytes = (2 * rows * cols * steps * size_of::<T>()) as u64;
+        let work = Some(Work { flops: a.flops()?, evaluations: a.evaluations() });
+        let x = Vector::from_slice(context, &random::<T>(a.cols(), 1))?;
+        let mut y = Vector::zeros(context, a.rows())?;
+        let call = Box::new(move || a.apply(T::one(), &x, T::zero(), &mut y));
+        Ok(Case { work, ..Case::of(bytes, mesh.triangles().len(), Limit::Fma, call) })
     }
 
     /// Its bytes are those of a product and eight passes over vectors.
@@ -639,6 +721,15 @@ impl Document {
         out.field("data", format!("N = {}, {precision}, medians of {} samples", args.n, args.samples))?;
         let Document { copy_bandwidth, read_bandwidth, .. } = self;
         out.field("bandwidth", format!("copy {copy_bandwidth:.1} GB/s, read {read_bandwidth:.1} GB/s"))?;
+        if let Some(rate) = self.fma_rate {
+            out.field("arithmetic", format!("{:.1} GFLOP/s of multiplications with additions", 1e-9 * rate))?;
+        }
+        for r in &self.results {
+            if let (Some(flops), Some(evaluations)) = (r.flops_per_evaluation, r.evaluations_per_second) {
+                let words = format!("{flops:.2} operations an evaluation, {evaluations:.2e} evaluations/s");
+                out.field(&name(r.operation), words)?;
+            }
+        }
         out.line("")?;
         let columns = [
             ("operation", Align::Left),
@@ -658,7 +749,12 @@ impl Document {
                 format!("{:.1}", r.gb_per_s),
                 format!("{:.0} %", 100.0 * r.fraction_of_copy),
                 format!("{:.0} %", 100.0 * r.fraction_of_limit),
-                if r.limit == Limit::Copy { "copy" } else { "read" }.into(),
+                match r.limit {
+                    Limit::Copy => "copy",
+                    Limit::Read => "read",
+                    Limit::Fma => "fma",
+                }
+                .into(),
                 r.points_per_second.map_or(String::new(), |rate| format!("{:.1}", rate * 1e-9)),
             ]
         };

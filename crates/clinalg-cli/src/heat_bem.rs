@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
+use crate::output::{Output, bytes, check_target, seconds};
 use crate::plot::{Body, Convergence, Picture};
 use crate::progress::{Progress, Steps};
 
@@ -33,10 +33,12 @@ const TIMED: usize = 5;
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, shape, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, seconds_assemble,
-seconds_per_apply, seconds_solve, peak_device_bytes, pictures.
+seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures,
+vtk.
 seconds_assemble holds both operators with their kernels' compilation,
-seconds_solve the iteration; relative_residual is relative to the residual at
-the start x = b. error_l2 is relative, in L2 over surface and time.
+seconds_solve the iteration; stored_bytes is what all blocks of the matrix take
+if stored. relative_residual is relative to the residual at the start x = b.
+error_l2 is relative, in L2 over surface and time.
 
 A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
 the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
@@ -180,8 +182,10 @@ struct Document {
     seconds_assemble: f64,
     seconds_per_apply: f64,
     seconds_solve: f64,
+    stored_bytes: u64,
     peak_device_bytes: u64,
     pictures: Vec<String>,
+    vtk: Option<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -272,6 +276,14 @@ impl Given {
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    if let Some(path) = &args.vtk {
+        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
+            let words =
+                format!("--vtk {}: the name must end in .vtu, by which ParaView knows the format", path.display());
+            return Err(Failure::usage(words));
+        }
+        check_target(path)?;
+    }
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
     }
@@ -323,11 +335,15 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let start = Instant::now();
     let (x, report) = match args.method {
         Method::Gmres => system.gmres(inverse.as_ref(), &b, args.restart, &solver, &mut |k, r| progress.step(k, r))?,
-        Method::Forward => system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?,
+        Method::Forward => {
+            progress.stage("inverting the diagonal block");
+            system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?
+        }
     };
     context.finish()?;
     let solve = start.elapsed();
     let peak = context.memory().peak_bytes;
+    progress.stage("timing products");
     let per_apply = time_product(system.matrix(), &x)?;
     let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
     progress.stage("error");
@@ -368,8 +384,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_assemble: assemble.as_secs_f64(),
         seconds_per_apply: per_apply,
         seconds_solve: solve.as_secs_f64(),
+        stored_bytes: system.matrix().stored_bytes(),
         peak_device_bytes: peak,
         pictures: Vec::new(),
+        vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
     };
     if let Some(picture) = picture {
         document.draw(&picture, &mesh, &values)?;
@@ -461,6 +479,10 @@ impl Document {
             },
             subtitle: self.subtitle(),
             steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
+            residual: match (self.method, self.preconditioner) {
+                (Method::Gmres, PreconditionerArg::None) => "residual |b − A x|, relative to that of x = b",
+                _ => "relative residual |b − A x| / |b|",
+            },
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: None,
@@ -479,14 +501,19 @@ impl Document {
         out.field("device", self.device.to_string())?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
-        let form = if self.apply == Form::Assembled { "stored" } else { "computed in every product" };
-        out.field("matrix", format!("{form}, algorithm {}; {}", self.algorithm, self.plan))?;
+        let form = match self.apply {
+            Form::Assembled => format!("stored, {}", bytes(self.stored_bytes)),
+            _ => format!("computed in every product (stored it would take {})", bytes(self.stored_bytes)),
+        };
+        let plan = if self.plan.is_empty() { String::new() } else { format!("; {}", self.plan) };
+        out.field("matrix", format!("{form}, algorithm {}{plan}", self.algorithm))?;
         out.line("")?;
         let what = match (self.method, self.preconditioner) {
-            (Method::Forward, _) => "passes of forward elimination",
-            (_, PreconditionerArg::Opposite) => "iterations, preconditioned",
-            _ => "iterations",
+            (Method::Forward, _) => ("passes of forward elimination", "pass of forward elimination"),
+            (_, PreconditionerArg::Opposite) => ("iterations, preconditioned", "iteration, preconditioned"),
+            _ => ("iterations", "iteration"),
         };
+        let what = if self.iterations == 1 { what.1 } else { what.0 };
         out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
         out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
         if let Some(error) = self.error_l2 {
@@ -497,6 +524,9 @@ impl Document {
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         for picture in &self.pictures {
             out.field("picture", picture)?;
+        }
+        if let Some(vtk) = &self.vtk {
+            out.field("for ParaView", vtk)?;
         }
         Ok(())
     }

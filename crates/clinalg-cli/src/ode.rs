@@ -1,10 +1,11 @@
 //! `clinalg ode`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clinalg::io::matrix_market;
 use clinalg::{Context, Precision, Real, Shape};
+use clinalg_ode::choose::{Measured, survey};
 use clinalg_ode::integrate::{Integrator, Norm, Options, Report, Stepper};
 use clinalg_ode::problems::{self, PROBLEMS, Problem};
 use clinalg_ode::reference::Reference;
@@ -55,8 +56,8 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 JSON keys: problem, n, components, method, order, variant, precision, shape,
 t_end, h, rtol, atol, steps, rejected, rhs_evaluations, smallest_step,
 largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
-words_per_component_step, seconds_setup, seconds, component_steps_per_second,
-peak_device_bytes, device, out, pictures. error_vs_reference is the largest
+words_per_component_step, explain, seconds_setup, seconds,
+component_steps_per_second, peak_device_bytes, device, out, pictures. error_vs_reference is the largest
 difference in a component from the exact solution (reference: exact), or from one
 by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null where
 neither was computed (--reference); invariants are name, start and end of what the
@@ -70,16 +71,31 @@ Examples:
   clinalg ode --problem bruss2d-hairer --n 64 --plot frames --frames 60
   clinalg ode --problem cusp --variant reference --plot cusp.png --frames 2
   clinalg ode --list --json
+  clinalg ode --method dopri54 --graph drawings
+
+--compare times a step of every variant with every size of tiles, one after the other
+in turn: the median over five groups of the least of four. Keys problem, components,
+method, precision, device, shape, copy_bandwidth, candidates (variant, steps, links,
+items, points, words, seconds_expected, seconds), by_model, by_trial and fastest
+(places in candidates), model_over_fastest, trial_over_fastest.
+
+--graph DIR writes the method's data flow as text, for Graphviz and as a picture,
+before and after each transformation on the way to the fused kernels, and lists the
+words that a step of one kernel a link moves; keys method, transformations (name,
+kernels, words, vectors, weight, files).
 
 The exit code is 1 when the integration stopped before its end: no finite solution,
 steps too small or too many.")]
 pub(crate) struct Args {
     /// The problem, one of --list
-    #[arg(long, value_name = "NAME", required_unless_present = "list")]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["list", "graph"])]
     problem: Option<String>,
     /// Lists problems, methods and variants
     #[arg(long, conflicts_with_all = ["problem", "plot"])]
     list: bool,
+    /// Draws the method's data flow into a folder, before and after each transformation
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["problem", "plot", "list"])]
+    graph: Option<PathBuf>,
     /// Grid points along each axis; pairs, inverters or bodies where there is no grid [default: see --list]
     #[arg(long, value_parser = args::points, allow_hyphen_values = true)]
     n: Option<usize>,
@@ -89,6 +105,15 @@ pub(crate) struct Args {
     /// How a step is cut into kernels
     #[arg(long, value_name = "NAME", default_value = "auto")]
     variant: String,
+    /// Sums read stages in place of right-hand sides of earlier stages: fewer words moved, other rounding errors
+    #[arg(long)]
+    recover_stages: bool,
+    /// Says what the kernels read and write, what they cost by the model and what a step takes
+    #[arg(long)]
+    explain: bool,
+    /// Times every variant and size of tiles in place of an integration
+    #[arg(long, conflicts_with_all = ["plot", "out", "explain"])]
+    compare: bool,
     /// Steps that tiles compute in one pass over memory where they can; with --h the result has the same bits
     /// [default: 4 with --h, else 1]
     #[arg(long, value_name = "COUNT", value_parser = args::positive)]
@@ -201,6 +226,7 @@ struct Document {
     invariants: Vec<Invariant>,
     kernels: Option<usize>,
     words_per_component_step: Option<f64>,
+    explain: Option<String>,
     seconds_setup: f64,
     seconds: f64,
     component_steps_per_second: f64,
@@ -220,7 +246,10 @@ struct Invariant {
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match (&args.problem, args.precision) {
-        (None, _) => list(out),
+        (None, _) => match &args.graph {
+            Some(folder) => graphs(args, folder, out),
+            None => list(out),
+        },
         (Some(problem), PrecisionArg::F32) => solve::<f32>(problem, args, global, out),
         (Some(problem), PrecisionArg::F64) => solve::<f64>(problem, args, global, out),
     }
@@ -309,6 +338,67 @@ fn list(out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// A method's data flow after a transformation.
+#[derive(Serialize)]
+struct Transformed {
+    name: &'static str,
+    kernels: usize,
+    words: usize,
+    vectors: usize,
+    weight: f64,
+    files: Vec<String>,
+}
+
+/// Draws the method's data flow before and after each transformation.
+fn graphs(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let method = Method::named(&args.method)?;
+    let graph = args.method()?.graph().clone();
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error: std::io::Error| Failure::File { path, reason: error.to_string() }
+    };
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    let mut all = vec![("basic", Plan::new(method.graph(), Variant::Basic))];
+    if args.recover_stages {
+        all.push(("recovered", Plan::new(&graph, Variant::Basic)));
+    }
+    all.extend(Plan::transformations(&graph));
+    let mut transformations = Vec::new();
+    for (k, (name, plan)) in all.into_iter().enumerate() {
+        let mut files = Vec::new();
+        let drawn = plan.graph();
+        for (ending, text) in [("txt", plan.explain()), ("dot", drawn.to_dot()), ("svg", drawn.to_svg())] {
+            let path = folder.join(format!("{}-{k}-{name}.{ending}", method.name()));
+            std::fs::write(&path, text).map_err(failed(&path))?;
+            files.push(path.display().to_string());
+        }
+        let (kernels, words, vectors) = (plan.groups().len(), plan.words(), plan.buffers());
+        transformations.push(Transformed { name, kernels, words, vectors, weight: drawn.weight(), files });
+    }
+    let right = |name| (name, Align::Right);
+    let columns = [
+        ("", Align::Left),
+        right("kernels"),
+        right("words"),
+        right("vectors"),
+        right("weight"),
+        ("files", Align::Left),
+    ];
+    let row = |t: &Transformed| {
+        let numbers = [t.kernels, t.words, t.vectors].map(|n| n.to_string());
+        let first = t.files.first().map(|f| f.replace(".txt", ".*")).unwrap_or_default();
+        [vec![t.name.to_owned()], numbers.to_vec(), vec![format!("{:.1}", t.weight), first]].concat()
+    };
+    for line in table(&columns, &transformations.iter().map(row).collect::<Vec<_>>()) {
+        out.line(line)?;
+    }
+    out.line("")?;
+    out.line("words: read and written in a step for a component. vectors: in memory. weight: by how much sums")?;
+    out.line("enlarge rounding errors of what they read.")?;
+    out.json(&serde_json::json!({ "method": method.name(), "transformations": transformations }))?;
+    Ok(Exit::Done)
+}
+
 fn variants() -> Vec<&'static str> {
     Variant::ALL.iter().map(|v| v.name()).chain([PLAIN]).collect()
 }
@@ -326,6 +416,11 @@ fn variant(name: &str) -> Result<Option<Variant>, Failure> {
 }
 
 impl Args {
+    fn method(&self) -> Result<Method, Failure> {
+        let method = Method::named(&self.method)?;
+        Ok(if self.recover_stages { method.with_stage_recovery() } else { method })
+    }
+
     fn options(&self, problem: &Problem, method: &Method) -> Result<Options, Failure> {
         let (rtol, atol) = match self.precision {
             PrecisionArg::F32 => (1e-4, 1e-6),
@@ -356,7 +451,7 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let n = args.n.unwrap_or_else(|| default_n(name));
     check_size(name, n)?;
     let problem = problems::problem(name, n)?;
-    let method = Method::named(&args.method)?;
+    let method = args.method()?;
     let variant = variant(&args.variant)?;
     let mut steps_options = args.options(&problem, &method)?;
     let frames = args.plot.as_deref().map(|path| Frames::new(path, "ode", args.frames)).transpose()?;
@@ -366,6 +461,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         })?,
         _ => 0,
     };
+    if args.compare {
+        return compare::<T>(&problem, &method, args, global, out);
+    }
     steps_options.check()?;
     let t_end = args.t_end.unwrap_or(problem.t_end);
     if t_end < problem.t0 {
@@ -407,6 +505,7 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
         invariants: Vec::new(),
         kernels: None,
         words_per_component_step: None,
+        explain: None,
         seconds_setup: 0.0,
         seconds: 0.0,
         component_steps_per_second: 0.0,
@@ -424,6 +523,10 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
             document.variant = stepper.variant().name().into();
             document.kernels = Some(stepper.kernels());
             document.words_per_component_step = Some(stepper.words());
+            if args.explain {
+                stepper.measure()?;
+                document.explain = Some(stepper.explain());
+            }
             integrate(&mut stepper, &problem, t_end, &steps_options, &way, start, &mut film)?
         }
         _ => {
@@ -462,6 +565,92 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     drop(way);
     document.print(&problem, out)?;
     out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+/// A variant with sizes of its tiles and what a step takes.
+#[derive(Serialize)]
+struct Compared {
+    variant: &'static str,
+    steps: usize,
+    links: Option<usize>,
+    items: Option<usize>,
+    points: Option<usize>,
+    words: f64,
+    seconds_expected: f64,
+    seconds: f64,
+}
+
+/// Groups of rounds of a comparison, and rounds in a group.
+const ROUNDS: [usize; 2] = [5, 4];
+
+/// Every variant beside each other, and how far from the fastest the choices are.
+fn compare<T: Real>(
+    problem: &Problem,
+    method: &Method,
+    args: &Args,
+    global: &Global,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let context = global.context(false)?;
+    let method = if args.h.is_some() { method.without_error() } else { method.clone() };
+    let wanted = DeviceOptions { steps: args.steps_at_once.unwrap_or(1), ..DeviceOptions::default() };
+    let found = survey::<T>(&context, &method, &problem.system, &wanted, ROUNDS)?;
+    let one = |m: &Measured| Compared {
+        variant: m.options.variant.name(),
+        steps: m.options.steps,
+        links: m.options.tile.map(|t| t.links),
+        items: m.options.tile.map(|t| t.items),
+        points: m.options.tile.map(|t| t.points),
+        words: m.words,
+        seconds_expected: m.expected,
+        seconds: m.seconds,
+    };
+    let all: Vec<Compared> = found.measured.iter().map(one).collect();
+    let names = ["steps", "links", "items", "points", "words", "expected", "measured"];
+    let columns =
+        [&[("variant", Align::Left)][..], &names.map(|name| (name, Align::Right)), &[("", Align::Left)]].concat();
+    let row = |(k, c): (usize, &Compared)| {
+        let size = |n: Option<usize>| n.map_or("-".into(), |n| n.to_string());
+        let marks = [(0, "model"), (found.tried, "trial"), (found.best, "fastest")];
+        let marks: Vec<&str> = marks.iter().filter(|(place, _)| *place == k).map(|(_, name)| *name).collect();
+        vec![
+            c.variant.to_owned(),
+            c.steps.to_string(),
+            size(c.links),
+            size(c.items),
+            size(c.points),
+            format!("{:.2}", c.words),
+            seconds(c.seconds_expected),
+            seconds(c.seconds),
+            marks.join(", "),
+        ]
+    };
+    for line in table(&columns, &all.iter().enumerate().map(row).collect::<Vec<_>>()) {
+        out.line(line)?;
+    }
+    out.line("")?;
+    let copy = found.copy * 1e-9;
+    out.line(format!(
+        "The model's choice takes {:.3} times as long as the fastest, that of a trial {:.3} times; a copy moves {copy:.1} GB/s.",
+        found.model_over_best(),
+        found.trial_over_best()
+    ))?;
+    out.json(&serde_json::json!({
+        "problem": problem.name,
+        "components": problem.y0.len(),
+        "method": args.method,
+        "precision": precision(T::PRECISION),
+        "device": DeviceName::from(context.device()),
+        "shape": context.shape(),
+        "copy_bandwidth": copy,
+        "candidates": all,
+        "by_model": 0,
+        "by_trial": found.tried,
+        "fastest": found.best,
+        "model_over_fastest": found.model_over_best(),
+        "trial_over_fastest": found.trial_over_best(),
+    }))?;
     Ok(Exit::Done)
 }
 
@@ -655,6 +844,9 @@ impl Document {
             _ => String::new(),
         };
         out.field("method", format!("{}, order {}{kernels}", self.method, self.order))?;
+        for line in self.explain.iter().flat_map(|text| text.lines()) {
+            out.line(format!("  {line}"))?;
+        }
         match (self.h, self.rtol, self.atol) {
             (None, Some(rtol), Some(atol)) => {
                 let sizes = format!("{:.2e} to {:.2e}", self.smallest_step, self.largest_step);

@@ -1,11 +1,32 @@
 //! Everything that reaches stdout, and how numbers and tables look.
 
+use std::fs::OpenOptions;
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::exit::Failure;
+
+/// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
+///
+/// # Errors
+/// [`Failure::File`].
+pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+    }
+    let there = path.exists();
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    opened.map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+    if !there {
+        std::fs::remove_file(path)
+            .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+    }
+    Ok(())
+}
 
 /// Stdout, for people or for programs.
 pub(crate) struct Output {

@@ -36,7 +36,7 @@ pub(crate) struct Picture {
 
 impl Picture {
     /// # Errors
-    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where its folder does not exist.
+    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
     pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
         let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
         let format = match extension.as_deref() {
@@ -46,10 +46,7 @@ impl Picture {
                 return Err(Failure::usage(format!("--plot {}: the name must end in .png or .svg", path.display())));
             }
         };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
-        }
+        crate::output::check_target(path)?;
         Ok(Picture { path: path.to_owned(), format })
     }
 
@@ -531,6 +528,8 @@ pub(crate) struct Convergence<'a> {
     pub(crate) subtitle: String,
     /// What is counted: cycles or iterations.
     pub(crate) steps: &'a str,
+    /// What is drawn over them.
+    pub(crate) residual: &'a str,
     pub(crate) history: &'a [f64],
     pub(crate) tolerance: f64,
     /// The relative residual that rounding leaves, where it is known.
@@ -573,7 +572,7 @@ impl Convergence<'_> {
         chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
         let x_ticks = steps.iter().map(|&x| (x, format!("{x}"))).collect();
         let y_ticks = decades.iter().map(|&y| (y, power(y))).collect();
-        label(&body, &mut chart, (self.steps, &x_ticks), ("relative residual |b − A u| / |b|", &y_ticks))?;
+        label(&body, &mut chart, (self.steps, &x_ticks), (self.residual, &y_ticks))?;
         let floor = self.floor.unwrap_or(0.0);
         for (level, other, name, colour) in
             [(self.tolerance, floor, "tolerance", GREY), (floor, self.tolerance, "rounding floor", RED)]

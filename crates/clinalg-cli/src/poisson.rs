@@ -122,11 +122,11 @@ enum Arithmetic {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum CycleArg {
-    /// Each coarser level once
+    /// Each coarser level once: the fastest to a small residual, on GPUs by far
     V,
-    /// Each coarser level twice per visit of the finer one
+    /// Each coarser level twice per visit of the finer one: fewer cycles, for few or weak sweeps
     W,
-    /// Full multigrid: one pass from the coarsest level up, then V-cycles
+    /// Full multigrid: one pass from the coarsest level up, then V-cycles; the pass alone (--max-cycles 1) gives the accuracy of the stencil
     Fmg,
 }
 
@@ -427,6 +427,7 @@ impl Document {
             title: format!("Poisson problem, {points} points: residual after each cycle"),
             subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
             steps: "cycle",
+            residual: "relative residual |b − A u| / |b|",
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: Some(self.rounding_floor),

@@ -319,6 +319,7 @@ impl Document {
             title: format!("{name}, {} equations: residual after each iteration", self.rows),
             subtitle: format!("{} · {}", self.method_words(), self.device.name()),
             steps: "iteration",
+            residual: "relative residual |b − A x| / |b|",
             history: &self.residual_history,
             tolerance: self.tolerance,
             floor: None,

@@ -37,6 +37,8 @@ pub(crate) enum Kind {
     Matrix,
     /// A row of characters.
     Text,
+    /// A row of characters or a handle.
+    TextOrHandle,
 }
 
 impl Kind {
@@ -52,6 +54,7 @@ impl Kind {
             Kind::Sparse => "a sparse real matrix",
             Kind::Matrix => "a full or sparse real matrix of class double, single or logical",
             Kind::Text => "a row of characters",
+            Kind::TextOrHandle => "a row of characters or a handle (a uint64 scalar that a Mex function gave)",
         }
     }
 }
@@ -211,7 +214,8 @@ impl<'a> Array<'a> {
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix => Value::Full(self.full(kind)?),
-            Kind::Text => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
+            Kind::TextOrHandle if self.is_uint64() => Value::Handle(self.handle(kind)?),
+            Kind::Text | Kind::TextOrHandle => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
         })
     }
 
@@ -224,7 +228,7 @@ impl<'a> Array<'a> {
             }
             (Kind::Full, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with full(x)",
             (Kind::Sparse, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with sparse(x)",
-            (Kind::Text, _) => ": a string is converted with char(x)",
+            (Kind::Text | Kind::TextOrHandle, _) => ": a string is converted with char(x)",
             _ => "",
         };
         (id::CLASS, format!("is of class {sparse}{}, expected {}{hint}", self.class_name(), kind.words()))

@@ -4,7 +4,8 @@
 //! `cargo run --release -p clinalg-ode --example variants -- [key=value]...` with the keys `problem` (bruss2d, heat2d),
 //! `columns` and `rows` of the grid, `methods` and `variants` (names with commas between), `steps` (numbers of steps at
 //! once), `tiles` (`auto`, or links:items:points:rows), `repeats`, `profile` (1 for
-//! the time of each kernel). Tiled variants run with each of `steps` and `tiles`.
+//! the time of each kernel), `compare` (1 for all candidates in turn, as `clinalg ode --compare` times them, in place of one
+//! after the other: for machines that others use). Tiled variants run with each of `steps` and `tiles`.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,6 +13,7 @@ use std::time::Instant;
 
 use clinalg::runtime::Device;
 use clinalg::{Context, ContextOptions, Vector, ops};
+use clinalg_ode::choose::{Measured, survey};
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
 use clinalg_ode::{DeviceOptions, DeviceStepper, Grid, Layout, Method, System, Tile, Variant};
 
@@ -89,6 +91,34 @@ fn main() -> Result<()> {
     let list = |key: &str, rest: &str| get(key, rest).split(',').map(str::to_owned).collect::<Vec<_>>();
     for method in list("methods", "rk4,bs32,dopri54,verner65,dopri87,pirk-radau-iia-7,peer4,ab4") {
         let method = Method::named(&method)?;
+        if get("compare", "0") == "1" {
+            let found = survey::<f64>(&context, &method, &system, &DeviceOptions::default(), [7, 6])?;
+            let seconds = |m: &Measured| m.seconds;
+            let basic = found.measured.iter().find(|m| m.options.variant == Variant::Basic).map_or(f64::NAN, seconds);
+            for (k, m) in found.measured.iter().enumerate() {
+                let points = m.options.tile.map_or(0, |t| t.points);
+                let links = m.options.tile.map_or(0, |t| t.links);
+                println!(
+                    "{{\"method\":\"{}\",\"variant\":\"{}\",\"links\":{links},\"points\":{points},\"words\":{:.2},\"seconds\":{:.6e},\"expected\":{:.6e},\"share_of_copy\":{:.3},\"over_basic\":{:.3},\"tried\":{}}}",
+                    method.name(),
+                    m.options.variant.name(),
+                    m.words,
+                    m.seconds,
+                    m.expected,
+                    m.words * 8.0 * components as f64 / m.seconds / found.copy,
+                    basic / m.seconds,
+                    k == found.tried
+                );
+            }
+            println!(
+                "{{\"method\":\"{}\",\"copy_gbytes_per_second\":{:.1},\"model_over_best\":{:.3},\"trial_over_best\":{:.3}}}",
+                method.name(),
+                found.copy * 1e-9,
+                found.model_over_best(),
+                found.trial_over_best()
+            );
+            continue;
+        }
         let mut known: Option<(u64, f64)> = None;
         for variant in list("variants", "basic,fused") {
             let variant = Variant::named(&variant)?;

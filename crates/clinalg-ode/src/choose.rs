@@ -7,14 +7,14 @@ use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 use clinalg::tune::{self, Problem, Table};
-use clinalg::{Context, Precision, Real, Shape};
+use clinalg::{Context, Precision, Real, Shape, Vector, ops};
 
 use crate::device::{DeviceOptions, DeviceStepper};
 use crate::integrate::Stepper;
 use crate::method::Method;
 use crate::plan::Variant;
 use crate::rhs::System;
-use crate::schedule::{Outline, Target, Tile};
+use crate::schedule::{Outline, Target, Tile, work};
 use crate::{Error, Result};
 
 /// What the tuning table calls these choices.
@@ -23,12 +23,15 @@ const OPERATION: &str = "ode";
 /// Components from which on a trial pays; below, launches cost more than the traffic that tiles save.
 const TRIAL: usize = 1 << 18;
 
+/// Sizes of tiles of a variant among the candidates.
+const SIZES: usize = 2;
+
 /// Candidates that are tried.
 const TRIED: usize = 5;
 
 /// Runs of a candidate whose median counts, and runs before that.
-const RUNS: usize = 5;
-const WARM: usize = 2;
+pub(crate) const RUNS: usize = 5;
+pub(crate) const WARM: usize = 2;
 
 /// What was chosen, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,24 +62,10 @@ pub(crate) fn choose<T: Real>(
     system: &System,
     wanted: &DeviceOptions,
 ) -> Result<Choice> {
-    let available = available(context);
-    let all = candidates::<T>(&Target::of(context), method, system, wanted);
-    let fits: Vec<Candidate> = all.iter().filter(|c| c.memory <= available).cloned().collect();
-    let Some(best) = fits.first() else {
-        return Err(too_little(&all, available));
-    };
-    if system.components() < TRIAL {
-        // A launch for each link at most: fused kernels.
-        let fused = fits.iter().find(|c| c.options.variant == Variant::Fused).unwrap_or(best);
-        return Ok(Choice { options: fused.options, reason: "a small system, not tried".into() });
-    }
+    let fits = fitting::<T>(context, method, system, wanted)?;
     let class = class(context, method, system, wanted);
-    let table = Table::of_user(context.device());
-    if let Some((options, seconds)) = known(&table, &class, T::PRECISION, system.components())
-        && fits.iter().any(|c| c.options == options)
-    {
-        let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
-        return Ok(Choice { options, reason });
+    if let Some(choice) = settled::<T>(context, &class, system, &fits) {
+        return Ok(choice);
     }
     let mut times: Vec<(f64, DeviceOptions)> = Vec::new();
     for candidate in fits.iter().take(TRIED) {
@@ -106,6 +95,150 @@ pub(crate) fn choose<T: Real>(
     Ok(Choice { options, reason })
 }
 
+/// As [`choose`], by the model alone where the table has nothing: no kernel is built or run for it.
+///
+/// # Errors
+/// Those of [`choose`].
+pub(crate) fn choose_untried<T: Real>(context: &Context, method: &Method, system: &System) -> Result<Choice> {
+    let wanted = DeviceOptions::default();
+    let fits = fitting::<T>(context, method, system, &wanted)?;
+    let known = settled::<T>(context, &class(context, method, system, &wanted), system, &fits);
+    Ok(known.unwrap_or_else(|| Choice { options: fits[0].options, reason: "the model's, not tried".into() }))
+}
+
+/// The candidates whose vectors fit the device, the best by the model first; at least one.
+fn fitting<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    wanted: &DeviceOptions,
+) -> Result<Vec<Candidate>> {
+    let available = available(context);
+    let all = candidates::<T>(&Target::of(context), method, system, wanted, SIZES);
+    let fits: Vec<Candidate> = all.iter().filter(|c| c.memory <= available).cloned().collect();
+    if fits.is_empty() { Err(too_little(&all, available)) } else { Ok(fits) }
+}
+
+/// What needs no trial: small systems, and what the tuning table has among `fits`.
+fn settled<T: Real>(context: &Context, class: &str, system: &System, fits: &[Candidate]) -> Option<Choice> {
+    if system.components() < TRIAL {
+        // A launch for each link at most: fused kernels.
+        let fused = fits.iter().find(|c| c.options.variant == Variant::Fused).unwrap_or(&fits[0]);
+        return Some(Choice { options: fused.options, reason: "a small system, not tried".into() });
+    }
+    let table = Table::of_user(context.device());
+    let (options, seconds) = known(&table, class, T::PRECISION, system.components())?;
+    let reason = format!("measured before: {:.3} ms a step", seconds * 1e3);
+    fits.iter().any(|c| c.options == options).then_some(Choice { options, reason })
+}
+
+/// A variant with sizes of its tiles, by the model and by the clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// What ran.
+    pub options: DeviceOptions,
+    /// Words moved per component and step.
+    pub words: f64,
+    /// Seconds of a step by the model, at the rate of a copy.
+    pub expected: f64,
+    /// Seconds of a step: the median over groups of rounds of the least in a group.
+    pub seconds: f64,
+}
+
+/// Every variant and size of tiles beside each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Survey {
+    /// Bytes read and written in a second by a copy of a vector, in the same rounds.
+    pub copy: f64,
+    /// All candidates that ran, the best by the model first.
+    pub measured: Vec<Measured>,
+    /// The fastest of those that [`Variant::Auto`] tries, by its place in `measured`.
+    pub tried: usize,
+    /// The fastest of all.
+    pub best: usize,
+}
+
+impl Survey {
+    /// Time of the model's pick over that of the fastest.
+    pub fn model_over_best(&self) -> f64 {
+        self.measured[0].seconds / self.measured[self.best].seconds
+    }
+
+    /// Time of what a trial picks over that of the fastest.
+    pub fn trial_over_best(&self) -> f64 {
+        self.measured[self.tried].seconds / self.measured[self.best].seconds
+    }
+}
+
+/// Times all variants and sizes of tiles, one step of each in turn, in `groups` groups of `rounds` rounds. All have their
+/// vectors at the same time.
+///
+/// # Errors
+/// [`Error::Memory`] when no variant fits the device; [`Error::Variant`] when none runs; those of the device.
+pub fn survey<T: Real>(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    wanted: &DeviceOptions,
+    [groups, rounds]: [usize; 2],
+) -> Result<Survey> {
+    let target = Target::of(context);
+    let tried: Vec<DeviceOptions> =
+        fitting::<T>(context, method, system, wanted)?.iter().take(TRIED).map(|c| c.options).collect();
+    let mut runs: Vec<(Candidate, DeviceStepper<T>)> = Vec::new();
+    for candidate in candidates::<T>(&target, method, system, wanted, usize::MAX) {
+        // What does not fit or cannot be built is no candidate.
+        let Ok(mut stepper) = DeviceStepper::<T>::with(context, method, system, &candidate.options) else { continue };
+        if stepper.advance(&vec![0.0; candidate.options.steps], 0.0).and_then(|()| Ok(context.finish()?)).is_ok() {
+            runs.push((candidate, stepper));
+        }
+    }
+    let n = system.components();
+    let from = Vector::<T>::zeros(context, n)?;
+    let mut to = Vector::<T>::zeros(context, n)?;
+    // The last entry is the copy's.
+    let mut least = vec![Vec::new(); runs.len() + 1];
+    for _ in 0..groups.max(1) {
+        let mut group = vec![f64::INFINITY; runs.len() + 1];
+        for _ in 0..rounds.max(1) {
+            for (k, (candidate, stepper)) in runs.iter_mut().enumerate() {
+                let steps = candidate.options.steps;
+                let start = Instant::now();
+                stepper.advance(&vec![0.0; steps], 0.0)?;
+                context.finish()?;
+                group[k] = group[k].min(start.elapsed().as_secs_f64() / steps as f64);
+            }
+            let start = Instant::now();
+            ops::copy(&from, &mut to)?;
+            context.finish()?;
+            group[runs.len()] = group[runs.len()].min(start.elapsed().as_secs_f64());
+        }
+        least.iter_mut().zip(group).for_each(|(all, one)| all.push(one));
+    }
+    let mut medians = least.iter_mut().map(|all| {
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2].max(f64::MIN_POSITIVE)
+    });
+    let bytes = (n * size_of::<T>()) as f64;
+    let seconds: Vec<f64> = medians.by_ref().take(runs.len()).collect();
+    let copy = 2.0 * bytes / medians.next().expect("the copy's entry is the last");
+    let measured = runs.iter().zip(&seconds).map(|((candidate, stepper), seconds)| Measured {
+        options: candidate.options,
+        words: stepper.words(),
+        expected: candidate.price * bytes / copy,
+        seconds: *seconds,
+    });
+    let measured: Vec<Measured> = measured.collect();
+    let fastest = |among: &dyn Fn(&Measured) -> bool| {
+        let all = measured.iter().enumerate().filter(|(_, m)| among(m));
+        all.min_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds)).map(|(k, _)| k)
+    };
+    let none = || Error::Variant { variant: Variant::Auto.name(), reason: "no variant runs on this device".into() };
+    let best = fastest(&|_| true).ok_or_else(none)?;
+    let tried = fastest(&|m| tried.contains(&m.options)).ok_or_else(none)?;
+    Ok(Survey { copy, tried, best, measured })
+}
+
 /// Bytes free on the device, as far as this process knows.
 fn available(context: &Context) -> u64 {
     context.device().global_mem.saturating_sub(context.memory().live_bytes)
@@ -132,7 +265,7 @@ pub(crate) fn check_memory<T: Real>(
     if (vectors * system.components() * size_of::<T>()) as u64 <= available {
         return Ok(());
     }
-    Err(too_little(&candidates::<T>(&Target::of(context), method, system, wanted), available))
+    Err(too_little(&candidates::<T>(&Target::of(context), method, system, wanted, SIZES), available))
 }
 
 fn describe(options: &DeviceOptions) -> String {
@@ -148,16 +281,22 @@ fn describe(options: &DeviceOptions) -> String {
     }
 }
 
-/// Candidates, the best by the model first; at most two sizes of a variant.
-fn candidates<T: Real>(target: &Target, method: &Method, system: &System, wanted: &DeviceOptions) -> Vec<Candidate> {
+/// Candidates, the best by the model first; at most so many sizes of a variant.
+fn candidates<T: Real>(
+    target: &Target,
+    method: &Method,
+    system: &System,
+    wanted: &DeviceOptions,
+    sizes: usize,
+) -> Vec<Candidate> {
     let graph = method.graph();
-    let rhs = graph.rhs_count() as f64;
+    let work = work(target, graph, system);
     let bytes = |vectors: usize| (vectors * system.components() * size_of::<T>()) as u64;
     let mut all = Vec::new();
     for variant in [Variant::Basic, Variant::Fused] {
         if let Ok(one) = Outline::new::<T>(target, graph, system, variant, 1, None) {
             let options = DeviceOptions { variant, steps: 1, tile: None };
-            all.push(Candidate { options, price: one.price(rhs), memory: bytes(one.plan.buffers()) });
+            all.push(Candidate { options, price: one.price(work), memory: bytes(one.plan.buffers()) });
         }
     }
     let mut counts = vec![1, wanted.steps.max(1)];
@@ -175,11 +314,11 @@ fn candidates<T: Real>(target: &Target, method: &Method, system: &System, wanted
                 let Ok(one) = make(1, many.tile) else { continue };
                 let options = DeviceOptions { variant, steps: *steps, tile: many.tile };
                 let memory = bytes(one.plan.buffers().max(many.plan.buffers()));
-                own.push(Candidate { options, price: many.price(rhs), memory });
+                own.push(Candidate { options, price: many.price(work), memory });
             }
         }
         own.sort_by(|a, b| a.price.total_cmp(&b.price));
-        all.extend(own.into_iter().take(2));
+        all.extend(own.into_iter().take(sizes));
     }
     all.sort_by(|a, b| a.price.total_cmp(&b.price));
     all
@@ -311,7 +450,8 @@ mod tests {
         };
         let method = Method::named("rk4").unwrap();
         let best = |n: &[usize]| {
-            let all = candidates::<f64>(&Target::any(Shape::Gpu), &method, &system(n), &DeviceOptions::default());
+            let all =
+                candidates::<f64>(&Target::any(Shape::Gpu), &method, &system(n), &DeviceOptions::default(), SIZES);
             assert!(all.windows(2).all(|w| w[0].price <= w[1].price));
             all[0].options.variant
         };

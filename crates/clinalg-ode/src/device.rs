@@ -4,17 +4,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use clinalg::runtime::{Arg, Buffer, File};
-use clinalg::{Context, Real};
+use clinalg::{Context, Real, Vector, ops};
 
-use crate::choose::{check_memory, choose};
+use crate::choose::{Choice, RUNS, WARM, check_memory, choose, choose_untried};
 use crate::graph::Value;
 use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
 use crate::plan::{Plan, Variant};
 use crate::rhs::System;
-use crate::schedule::{Outline, Schedule, Target, Tile};
+use crate::schedule::{Outline, Schedule, Target, Tile, work};
 use crate::{Error, Result};
 
 /// How the kernels of a [`DeviceStepper`] are made.
@@ -57,6 +58,21 @@ pub struct DeviceStepper<T: Real> {
     partial: Buffer<T>,
     /// Why this variant runs, where nobody said which.
     reason: Option<String>,
+    /// Seconds of a step, where they were measured.
+    timing: Option<Timing>,
+    /// What a step costs by the model, in words of a component moved at the rate of a copy.
+    price: f64,
+}
+
+/// What a step takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timing {
+    /// Median seconds measured.
+    pub seconds: f64,
+    /// Seconds by the model, at the rate of `copy`.
+    pub expected: f64,
+    /// Bytes read and written in a second by a copy of a vector.
+    pub copy: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,18 +104,50 @@ impl<T: Real> DeviceStepper<T> {
         options: &DeviceOptions,
     ) -> Result<DeviceStepper<T>> {
         context.require::<T>()?;
-        let target = Target::of(context);
         let chosen = match options.variant {
             Variant::Auto => Some(choose::<T>(context, method, system, options)?),
             _ => None,
         };
-        let options = chosen.as_ref().map_or(options, |c| &c.options);
+        let options = chosen.as_ref().map_or(*options, |c| c.options);
+        DeviceStepper::made(context, method, system, &options, chosen.map(|c| c.reason))
+    }
+
+    /// As [`DeviceStepper::new`], but [`Variant::Auto`] takes what the tuning table has for such problems, or what the model
+    /// says, without a trial.
+    ///
+    /// # Errors
+    /// Those of [`DeviceStepper::new`].
+    pub fn untried(context: &Context, method: &Method, system: &System, variant: Variant) -> Result<DeviceStepper<T>> {
+        if variant != Variant::Auto {
+            return DeviceStepper::new(context, method, system, variant);
+        }
+        context.require::<T>()?;
+        let Choice { options, reason } = choose_untried::<T>(context, method, system)?;
+        DeviceStepper::made(context, method, system, &options, Some(reason))
+    }
+
+    fn made(
+        context: &Context,
+        method: &Method,
+        system: &System,
+        options: &DeviceOptions,
+        reason: Option<String>,
+    ) -> Result<DeviceStepper<T>> {
+        let target = Target::of(context);
+        let work = work(&target, method.graph(), system);
         let make = |steps| {
             let outline = Outline::new::<T>(&target, method.graph(), system, options.variant, steps, options.tile)?;
-            Ok::<_, Error>(outline.build::<T>(system, target.shape))
+            Ok::<_, Error>((outline.price(work), outline.build::<T>(system, target.shape)))
         };
-        let one = make(1)?;
-        let many = (options.steps > 1 && options.variant.tiled()).then(|| make(options.steps)).transpose()?;
+        let (mut price, one) = make(1)?;
+        let many = match options.steps > 1 && options.variant.tiled() {
+            true => {
+                let (less, many) = make(options.steps)?;
+                price = less;
+                Some(many)
+            }
+            false => None,
+        };
         let band = (many.is_some() && method.graph().has_error()).then(|| {
             let DeviceOptions { variant, steps, tile } = *options;
             let outline = Outline::with_errors::<T>(&target, method.graph(), system, variant, steps, tile)?;
@@ -126,7 +174,9 @@ impl<T: Real> DeviceStepper<T> {
             one,
             many,
             band,
-            reason: chosen.map(|c| c.reason),
+            reason,
+            timing: None,
+            price,
         };
         stepper.parameters.write_range(0, &system.constants::<T>())?;
         Ok(stepper)
@@ -162,6 +212,44 @@ impl<T: Real> DeviceStepper<T> {
         sources
     }
 
+    /// Measures what a step takes and a copy of a vector beside it. Steps of size 0 are computed for that and not taken.
+    ///
+    /// # Errors
+    /// Those of the device; memory for two more vectors is needed.
+    pub fn measure(&mut self) -> Result<Timing> {
+        let n = self.system.components();
+        let (what, steps) = match &self.many {
+            Some(many) => (Tried::Many, many.plan.graph().steps()),
+            None => (Tried::One, 1),
+        };
+        let from = Vector::<T>::zeros(&self.context, n)?;
+        let mut to = Vector::<T>::zeros(&self.context, n)?;
+        let context = self.context.clone();
+        let times = vec![0.0; steps];
+        let (mut step, mut copied) = (Vec::new(), Vec::new());
+        for run in 0..WARM + RUNS {
+            let start = Instant::now();
+            self.launch(what, &times, 0.0, &Tolerance::UNUSED)?;
+            context.finish()?;
+            let between = Instant::now();
+            ops::copy(&from, &mut to)?;
+            context.finish()?;
+            if run >= WARM {
+                step.push((between - start).as_secs_f64() / steps as f64);
+                copied.push(between.elapsed().as_secs_f64());
+            }
+        }
+        let median = |times: &mut Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times[RUNS / 2].max(f64::MIN_POSITIVE)
+        };
+        let bytes = (n * size_of::<T>()) as f64;
+        let copy = 2.0 * bytes / median(&mut copied);
+        let timing = Timing { seconds: median(&mut step), expected: self.price * bytes / copy, copy };
+        self.timing = Some(timing);
+        Ok(timing)
+    }
+
     /// Changes a parameter of the right-hand side from the next step on.
     ///
     /// # Errors
@@ -181,12 +269,21 @@ impl<T: Real> DeviceStepper<T> {
         (self.one.words * (self.system.components() * size_of::<T>()) as f64) as u64
     }
 
-    /// Variant, device, kernels with what they read and write, words moved and memory taken.
+    /// Variant, device, kernels with what they read and write, words moved and memory taken; what a step takes by the model
+    /// and by the clock after [`DeviceStepper::measure`].
     pub fn explain(&self) -> String {
         let reason = self.reason.as_ref().map_or(String::new(), |r| format!("chosen: {r}\n"));
         let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
+        let timing = self.timing.map_or(String::new(), |t| {
+            format!(
+                "a step: {:.4} ms expected at the {:.1} GB/s of a copy, {:.4} ms measured\n",
+                t.expected * 1e3,
+                t.copy * 1e-9,
+                t.seconds * 1e3
+            )
+        });
         format!(
-            "{reason}{}{many}on {} ({:?} kernels), {} components: {} bytes moved a step, {} bytes of memory\n",
+            "{reason}{}{many}{timing}on {} ({:?} kernels), {} components: {} bytes moved a step, {} bytes of memory\n",
             self.one.explain(),
             self.context.device().name,
             self.context.shape(),

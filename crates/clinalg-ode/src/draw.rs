@@ -123,7 +123,8 @@ mod tests {
     fn drawings_show_every_node_and_edge() {
         for name in METHODS {
             let method = Method::named(name).unwrap();
-            for graph in [method.graph().clone(), Plan::scatter(method.graph()).graph().clone()] {
+            let transformed = Plan::transformations(method.graph()).into_iter().map(|(_, plan)| plan.graph().clone());
+            for graph in transformed.chain([method.graph().clone(), method.with_stage_recovery().graph().clone()]) {
                 let edges: usize = graph.nodes().iter().map(|n| n.op.reads().len()).sum();
                 let dot = graph.to_dot();
                 assert_eq!(dot.matches(" -> ").count(), edges + graph.carries().len(), "{name}");

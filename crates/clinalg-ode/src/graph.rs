@@ -88,6 +88,8 @@ pub struct Node {
     pub label: String,
     /// The operation.
     pub op: Op,
+    /// The link in which it is computed at the earliest; 0 for as soon as what it reads is known. See [`Graph::clone_into`].
+    pub since: usize,
 }
 
 /// The data flow of one step; nodes stand after what they read.
@@ -106,7 +108,12 @@ impl Graph {
     }
 
     fn push(&mut self, label: impl Into<String>, op: Op) -> Value {
-        self.nodes.push(Node { label: label.into(), op });
+        self.place(label, op, 0)
+    }
+
+    /// Adds a node that is not computed before the link `since`.
+    pub(crate) fn place(&mut self, label: impl Into<String>, op: Op, since: usize) -> Value {
+        self.nodes.push(Node { label: label.into(), op, since });
         Value(self.nodes.len() - 1)
     }
 
@@ -239,12 +246,13 @@ impl Graph {
     }
 
     /// Link of each node along the chain of right-hand sides, counted from 1: a right-hand side stands one link after
-    /// what its argument needs, everything else in the last link it reads from. 0 stands for what needs no right-hand side.
+    /// what its argument needs, everything else in the last link it reads from, or later where the node says so. 0 stands for
+    /// what needs no right-hand side.
     pub fn links(&self) -> Vec<usize> {
         let mut links: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let last = node.op.reads().iter().map(|v| links[v.0]).max().unwrap_or(0);
-            links.push(last + usize::from(matches!(node.op, Op::Rhs { .. })));
+            links.push(node.since.max(last + usize::from(matches!(node.op, Op::Rhs { .. }))));
         }
         links
     }
@@ -267,7 +275,7 @@ impl Graph {
         let mut place = vec![Value(usize::MAX); self.nodes.len()];
         let mut graph = Graph::new(self.name.clone());
         for (k, node) in self.nodes.iter().enumerate().filter(|(k, _)| wanted[*k]) {
-            place[k] = graph.push(node.label.clone(), renamed(&node.op, &place));
+            place[k] = graph.place(node.label.clone(), renamed(&node.op, &place), node.since);
         }
         let kept = self.next.iter().filter(|(input, _)| wanted[input.0]);
         graph.next = kept.map(|(i, v)| (place[i.0], place[v.0])).collect();
@@ -292,7 +300,7 @@ impl Graph {
             if let Op::Red { absolute, .. } = &mut op {
                 *absolute = tolerances;
             }
-            place[k] = graph.push(node.label.clone(), op);
+            place[k] = graph.place(node.label.clone(), op, node.since);
             if k == last {
                 tolerances = Some(graph.input("atol"));
             }
@@ -303,7 +311,8 @@ impl Graph {
         graph
     }
 
-    /// `steps` steps in a row as one, each with its error estimate where there is one.
+    /// `steps` steps in a row as one, each with its error estimate where there is one; every node is computed as soon as it can
+    /// be.
     pub fn repeat(&self, steps: usize) -> Graph {
         let one = self;
         let mut graph = Graph::new(one.name.clone());
@@ -369,7 +378,7 @@ impl Graph {
                     }
                     _ => renamed(&node.op, &place),
                 };
-                place[k] = graph.push(node.label.clone(), op);
+                place[k] = graph.place(node.label.clone(), op, node.since);
             }
             for (m, target) in which.iter().enumerate() {
                 if link < starts[m] || link >= links[target.0] {
@@ -388,9 +397,14 @@ impl Graph {
                 taken[m] = until;
             }
         }
-        graph.next = self.next.iter().map(|(i, v)| (place[i.0], place[v.0])).collect();
-        graph.solution = self.solution.map(|v| place[v.0]);
+        graph.end_like(self, &place);
         graph
+    }
+
+    /// The ends of `other`, whose nodes are called as `place` says.
+    pub(crate) fn end_like(&mut self, other: &Graph, place: &[Value]) {
+        self.next = other.next.iter().map(|(i, v)| (place[i.0], place[v.0])).collect();
+        self.solution = other.solution.map(|v| place[v.0]);
     }
 
     /// The linear combinations with terms from more than one link.
@@ -444,7 +458,8 @@ impl Graph {
     }
 }
 
-fn renamed(op: &Op, place: &[Value]) -> Op {
+/// The operation with the vectors that it reads called as `place` says.
+pub(crate) fn renamed(op: &Op, place: &[Value]) -> Op {
     match op {
         Op::Input => Op::Input,
         Op::Rhs { step, c, x } => Op::Rhs { step: *step, c: *c, x: place[x.0] },

@@ -11,7 +11,7 @@ use crate::{DeviceStepper, Error, Method, Result, System, Variant};
 pub struct Settings {
     /// One of [`METHODS`](crate::METHODS).
     pub method: String,
-    /// How the method becomes kernels.
+    /// How the method becomes kernels; [`Variant::Auto`] without a trial, see [`DeviceStepper::untried`].
     pub variant: Variant,
     /// What is computed with.
     pub precision: Precision,
@@ -26,7 +26,7 @@ impl Default for Settings {
         let options = Options::default();
         Settings {
             method: "dopri54".into(),
-            variant: Variant::Fused,
+            variant: Variant::Auto,
             precision: Precision::F64,
             options,
             every_step: false,
@@ -92,7 +92,7 @@ fn typed<T: Real>(
     let method = Method::named(&settings.method)?;
     // The estimate of the error is work that steps of a fixed size do not need.
     let method = if settings.options.fixed_step.is_some() { method.without_error() } else { method };
-    let mut stepper = DeviceStepper::<T>::new(context, &method, system, settings.variant)?;
+    let mut stepper = DeviceStepper::<T>::untried(context, &method, system, settings.variant)?;
     let (mut t, mut y) = (vec![*t0], y0.to_vec());
     let mut keep = |time: f64, values: &[T]| {
         t.push(time);

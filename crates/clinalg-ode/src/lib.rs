@@ -6,7 +6,7 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
-mod choose;
+pub mod choose;
 mod dense;
 pub mod device;
 mod draw;
@@ -34,9 +34,10 @@ mod stream;
 pub mod tableau;
 mod text;
 mod tile;
+mod transform;
 mod wavefront;
 
-pub use device::{DeviceOptions, DeviceStepper};
+pub use device::{DeviceOptions, DeviceStepper, Timing};
 pub use error::{Error, Result};
 pub use function::Function;
 pub use graph::Graph;

@@ -378,6 +378,12 @@ impl Method {
         Method { graph: self.graph.without_error(), order: self.order, error_order: None, inputs }
     }
 
+    /// The method with its right-hand sides recovered from stages ([`Graph::recover_stages`] with [`RECOVERY_WEIGHT`]): fewer
+    /// words moved where each link has one right-hand side, and solutions that differ by rounding.
+    pub fn with_stage_recovery(&self) -> Method {
+        Method { graph: self.graph.recover_stages(RECOVERY_WEIGHT), inputs: self.inputs.clone(), ..*self }
+    }
+
     /// The method with an absolute tolerance for each component in its error estimate; the method itself where it has that
     /// already, or has no estimate. [`Options::absolute_each`](crate::integrate::Options::absolute_each) are the tolerances.
     pub fn with_tolerances(&self) -> Method {
@@ -388,6 +394,10 @@ impl Method {
         Method { graph: self.graph.with_tolerances(), inputs, ..self.clone() }
     }
 }
+
+/// By how much [`Method::with_stage_recovery`] lets rounding errors of a stage grow in a right-hand side, in units of the
+/// stage over h.
+pub const RECOVERY_WEIGHT: f64 = 1000.0;
 
 /// Length of the interval, in steps, that the nodes of [`Method::peer`] fill.
 pub const PEER_SPREAD: f64 = 2.0;

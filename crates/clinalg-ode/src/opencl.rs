@@ -1,9 +1,12 @@
 //! OpenCL C for the kernels of a plan.
 //!
 //! A kernel computes all operations of its group for all fields of a grid point. On GPUs an item has one point. On
-//! processors an item has a run of points, cut at rows; inside a row neighbours are at fixed distances, so that the loop
-//! becomes vector code. Contraction is off and sums keep their order, so that every variant gives the same bits.
+//! processors an item has a run of points, in blocks. Where rows are long, loops go along rows; where they are short, over whole
+//! blocks, and what stands for a neighbour beyond the end of a row is chosen after both were read: either way neighbours are
+//! at fixed distances, so that the loops become vector code. Contraction is off and sums keep their order, so that every
+//! variant gives the same bits.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 use std::marker::PhantomData;
 
@@ -15,6 +18,7 @@ use crate::graph::{Coefficient, Op, Value};
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, Layout, Side, System};
 use crate::snippet;
+use crate::tile::distance;
 
 /// The source of the kernel `name` of a group. Each has a file of its own: PoCL goes through all kernels of a program to
 /// build one.
@@ -78,6 +82,17 @@ impl<T: Real> Writer<'_, T> {
         text.push_str(
             "inline REAL power(const REAL x, const int n)\n{\n    REAL r = x;\n    for (int k = 1; k < n; k++)\n        r = r * x;\n    return r;\n}\n",
         );
+        if self.shape == Shape::Cpu {
+            text.push_str(
+                "#define PAST8(v, p) vstore8(v, 0, p)
+#ifdef __has_builtin
+#if __has_builtin(__builtin_nontemporal_store)
+#undef PAST8
+#define PAST8(v, p) __builtin_nontemporal_store((REAL8)(v), (__global REAL8 *)(p))
+#endif
+#endif\n",
+            );
+        }
         if let Some(snippet) = &self.system.snippet {
             text.push_str(&snippet::functions(self.system, snippet));
         }
@@ -168,18 +183,56 @@ impl<T: Real> Writer<'_, T> {
         terms.iter().enumerate().map(term).collect::<Vec<_>>().join(" + ")
     }
 
-    /// Adds what field `f` of a point contributes to the norm of the error.
-    pub(crate) fn measure(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
+    /// The error of field `f` of a point over what is allowed.
+    pub(crate) fn ratio(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
         let Op::Red { error, from, to, absolute } = self.plan.graph().node(v).op else {
             unreachable!("only norms are measured")
         };
         let absolute = absolute.map_or("absolute".into(), |a| name(a, f));
         let size = format!("fmax(fabs({}), fabs({}))", name(from, f), name(to, f));
+        format!("fabs({} / ({absolute} + relative * {size}))", name(error, f))
+    }
+
+    /// Adds what field `f` of a point contributes to the norm of the error.
+    pub(crate) fn measure(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
+        let ratio = self.ratio(v, f, name);
         format!(
-            "const REAL q{n}_{f} = fabs({} / ({absolute} + relative * {size}));\nsum{n} = largest ? LARGER(sum{n}, q{n}_{f}) : sum{n} + q{n}_{f} * q{n}_{f};",
-            name(error, f),
+            "const REAL q{n}_{f} = {ratio};\nsum{n} = largest ? LARGER(sum{n}, q{n}_{f}) : sum{n} + q{n}_{f} * q{n}_{f};",
             n = v.0
         )
+    }
+
+    /// Adds up for the norm `v` the ratios that a processor left in the arrays `ratio0`, `ratio1`, ... from entry `from` to `to`, in lanes by
+    /// their distance from the first: a sum in the order of the points would not become vector code.
+    pub(crate) fn add_ratios(&self, v: Value, from: &str, to: &str) -> String {
+        let mut text = String::from("{\nREAL lanes[8];\nfor (int l = 0; l < 8; l++)\nlanes[l] = ZERO;\n");
+        for f in 0..self.system.fields.len() {
+            for (when, next) in [("largest", "LARGER(lanes[l], r)"), ("!largest", "lanes[l] + r * r")] {
+                write!(
+                    text,
+                    "if ({when}) {{
+int k = {from};
+for (; k + 8 <= {to}; k += 8)
+for (int l = 0; l < 8; l++) {{
+const REAL r = ratio{f}[k + l];
+lanes[l] = {next};
+}}
+for (int l = 0; k < {to}; k++, l++) {{
+const REAL r = ratio{f}[k];
+lanes[l] = {next};
+}}
+}}\n"
+                )
+                .expect("text grows");
+            }
+        }
+        writeln!(
+            text,
+            "for (int l = 0; l < 8; l++)\nsum{n} = largest ? LARGER(sum{n}, lanes[l]) : sum{n} + lanes[l];\n}}",
+            n = v.0
+        )
+        .expect("text grows");
+        text
     }
 
     /// The sums of norms over a work-group, as entries of the partial sums: each norm's from its first one on, at `place`.
@@ -239,50 +292,113 @@ impl<T: Real> Writer<'_, T> {
                 line(&format!("    if (p < {end}) {{"));
                 line("        const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
                 line(&row);
-                line(&self.point(false));
+                line(&self.point(Place::Edge));
                 line("    }");
                 line(&Self::tree(&norms, &format!("{entry}get_group_id(0)")));
             }
-            Shape::Cpu if !sums.is_empty() => {
-                line(&format!("#define LANES {}", dense::LANES));
-                line("    const size_t item = get_global_id(0), items = get_global_size(0);");
-                line("    const idx end = (idx)part_start((size_t)POINTS, item + 1, items);");
-                line("    for (idx at = (idx)part_start((size_t)POINTS, item, items); at < end; at += LANES) {");
-                sums.iter().for_each(|s| line(&s.processor()));
-                line("        const int count = (int)min((idx)LANES, end - at);");
-                line("        for (int k = 0; k < count; k++) {");
-                line("            const idx p = at + k;");
-                line("            const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
-                line(&row);
-                line(&self.point(false));
-                line("        }\n    }");
-                line(&Self::leaves(&norms, "item"));
-            }
             Shape::Cpu => {
                 line("    const size_t item = get_global_id(0), items = get_global_size(0);");
-                line(&format!("    const idx end = {first}(idx)part_start({count}, item + 1, items);"));
-                line(&format!("    for (idx at = {first}(idx)part_start({count}, item, items); at < end;) {{"));
-                line("        const idx line = at / NX, iy = line % NY, iz = line / NY;");
-                line("        const idx first = at - line * NX, last = min(NX, first + (end - at));");
-                line(&row);
-                let (low, high) = self.reach();
-                line(&format!(
-                    "        const idx from = clamp((idx){low}, first, last), to = clamp(NX - {high}, from, last);"
-                ));
-                for (start, stop, inner) in [("first", "from", false), ("from", "to", true), ("to", "last", false)] {
-                    if !inner && self.offsets().is_empty() {
-                        continue;
-                    }
-                    line(&format!("        for (idx ix = {start}; ix < {stop}; ix++) {{"));
-                    line("            const idx p = line * NX + ix;");
-                    line(&self.point(inner));
-                    line("        }");
+                line(&format!("    const idx stop = {first}(idx)part_start({count}, item + 1, items);"));
+                if !norms.is_empty() {
+                    (0..self.system.fields.len()).for_each(|f| line(&format!("    REAL ratio{f}[{BLOCK}];")));
                 }
-                line("        at += last - first;\n    }");
+                let past: Vec<Value> = self.group.writes.iter().copied().filter(|v| self.goes_past(*v)).collect();
+                let fields = self.system.fields.len();
+                past.iter().for_each(|v| line(&format!("    REAL past{}[{}];", v.0, BLOCK * fields)));
+                line(&format!("    for (idx block = {first}(idx)part_start({count}, item, items); block < stop;) {{"));
+                line(&format!("        const idx end = min(block + {BLOCK}, stop);"));
+                line(&if !sums.is_empty() {
+                    self.lanes(&sums)
+                } else if self.offsets().is_empty() || flat(self.system) {
+                    self.block()
+                } else {
+                    self.rows()
+                });
+                norms.iter().for_each(|(v, _)| line(&self.add_ratios(*v, "0", "(int)(end - block)")));
+                past.iter().for_each(|v| line(&self.send_past(*v)));
+                line("        block = end;\n    }");
                 line(&Self::leaves(&norms, &format!("{entry}item")));
             }
         }
         line("}");
+    }
+
+    /// The points of a processor's block for sums over all points, some at a time.
+    fn lanes(&self, sums: &[Sums<'_, T>]) -> String {
+        let sums: String = sums.iter().map(Sums::processor).collect();
+        format!(
+            "#define LANES {}
+for (idx at = block; at < end; at += LANES) {{
+{sums}
+const int count = (int)min((idx)LANES, end - at);
+for (int k = 0; k < count; k++) {{
+const idx p = at + k;
+const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;
+{}{}}}
+}}",
+            dense::LANES,
+            self.row(),
+            self.point(Place::Edge)
+        )
+    }
+
+    /// The points of a processor's block along the rows.
+    fn rows(&self) -> String {
+        let (low, high) = self.reach();
+        let mut text = format!(
+            "for (idx at = block; at < end;) {{
+const idx line = at / NX, iy = line % NY, iz = line / NY;
+const idx first = at - line * NX, last = min(NX, first + (end - at));
+{}const idx from = clamp((idx){low}, first, last), to = clamp(NX - {high}, from, last);\n",
+            self.row()
+        );
+        let parts = [("first", "from", Place::Edge), ("from", "to", Place::Row), ("to", "last", Place::Edge)];
+        for (start, stop, place) in parts {
+            let scalar = if place == Place::Edge { SCALAR } else { "" };
+            write!(
+                text,
+                "{scalar}for (idx ix = {start}; ix < {stop}; ix++) {{\nconst idx p = line * NX + ix;\n{}}}\n",
+                self.point(place)
+            )
+            .expect("text grows");
+        }
+        text.push_str("at += last - first;\n}");
+        text
+    }
+
+    /// The points of a processor's block in one loop, those whose neighbours would not be in memory before and after.
+    fn block(&self) -> String {
+        let mut text = String::new();
+        let far = if self.offsets().is_empty() { 0 } else { distance(self.system) };
+        if far > 0 {
+            write!(
+                text,
+                "const idx from = clamp((idx){far}, block, end), to = clamp(POINTS - (idx){far}, from, end);
+for (int part = 0; part < 2; part++) {{
+const idx begin = part ? to : block, past = part ? end : from;
+{SCALAR}for (idx p = begin; p < past; p++) {{
+const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;
+{}{}}}
+}}\n",
+                self.row(),
+                self.point(Place::Edge)
+            )
+            .expect("text grows");
+        } else {
+            text.push_str("const idx from = block, to = end;\n");
+        }
+        write!(
+            text,
+            "const uint ix0 = (uint)(from % NX);
+const int count = (int)(to - from);
+for (int s = 0; s < count; s++) {{
+const idx p = from + s;
+const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX / NY;
+{}}}",
+            self.point(Place::Plane)
+        )
+        .expect("text grows");
+        text
     }
 
     /// The sums over all points of the group's right-hand sides.
@@ -338,8 +454,8 @@ impl<T: Real> Writer<'_, T> {
         }
     }
 
-    /// All operations at one point; `inner` where no neighbour along x is outside.
-    fn point(&self, inner: bool) -> String {
+    /// All operations at one point.
+    fn point(&self, place: Place) -> String {
         let graph = self.plan.graph();
         let fields = self.system.fields.len();
         let mut text = String::new();
@@ -352,8 +468,11 @@ impl<T: Real> Writer<'_, T> {
         columns.sort_unstable();
         columns.dedup();
         for d in columns {
-            let x = if inner { format!("ix + ({d})") } else { self.neighbour(0, d) };
-            line(format!("const idx {} = {x};", column_name(d)));
+            match place {
+                Place::Edge => line(format!("const idx {} = {};", column_name(d), self.neighbour(0, d))),
+                Place::Row => line(format!("const idx {} = ix + ({d});", column_name(d))),
+                Place::Plane => {}
+            }
         }
         // Pointwise values; what only a right-hand side reads is read there.
         let pointwise = |v: &Value| {
@@ -371,12 +490,26 @@ impl<T: Real> Writer<'_, T> {
             match &graph.node(*v).op {
                 Op::Input => {}
                 Op::Rhs { x, .. } => {
-                    let read = |field: usize, offset: [i32; 3]| {
-                        let (row, column) = (row_name(offset[1], offset[2]), column_name(offset[0]));
-                        self.get(&self.buffer(*x), &format!("{row} + {column}"), field)
+                    let buffer = self.buffer(*x);
+                    let known = RefCell::new(Vec::new());
+                    let read = |field: usize, offset: [i32; 3]| match place {
+                        Place::Plane => {
+                            let at = |far: i64| self.get(&buffer, &format!("(p + ({far}))"), field);
+                            self.beside(*x, field, offset, &known, &at)
+                        }
+                        _ => {
+                            let (row, column) = (row_name(offset[1], offset[2]), column_name(offset[0]));
+                            self.get(&buffer, &format!("{row} + {column}"), field)
+                        }
+                    };
+                    let inside = |axis: usize| match place {
+                        Place::Edge => false,
+                        Place::Row => axis == 0,
+                        Place::Plane => axis != 0,
                     };
                     for f in 0..fields {
-                        let value = self.derivative(f, v.0, &|axis| inner && axis == 0, &read);
+                        let value = self.derivative(f, v.0, &inside, &read);
+                        known.borrow_mut().drain(..).for_each(&mut line);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
                 }
@@ -387,16 +520,111 @@ impl<T: Real> Writer<'_, T> {
                 }
                 Op::Red { .. } => {
                     for f in 0..fields {
-                        line(self.measure(*v, f, &plain_name));
+                        line(match self.shape {
+                            Shape::Gpu => self.measure(*v, f, &plain_name),
+                            Shape::Cpu => format!("ratio{f}[p - block] = {};", self.ratio(*v, f, &plain_name)),
+                        });
                     }
                 }
             }
         }
         for v in &self.group.writes {
             let names: Vec<String> = (0..fields).map(|f| plain_name(*v, f)).collect();
-            line(self.put(&self.buffer(*v), "p", &names));
+            if self.shape == Shape::Cpu && self.goes_past(*v) {
+                for (f, name) in names.iter().enumerate() {
+                    let at = match self.system.layout {
+                        Layout::Interleaved => format!("(p - block) * {fields} + {f}"),
+                        Layout::FieldWise => format!("{} + (p - block)", f * BLOCK),
+                    };
+                    line(format!("past{}[{at}] = {name};", v.0));
+                }
+            } else {
+                line(self.put(&self.buffer(*v), "p", &names));
+            }
         }
         text
+    }
+
+    /// Whether a processor stores a vector past the caches, a block at a time: it does not fit them, and no line of it is read
+    /// before by the same kernel.
+    fn goes_past(&self, v: Value) -> bool {
+        let large = self.system.components() * size_of::<T>() >= PAST_BYTES;
+        let aligned = self.system.layout == Layout::Interleaved || self.system.grid.points().is_multiple_of(8);
+        let place = self.plan.place(v);
+        large && aligned && !self.in_blocks() && self.group.reads.iter().all(|r| self.plan.place(*r) != place)
+    }
+
+    /// Stores what a block has of such a vector.
+    fn send_past(&self, v: Value) -> String {
+        let fields = self.system.fields.len();
+        // Parts of the block that stand together: how many values, where in the block and where in the vector.
+        let parts: Vec<(usize, usize, String)> = match self.system.layout {
+            Layout::Interleaved => vec![(fields, 0, format!("block * {fields}"))],
+            Layout::FieldWise => (0..fields).map(|f| (1, f * BLOCK, format!("{f} * POINTS + block"))).collect(),
+        };
+        let (buffer, n) = (self.buffer(v), v.0);
+        let part = |(values, from, to): &(usize, usize, String)| {
+            format!(
+                "{{
+const int count = (int)(end - block) * {values};
+__global REAL *target = {buffer} + {to};
+int k = 0;
+for (; k + 8 <= count; k += 8)
+PAST8(vload8(0, past{n} + {from} + k), target + k);
+for (; k < count; k++)
+target[k] = past{n}[{from} + k];
+}}\n"
+            )
+        };
+        parts.iter().map(part).collect()
+    }
+
+    /// The neighbour of a point at an offset, in a loop over a plane where all neighbours are in memory, though maybe in other
+    /// rows: `at` reads field `field` of the point so many points further. What has to be known for it is added to
+    /// `known`; it is read before it is chosen, because only then the loop becomes vector code.
+    pub(crate) fn beside(
+        &self,
+        x: Value,
+        field: usize,
+        [dx, dy, _]: [i32; 3],
+        known: &RefCell<Vec<String>>,
+        at: &dyn Fn(i64) -> String,
+    ) -> String {
+        let n = self.system.grid.n[0] as i64;
+        let row = i64::from(dy) * n;
+        let d = i64::from(dx);
+        let side = usize::from(dx > 0);
+        let reach = d.abs();
+        // Columns from which the neighbour is outside, and how far what stands for it is from the point.
+        let others: Vec<(i64, i64)> = match &self.system.bounds[0][side] {
+            Bound::Value(_) => Vec::new(),
+            bound => (0..reach)
+                .map(|j| {
+                    let other = match bound {
+                        Bound::Mirror => reach - 2 * j,
+                        Bound::Periodic => n - reach,
+                        _ => -j,
+                    };
+                    if side == 0 { (j, other) } else { (n - 1 - j, -other) }
+                })
+                .collect(),
+        };
+        if reach == 0 {
+            return at(row);
+        }
+        let name = format!("m{}_{field}_{}_{}", x.0, signed(dx), signed(dy));
+        let mut known = known.borrow_mut();
+        let declared = format!("const REAL {name} = ");
+        if !known.iter().any(|line| line.starts_with(&declared)) {
+            known.push(format!("const REAL {name}_in = {};", at(d + row)));
+            let mut choice = String::new();
+            for (j, (column, other)) in others.iter().enumerate() {
+                known.push(format!("const REAL {name}_{j} = {};", at(other + row)));
+                choice.push_str(&format!("ix == {column} ? {name}_{j} : "));
+            }
+            known.push(format!("{declared}{choice}{name}_in;"));
+        }
+        name
     }
 
     /// The formula of field `f` as the right-hand side `node`; `read` reads a neighbour, `inside` names the axes along which
@@ -471,6 +699,34 @@ impl<T: Real> Writer<'_, T> {
         }
         format!("({text}{})", read(field, offset))
     }
+}
+
+/// Where a loop is that computes points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Anywhere.
+    Edge,
+    /// Inside a row: no neighbour along x is outside.
+    Row,
+    /// Inside a plane: no neighbour along y is outside; `ix` is the column.
+    Plane,
+}
+
+/// Points of a block of a processor.
+const BLOCK: usize = 512;
+
+/// Bytes of a vector from which processors store past the caches.
+const PAST_BYTES: usize = 32 << 20;
+
+/// Keeps a loop over few points from becoming vector code, which would take long to compile.
+pub(crate) const SCALAR: &str = "#pragma clang loop vectorize(disable)\n";
+
+/// Points of a row from which on loops go along rows.
+const LONG_ROW: usize = 256;
+
+/// Whether loops of processors go over planes, because rows are too short for them.
+pub(crate) fn flat(system: &System) -> bool {
+    system.grid.dims == 2 && system.grid.n[0] < LONG_ROW && system.snippet.is_none() && !system.is_dense()
 }
 
 /// How a neighbour's value is read: field and offset.

@@ -17,7 +17,8 @@ pub enum Variant {
     /// One kernel for each operation.
     Basic,
     /// One kernel for each link: right-hand sides that are independent of each other with all linear combinations and
-    /// reductions that need nothing later. Linear combinations are split so that the fewest words are moved.
+    /// reductions that need nothing later. Linear combinations are split, and cloned into later links, so that the fewest
+    /// words are moved.
     Fused,
     /// Several links in one kernel: tiles along the index of grid points, computed with as much of their neighbours as they
     /// need.
@@ -214,7 +215,12 @@ impl Plan {
     /// The fused schedule whose linear combinations are split from the links `starts` on, one for each of
     /// [`Graph::splittable`]; a combination with a start at or after its own link is gathered there.
     pub fn fused(graph: &Graph, starts: &[usize]) -> Plan {
-        Plan::by_links(graph.split(starts), Variant::Fused)
+        Plan::linked(graph.split(starts))
+    }
+
+    /// The fused schedule of a graph as it is: a kernel for each link.
+    pub fn linked(graph: Graph) -> Plan {
+        Plan::by_links(graph, Variant::Fused)
     }
 
     /// The fused schedule of `steps` steps in a row.
@@ -223,7 +229,7 @@ impl Plan {
     /// When `steps` is 0.
     pub fn wavefront(graph: &Graph, steps: usize) -> Plan {
         assert!(steps > 0, "steps of a wavefront");
-        let one = Plan::best(graph).graph;
+        let one = Plan::mixed(graph).graph;
         Plan::by_links(if steps > 1 { one.repeat(steps) } else { one }, Variant::Wavefront)
     }
 
@@ -239,6 +245,20 @@ impl Plan {
         Plan::of(graph, variant, groups)
     }
 
+    /// The transformations that lead to the fused schedule, each with its name and the fused schedule of the graph that it
+    /// gives: every linear combination gathered in its own link, which is the method as it is written; every right-hand side
+    /// scattered to its sums as soon as it is known; the mix that moves the fewest words; linear combinations cloned.
+    pub fn transformations(graph: &Graph) -> Vec<(&'static str, Plan)> {
+        let mixed = Plan::mixed(graph);
+        let cloned = mixed.clone().cloned();
+        vec![
+            ("gathered", Plan::gather(graph)),
+            ("scattered", Plan::scatter(graph)),
+            ("mixed", mixed),
+            ("cloned", cloned),
+        ]
+    }
+
     /// The fused schedule that gathers every linear combination in its own link.
     pub fn gather(graph: &Graph) -> Plan {
         Plan::fused(graph, &vec![usize::MAX; graph.splittable().len()])
@@ -251,7 +271,27 @@ impl Plan {
 
     /// The fused schedule that moves the fewest words.
     fn best(graph: &Graph) -> Plan {
+        Plan::mixed(graph).cloned()
+    }
+
+    /// The mix of gathering and scattering that moves the fewest words.
+    fn mixed(graph: &Graph) -> Plan {
         Plan::search(graph, &|plan: &Plan| (plan.words(), plan.buffers))
+    }
+
+    /// The fused schedule with linear combinations cloned into later links for as long as that saves words.
+    fn cloned(self) -> Plan {
+        let mut best = self;
+        loop {
+            let graph = &best.graph;
+            let all = (0..graph.nodes().len()).map(Value).flat_map(|v| {
+                graph.clone_links(v).into_iter().map(move |link| Plan::linked(graph.clone_into(v, link)))
+            });
+            match all.min_by_key(|plan| (plan.words(), plan.buffers)) {
+                Some(plan) if plan.words() < best.words() => best = plan,
+                _ => return best,
+            }
+        }
     }
 
     /// The fused schedule for which `price` is least.
@@ -490,6 +530,50 @@ mod tests {
             println!("{name}: {w:?}");
             assert!(w[3] <= w[1] && w[3] <= w[2] && w[3] < w[0] || name == "euler", "{name}: {w:?}");
         }
+    }
+
+    #[test]
+    fn the_worked_example() {
+        // Links of the classical method: 3 + 5 + 5 + 3 words, where sums are scattered.
+        let method = Method::named("rk4").unwrap();
+        let plan = Plan::new(method.graph(), Variant::Fused);
+        let words: Vec<_> = plan.groups().iter().map(|g| (g.reads.len(), g.writes.len())).collect();
+        assert_eq!(words, [(1, 2), (3, 2), (3, 2), (2, 1)]);
+        // Recovered: only stages are stored, 2 + 3 + 3 + 5 words.
+        let recovered = method.with_stage_recovery();
+        let plan = Plan::gather(recovered.graph());
+        let words: Vec<_> = plan.groups().iter().map(|g| (g.reads.len(), g.writes.len())).collect();
+        assert_eq!(words, [(1, 1), (2, 1), (2, 1), (4, 1)]);
+        let text = recovered.graph().to_text();
+        // y' = (-y + X2 + 2 X3 + X4) / 3 + h F4 / 6.
+        let last = text.lines().find(|l| l.contains("y' =")).unwrap();
+        let numbers: Vec<f64> = last.split_whitespace().filter_map(|w| w.parse().ok()).skip(1).collect();
+        let expected = [-1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
+        assert_eq!(numbers.len(), 5, "{last}");
+        assert!(numbers.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{last}");
+    }
+
+    #[test]
+    fn words_of_transformed_graphs() {
+        for name in METHODS {
+            let method = Method::named(name).unwrap();
+            let all = Plan::transformations(method.graph());
+            let words: Vec<_> = all.iter().map(|(_, plan)| plan.words()).collect();
+            let recovered = method.with_stage_recovery();
+            let after: Vec<_> = Plan::transformations(recovered.graph()).iter().map(|(_, plan)| plan.words()).collect();
+            println!("{name}: {words:?}, recovered {after:?}, weight {:.1}", recovered.graph().weight());
+            assert!(words[2] <= words[0].min(words[1]) && words[3] <= words[2], "{name}");
+            // What the kernels compute, clones counted, is one kernel a link and the same operations.
+            assert_eq!(all[3].1.groups().len(), all[0].1.groups().len(), "{name}");
+        }
+        let recovered = |name: &str| {
+            let method = Method::named(name).unwrap().with_stage_recovery();
+            Plan::new(method.graph(), Variant::Fused).words()
+        };
+        // By hand for dopri54: links read y and the stages so far and write one, 2 + 3 + 4 + 5 + 6 + 7 + 7; published counts
+        // without the shared last stage are 35, and 39 without recovery.
+        assert!(recovered("dopri54") <= 34);
+        assert_eq!(recovered("rk4"), 13);
     }
 
     #[test]

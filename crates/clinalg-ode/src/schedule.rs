@@ -4,7 +4,7 @@ use clinalg::runtime::{Kernel, Range};
 use clinalg::{Context, Real, Shape};
 
 use crate::device::{DeviceOptions, interned, interned_name};
-use crate::graph::{Graph, Value};
+use crate::graph::{Graph, Op, Value};
 use crate::method::Method;
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::System;
@@ -258,27 +258,25 @@ impl Outline {
                 }
                 (Shape::Cpu, Variant::Grid) => vec![Tile { links, items: 1, points: 256 + 2 * links, rows: 0 }],
                 (Shape::Cpu, _) => {
-                    let points = 1024.max(8 * distance(system) * links);
-                    vec![Tile { links, items: 1, points, rows: 0 }]
+                    let points = LEAST_POINTS.max(8 * distance(system) * links);
+                    [1, 2, 4].map(|times| Tile { links, items: 1, points: times * points, rows: 0 }).to_vec()
                 }
             };
             let fits = |tile: &Tile| plan.groups().iter().all(|group| fits::<T>(target, &plan, group, system, tile));
             let chosen = tiles.into_iter().filter(fits);
             all.extend(chosen.filter_map(|tile| Outline::tiled(target, plan.clone(), system, tile)));
         }
-        let rhs = graph.rhs_count() as f64;
-        all.sort_by(|a, b| a.price(rhs).total_cmp(&b.price(rhs)));
+        let work = work(target, graph, system);
+        all.sort_by(|a, b| a.price(work).total_cmp(&b.price(work)));
         all
     }
 
-    /// Words that a step moves, or what its work weighs where that is more, for `rhs` evaluations a step.
-    pub(crate) fn price(&self, rhs: f64) -> f64 {
+    /// Words that a step moves, or what its work weighs where that is more; see [`work`].
+    pub(crate) fn price(&self, work: f64) -> f64 {
         match self.plan.variant() {
-            Variant::Wavefront => self.words.max(self.least),
-            variant if variant.tiled() => {
-                self.words.max(WORK * rhs * self.redundancy) + PER_KERNEL * self.parts.len() as f64
-            }
-            _ => self.words,
+            Variant::Wavefront => self.words.max(self.least).max(work),
+            variant if variant.tiled() => self.words.max(work * self.redundancy) + PER_KERNEL * self.parts.len() as f64,
+            _ => self.words.max(work),
         }
     }
 
@@ -384,8 +382,26 @@ impl Partials {
     }
 }
 
+/// What the operations of a step weigh, in words of a component moved. On a GPU evaluations count, on a processor all
+/// values that go through a core's own caches.
+pub(crate) fn work(target: &Target, graph: &Graph, system: &System) -> f64 {
+    match target.shape {
+        Shape::Gpu => WORK * graph.rhs_count() as f64,
+        Shape::Cpu => {
+            let reads = |op: &Op| match op {
+                Op::Rhs { .. } => system.offsets().len(),
+                op => op.reads().len(),
+            };
+            WORK_READ * graph.nodes().iter().map(|n| reads(&n.op)).sum::<usize>() as f64
+        }
+    }
+}
+
 /// Words that the work of one evaluation of a component weighs as much as, where values stay on the chip.
 const WORK: f64 = 1.1;
+
+/// The same of a value read from a core's caches (AMD EPYC, two cores, PoCL 3.1).
+const WORK_READ: f64 = 0.25;
 
 /// Rows of a strip where there are enough strips anyway: the last ones of a launch keep fewer units waiting.
 const MOST_ROWS: usize = 128;
@@ -444,7 +460,12 @@ fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, t
     let room = target.local_mem.saturating_sub(tree);
     match (target.shape, plan.variant()) {
         (Shape::Cpu, Variant::Grid) => true,
-        (Shape::Cpu, _) => tile.points <= MOST_POINTS,
+        (Shape::Cpu, _) => {
+            let vectors = most_arguments(plan, group) + plan.waiting(group);
+            let bytes = vectors * system.fields().len() * tile.points * word;
+            tile.points <= MOST_POINTS
+                && (bytes <= CACHE_BYTES || tile.points <= LEAST_POINTS.max(8 * distance(system)))
+        }
         (Shape::Gpu, Variant::Grid) => {
             let local = stream::local_bytes::<T>(plan, group, system, tile.items);
             let kept = stream::kept_values(plan, group, system) * word;
@@ -501,5 +522,9 @@ const LOCAL_BYTES: usize = 32 * 1024;
 /// Bytes of values that an item keeps at most for later links: registers.
 const KEPT_BYTES: usize = 512;
 
-/// Most points of an item's arrays on a processor.
+/// Most points of an item's arrays on a processor, and points up to which their bytes do not matter.
 const MOST_POINTS: usize = 16 * 1024;
+const LEAST_POINTS: usize = 1024;
+
+/// Bytes of an item's arrays on a processor: half of a core's second-level cache.
+const CACHE_BYTES: usize = 512 * 1024;

@@ -13,6 +13,7 @@
 //! On GPUs a work-group has a tile: values stay in registers, what neighbours read goes through local memory. On processors
 //! an item has a tile, with arrays of its own and loops along rows that become vector code.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::marker::PhantomData;
@@ -20,7 +21,7 @@ use std::marker::PhantomData;
 use clinalg::{Real, Shape};
 
 use crate::graph::{Op, Value};
-use crate::opencl::{Writer, column_name, row_name};
+use crate::opencl::{SCALAR, Writer, column_name, flat, row_name};
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, System};
 use crate::snippet;
@@ -394,16 +395,29 @@ impl<T: Real> Tile<'_, T> {
                         };
                         let inside = |axis: usize| axis == slow && (inner || closed) || axis == 0 && inner_row;
                         let value = self.base.derivative(f, v.0, &inside, &read);
+                        words.known.borrow_mut().drain(..).for_each(&mut line);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
                     Op::Lc { .. } => {
                         line(format!("const REAL n{}_{f} = {};", v.0, self.base.combination(*v, f, &here)))
                     }
+                    Op::Red { .. } if self.base.shape == Shape::Cpu => {
+                        line(format!("ratio{f}[s] = {};", self.base.ratio(*v, f, &here)));
+                    }
                     Op::Red { .. } => {
                         let own = self.phase.own.map_or("true".into(), |own| {
                             self.within(own, self.phase.window(self.d).0, (i64::MIN, i64::MAX))
                         });
-                        line(format!("if ({own}) {{\n{}\n}}", self.base.measure(*v, f, &here)));
+                        // A ring's last tile goes on at its beginning, which counts once.
+                        let once = match closed {
+                            true => {
+                                let Phase { origin, spacing, .. } = self.phase;
+                                let low = self.phase.window(self.d).0;
+                                format!(" && (idx)({origin} + {low}) + (idx)get_group_id(0) * {spacing} + s < POINTS")
+                            }
+                            false => String::new(),
+                        };
+                        line(format!("if ({own}{once}) {{\n{}\n}}", self.base.measure(*v, f, &here)));
                     }
                     Op::Input => {}
                 }
@@ -414,20 +428,8 @@ impl<T: Real> Tile<'_, T> {
                 line(format!("{} = n{}_{f};", (words.value)(*v, f), v.0));
             }
         }
-        let low = self.phase.window(self.d).0;
         for v in &nodes {
-            let mut when = None;
-            if self.base.group.writes.contains(v) {
-                let own = self.phase.own.unwrap_or((i64::MIN, i64::MAX));
-                when = Some(self.within(own, low, self.phase.span[q]));
-            } else if let Some((from, to)) = self.borders(*v, q) {
-                let (a, b) = self.phase.span[q];
-                when = Some(match from >= b || to <= a {
-                    true => "true".into(),
-                    false => format!("s < {} || s >= {}", from - low, to - low),
-                });
-            }
-            if let Some(when) = when {
+            if let Some(when) = self.stored(*v, q).filter(|_| !self.stored_apart(*v, q)) {
                 let names: Vec<String> = (0..self.fields()).map(|f| format!("n{}_{f}", v.0)).collect();
                 let store = self.base.put(&self.base.buffer(*v), "p", &names);
                 line(match when.as_str() {
@@ -437,6 +439,28 @@ impl<T: Real> Tile<'_, T> {
             }
         }
         text
+    }
+
+    /// When a vector made in link `q` of the phase is stored; `None` for never.
+    fn stored(&self, v: Value, q: usize) -> Option<String> {
+        let low = self.phase.window(self.d).0;
+        if self.base.group.writes.contains(&v) {
+            let own = self.phase.own.unwrap_or((i64::MIN, i64::MAX));
+            return Some(self.within(own, low, self.phase.span[q]));
+        }
+        let (from, to) = self.borders(v, q)?;
+        let (a, b) = self.phase.span[q];
+        Some(match from >= b || to <= a {
+            true => "true".into(),
+            false => format!("s < {} || s >= {}", from - low, to - low),
+        })
+    }
+
+    /// Whether a loop of its own stores the vector: on processors, where a condition would keep the loop that computes it from
+    /// becoming vector code.
+    fn stored_apart(&self, v: Value, q: usize) -> bool {
+        let asked = self.stored(v, q).is_some_and(|when| when != "true");
+        self.base.shape == Shape::Cpu && asked && self.kept().contains(&v)
     }
 
     /// Text that loads all fields of a vector at `p`.
@@ -531,7 +555,8 @@ impl<T: Real> Tile<'_, T> {
                 let i = arguments.iter().position(|v| *v == x).expect("an argument of the link");
                 format!("tile[{i}]")
             };
-            let words = Words { value: &value, neighbour: &neighbour, all: &all };
+            let known = RefCell::new(Vec::new());
+            let words = Words { value: &value, neighbour: &neighbour, all: &all, known: &known };
             let sides: &[bool] = if closed { &[true] } else { &[true, false] };
             for inner in sides {
                 if !closed {
@@ -617,11 +642,19 @@ impl<T: Real> Tile<'_, T> {
                 line(format!("REAL a{k}_{f}[{length}];"));
             }
         }
+        if !self.sums.is_empty() {
+            (0..fields).for_each(|f| line(format!("REAL ratio{f}[{length}];")));
+        }
         line(format!(
             "const idx first = (idx)({}) + (idx)get_global_id(0) * (idx)({});",
             self.phase.origin + low,
             self.phase.spacing
         ));
+        // Rows too short for loops of their own.
+        let plane = flat(system) && !closed;
+        if plane {
+            line("const uint ix0 = (uint)((first % NX + NX) % NX);".into());
+        }
         // Points from one relative to the window to another, those outside the grid left out; `s` counts from the window's
         // first, `p` is the point, `line` its row.
         let range = |from: i64, to: i64| match closed {
@@ -658,30 +691,81 @@ impl<T: Real> Tile<'_, T> {
             for v in self.waiting(q) {
                 beside(span.0, span.1, previous, v);
             }
+            let known = RefCell::new(Vec::new());
             let neighbour = |x: Value, field: usize, o: [i32; 3]| {
                 format!("a{}_{field}[s + (int)({} + {})]", slot[&x], row_name(o[1], o[2]), column_name(o[0]))
             };
             let all = |x: Value| format!("a{}_0", slot[&x]);
-            let words = Words { value: &array, neighbour: &neighbour, all: &all };
-            line(format!("{{\n{}\nfor (int at = begin; at < end;) {{", range(span.0, span.1)));
-            line(match closed {
-                true => "const idx begins = ((first + at) % POINTS + POINTS) % POINTS;".into(),
-                false => "const idx begins = first + at;".to_owned(),
-            });
-            line("const idx line = begins / NX, iy = line % NY, iz = line / NY, ix0 = begins - line * NX;".into());
-            line("const idx ix1 = min(NX, ix0 + (end - at));".into());
-            let (below, above) = self.base.reach();
-            line(format!("const idx from = clamp((idx){below}, ix0, ix1), to = clamp(NX - {above}, from, ix1);"));
-            let slow = slow_axis(system);
-            for (start, stop, inner_row) in [("ix0", "from", false), ("from", "to", true), ("to", "ix1", false)] {
-                line(format!("for (idx ix = {start}; ix < {stop}; ix++) {{"));
-                line("const idx p = line * NX + ix;\nconst int s = at + (int)(ix - ix0);".into());
-                // In the middle of a row nothing along x is outside; where x is the slowest axis that is all there is.
-                line(self.position_in_row(inner_row));
-                line(self.point(q, slow == 0 && inner_row, inner_row, &words));
-                line("}".into());
+            let words = Words { value: &array, neighbour: &neighbour, all: &all, known: &known };
+            if plane {
+                line(format!("{{\n{}", range(span.0, span.1)));
+                let far = self.d;
+                line(format!(
+                    "const int last = max(begin, end), from = (int)clamp((idx){far} - first, (idx)begin, (idx)last);"
+                ));
+                line(format!("const int to = (int)clamp(POINTS - (idx){far} - first, (idx)from, (idx)last);"));
+                line("for (int part = 0; part < 2; part++) {".into());
+                line(format!("{SCALAR}for (int s = part ? to : begin; s < (part ? last : from); s++) {{\n{point}"));
+                line("const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;".into());
+                line(self.position(false));
+                line(self.point(q, false, false, &words));
+                line("}\n}".into());
+                line(format!("for (int s = from; s < to; s++) {{\n{point}"));
+                line("const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX / NY;".into());
+                let beside = |x: Value, field: usize, o: [i32; 3]| {
+                    let at = |far: i64| format!("a{}_{field}[s + ({far})]", slot[&x]);
+                    self.base.beside(x, field, o, &known, &at)
+                };
+                line(self.point(q, true, false, &Words { neighbour: &beside, ..words }));
+                line("}\n}".into());
+            } else {
+                line(format!("{{\n{}\nfor (int at = begin; at < end;) {{", range(span.0, span.1)));
+                line(match closed {
+                    true => "const idx begins = ((first + at) % POINTS + POINTS) % POINTS;".into(),
+                    false => "const idx begins = first + at;".to_owned(),
+                });
+                line("const idx line = begins / NX, iy = line % NY, iz = line / NY, ix0 = begins - line * NX;".into());
+                line("const idx ix1 = min(NX, ix0 + (end - at));".into());
+                let (below, above) = self.base.reach();
+                line(format!("const idx from = clamp((idx){below}, ix0, ix1), to = clamp(NX - {above}, from, ix1);"));
+                let slow = slow_axis(system);
+                for (start, stop, inner_row) in [("ix0", "from", false), ("from", "to", true), ("to", "ix1", false)] {
+                    line(format!("for (idx ix = {start}; ix < {stop}; ix++) {{"));
+                    line("const idx p = line * NX + ix;\nconst int s = at + (int)(ix - ix0);".into());
+                    // In the middle of a row nothing along x is outside; where x is the slowest axis that is all there is.
+                    line(self.position_in_row(inner_row));
+                    line(self.point(q, slow == 0 && inner_row, inner_row, &words));
+                    line("}".into());
+                }
+                line("at += (int)(ix1 - ix0);\n}\n}".into());
             }
-            line("at += (int)(ix1 - ix0);\n}\n}".into());
+            // What is only stored in part, and the norm.
+            for v in self.nodes(*stage).into_iter().filter(|v| self.stored_apart(*v, q)) {
+                let names: Vec<String> = (0..fields).map(|f| array(v, f)).collect();
+                let store = self.base.put(&self.base.buffer(v), "p", &names);
+                let mut keep = |from: i64, to: i64| {
+                    if from < to {
+                        line(format!("{{\n{}", range(from, to)));
+                        line(format!("for (int s = begin; s < end; s++) {{\n{point}\n{store}\n}}\n}}"));
+                    }
+                };
+                match (self.base.group.writes.contains(&v), self.phase.own, self.borders(v, q)) {
+                    (true, Some(own), _) => keep(own.0.max(span.0), own.1.min(span.1)),
+                    (false, _, Some((from, to))) => {
+                        keep(span.0, from.min(span.1));
+                        keep(to.max(span.0), span.1);
+                    }
+                    _ => unreachable!("what is stored apart is stored in part"),
+                }
+            }
+            let red = |v: &Value| matches!(self.base.plan.graph().node(*v).op, Op::Red { .. });
+            if let Some(norm) = self.nodes(*stage).into_iter().find(red) {
+                // Each point once, also where a ring's last tile goes on at its beginning.
+                let (from, to) = self.phase.own.unwrap_or(span);
+                line(format!("{{\nconst int begin = (int)max((idx){}, -first);", from - low));
+                line(format!("const int end = (int)min((idx){}, POINTS - first);", to - low));
+                line(format!("{}}}", self.base.add_ratios(norm, "begin", "end")));
+            }
         }
         line(Writer::<T>::leaves(self.sums, "get_global_id(0)"));
         text.push_str("}\n");
@@ -712,4 +796,6 @@ struct Words<'a> {
     neighbour: &'a dyn Fn(Value, usize, [i32; 3]) -> String,
     /// The window's values of a vector that neighbours read, from the first.
     all: &'a dyn Fn(Value) -> String,
+    /// Lines that have to stand before what `neighbour` gave.
+    known: &'a RefCell<Vec<String>>,
 }

@@ -115,6 +115,7 @@ fn cases() -> Vec<(&'static [usize], Boundary, Layout)> {
         (&[64, 5], Copy, FieldWise),
         (&[3, 2, 4], Mirror, FieldWise),
         (&[9, 1, 30], Periodic, Interleaved),
+        (&[300, 4], Mirror, Interleaved),
     ]
 }
 
@@ -126,6 +127,61 @@ fn every_grid_boundary_and_layout() {
             compare::<f64>(&context, &method, &system(shape, boundary, Some(layout)), 1e-13);
         }
         compare::<f32>(&context, &method, &system(&[33, 4], Boundary::Mirror, None), 2e-5);
+    }
+}
+
+/// Vectors that processors store past their caches.
+#[test]
+fn vectors_larger_than_caches() {
+    let method = Method::named("heun2").unwrap();
+    for (shape, layout) in [(&[(1 << 21) + 13][..], Layout::Interleaved), (&[16, 1 << 17], Layout::FieldWise)] {
+        let near = if shape.len() == 1 { "[1]" } else { "[1,0]" };
+        let system = System::builder(Grid::unit(shape))
+            .field("u", format!("v - u{near}"))
+            .field("v", format!("u - v{near}"))
+            .layout(layout)
+            .build()
+            .unwrap();
+        let inputs = [start::<f64>(&system)];
+        let expected = steps(&mut Reference::new(&method, &system), &inputs, Norm::Max).1;
+        for context in contexts().iter().filter(|c| c.shape() == Shape::Cpu) {
+            for variant in [Variant::Basic, Variant::Fused] {
+                let mut stepper = DeviceStepper::<f64>::new(context, &method, &system, variant).unwrap();
+                assert!(stepper.sources().iter().any(|s| s.contains("PAST8(vload8")));
+                let got = steps(&mut stepper, &inputs, Norm::Max).1;
+                let off = got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(off < 1e-14, "{shape:?} {variant:?}: {off}");
+            }
+        }
+    }
+}
+
+/// Stages recovered: the same bits in every variant, and rounding away from the method as it is written.
+#[test]
+fn recovered_stages() {
+    let system = system(&[19, 9], Boundary::Mirror, None);
+    let inputs = [start::<f64>(&system)];
+    for name in ["rk4", "dopri54"] {
+        let plain = Method::named(name).unwrap();
+        let method = plain.with_stage_recovery();
+        let weight = method.graph().weight();
+        assert!(weight > 1.0 && weight < 1e4, "{weight}");
+        let expected = steps(&mut Reference::new(&plain, &system), &inputs, Norm::Max).1;
+        for context in contexts() {
+            let slow = context.device().kind == DeviceKind::Cpu && std::env::var_os("CLINALG_TEST_LONG").is_none();
+            if slow && name == "dopri54" {
+                continue;
+            }
+            let all = [Variant::Basic, Variant::Fused, Variant::Overlapped].map(|variant| {
+                let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, variant).unwrap();
+                steps(&mut stepper, &inputs, Norm::Max)
+            });
+            assert_eq!(all[0], all[1], "{name} fused {:?}", context.shape());
+            assert_eq!(all[0], all[2], "{name} overlapped {:?}", context.shape());
+            let off = all[0].1.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs().max(1.0));
+            let off = off.fold(0.0, f64::max);
+            assert!(off > 0.0 && off < 1e-14 * weight, "{name}: {off} with the weight {weight}");
+        }
     }
 }
 

@@ -115,6 +115,29 @@ fn tiles_give_the_bits_of_the_basic_kernels() {
     }
 }
 
+/// The mean square of the error counts every point once, also where tiles on a ring overlap their beginning.
+#[test]
+fn norms_by_mean_squares_agree() {
+    let method = Method::named("bs32").unwrap();
+    let rms = Tolerance { norm: Norm::Rms, ..TOLERANCE };
+    for (shape, boundary) in [(&[5, 61][..], Boundary::Mirror), (&[300], Boundary::Periodic)] {
+        let system = system(shape, boundary, Layout::Interleaved);
+        let y = system.sample(|f, [x, y, _]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y).sin() / 3.0);
+        for context in contexts() {
+            let norm = |variant, tile| {
+                let options = DeviceOptions { variant, steps: 1, tile };
+                let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+                stepper.set(std::slice::from_ref(&y)).unwrap();
+                stepper.trial(0.0, 0.02, &rms).unwrap().unwrap()
+            };
+            let expected = norm(Variant::Basic, None);
+            assert_eq!(norm(Variant::Fused, None).to_bits(), expected.to_bits());
+            let got = norm(Variant::Overlapped, Some(small(&context, Variant::Overlapped, 2)));
+            assert!((got - expected).abs() < 1e-13 * expected, "{shape:?} {got} {expected} {:?}", context.shape());
+        }
+    }
+}
+
 #[test]
 fn several_steps_and_vectors_of_earlier_ones() {
     for (name, variant, steps) in [
@@ -154,6 +177,11 @@ fn grids_of_every_shape_and_boundary() {
             let system = system(shape, boundary.clone(), *layout);
             let small = |v: &Variant| DeviceOptions { variant: *v, steps: 1, tile: Some(small(&context, *v, 2)) };
             compare(&context, &method, &system, &variants.iter().map(small).collect::<Vec<_>>());
+        }
+        // Processors go along rows as long as these.
+        if context.shape() == Shape::Cpu {
+            let options = DeviceOptions { variant: Overlapped, ..DeviceOptions::default() };
+            compare(&context, &method, &system(&[260, 40], Mirror, Interleaved), &[options]);
         }
     }
 }

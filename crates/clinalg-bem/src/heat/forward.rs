@@ -1,6 +1,7 @@
 //! Block forward elimination.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use clinalg::solve::{Operator, Report, Stop, inverse_definite};
 use clinalg::{Dense, Error, Real, Result, Vector, ops};
@@ -17,8 +18,8 @@ const PASSES: usize = 4;
 /// over the interval takes its share out of the second half. So all blocks are read, or on the fly computed, log2(steps) times
 /// instead of once for every step.
 #[derive(Debug)]
-pub struct Forward<'a, T: Real> {
-    matrix: &'a HeatOperator<T>,
+pub struct Forward<T: Real> {
+    matrix: Arc<HeatOperator<T>>,
     inverse: Dense<T>,
     /// Right-hand side and solution of one time step.
     step: [Vector<T>; 2],
@@ -26,6 +27,7 @@ pub struct Forward<'a, T: Real> {
     halves: BTreeMap<usize, [Vector<T>; 2]>,
     /// What a pass begins with and ends as, over all steps.
     work: Vector<T>,
+    residual: Vector<T>,
 }
 
 /// How an interval of `steps` steps is divided.
@@ -33,12 +35,12 @@ fn half(steps: usize) -> usize {
     steps.next_power_of_two() / 2
 }
 
-impl<'a, T: Real> Forward<'a, T> {
+impl<T: Real> Forward<T> {
     /// Inverts the diagonal block of V or D.
     ///
     /// # Errors
     /// [`Error::Shape`] for another operator; those of [`inverse_definite`]; [`Error::Allocation`].
-    pub fn new(matrix: &'a HeatOperator<T>) -> Result<Forward<'a, T>> {
+    pub fn new(matrix: &Arc<HeatOperator<T>>) -> Result<Forward<T>> {
         let (rows, _, steps) = matrix.block_shape();
         if !matrix.kind().is_symmetric() {
             let (expected, got) = ("the operator V or D".into(), format!("{:?}", matrix.kind()));
@@ -55,11 +57,12 @@ impl<'a, T: Real> Forward<'a, T> {
             }
         }
         Ok(Forward {
-            matrix,
+            matrix: matrix.clone(),
             inverse: inverse_definite(&matrix.block(0)?)?,
             step: [Vector::zeros(context, rows)?, Vector::zeros(context, rows)?],
             halves,
             work: Vector::zeros(context, rows * steps)?,
+            residual: Vector::zeros(context, rows * steps)?,
         })
     }
 
@@ -74,28 +77,44 @@ impl<'a, T: Real> Forward<'a, T> {
         tolerance: f64,
         progress: &mut dyn FnMut(usize),
     ) -> Result<(Vector<T>, Report)> {
-        let context = self.matrix.context();
-        let n = self.matrix.rows();
-        if !context.same(b.context()) {
-            return Err(Error::Context { argument: "b" });
+        let mut x = Vector::uninit(self.matrix.context(), self.matrix.rows())?;
+        let report = self.solve_into(b, &mut x, tolerance, progress)?;
+        Ok((x, report))
+    }
+
+    /// As [`Forward::solve`], with x in memory that is there. The former content of `x` is not used.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `b` or `x`; those of the products.
+    pub fn solve_into(
+        &mut self,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        tolerance: f64,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Report> {
+        let (n, steps) = (self.matrix.rows(), self.matrix.block_shape().2);
+        for (argument, vector) in [("b", b), ("x", &*x)] {
+            if !self.matrix.context().same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+            if vector.len() != n {
+                return Err(Error::Length { argument, expected: n, got: vector.len() });
+            }
         }
-        if b.len() != n {
-            return Err(Error::Length { argument: "b", expected: n, got: b.len() });
-        }
-        let mut x = Vector::zeros(context, n)?;
-        let mut residual = Vector::uninit(context, n)?;
-        ops::copy(b, &mut residual)?;
+        x.fill(T::zero())?;
+        ops::copy(b, &mut self.residual)?;
         let whole = ops::norm2(b)?.wide();
         let mut history = vec![if whole == 0.0 { 0.0 } else { 1.0 }];
         let mut stop = if whole == 0.0 { Some(Stop::Converged) } else { None };
         while stop.is_none() {
-            self.work.copy_from(&residual)?;
-            self.interval(0, self.matrix.block_shape().2, progress)?;
-            ops::update(T::one(), &self.work, T::one(), &mut x)?;
-            ops::copy(b, &mut residual)?;
-            self.matrix.apply(-T::one(), &x, T::one(), &mut residual)?;
+            self.work.copy_from(&self.residual)?;
+            self.interval(0, steps, progress)?;
+            ops::update(T::one(), &self.work, T::one(), x)?;
+            ops::copy(b, &mut self.residual)?;
+            self.matrix.apply(-T::one(), x, T::one(), &mut self.residual)?;
             let before = history.last().copied().unwrap_or(1.0);
-            let relative = ops::norm2(&residual)?.wide() / whole;
+            let relative = ops::norm2(&self.residual)?.wide() / whole;
             history.push(relative);
             stop = if !relative.is_finite() {
                 Some(Stop::NotFinite)
@@ -109,7 +128,7 @@ impl<'a, T: Real> Forward<'a, T> {
         }
         let (iterations, relative_residual) = (history.len() - 1, history.last().copied().unwrap_or(0.0));
         let stop = stop.unwrap_or(Stop::Converged);
-        Ok((x, Report { stop, iterations, relative_residual, history }))
+        Ok(Report { stop, iterations, relative_residual, history })
     }
 
     /// Makes the right-hand side in `work` the solution, in the steps from `first` to `first + steps - 1`; the share of earlier

@@ -15,7 +15,7 @@
 //! | [`Kind::Ks`] | nodes x triangles | alpha dG/dn_x |
 //! | [`Kind::D`] | nodes x nodes | -alpha^2 d^2 G / dn_x dn_y |
 //!
-//! Sources: Costabel 1990; Arnold and Noon 1987; Dohr, Zank and Steinbach 2019 (operators, boundary integral
+//! Sources: Costabel 1990; Arnold and Noon 1989; Dohr, Niino and Steinbach 2019 (operators, boundary integral
 //! equations); Sauter and Schwab 2011 (quadrature where triangles touch).
 
 pub mod data;
@@ -37,7 +37,7 @@ pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
 pub use forward::Forward;
-pub use handle::operator_handle;
+pub use handle::{forward_handle, operator_handle, opposite_handle};
 pub use opposite::Opposite;
 pub use potential::interior;
 pub use published::Algorithm;

@@ -1,6 +1,7 @@
 //! The operators on a device.
 
 use std::f64::consts::{LN_2, LOG2_E};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
 use clinalg::solve::Operator;
@@ -106,6 +107,8 @@ pub struct HeatOperator<T: Real> {
     partial: Buffer<T>,
     partial_stride: usize,
     splits: usize,
+    /// Held by who uses the buffers above: products of several threads follow one another.
+    turn: Mutex<()>,
 }
 
 /// Rows whose blocks lie together.
@@ -160,7 +163,13 @@ impl<T: Real> HeatSpace<T> {
     /// [`Error::Allocation`], with [`Form::Assembled`] where the blocks do not fit: its words say how much they need;
     /// [`Error::Value`] for an accuracy that is not between 0 and 1.
     pub fn operator(&self, kind: Kind, options: &OperatorOptions) -> Result<HeatOperator<T>> {
-        HeatOperator::new(self, kind, options)
+        match HeatOperator::new(self, kind, options) {
+            // What others hold of the device's memory shows only now.
+            Err(Error::Allocation { .. }) if options.form == Form::Auto => {
+                HeatOperator::new(self, kind, &OperatorOptions { form: Form::Otf, ..*options })
+            }
+            made => made,
+        }
     }
 }
 
@@ -247,6 +256,7 @@ impl<T: Real> HeatOperator<T> {
             partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
             partial_stride,
             splits,
+            turn: Mutex::default(),
             shared,
         };
         let planned = later_blocks > 0 && operator.published.is_none();
@@ -282,6 +292,11 @@ impl<T: Real> HeatOperator<T> {
     /// Whether all blocks are stored.
     pub fn is_assembled(&self) -> bool {
         self.assembled
+    }
+
+    /// Bytes that all blocks take where they are stored.
+    pub fn stored_bytes(&self) -> u64 {
+        (self.rows as u64) * (self.steps as u64) * (self.stride() * size_of::<T>()) as u64
     }
 
     /// Rows and columns of a block, and the number of blocks.
@@ -355,6 +370,7 @@ impl<T: Real> HeatOperator<T> {
             let expected = "below 2: algorithms 1 to 4 form no later blocks".into();
             return Err(Error::Value { argument: "d", expected, got: d.to_string() });
         }
+        let _turn = self.turn();
         let mut block = Dense::zeros(&self.shared.context, self.rows, self.cols)?;
         if d < START_BLOCKS {
             self.take(&self.start, 0..self.rows, d, self.steps.min(START_BLOCKS), &mut block)?;
@@ -400,6 +416,11 @@ impl<T: Real> HeatOperator<T> {
 
     fn stride(&self) -> usize {
         self.shared.cols(self.kind).stride
+    }
+
+    /// The right to the buffers. A panic of another thread leaves them as good as before: every product writes them anew.
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A kernel that computes entries of this operator. All have the same numbers, so that they are one program.
@@ -700,6 +721,7 @@ impl<T: Real> HeatOperator<T> {
                 return Err(Error::Length { argument, expected, got: vector.len() });
             }
         }
+        let _turn = self.turn();
         let tile = self.tile(steps);
         let args = [
             Arg::size(self.cols),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use clinalg::solve::Operator;
-use clinalg::{Context, Csr, Error, Real, Result, Vector, ops};
+use clinalg::{Context, Csr, Dense, Error, Real, Result, Vector, ops};
 
 use super::{HeatOperator, HeatSpace, Kind, OperatorOptions};
 use crate::Mesh;
@@ -27,6 +27,7 @@ const MASS_STEPS: usize = 8;
 #[derive(Debug)]
 pub struct Opposite<T: Real> {
     other: HeatOperator<T>,
+    /// Q and its transpose, the same in each time step.
     means: Csr<T>,
     spread: Csr<T>,
     mass: RefCell<MassInverse<T>>,
@@ -37,10 +38,11 @@ pub struct Opposite<T: Real> {
     scratch: RefCell<Scratch<T>>,
 }
 
+/// Values on triangles and at nodes, a column for each time step.
 #[derive(Debug)]
 struct Scratch<T: Real> {
-    triangles: [Vector<T>; 2],
-    nodes: [Vector<T>; 2],
+    triangles: [Dense<T>; 3],
+    nodes: [Dense<T>; 2],
 }
 
 impl<T: Real> Opposite<T> {
@@ -63,10 +65,10 @@ impl<T: Real> Opposite<T> {
         let (triangles, nodes) = (mesh.triangles().len(), mesh.nodes().len());
         let single = if matrix.kind() == Kind::V { matrix } else { &other };
         let diagonal: Vec<f64> = single.block(0)?.diagonal()?.to_vec()?.into_iter().map(T::wide).collect();
+        let third = T::of(1.0 / 3.0);
         let corners = mesh.triangles().iter().enumerate();
-        let means: Vec<(usize, usize, f64)> =
-            corners.flat_map(|(k, t)| t.map(|v| (k, v as usize, 1.0 / 3.0))).collect();
-        let spread: Vec<(usize, usize, f64)> = means.iter().map(|&(k, v, value)| (v, k, value)).collect();
+        let means: Vec<(usize, usize, T)> = corners.flat_map(|(k, t)| t.map(|v| (k, v as usize, third))).collect();
+        let spread: Vec<(usize, usize, T)> = means.iter().map(|&(k, v, value)| (v, k, value)).collect();
         let in_time = |values: Vec<f64>| {
             let values: Vec<T> = values.into_iter().map(T::of).collect();
             Vector::from_slice(context, &values.repeat(steps))
@@ -82,17 +84,18 @@ impl<T: Real> Opposite<T> {
             }
             (None, in_time(energy)?)
         };
-        let pair = |n: usize| -> Result<[Vector<T>; 2]> {
-            Ok([Vector::zeros(context, n * steps)?, Vector::zeros(context, n * steps)?])
-        };
+        let columns = |rows: usize| Dense::zeros(context, rows, steps);
         Ok(Opposite {
             other,
-            means: repeated(context, steps, [triangles, nodes], &means)?,
-            spread: repeated(context, steps, [nodes, triangles], &spread)?,
+            means: Csr::from_triplets(context, triangles, nodes, &means)?,
+            spread: Csr::from_triplets(context, nodes, triangles, &spread)?,
             mass: RefCell::new(MassInverse::new(context, mesh, steps, h)?),
             inverse,
             rest,
-            scratch: RefCell::new(Scratch { triangles: pair(triangles)?, nodes: pair(nodes)? }),
+            scratch: RefCell::new(Scratch {
+                triangles: [columns(triangles)?, columns(triangles)?, columns(triangles)?],
+                nodes: [columns(nodes)?, columns(nodes)?],
+            }),
         })
     }
 
@@ -124,43 +127,32 @@ impl<T: Real> Operator<T> for Opposite<T> {
                 return Err(Error::Length { argument, expected: self.rows(), got: vector.len() });
             }
         }
-        let Scratch { triangles: [t0, t1], nodes: [n0, n1] } = &mut *self.scratch.borrow_mut();
+        let Scratch { triangles: [t0, t1, t2], nodes: [n0, n1] } = &mut *self.scratch.borrow_mut();
         let mass = &mut *self.mass.borrow_mut();
         let (one, zero) = (T::one(), T::zero());
         let Some(inverse) = &self.inverse else {
-            mass.apply(x, n0)?;
-            ops::mv(one, &self.means, n0, zero, t0)?;
-            self.other.apply(one, t0, zero, t1)?;
-            ops::multiply(n0, &self.rest, n1)?;
-            ops::mv(one, &self.spread, t1, one, n1)?;
+            ops::copy(x, n1.as_vector_mut())?;
             mass.apply(n1, n0)?;
-            return ops::update(alpha, n0, beta, y);
+            ops::mm(one, &self.means, n0, zero, t0)?;
+            self.other.apply(one, t0.as_vector(), zero, t1.as_vector_mut())?;
+            ops::multiply(n0.as_vector(), &self.rest, n1.as_vector_mut())?;
+            ops::mm(one, &self.spread, t1, one, n1)?;
+            mass.apply(n1, n0)?;
+            return ops::update(alpha, n0.as_vector(), beta, y);
         };
-        ops::mv(one, &self.spread, x, zero, n1)?;
+        ops::copy(x, t2.as_vector_mut())?;
+        ops::mm(one, &self.spread, t2, zero, n1)?;
         mass.apply(n1, n0)?;
-        ops::multiply(x, inverse, t0)?;
-        ops::mv(-one, &self.means, n0, one, t0)?;
-        ops::multiply(t0, &self.rest, t1)?;
-        self.other.apply(one, n0, zero, n1)?;
-        ops::mv(-one, &self.spread, t1, one, n1)?;
+        ops::multiply(x, inverse, t0.as_vector_mut())?;
+        ops::mm(-one, &self.means, n0, one, t0)?;
+        ops::multiply(t0.as_vector(), &self.rest, t1.as_vector_mut())?;
+        self.other.apply(one, n0.as_vector(), zero, n1.as_vector_mut())?;
+        ops::mm(-one, &self.spread, t1, one, n1)?;
         mass.apply(n1, n0)?;
-        ops::multiply(t1, inverse, t0)?;
-        ops::mv(one, &self.means, n0, one, t0)?;
-        ops::update(alpha, t0, beta, y)
+        ops::multiply(t1.as_vector(), inverse, t0.as_vector_mut())?;
+        ops::mm(one, &self.means, n0, one, t0)?;
+        ops::update(alpha, t0.as_vector(), beta, y)
     }
-}
-
-/// The matrix of `entries` (row, column, value) for each time step.
-fn repeated<T: Real>(
-    context: &Context,
-    steps: usize,
-    [rows, cols]: [usize; 2],
-    entries: &[(usize, usize, f64)],
-) -> Result<Csr<T>> {
-    let shifted =
-        |step: usize| move |&(i, j, value): &(usize, usize, f64)| (step * rows + i, step * cols + j, T::of(value));
-    let all: Vec<(usize, usize, T)> = (0..steps).flat_map(|step| entries.iter().map(shifted(step))).collect();
-    Csr::from_triplets(context, steps * rows, steps * cols, &all)
 }
 
 /// The mass matrix of hats and steps, inverted by a Chebyshev iteration of fixed length.
@@ -168,12 +160,13 @@ fn repeated<T: Real>(
 /// Scaled by its diagonal its eigenvalues lie between 1/2 and 2 on any mesh of triangles (Wathen 1987).
 #[derive(Debug)]
 struct MassInverse<T: Real> {
+    /// That of one time step.
     matrix: Csr<T>,
-    /// 1 / diagonal.
+    /// 1 / diagonal, for all steps.
     inverse: Vector<T>,
-    residual: Vector<T>,
+    residual: Dense<T>,
     scaled: Vector<T>,
-    direction: Vector<T>,
+    direction: Dense<T>,
 }
 
 impl<T: Real> MassInverse<T> {
@@ -186,36 +179,37 @@ impl<T: Real> MassInverse<T> {
                 diagonal[a as usize] += h * area / 6.0;
                 for &b in triangle {
                     let value = h * area / if a == b { 6.0 } else { 12.0 };
-                    entries.push((a as usize, b as usize, value));
+                    entries.push((a as usize, b as usize, T::of(value)));
                 }
             }
         }
         let inverse: Vec<T> = diagonal.iter().map(|&d| T::of(1.0 / d)).collect();
-        let zeros = || Vector::zeros(context, nodes * steps);
         Ok(MassInverse {
-            matrix: repeated(context, steps, [nodes, nodes], &entries)?,
+            matrix: Csr::from_triplets(context, nodes, nodes, &entries)?,
             inverse: Vector::from_slice(context, &inverse.repeat(steps))?,
-            residual: zeros()?,
-            scaled: zeros()?,
-            direction: zeros()?,
+            residual: Dense::zeros(context, nodes, steps)?,
+            scaled: Vector::zeros(context, nodes * steps)?,
+            direction: Dense::zeros(context, nodes, steps)?,
         })
     }
 
     /// x = M^-1 b about (Saad 2003, algorithm 12.1).
-    fn apply(&mut self, b: &Vector<T>, x: &mut Vector<T>) -> Result<()> {
+    fn apply(&mut self, b: &Dense<T>, x: &mut Dense<T>) -> Result<()> {
         let (middle, half) = (1.25, 0.75);
         let one = T::one();
-        ops::copy(b, &mut self.residual)?;
-        ops::multiply(b, &self.inverse, &mut self.scaled)?;
-        ops::scale(T::of(1.0 / middle), &self.scaled, &mut self.direction)?;
-        ops::copy(&self.direction, x)?;
+        let x = x.as_vector_mut();
+        ops::copy(b.as_vector(), self.residual.as_vector_mut())?;
+        ops::multiply(b.as_vector(), &self.inverse, &mut self.scaled)?;
+        ops::scale(T::of(1.0 / middle), &self.scaled, self.direction.as_vector_mut())?;
+        ops::copy(self.direction.as_vector(), x)?;
         let mut rho = half / middle;
         for _ in 1..MASS_STEPS {
-            ops::mv(-one, &self.matrix, &self.direction, one, &mut self.residual)?;
-            ops::multiply(&self.residual, &self.inverse, &mut self.scaled)?;
+            ops::mm(-one, &self.matrix, &self.direction, one, &mut self.residual)?;
+            ops::multiply(self.residual.as_vector(), &self.inverse, &mut self.scaled)?;
             let next = 1.0 / (2.0 * middle / half - rho);
-            ops::update(T::of(2.0 * next / half), &self.scaled, T::of(next * rho), &mut self.direction)?;
-            ops::update(one, &self.direction, one, x)?;
+            let direction = self.direction.as_vector_mut();
+            ops::update(T::of(2.0 * next / half), &self.scaled, T::of(next * rho), direction)?;
+            ops::update(one, direction, one, x)?;
             rho = next;
         }
         Ok(())
@@ -262,10 +256,10 @@ mod tests {
         let count = mesh.nodes().len();
         let x: Vec<f64> = (0..count * steps).map(|k| ((k * 7919) % 1000) as f64 / 500.0 - 1.0).collect();
         let b: Vec<f64> = x.chunks(count).flat_map(|x| apply_mass(&mesh, x)).map(|v| h * v).collect();
-        let b = Vector::from_slice(&context, &b).unwrap();
-        let mut got = Vector::zeros(&context, count * steps).unwrap();
+        let b = Dense::from_column_major(&context, count, steps, &b).unwrap();
+        let mut got = Dense::zeros(&context, count, steps).unwrap();
         MassInverse::new(&context, &mesh, steps, h).unwrap().apply(&b, &mut got).unwrap();
-        let got = got.to_vec().unwrap();
+        let got = got.to_column_major().unwrap();
         let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
         let error = norm(&mut got.iter().zip(&x).map(|(a, b)| a - b)) / norm(&mut x.iter().copied());
         // The norm weighted with the diagonal falls by 2 / 3^8.

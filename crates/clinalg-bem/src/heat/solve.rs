@@ -1,6 +1,7 @@
 //! The Dirichlet and the Neumann problem.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use clinalg::solve::{Gmres, Operator, Params, Report};
 use clinalg::{Error, Real, Result, Vector, ops};
@@ -34,7 +35,7 @@ impl Problem {
 pub struct BoundaryProblem<T: Real> {
     space: HeatSpace<T>,
     problem: Problem,
-    matrix: HeatOperator<T>,
+    matrix: Arc<HeatOperator<T>>,
 }
 
 impl<T: Real> BoundaryProblem<T> {
@@ -43,7 +44,8 @@ impl<T: Real> BoundaryProblem<T> {
     /// # Errors
     /// Those of [`HeatSpace::operator`].
     pub fn new(space: &HeatSpace<T>, problem: Problem, options: &OperatorOptions) -> Result<BoundaryProblem<T>> {
-        Ok(BoundaryProblem { space: space.clone(), problem, matrix: space.operator(problem.kinds().0, options)? })
+        let matrix = Arc::new(space.operator(problem.kinds().0, options)?);
+        Ok(BoundaryProblem { space: space.clone(), problem, matrix })
     }
 
     /// Mesh and parameters.
@@ -95,7 +97,7 @@ impl<T: Real> BoundaryProblem<T> {
     ///
     /// # Errors
     /// Those of [`Forward::new`].
-    pub fn forward(&self) -> Result<Forward<'_, T>> {
+    pub fn forward(&self) -> Result<Forward<T>> {
         Forward::new(&self.matrix)
     }
 
@@ -129,7 +131,7 @@ impl<T: Real> BoundaryProblem<T> {
         let mut residual = Vector::uninit(context, n)?;
         ops::copy(b, &mut residual)?;
         self.matrix.apply(-T::one(), b, T::one(), &mut residual)?;
-        let report = solver.solve_with(&self.matrix, None, &residual, &mut x, params, progress)?;
+        let report = solver.solve_with(&*self.matrix, None, &residual, &mut x, params, progress)?;
         ops::update(T::one(), b, T::one(), &mut x)?;
         Ok((x, report))
     }

@@ -5,6 +5,7 @@ mod read;
 mod write;
 
 use std::collections::HashMap;
+use std::f64::consts::PI;
 
 use clinalg::{Error, Result};
 use serde::Serialize;
@@ -46,6 +47,13 @@ pub struct Mesh {
     normals: Vec<Point>,
 }
 
+/// A connected part of a surface and the box around it.
+struct Part {
+    triangles: Vec<usize>,
+    least: Point,
+    most: Point,
+}
+
 /// Sizes and shapes of the triangles of a mesh.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quality {
@@ -85,7 +93,7 @@ impl Mesh {
     /// triangles, coordinates that are not finite, indices out of range, nodes in no triangle,
     /// triangles without area, the same triangle twice, open edges, edges in more than two triangles,
     /// neighbours of opposite orientation, nodes where several parts of the surface touch,
-    /// normals that point inward.
+    /// normals that point inward, for a hole into the body.
     pub fn new(nodes: Vec<Point>, triangles: Vec<[u32; 3]>) -> Result<Mesh> {
         if triangles.is_empty() {
             return Err(bad("triangles", "at least four, the surface of a body", "none".into()));
@@ -189,11 +197,68 @@ impl Mesh {
                 return Err(bad("triangles", "a manifold: one fan of triangles around each node", got));
             }
         }
-        if self.volume() <= 0.0 {
-            let got = "normals that point inward; swap two nodes of every triangle".into();
-            return Err(bad("triangles", "normals that point outward", got));
+        self.check_sides(&around)
+    }
+
+    /// Normals point out of the body: away from the inside of its outer parts, into its holes.
+    fn check_sides(&self, around: &Around) -> Result<()> {
+        let parts = self.parts(around);
+        let point = |part: &Part| self.corners(part.triangles[0])[0];
+        for (k, part) in parts.iter().enumerate() {
+            let holds = |other: &Part, p: Point| (0..3).all(|d| other.least[d] < p[d] && p[d] < other.most[d]);
+            let within = |other: &Part| {
+                let p = point(part);
+                holds(other, p) && self.solid_angle(other.triangles.iter().copied(), p).abs() > 2.0 * PI
+            };
+            let depth = parts.iter().enumerate().filter(|&(j, other)| j != k && within(other)).count();
+            let volume = self.volume_from(part.triangles.iter().copied(), point(part));
+            let which = match parts.len() {
+                1 => String::new(),
+                _ => format!(" in the part of {} triangles with triangle {}", part.triangles.len(), part.triangles[0]),
+            };
+            if depth % 2 == 0 && volume <= 0.0 {
+                let got = format!("normals that point inward{which}; swap two nodes of every triangle of it");
+                return Err(bad("triangles", "normals that point outward", got));
+            }
+            if depth % 2 == 1 && volume >= 0.0 {
+                let got = format!("normals that point out of a hole{which}; swap two nodes of every triangle of it");
+                return Err(bad("triangles", "normals that point out of the body", got));
+            }
         }
         Ok(())
+    }
+
+    /// The connected parts, by their first triangles.
+    fn parts(&self, around: &Around) -> Vec<Part> {
+        let mut seen = vec![false; self.triangles.len()];
+        let mut parts = Vec::new();
+        for first in 0..self.triangles.len() {
+            if std::mem::replace(&mut seen[first], true) {
+                continue;
+            }
+            let mut triangles = vec![first];
+            let mut at = 0;
+            while at < triangles.len() {
+                for &node in &self.triangles[triangles[at]] {
+                    for corner in around.of(node as usize) {
+                        let next = corner.triangle as usize;
+                        if !std::mem::replace(&mut seen[next], true) {
+                            triangles.push(next);
+                        }
+                    }
+                }
+                at += 1;
+            }
+            let (mut least, mut most) = ([f64::INFINITY; 3], [f64::NEG_INFINITY; 3]);
+            for p in triangles.iter().flat_map(|&k| self.corners(k)) {
+                for d in 0..3 {
+                    least[d] = least[d].min(p[d]);
+                    most[d] = most[d].max(p[d]);
+                }
+            }
+            parts.push(Part { triangles, least, most });
+        }
+        parts
     }
 
     /// Node coordinates.
@@ -240,8 +305,12 @@ impl Mesh {
     /// Volume inside the surface.
     pub fn volume(&self) -> f64 {
         // Relative to a node, so that a body far from the origin loses no digits.
-        let origin = self.nodes[0];
-        let six: f64 = (0..self.triangles.len())
+        self.volume_from(0..self.triangles.len(), self.nodes[0])
+    }
+
+    /// The signed volume between `triangles` and `origin`.
+    fn volume_from(&self, triangles: impl Iterator<Item = usize>, origin: Point) -> f64 {
+        let six: f64 = triangles
             .map(|k| {
                 let [a, b, c] = self.corners(k).map(|p| sub(p, origin));
                 dot(a, cross(b, c))
@@ -252,14 +321,19 @@ impl Mesh {
 
     /// Whether `point` lies inside, by the solid angles of the triangles (van Oosterom and Strackee 1983).
     pub fn contains(&self, point: Point) -> bool {
+        // 4 pi inside, 0 outside.
+        self.solid_angle(0..self.triangles.len(), point) > 2.0 * PI
+    }
+
+    /// The solid angle under which `triangles` are seen from `point`, negative where it sees their outer side.
+    fn solid_angle(&self, triangles: impl Iterator<Item = usize>, point: Point) -> f64 {
         let angle = |k: usize| {
             let [a, b, c] = self.corners(k).map(|corner| sub(corner, point));
             let [la, lb, lc] = [a, b, c].map(norm);
             let below = la * lb * lc + dot(a, b) * lc + dot(b, c) * la + dot(c, a) * lb;
             2.0 * dot(a, cross(b, c)).atan2(below)
         };
-        // 4 pi inside, 0 outside.
-        (0..self.triangles.len()).map(angle).sum::<f64>() > 2.0 * std::f64::consts::PI
+        triangles.map(angle).sum()
     }
 
     /// The corners of triangles at each node.

@@ -1,8 +1,7 @@
 //! Surfaces from files: OBJ, OFF, STL, Gmsh 4 ASCII.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -20,8 +19,8 @@ fn io(path: &Path, source: std::io::Error) -> Error {
 impl Mesh {
     /// Reads the surface in `path`; the extension tells the format: `.obj`, `.off`, `.stl` (both
     /// kinds) or `.msh` (Gmsh 4 ASCII). Polygons are cut into triangles. Corners in STL files are
-    /// joined where their coordinates are equal. Triangles of Gmsh files are those of the first order
-    /// elements of type 2; others are left out.
+    /// joined where their coordinates are equal. Of Gmsh files triangles and quadrangles
+    /// of the first order are taken; lines and volumes are left out.
     ///
     /// # Errors
     /// [`Error::Io`]; [`Error::Format`] with the line; [`Error::Value`] for another extension; those
@@ -44,13 +43,17 @@ impl Mesh {
 }
 
 fn read_obj(path: &Path) -> Result<Surface> {
-    let file = File::open(path).map_err(|source| io(path, source))?;
+    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
     let options =
         tobj::LoadOptions { triangulate: true, ignore_points: true, ignore_lines: true, ..Default::default() };
     // Materials do not matter here.
-    let loaded = tobj::load_obj_buf(&mut BufReader::new(file), &options, |_| Ok(Default::default()));
-    let (models, _) =
-        loaded.map_err(|error| Error::Format { path: path.to_owned(), line: 1, reason: error.to_string() })?;
+    let load = |bytes: &[u8]| tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| Ok(Default::default()));
+    let (models, _) = load(&bytes).map_err(|error| {
+        // The reader does not say where: the shortest beginning of the file that it refuses tells.
+        let ends: Vec<usize> = (0..bytes.len()).filter(|&k| bytes[k] == b'\n').collect();
+        let line = ends.partition_point(|&end| load(&bytes[..=end]).is_ok()) + 1;
+        Error::Format { path: path.to_owned(), line, reason: error.to_string() }
+    })?;
     let (mut nodes, mut triangles) = (Vec::new(), Vec::new());
     // Objects of one file have their own copies of common vertices.
     let mut known = Joined::default();
@@ -64,13 +67,32 @@ fn read_obj(path: &Path) -> Result<Surface> {
     Ok((nodes, triangles))
 }
 
+/// Bytes before the facets of a binary STL file, the last four of them their number, and bytes of each.
+const STL_HEAD: usize = 84;
+const STL_FACET: usize = 50;
+
 fn read_stl(path: &Path) -> Result<Surface> {
-    let mut file = File::open(path).map_err(|source| io(path, source))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(|source| io(path, source))?;
-    let soup = stl_io::create_stl_reader(&mut std::io::Cursor::new(&bytes))
+    let mut bytes = std::fs::read(path).map_err(|source| io(path, source))?;
+    let fault = |line: usize, reason: String| Error::Format { path: path.to_owned(), line, reason };
+    // Binary files may begin with the word as well.
+    let text = bytes.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) && !bytes.contains(&0);
+    if text {
+        // Some programs write capitals, which the reader does not know.
+        bytes.make_ascii_lowercase();
+    } else {
+        let Some(head) = bytes.get(STL_HEAD - 4..STL_HEAD) else {
+            let reason = format!("{} bytes, too few for a binary file, and the first word is not solid", bytes.len());
+            return Err(fault(1, reason));
+        };
+        let announced = head.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
+        let there = (bytes.len() - STL_HEAD) / STL_FACET;
+        if announced != there {
+            return Err(fault(1, format!("{announced} facets are announced, the file has bytes for {there}")));
+        }
+    }
+    let soup = stl_io::create_stl_reader(&mut Cursor::new(&bytes))
         .and_then(|facets| facets.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| Error::Format { path: path.to_owned(), line: 1, reason: error.to_string() })?;
+        .map_err(|error| fault(1, error.to_string()))?;
     let (mut nodes, mut known) = (Vec::new(), Joined::default());
     let triangles = soup
         .iter()
@@ -92,6 +114,12 @@ impl Joined {
         })
     }
 }
+
+/// Gmsh's numbers of kinds of elements.
+const TRIANGLE: u32 = 2;
+const QUADRANGLE: u32 = 3;
+/// Triangles and quadrangles of higher order.
+const CURVED: [u32; 8] = [9, 10, 16, 20, 21, 22, 23, 36];
 
 /// The words of a text file with their lines.
 struct Lines<'p> {
@@ -157,7 +185,8 @@ impl<'p> Lines<'p> {
     fn off(&self) -> Result<Surface> {
         let mut lines = self.words();
         let mut head = lines.next().ok_or_else(|| self.cut())?;
-        if head.next::<String>("keyword OFF")? != "OFF" {
+        // Colours and normals stand behind the coordinates.
+        if !["OFF", "COFF", "NOFF", "CNOFF"].contains(&head.next::<String>("keyword OFF")?.as_str()) {
             return Err(head.fault("the first word is not OFF"));
         }
         // The numbers may stand on the line of the keyword.
@@ -240,12 +269,22 @@ impl<'p> Lines<'p> {
                         head.next::<i64>("number")?;
                         let (kind, count): (u32, usize) =
                             (head.next("element type")?, head.next("number of elements")?);
+                        if CURVED.contains(&kind) {
+                            let reason = format!(
+                                "elements of type {kind}, curved or of higher order; only those of the first order are read"
+                            );
+                            return Err(head.fault(reason));
+                        }
                         for _ in 0..count {
                             let mut line = need()?;
-                            if kind == 2 {
+                            if kind == TRIANGLE || kind == QUADRANGLE {
                                 line.next::<u64>("element tag")?;
-                                let mut tag = || line.next("node tag");
-                                triangles.push([tag()?, tag()?, tag()?]);
+                                let mut tag = || line.next::<u64>("node tag");
+                                let [a, b, c] = [tag()?, tag()?, tag()?];
+                                triangles.push([a, b, c]);
+                                if kind == QUADRANGLE {
+                                    triangles.push([a, c, tag()?]);
+                                }
                             }
                         }
                     }

@@ -2,32 +2,35 @@
 
 use clinalg::{Error, Precision};
 use clinalg_bem::Mesh;
-use clinalg_bem::heat::{Form, HeatParams, Kind as Layer, OperatorOptions, operator_handle};
+use clinalg_bem::heat::{
+    Form, HeatParams, Kind as Layer, OperatorOptions, forward_handle, operator_handle, opposite_handle,
+};
 
 use super::grid::choice;
-use super::{GPU, Outcome, count, real, registry, text};
+use super::{GPU, Outcome, count, handle_as, real, registry, text};
 use crate::args::{Args, Full, Input, Kind, Reals};
 use crate::emit::Out;
 use crate::fault::Fault;
 use crate::table::Function;
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
-    name: "MexHeatOperator",
-    title: "Make a boundary integral operator of the heat equation.",
-    inputs: &[
-        GPU,
-        text("kind"),
-        Input::new("nodes", Kind::Full),
-        Input::new("triangles", Kind::Full),
-        real("alpha"),
-        real("end_time"),
-        count("steps"),
-        text("form"),
-        Input::new("single", Kind::Flag),
-    ],
-    required: 7,
-    outputs: &["h"],
-    text: "\
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "MexHeatOperator",
+        title: "Make a boundary integral operator of the heat equation.",
+        inputs: &[
+            GPU,
+            text("kind"),
+            Input::new("nodes", Kind::Full),
+            Input::new("triangles", Kind::Full),
+            real("alpha"),
+            real("end_time"),
+            count("steps"),
+            text("form"),
+            Input::new("single", Kind::Flag),
+        ],
+        required: 7,
+        outputs: &["h"],
+        text: "\
 For du/dt - alpha Laplace u = 0 inside a closed surface for 0 < t < end_time, u = 0 at the start, by
 space-time Galerkin boundary elements: u linear on the triangles and continuous, the flux
 w = alpha du/dn constant on them, both constant on each of the time steps. nodes is n x 3, triangles
@@ -37,12 +40,12 @@ m x 3 with the numbers of nodes from 1 on, anticlockwise seen from outside. kind
   'Ks'  adjoint double layer, for w, tested at nodes
   'D'   hypersingular, for u, tested at nodes
 Vectors have the steps one after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
-matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without preconditioner).
+matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without 'jacobi').
   form    'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in
           every product
   single  1 computes in single precision (default 0)
 MexRelease frees it.",
-    example: "\
+        example: "\
 gpu = MexInitOpenCL();
 nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
 triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
@@ -50,10 +53,67 @@ V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
 b = MexMultiply(gpu, V, MexMatrix(gpu, ones(16, 1)));
 [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 flag",
-    see: &["MexMultiply", "MexGMRES", "MexRelease"],
-    run: operator,
-    ..Function::DEFAULT
-}];
+        see: &["MexHeatForward", "MexHeatOpposite", "MexMultiply", "MexGMRES", "MexRelease"],
+        run: operator,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatForward",
+        title: "Make the inverse of an operator of the heat equation, by block forward elimination.",
+        inputs: &[GPU, handle_as("A", "matrix")],
+        required: 2,
+        outputs: &["h"],
+        text: "\
+A is an operator V or D of MexHeatOperator. Its diagonal block is inverted here; each product with h,
+x = MexMultiply(gpu, h, b), then solves A x = b to rounding in one pass through time. h is a preconditioner
+as well. It keeps the operator: A may be released before it. MexRelease frees it.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
+V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
+b = MexMatrix(gpu, ones(16, 1));
+w = MexMultiply(gpu, MexHeatForward(gpu, V), b);
+MexNorm2(gpu, MexVectorMinusVector(gpu, MexMultiply(gpu, V, w), b))",
+        see: &["MexHeatOperator", "MexHeatOpposite", "MexMultiply", "MexRelease"],
+        run: |args| {
+            let objects = args.objects()?;
+            Ok(Out::Handle(forward_handle(objects, args.handle(1))?).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatOpposite",
+        title: "Make a preconditioner for an operator of the heat equation.",
+        inputs: &[GPU, handle_as("A", "matrix"), text("form")],
+        required: 2,
+        outputs: &["h"],
+        text: "\
+A is an operator V or D of MexHeatOperator. h is an approximate inverse of it, made from the operator of
+opposite order, D or V, on the same surface and time steps: the argument precond of MexGMRES. form is as
+for MexHeatOperator and holds for the other operator. MexRelease frees h; A may be released before it.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
+D = MexHeatOperator(gpu, 'D', nodes, triangles, 0.5, 1, 4);
+b = MexMatrix(gpu, ones(16, 1));
+[u, flag] = MexGMRES(gpu, D, b, 16, 1e-8, 1, MexHeatOpposite(gpu, D));
+flag",
+        see: &["MexHeatOperator", "MexHeatForward", "MexGMRES", "MexRelease"],
+        run: |args| {
+            let objects = args.objects()?;
+            Ok(Out::Handle(opposite_handle(objects, args.handle(1), form(args, 2)?)?).into())
+        },
+        ..Function::DEFAULT
+    },
+];
+
+/// The argument `form` at `position`.
+fn form(args: &Args<'_>, position: usize) -> Result<Form, Fault> {
+    let known = [("auto", Form::Auto), ("assembled", Form::Assembled), ("otf", Form::Otf)];
+    choice(args, position, "form", &known)
+}
 
 /// The rows of an array of three columns.
 fn rows(argument: &'static str, array: &Full<'_>) -> Result<Vec<[f64; 3]>, Fault> {
@@ -73,7 +133,7 @@ fn rows(argument: &'static str, array: &Full<'_>) -> Result<Vec<[f64; 3]>, Fault
 fn operator(args: &Args<'_>) -> Outcome {
     let context = args.context()?;
     let kind = choice(args, 1, "kind", &[("V", Layer::V), ("K", Layer::K), ("Ks", Layer::Ks), ("D", Layer::D)])?;
-    let form = choice(args, 7, "form", &[("auto", Form::Auto), ("assembled", Form::Assembled), ("otf", Form::Otf)])?;
+    let form = form(args, 7)?;
     let nodes = rows("nodes", &args.full(2))?;
     let mut triangles = Vec::new();
     for (k, row) in rows("triangles", &args.full(3))?.into_iter().enumerate() {

@@ -49,7 +49,7 @@ given at these. Row k of y is the solution at t(k).
   method   'dopri54' (default), 'bs32', 'verner65', 'dopri87', 'rk4', ...
   steps    [fixed first largest limit]: steps of a fixed size, the first and the largest step, the most
            steps; 0 where nothing is said
-  variant  how the method becomes kernels, 'fused' (default) or 'basic'
+  variant  how the method becomes kernels, 'auto' (default), 'fused', 'basic', ...
   data     a column for each line 'data name' of the system, with a number for each point
   n        points along each axis of a test problem
   single   1 computes in single precision (default 0)

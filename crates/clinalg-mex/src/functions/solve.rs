@@ -5,13 +5,14 @@ use clinalg::solve::Params;
 use clinalg::{Precision, Real};
 
 use super::grid::choice;
-use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as, text};
-use crate::args::{Args, Input};
+use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as};
+use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::table::Function;
 
 const TOLERANCE: Input = real_as("tol", "tolerance");
+const PRECONDITIONER: Input = Input::named("precond", "preconditioner", Kind::TextOrHandle);
 /// The arguments of `pcg` and `bicgstab`.
 const KRYLOV: &[Input] = &[
     GPU,
@@ -19,7 +20,7 @@ const KRYLOV: &[Input] = &[
     handle("b"),
     TOLERANCE,
     count_as("maxit", "max_iterations"),
-    text("precond"),
+    PRECONDITIONER,
     handle("x"),
 ];
 const RESULTS: &[&str] = &["x", "flag", "relres", "iter", "resvec", "reason"];
@@ -36,7 +37,8 @@ Solves A x = b for a full, sparse or band matrix A and a vector b of one precisi
 arguments. x holds the start and takes the result; without it the start is zero and the result is new.
   tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
   maxit    most iterations (default the smaller of numel(b) and 20)
-  precond  'none' (default) or 'jacobi', the diagonal of A
+  precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
+           product approximates the inverse of A, as MexHeatOpposite makes
 flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
 A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
 the norm of the residual at the start and after each iteration, reason the flag in words.",
@@ -81,7 +83,7 @@ flag",
             count_as("restart", "restart"),
             TOLERANCE,
             count_as("maxit", "max_iterations"),
-            text("precond"),
+            PRECONDITIONER,
             handle("x"),
         ],
         required: 3,
@@ -123,7 +125,10 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
     let objects = args.objects()?;
     let (a, b) = (args.handle(1), args.handle(2));
     let known = [("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
-    let preconditioning = choice(args, position + 2, "precond", &known)?;
+    let preconditioning = match args.maybe_handle(position + 2) {
+        Some(inverse) => Preconditioning::Inverse(inverse),
+        None => choice(args, position + 2, "preconditioner", &known)?,
+    };
     let params =
         Params { tolerance: args.maybe_real(position).unwrap_or(1e-6), max_iterations: most, ..Params::default() };
     let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &params)?;

@@ -1,10 +1,11 @@
 //! The components made of sparse matrices and vectors only.
 
 use super::components::{Components, Sweeps};
+use super::conjugate::Space;
 use super::equation::Equation;
 use super::params::Smoother;
 use crate::reference::CsrParts;
-use crate::reference::faces2::Faces;
+use crate::reference::faces2::Interpolation;
 use crate::reference::grid2::{Order, cubic_weights};
 use crate::{Context, Csr, Real, Result, Vector, ops};
 
@@ -13,7 +14,7 @@ use crate::{Context, Csr, Real, Result, Vector, ops};
 struct Level<T: Real> {
     /// -div_h(a grad_h) + shift.
     a: Csr<T>,
-    /// omega / diagonal of `a`: of all interior points (Jacobi), or of each colour with omega = 1.
+    /// omega / diagonal of `a`: of all interior points (Jacobi), or of each colour, or class of a colour, with omega = 1.
     relax: Vec<Csr<T>>,
     /// 1 on the diagonal of interior points.
     interior: Csr<T>,
@@ -135,13 +136,13 @@ fn interpolation<T: Real>(
 }
 
 impl<T: Real> Transfer<T> {
-    fn new(context: &Context, fine: Lattice, faces: Option<&Faces<T>>, full: bool) -> Result<Transfer<T>> {
+    fn new(context: &Context, fine: Lattice, following: Option<&Interpolation<T>>, full: bool) -> Result<Transfer<T>> {
         let coarse = Lattice { n: fine.n.div_ceil(2), ..fine };
         let along = |p: usize| {
             let lines: Vec<_> = fine.coordinates(p).map(linear).collect();
             let mut weights = Vec::new();
-            match faces {
-                Some(faces) => weights.extend(faces.weights(p).iter().map(|(c, w)| (*c, w.wide()))),
+            match following {
+                Some(following) => weights.extend(following.at(p).map(|(c, w)| (c, w.wide()))),
                 None => product(coarse.n, &lines, &mut |c, w| weights.push((c, w))),
             }
             weights
@@ -194,8 +195,9 @@ impl<T: Real> Level<T> {
         let inverse_h2 = ((n - 1) * (n - 1)) as f64;
         // The coarsest grid is solved exactly: one sweep with omega = 1 on its one point.
         let omega = if n == 3 || smoother == Smoother::RedBlack { 1.0 } else { omega };
-        let centre =
-            |p| equation.neighbours(level, p).iter().map(|(_, w)| w).sum::<f64>() * inverse_h2 + equation.shift;
+        let centre = |p| {
+            equation.neighbours(level, p).iter().map(|(_, w)| w).sum::<f64>() * inverse_h2 + equation.shift_at(level, p)
+        };
         let diagonal = |chosen: &dyn Fn(usize) -> bool, value: &dyn Fn(usize) -> f64| {
             matrix(context, points, points, |p, put| {
                 if chosen(p) {
@@ -209,7 +211,17 @@ impl<T: Real> Level<T> {
             Smoother::RedBlack => {
                 let red = |p| lattice.coordinates(p).sum::<usize>().is_multiple_of(2);
                 let colour = |wanted| diagonal(&|p| lattice.inside(p) && red(p) == wanted, &weight);
-                vec![colour(true)?, colour(false)?]
+                // With neighbours along the diagonals a colour falls into two classes.
+                let class = |(wanted, odd)| {
+                    diagonal(&|p| lattice.inside(p) && red(p) == wanted && (p % n % 2 == 1) == odd, &weight)
+                };
+                match level > 0 && !equation.faces.is_empty() {
+                    false => vec![colour(true)?, colour(false)?],
+                    true => [(true, false), (true, true), (false, true), (false, false)]
+                        .into_iter()
+                        .map(class)
+                        .collect::<Result<_>>()?,
+                }
             }
         };
         let a = matrix(context, points, points, |p, put| {
@@ -227,7 +239,7 @@ impl<T: Real> Level<T> {
             interior: diagonal(&|p| lattice.inside(p), &|_| 1.0)?,
             boundary: diagonal(&|p| !lattice.inside(p), &|_| 1.0)?,
             transfer: if n > 3 {
-                Some(Transfer::new(context, lattice, equation.faces.get(level), full)?)
+                Some(Transfer::new(context, lattice, equation.interpolations.get(level), full)?)
             } else {
                 None
             },
@@ -358,5 +370,21 @@ impl<T: Real> Components for Algebra<T> {
         ops::mv(T::one(), &present(&present(&level.transfer).full).1, coarse, T::zero(), &mut level.r)?;
         ops::mv(T::one(), &level.boundary, u, T::one(), &mut level.r)?;
         ops::copy(&level.r, u)
+    }
+}
+
+impl<T: Real> Space<T> for Algebra<T> {
+    fn defect_to(&mut self, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
+        let level = &mut self.levels[0];
+        level.defect(u, f)?;
+        ops::mv(T::one(), &level.interior, &level.r, T::zero(), d)
+    }
+
+    fn dot(&self, a: &Vector<T>, b: &Vector<T>) -> Result<T> {
+        ops::dot(a, b)
+    }
+
+    fn update(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        ops::update(alpha, x, beta, y)
     }
 }

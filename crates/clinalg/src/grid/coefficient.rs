@@ -1,13 +1,15 @@
 //! A coefficient that varies: how it is given, and the components for it as kernels.
 
 use super::components::{Components, Sweeps};
+use super::conjugate::Space;
 use super::equation::Equation;
 use super::launch::{self, PROCESSOR};
 use super::params::Smoother;
 use super::processor::Processor;
 use super::wide::Wide;
 use crate::error::check_length;
-use crate::reference::faces2::Faces;
+use crate::reference::faces2::{Faces, Interpolation};
+use crate::reference::grid2::Order;
 use crate::runtime::{Arg, Kernel, Range, Shape, files};
 use crate::{Context, Error, Real, Result, Vector, ops};
 
@@ -42,11 +44,44 @@ impl<T: Real> Coefficient<'_, T> {
 /// One level on the device.
 struct Level<T: Real> {
     n: usize,
-    /// Coefficients along and across the rows.
-    x: Vector<T>,
-    y: Vector<T>,
+    /// Coefficients along and across the rows and along both diagonals, and what the shift is multiplied by; of the
+    /// finest level the first two only.
+    faces: Vec<Vector<T>>,
+    /// Those of the interpolation to this level; none on the coarsest.
+    weights: Option<Vector<T>>,
     /// Defects, and what a Jacobi sweep writes.
     work: Vector<T>,
+}
+
+impl<T: Real> Level<T> {
+    fn new(context: &Context, faces: &Faces<T>, interpolation: Option<&Interpolation<T>>) -> Result<Level<T>> {
+        let n = faces.side();
+        let Faces { x, y, rising, falling, mass, .. } = faces;
+        let arrays = [x, y, rising, falling, mass].into_iter().filter(|values| !values.is_empty());
+        let upload = |values: &Vec<T>| Vector::from_slice(context, values);
+        Ok(Level {
+            n,
+            faces: arrays.map(upload).collect::<Result<_>>()?,
+            weights: interpolation.map(|along| upload(&along.weights)).transpose()?,
+            work: Vector::zeros(context, n * n)?,
+        })
+    }
+
+    /// Whether a point has eight neighbours.
+    fn nine(&self) -> bool {
+        self.faces.len() > 2
+    }
+
+    /// `before`, then the coefficients, where the kernel has a shift what that is multiplied by, then `after`.
+    fn args(&self, before: &[Arg], shifted: bool, after: &[Arg]) -> Vec<Arg> {
+        let (faces, mass) = self.faces.split_at(self.faces.len().min(4));
+        let arrays = faces.iter().chain(mass.iter().filter(|_| shifted));
+        before.iter().copied().chain(arrays.map(|array| array.buffer().arg())).chain(after.iter().copied()).collect()
+    }
+
+    fn weights(&self) -> Arg {
+        self.weights.as_ref().expect("the coarsest level has no coarser one").buffer().arg()
+    }
 }
 
 /// Kernels for a coefficient that varies.
@@ -67,18 +102,16 @@ impl<T: Real> Varying<T> {
             Shape::Gpu => Box::new(Wide::new(context, sides, 0.0, Smoother::RedBlack, 1.0)?),
             Shape::Cpu => Box::new(Processor::new(context, sides, 0.0, Smoother::RedBlack, 1.0, 0)?),
         };
-        let level = |faces: &Faces<T>| {
-            let n = faces.side();
-            let [x, y] = [&faces.x, &faces.y].map(|values| Vector::from_slice(context, values));
-            Ok(Level { n, x: x?, y: y?, work: Vector::zeros(context, n * n)? })
-        };
-        let levels = equation.faces.iter().map(level).collect::<Result<_>>()?;
+        let along = equation.interpolations.iter().map(Some).chain([None]);
+        let levels = equation.faces.iter().zip(along).map(|(faces, along)| Level::new(context, faces, along));
+        let levels = levels.collect::<Result<_>>()?;
         let (shift, omega) = (T::of(equation.shift), T::of(omega));
         Ok(Varying { context: context.clone(), levels, shift, smoother, omega, constant })
     }
 
-    fn enqueue(&self, name: &'static str, [width, height]: [usize; 2], args: &[Arg]) -> Result<()> {
+    fn enqueue(&self, level: usize, name: &'static str, [width, height]: [usize; 2], args: &[Arg]) -> Result<()> {
         let kernel = Kernel::new(&files::FACES2, name, T::PRECISION);
+        let kernel = if self.levels[level].nine() { kernel.with(&[("NINE", 1)]) } else { kernel };
         match self.context.shape() {
             Shape::Gpu => self.context.run(&kernel, launch::points(&self.context, width, height), args),
             Shape::Cpu => {
@@ -88,43 +121,34 @@ impl<T: Real> Varying<T> {
         }
     }
 
-    fn half_sweep(&self, level: usize, colour: u32, u: &mut Vector<T>, f: &Vector<T>) -> Result<()> {
-        let Level { n, x, y, .. } = &self.levels[level];
-        let h2 = launch::h2::<T>(*n);
-        let args = [
-            Arg::size(*n),
-            Arg::U32(colour),
-            h2.arg().0,
-            (self.shift * h2).arg().0,
-            x.buffer().arg(),
-            y.buffer().arg(),
-            f.buffer().arg(),
-            u.buffer().arg(),
-        ];
-        self.enqueue("red_black", [(n - 1) / 2, n - 2], &args)
+    /// As [`faces2::half_sweep`](crate::reference::faces2::half_sweep).
+    fn half_sweep(&self, level: usize, colour: u32, order: Order, u: &mut Vector<T>, f: &Vector<T>) -> Result<()> {
+        let this = &self.levels[level];
+        let (n, h2) = (this.n, launch::h2::<T>(this.n));
+        let first = colour ^ u32::from(order == Order::BlackFirst);
+        let classes = if this.nine() { &[first, 1 - first][..] } else { &[0] };
+        classes.iter().try_for_each(|&odd| {
+            let mut before = vec![Arg::size(n), Arg::U32(colour)];
+            before.extend(this.nine().then_some(Arg::U32(odd)));
+            before.extend([h2.arg().0, (self.shift * h2).arg().0]);
+            let range = if this.nine() { [(n - 1) / 2; 2] } else { [(n - 1) / 2, n - 2] };
+            self.enqueue(level, "red_black", range, &this.args(&before, true, &[f.buffer().arg(), u.buffer().arg()]))
+        })
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
         for _ in 0..sweeps.count {
             match self.smoother {
                 Smoother::RedBlack => {
-                    sweeps.order.colours().iter().try_for_each(|&c| self.half_sweep(level, c, u, f))?
+                    let order = sweeps.order;
+                    order.colours().iter().try_for_each(|&colour| self.half_sweep(level, colour, order, u, f))?
                 }
                 Smoother::Jacobi => {
-                    let Level { n, x, y, work } = &self.levels[level];
-                    let h2 = launch::h2::<T>(*n);
-                    let args = [
-                        Arg::size(*n),
-                        h2.arg().0,
-                        (self.shift * h2).arg().0,
-                        self.omega.arg().0,
-                        x.buffer().arg(),
-                        y.buffer().arg(),
-                        f.buffer().arg(),
-                        u.buffer().arg(),
-                        work.buffer().arg(),
-                    ];
-                    self.enqueue("jacobi", [*n, *n], &args)?;
+                    let this = &self.levels[level];
+                    let (n, h2) = (this.n, launch::h2::<T>(this.n));
+                    let before = [Arg::size(n), h2.arg().0, (self.shift * h2).arg().0, self.omega.arg().0];
+                    let after = [f.buffer().arg(), u.buffer().arg(), this.work.buffer().arg()];
+                    self.enqueue(level, "jacobi", [n, n], &this.args(&before, true, &after))?;
                     std::mem::swap(u, &mut self.levels[level].work);
                 }
             }
@@ -133,25 +157,31 @@ impl<T: Real> Varying<T> {
     }
 
     fn restrict(&self, level: usize, fine: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
-        let (Level { x, y, .. }, m) = (&self.levels[level], self.levels[level + 1].n);
-        let args = [Arg::size(m), x.buffer().arg(), y.buffer().arg(), fine.buffer().arg(), coarse.buffer().arg()];
-        self.enqueue("restrict_along", [m, m], &args)
+        let m = self.levels[level + 1].n;
+        let args = [Arg::size(m), self.levels[level].weights(), fine.buffer().arg(), coarse.buffer().arg()];
+        self.enqueue(level, "restrict_along", [m, m], &args)
     }
 
-    /// `work` = the defect.
-    fn defect(&self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<()> {
-        let Level { n, x, y, work } = &self.levels[level];
-        let args = [
-            Arg::size(*n),
-            launch::inverse_h2::<T>(*n).arg().0,
-            self.shift.arg().0,
-            x.buffer().arg(),
-            y.buffer().arg(),
-            f.buffer().arg(),
-            u.buffer().arg(),
-            work.buffer().arg(),
-        ];
-        self.enqueue("defect", [*n, *n], &args)
+    /// `d` = the defect.
+    fn defect(&self, level: usize, u: &Vector<T>, f: &Vector<T>, d: &Vector<T>) -> Result<()> {
+        let this = &self.levels[level];
+        let before = [Arg::size(this.n), launch::inverse_h2::<T>(this.n).arg().0, self.shift.arg().0];
+        let after = [f.buffer().arg(), u.buffer().arg(), d.buffer().arg()];
+        self.enqueue(level, "defect", [this.n, this.n], &this.args(&before, true, &after))
+    }
+}
+
+impl<T: Real> Space<T> for Varying<T> {
+    fn defect_to(&mut self, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
+        self.defect(0, u, f, d)
+    }
+
+    fn dot(&self, a: &Vector<T>, b: &Vector<T>) -> Result<T> {
+        ops::dot(a, b)
+    }
+
+    fn update(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        ops::update(alpha, x, beta, y)
     }
 }
 
@@ -175,7 +205,7 @@ impl<T: Real> Components for Varying<T> {
             u.fill(T::zero())?;
         }
         self.smooth(level, u, f, sweeps)?;
-        self.defect(level, u, f)?;
+        self.defect(level, u, f, &self.levels[level].work)?;
         self.restrict(level, &self.levels[level].work, coarse)
     }
 
@@ -187,9 +217,9 @@ impl<T: Real> Components for Varying<T> {
         f: &Vector<T>,
         sweeps: Sweeps,
     ) -> Result<()> {
-        let Level { n, x, y, .. } = &self.levels[level];
-        let args = [Arg::size(*n), x.buffer().arg(), y.buffer().arg(), coarse.buffer().arg(), u.buffer().arg()];
-        self.enqueue("interpolate_add", [n - 2, n - 2], &args)?;
+        let this = &self.levels[level];
+        let args = [Arg::size(this.n), this.weights(), coarse.buffer().arg(), u.buffer().arg()];
+        self.enqueue(level, "interpolate_add", [this.n - 2; 2], &args)?;
         self.smooth(level, u, f, sweeps)
     }
 
@@ -197,27 +227,20 @@ impl<T: Real> Components for Varying<T> {
         if zero {
             u.fill(T::zero())?;
         }
-        self.half_sweep(self.levels.len() - 1, 0, u, f)
+        self.half_sweep(self.levels.len() - 1, 0, Order::RedFirst, u, f)
     }
 
     fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        self.defect(level, u, f)?;
+        self.defect(level, u, f, &self.levels[level].work)?;
         self.norm(&self.levels[level].work)
     }
 
     fn source_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
-        let Level { n, x, y, work } = &self.levels[level];
-        let args = [
-            Arg::size(*n),
-            launch::inverse_h2::<T>(*n).arg().0,
-            x.buffer().arg(),
-            y.buffer().arg(),
-            f.buffer().arg(),
-            u.buffer().arg(),
-            work.buffer().arg(),
-        ];
-        self.enqueue("source", [*n, *n], &args)?;
-        self.norm(work)
+        let this = &self.levels[level];
+        let before = [Arg::size(this.n), launch::inverse_h2::<T>(this.n).arg().0];
+        let after = [f.buffer().arg(), u.buffer().arg(), this.work.buffer().arg()];
+        self.enqueue(level, "source", [this.n, this.n], &this.args(&before, false, &after))?;
+        self.norm(&this.work)
     }
 
     fn norm(&self, u: &Vector<T>) -> Result<f64> {

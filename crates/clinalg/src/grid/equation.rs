@@ -1,6 +1,6 @@
 //! What is solved: dimension, sizes, shift and coefficient on every level.
 
-use crate::reference::faces2::Faces;
+use crate::reference::faces2::{Faces, Interpolation};
 use crate::reference::zeros;
 use crate::{Error, Real, Result};
 
@@ -14,6 +14,8 @@ pub(super) struct Equation<T> {
     pub(super) shift: f64,
     /// The coefficient on each level of a two-dimensional grid; empty where a = 1.
     pub(super) faces: Vec<Faces<T>>,
+    /// The interpolation to each of these levels but the coarsest.
+    pub(super) interpolations: Vec<Interpolation<T>>,
 }
 
 impl<T: Real> Equation<T> {
@@ -25,13 +27,26 @@ impl<T: Real> Equation<T> {
         if !(2..=3).contains(&dim) {
             return Err(Error::value("dim", "2 or 3", dim));
         }
-        Ok(Equation { sides: super::sides(n, dim as u32)?, dim: dim as u32, shift, faces: Vec::new() })
+        Ok(Equation {
+            sides: super::sides(n, dim as u32)?,
+            dim: dim as u32,
+            shift,
+            faces: Vec::new(),
+            interpolations: Vec::new(),
+        })
     }
 
-    /// With the coefficient `faces` on the finest level, averaged for the coarser ones.
+    /// With the coefficient `faces` on the finest level, and the Galerkin operators of the coarser ones.
     pub(super) fn with_faces(mut self, faces: Faces<T>) -> Equation<T> {
-        let coarser = |faces: &Faces<T>| (faces.side() > 3).then(|| faces.coarser());
-        self.faces = std::iter::successors(Some(faces), coarser).collect();
+        let mut faces = vec![faces];
+        let mut interpolations = Vec::new();
+        while let Some(finer) = faces.last().filter(|finer| finer.side() > 3) {
+            let interpolation = Interpolation::new(finer);
+            let coarser = finer.coarser(&interpolation);
+            interpolations.push(interpolation);
+            faces.push(coarser);
+        }
+        (self.faces, self.interpolations) = (faces, interpolations);
         self
     }
 
@@ -53,9 +68,18 @@ impl<T: Real> Equation<T> {
     pub(super) fn neighbours(&self, level: usize, p: usize) -> Vec<(usize, f64)> {
         let n = self.sides[level];
         match (self.faces.get(level), self.dim) {
-            (Some(faces), _) => [p - n, p - 1, p + 1, p + n].into_iter().zip(faces.around(p).map(Real::wide)).collect(),
+            (Some(faces), _) => {
+                let mut around: Vec<_> = faces.around(p).map(|(q, face)| (q, face.wide())).collect();
+                around.sort_by_key(|(q, _)| *q);
+                around
+            }
             (None, 2) => [p - n, p - 1, p + 1, p + n].map(|q| (q, 1.0)).to_vec(),
             (None, _) => [p - n * n, p - n, p - 1, p + 1, p + n, p + n * n].map(|q| (q, 1.0)).to_vec(),
         }
+    }
+
+    /// The shift at interior point `p` on `level`.
+    pub(super) fn shift_at(&self, level: usize, p: usize) -> f64 {
+        self.shift * self.faces.get(level).map_or(1.0, |faces| faces.mass(p).wide())
     }
 }

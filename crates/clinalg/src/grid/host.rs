@@ -1,8 +1,10 @@
 //! The components in plain Rust.
 
 use super::components::{Components, Sweeps};
+use super::conjugate::Space;
 use super::equation::Equation;
 use super::params::Smoother;
+use crate::reference::grid2::Order;
 use crate::reference::{faces2, grid2, grid3, vector, zeros};
 use crate::{Real, Result};
 
@@ -22,7 +24,7 @@ impl<T: Real> Host<T> {
     }
 
     fn smooth(&mut self, level: usize, u: &mut Vec<T>, f: &[T], sweeps: Sweeps) {
-        let Equation { sides, dim, shift, faces } = &self.equation;
+        let Equation { sides, dim, shift, faces, .. } = &self.equation;
         let (n, shift, omega) = (sides[level], T::of(*shift), self.omega);
         for _ in 0..sweeps.count {
             match self.smoother {
@@ -45,23 +47,46 @@ impl<T: Real> Host<T> {
     }
 
     fn defect(&mut self, level: usize, u: &[T], f: &[T]) -> &[T] {
-        let Equation { sides, dim, shift, faces } = &self.equation;
-        let (n, shift, d) = (sides[level], T::of(*shift), &mut self.work[level]);
-        match (faces.get(level), dim) {
-            (Some(faces), _) => faces2::defect(faces, shift, u, f, d),
-            (None, 2) => grid2::defect_shifted(n, shift, u, f, d),
-            (None, _) => grid3::defect(n, shift, u, f, d),
-        }
-        d
+        let Host { equation, work, .. } = self;
+        equation.defect(level, u, f, &mut work[level]);
+        &work[level]
     }
 
     fn restrict(&self, level: usize, fine: &[T], coarse: &mut [T]) {
         let n = self.equation.sides[level];
-        match (self.equation.faces.get(level), self.equation.dim) {
-            (Some(faces), _) => faces2::restrict(faces, fine, coarse),
+        match (self.equation.interpolations.get(level), self.equation.dim) {
+            (Some(along), _) => faces2::restrict(along, fine, coarse),
             (None, 2) => grid2::restrict(n, fine, coarse),
             (None, _) => grid3::restrict(n, fine, coarse),
         }
+    }
+}
+
+impl<T: Real> Equation<T> {
+    /// `d` = f - A u inside on `level`, 0 on the boundary.
+    fn defect(&self, level: usize, u: &[T], f: &[T], d: &mut [T]) {
+        let (n, shift) = (self.sides[level], T::of(self.shift));
+        match (self.faces.get(level), self.dim) {
+            (Some(faces), _) => faces2::defect(faces, shift, u, f, d),
+            (None, 2) => grid2::defect_shifted(n, shift, u, f, d),
+            (None, _) => grid3::defect(n, shift, u, f, d),
+        }
+    }
+}
+
+impl<T: Real> Space<T> for Host<T> {
+    fn defect_to(&mut self, u: &Vec<T>, f: &Vec<T>, d: &mut Vec<T>) -> Result<()> {
+        self.equation.defect(0, u, f, d);
+        Ok(())
+    }
+
+    fn dot(&self, a: &Vec<T>, b: &Vec<T>) -> Result<T> {
+        Ok(vector::dot(a, b))
+    }
+
+    fn update(&self, alpha: T, x: &Vec<T>, beta: T, y: &mut Vec<T>) -> Result<()> {
+        vector::update(alpha, x, beta, y);
+        Ok(())
     }
 }
 
@@ -97,8 +122,8 @@ impl<T: Real> Components for Host<T> {
 
     fn ascend(&mut self, level: usize, coarse: &Vec<T>, u: &mut Vec<T>, f: &Vec<T>, sweeps: Sweeps) -> Result<()> {
         let n = self.equation.sides[level];
-        match (self.equation.faces.get(level), self.equation.dim) {
-            (Some(faces), _) => faces2::interpolate_add(faces, coarse, u),
+        match (self.equation.interpolations.get(level), self.equation.dim) {
+            (Some(along), _) => faces2::interpolate_add(along, coarse, u),
             (None, 2) => grid2::interpolate_add(n, coarse, u),
             (None, _) => grid3::interpolate_add(n, coarse, u),
         }
@@ -113,7 +138,7 @@ impl<T: Real> Components for Host<T> {
         let Equation { dim, shift, faces, .. } = &self.equation;
         let shift = T::of(*shift);
         match (faces.last(), dim) {
-            (Some(faces), _) => faces2::half_sweep(faces, shift, u, f, 0),
+            (Some(faces), _) => faces2::half_sweep(faces, shift, u, f, 0, Order::RedFirst),
             (None, 2) => grid2::half_sweep_shifted(3, shift, u, f, 0),
             // The one interior point, (1, 1, 1), is black.
             (None, _) => grid3::half_sweep(3, shift, u, f, 1),

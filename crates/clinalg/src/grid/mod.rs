@@ -29,6 +29,7 @@
 mod algebra;
 mod coefficient;
 mod components;
+mod conjugate;
 mod equation;
 mod fused;
 mod host;

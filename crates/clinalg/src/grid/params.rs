@@ -62,7 +62,8 @@ pub struct PoissonParams {
     pub cycle: Cycle,
     /// The relaxation.
     pub smoother: Smoother,
-    /// Sweeps before the coarse-grid correction.
+    /// Sweeps before the coarse-grid correction. With a [coefficient](super::Poisson::with_coefficient) half of the sweeps
+    /// before and after it, rounded up, come before it and as many after it.
     pub pre: usize,
     /// Sweeps after it.
     pub post: usize,

@@ -1,5 +1,8 @@
 //! Band matrices.
 
+use once_cell::sync::OnceCell;
+
+use super::launch::BandProducts;
 use super::{Dense, Values, Vector, check_context};
 use crate::reference::{BandParts, CsrParts};
 use crate::runtime::{Arg, Kernel, Range, files};
@@ -16,6 +19,7 @@ pub struct Band<T: Real> {
     kl: usize,
     ku: usize,
     values: Buffer<T>,
+    products: OnceCell<BandProducts>,
 }
 
 impl<T: Real> Band<T> {
@@ -28,7 +32,8 @@ impl<T: Real> Band<T> {
         context.require::<T>()?;
         parts.check()?;
         let values = Buffer::from_slice(context, &parts.data)?;
-        Ok(Band { rows: parts.rows, cols: parts.cols, kl: parts.kl, ku: parts.ku, values })
+        let &BandParts { rows, cols, kl, ku, .. } = parts;
+        Ok(Band { rows, cols, kl, ku, values, products: OnceCell::new() })
     }
 
     /// A matrix from its full form, column by column.
@@ -132,6 +137,16 @@ impl<T: Real> Band<T> {
         Ok(diagonal)
     }
 
+    /// How its products are launched, made before the first.
+    pub(crate) fn products(&self) -> &BandProducts {
+        self.products.get_or_init(|| BandProducts::new::<T>(self.context(), self.rows, self.kl + 1 + self.ku))
+    }
+
+    /// Lets the next product look its launch parameters up once more.
+    pub(crate) fn forget_products(&mut self) {
+        self.products.take();
+    }
+
     fn shape_words(&self) -> String {
         format!("{} x {} with {} sub- and {} superdiagonals", self.rows, self.cols, self.kl, self.ku)
     }
@@ -164,6 +179,7 @@ impl<T: Real> Values<T> for Band<T> {
 
     fn like(&self) -> Result<Self> {
         let values = Buffer::uninit(self.context(), self.values.len())?;
-        Ok(Band { values, ..*self })
+        let &Band { rows, cols, kl, ku, .. } = self;
+        Ok(Band { rows, cols, kl, ku, values, products: OnceCell::new() })
     }
 }

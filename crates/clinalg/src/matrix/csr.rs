@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use once_cell::sync::OnceCell;
 use sprs::CsMatI;
 
-use super::format::{self, Blocks, Chunks, Format, Found, Pattern, Plan, Slots, Stencil};
+use super::format::{self, Blocks, Chunks, Format, Found, Plan, Slots};
+use super::pattern::{Pattern, Stencil};
 use super::{Values, check_context, index32};
 use crate::reference::{CsrParts, check_offsets};
 use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
-use crate::tune::{ENTRIES_AHEAD, LONG_ROW, RUN_ROWS};
+use crate::tune::{ENTRIES_AHEAD, LONG_ROW};
 use crate::{Buffer, Context, Error, Real, Result};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
@@ -49,69 +50,14 @@ pub(crate) struct Structure {
     pub(crate) nnz: usize,
     pub(crate) offset: Buffer<u32>,
     pub(crate) column: Buffer<u32>,
-    /// On a processor, first rows of parts with about equally many entries, and the number of rows.
-    pub(crate) split: Option<Buffer<u32>>,
-    /// On a processor, where the rows come in long runs.
-    pub(crate) runs: Option<Runs>,
-}
-
-/// Runs of rows, as stencils have them: within a run, each row has the columns of the row before moved on by one.
-#[derive(Debug)]
-pub(crate) struct Runs {
-    /// First row of each run, and the number of rows.
-    pub(crate) start: Buffer<u32>,
-    /// The run in which each part of `split` begins.
-    pub(crate) first: Buffer<u32>,
 }
 
 impl Structure {
-    /// `starts` are the first rows of the runs; only processors look at them.
-    fn new(
-        cols: usize,
-        offsets: &[u32],
-        starts: &[u32],
-        offset: Buffer<u32>,
-        column: Buffer<u32>,
-    ) -> Result<Structure> {
+    /// What the offsets say; `offset` holds the same.
+    fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Structure {
         let rows = offsets.len() - 1;
-        let nnz = offsets[rows] as usize;
-        let context = offset.context();
-        let (split, runs) = match context.shape() {
-            Shape::Cpu => {
-                let split = balanced(offsets, context.chunks().min(rows.max(1)));
-                (Some(Buffer::from_slice(context, &split)?), Runs::new(context, starts, &split)?)
-            }
-            Shape::Gpu => (None, None),
-        };
-        Ok(Structure { rows, cols, nnz, offset, column, split, runs })
+        Structure { rows, cols, nnz: offsets[rows] as usize, offset, column }
     }
-}
-
-impl Runs {
-    /// The runs of a matrix, if they are long enough to pay.
-    fn new(context: &Context, starts: &[u32], split: &[u32]) -> Result<Option<Runs>> {
-        let rows = split.last().map_or(0, |&rows| rows as usize);
-        if starts.len() > rows / RUN_ROWS {
-            return Ok(None);
-        }
-        let first: Vec<u32> =
-            split.iter().map(|&row| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32).collect();
-        Ok(Some(Runs { start: Buffer::from_slice(context, starts)?, first: Buffer::from_slice(context, &first)? }))
-    }
-}
-
-/// The first row of each run of rows (see [`Runs`]), and the number of rows; on a processor.
-fn run_starts<T: Real>(context: &Context, offset: &Buffer<u32>, column: &Buffer<u32>) -> Result<Vec<u32>> {
-    let rows = offset.len() - 1;
-    let continues = Buffer::<u32>::uninit(context, rows)?;
-    let chunks = context.chunks().min(rows.div_ceil(1024)).max(1);
-    let kernel = Kernel::new(&files::CONVERT, "continue_runs_cpu", T::PRECISION);
-    let args = [Arg::size(rows), offset.arg(), column.arg(), continues.arg()];
-    context.run(&kernel, Range::d1(chunks, 1), &args)?;
-    let continues = continues.to_vec()?;
-    let mut starts: Vec<u32> = (0..rows).filter(|&i| continues[i] == 0).map(|i| i as u32).collect();
-    starts.push(rows as u32);
-    Ok(starts)
 }
 
 /// Fewest entries that are worth a thread.
@@ -160,7 +106,7 @@ fn narrow_rows(cols: usize, offsets: &[usize], indices: &[usize], columns: &mut 
 }
 
 /// Cuts the rows into `parts` with about equally many entries plus rows each.
-fn balanced(offsets: &[u32], parts: usize) -> Vec<u32> {
+pub(super) fn balanced(offsets: &[u32], parts: usize) -> Vec<u32> {
     let rows = offsets.len() - 1;
     let weight = |row: usize| offsets[row] as u64 + row as u64;
     let total = weight(rows);
@@ -221,11 +167,7 @@ impl<T: Real> Csr<T> {
         let offset = Buffer::from_slice(context, &offsets)?;
         let column = Buffer::from_slice(context, &columns)?;
         drop(columns);
-        let starts = match context.shape() {
-            Shape::Cpu => run_starts::<T>(context, &offset, &column)?,
-            Shape::Gpu => Vec::new(),
-        };
-        let structure = Structure::new(cols, &offsets, &starts, offset, column)?;
+        let structure = Structure::new(cols, &offsets, offset, column);
         Csr::analysed(structure, &offsets, Buffer::from_slice(context, values)?)
     }
 
@@ -316,7 +258,7 @@ impl<T: Real> Csr<T> {
     pub fn format(&self) -> Format {
         if self.stencil.is_some() {
             Format::Stencil
-        } else if self.plan.pattern.is_some() || self.structure.runs.is_some() && self.plan.takes_runs() {
+        } else if self.plan.pattern.is_some() || self.plan.runs.is_some() {
             Format::Diagonals
         } else if self.plan.blocks.is_some() || self.plan.chunks.is_some() {
             Format::Blocks
@@ -340,7 +282,8 @@ impl<T: Real> Csr<T> {
         Ok(())
     }
 
-    /// Seconds that the search for the format took at upload or in [`Csr::set_format`].
+    /// Seconds that the search for the format took at upload or in [`Csr::set_format`], without those in which its kernels
+    /// were built, once for all matrices of a context; [`Csr::explain`] tells both.
     pub fn analysis_seconds(&self) -> f64 {
         self.plan.seconds
     }
@@ -349,8 +292,8 @@ impl<T: Real> Csr<T> {
     pub fn explain(&self) -> String {
         let s = &*self.structure;
         let bytes = size_of::<T>();
-        let pattern = |p: &Pattern| {
-            let others = match p.others {
+        let pattern = |p: &Pattern, others: usize| {
+            let others = match others {
                 0 => String::new(),
                 n => format!(" ({n} are not, and are read as compressed rows)"),
             };
@@ -360,21 +303,27 @@ impl<T: Real> Csr<T> {
             (Format::Stencil, Some(stencil), ..) => {
                 format!(
                     "{}, with constant coefficients: neither columns nor values are read",
-                    pattern(&stencil.pattern)
+                    pattern(&stencil.pattern, stencil.others)
                 )
             }
-            (Format::Diagonals, _, Some(p), _) => format!("{}: columns are not read", pattern(p)),
+            (Format::Diagonals, _, Some(p), _) => format!("{}: columns are not read", pattern(p, p.others)),
             (Format::Diagonals, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
                 first row serve for all"
                 .to_owned(),
             (Format::Blocks, .., Some(blocks)) => blocks.words(),
             (Format::Blocks, ..) => self.plan.chunks.as_ref().map_or_else(String::new, Chunks::words),
             _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
-            _ if s.split.is_some() => "no structure that pays was found; a chunk of rows per work-item".to_owned(),
+            _ if self.plan.split.is_some() => {
+                "no structure that pays was found; a chunk of rows per work-item".to_owned()
+            }
             _ => "the compressed rows as they are, one or several work-items per row".to_owned(),
         };
+        let building = match 1e3 * self.plan.building {
+            ms if ms < 0.1 => String::new(),
+            ms => format!(", and {ms:.1} ms the kernels for it"),
+        };
         format!(
-            "{}: {} x {} with {} entries of {bytes} bytes; {why}; the analysis took {:.1} ms",
+            "{}: {} x {} with {} entries of {bytes} bytes; {why}; the analysis took {:.1} ms{building}",
             self.format(),
             s.rows,
             s.cols,
@@ -574,7 +523,7 @@ impl Columns<'_> {
         let values = Buffer::<T>::uninit(context, nnz)?;
         let arrays = [order.arg(), column_of.arg(), self.value, column.arg(), values.arg()];
         run("gather_entries", nnz, local, &[[Arg::size(nnz)].as_slice(), &arrays].concat())?;
-        let structure = Structure::new(cols, &offsets, &[], offset, column)?;
+        let structure = Structure::new(cols, &offsets, offset, column);
         Csr::analysed(structure, &offsets, values).map(Some)
     }
 
@@ -615,9 +564,8 @@ impl Columns<'_> {
         let values = Buffer::<T>::uninit(context, nnz)?;
         let output = [self.value, place.arg(), column.arg(), values.arg()];
         run_parts("place_entries_cpu", copies, &[input.as_slice(), &output].concat())?;
-        let starts = run_starts::<T>(context, &offset, &column)?;
         let offsets = offset.to_vec()?;
-        let structure = Structure::new(cols, &offsets, &starts, offset, column)?;
+        let structure = Structure::new(cols, &offsets, offset, column);
         Csr::analysed(structure, &offsets, values).map(Some)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use once_cell::sync::OnceCell;
 
+use super::launch::DenseProducts;
 use super::{Values, Vector, check_context};
 use crate::error::check_length;
 use crate::runtime::{Arg, Kernel, Range, files};
@@ -16,6 +17,7 @@ pub struct Dense<T: Real> {
     rows: usize,
     cols: usize,
     values: Vector<T>,
+    products: OnceCell<DenseProducts>,
     partial: OnceCell<Mutex<Buffer<T>>>,
 }
 
@@ -27,14 +29,14 @@ impl<T: Real> Dense<T> {
     /// [`Error::NoFp64`] for `f64` on a device without it.
     pub fn from_column_major(context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<Dense<T>> {
         check_length("values", entries(rows, cols)?, values.len())?;
-        Ok(Dense { rows, cols, values: Vector::from_slice(context, values)?, partial: OnceCell::new() })
+        Ok(Dense::of(rows, cols, Vector::from_slice(context, values)?))
     }
 
     /// The matrix whose columns are in `values`.
     #[cfg(test)]
     pub(crate) fn from_vector(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
         assert_eq!(rows * cols, values.len());
-        Dense { rows, cols, values, partial: OnceCell::new() }
+        Dense::of(rows, cols, values)
     }
 
     /// A matrix of zeros.
@@ -42,7 +44,11 @@ impl<T: Real> Dense<T> {
     /// # Errors
     /// As [`Dense::from_column_major`].
     pub fn zeros(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
-        Ok(Dense { rows, cols, values: Vector::zeros(context, entries(rows, cols)?)?, partial: OnceCell::new() })
+        Ok(Dense::of(rows, cols, Vector::zeros(context, entries(rows, cols)?)?))
+    }
+
+    fn of(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
+        Dense { rows, cols, values, products: OnceCell::new(), partial: OnceCell::new() }
     }
 
     /// A matrix with a copy of `array`, of any layout.
@@ -108,6 +114,17 @@ impl<T: Real> Dense<T> {
         Ok(diagonal)
     }
 
+    /// How its products are launched, made before the first.
+    pub(crate) fn products(&self) -> &DenseProducts {
+        self.products.get_or_init(|| DenseProducts::new::<T>(self.context(), self.rows, self.cols))
+    }
+
+    /// Lets the next product look its launch parameters up once more.
+    pub(crate) fn forget_products(&mut self) {
+        self.products.take();
+        self.partial.take();
+    }
+
     /// Room for the sums of so many parts of the columns, as many in every call; held from the kernel that writes them
     /// to the one that reads.
     pub(crate) fn partial(&self, parts: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
@@ -152,6 +169,6 @@ impl<T: Real> Values<T> for Dense<T> {
     }
 
     fn like(&self) -> Result<Self> {
-        Ok(Dense { rows: self.rows, cols: self.cols, values: self.values.like()?, partial: OnceCell::new() })
+        Ok(Dense::of(self.rows, self.cols, self.values.like()?))
     }
 }

@@ -1,16 +1,17 @@
 //! How a sparse matrix is multiplied: what its upload finds in it, and what is chosen.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use serde::Serialize;
 
-use super::csr::Structure;
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{self, BlockShape, RowProduct};
-use crate::{Buffer, Context, Error, Precision, Real, Result};
+use super::csr::{Structure, balanced};
+use super::launch::{self, Many};
+use super::pattern::{Marked, Pattern, Rule, Stencil, block};
+use crate::runtime::{Arg, Kernel, Launch, Range, Shape, files};
+use crate::tune::{self, Op, RowProduct};
+use crate::{Buffer, Error, Precision, Real, Result};
 
 /// How the product with a sparse matrix is computed. Chosen at upload; the compressed rows stay, and can be downloaded
 /// as they were given, in every format.
@@ -44,44 +45,33 @@ impl fmt::Display for Format {
     }
 }
 
-/// Rows of a block of `stencil.cl`: as many as neighbours share lines of memory on a GPU, or a vector of a processor.
-pub(crate) fn block(shape: Shape) -> usize {
-    match shape {
-        Shape::Gpu => 64,
-        Shape::Cpu => 8,
-    }
-}
+/// Items per cut row; `LANES` of `join_blocks_gpu`.
+const JOIN_LANES: usize = 8;
 
 /// Rows of a chunk of `chunks.cl`.
 const CHUNK: usize = 8;
 
-/// Lines of a tile of `stencil.cl`.
-const TILE_LINES: usize = 4;
-
-/// Entries of the widest pattern; the bits of a mask in `stencil.cl` beyond those of its flags.
-const WIDEST: usize = 30;
-
-/// Rows looked at to find the pattern.
-const SAMPLE: usize = 512;
-
-/// What the analysis of the positions found, and the time that all analysis took.
+/// What the analysis of the positions found, the product that follows from it, and the time that all analysis took.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    pub(crate) pattern: Option<Arc<Pattern>>,
     pub(crate) blocks: Option<Blocks>,
     pub(crate) chunks: Option<Chunks>,
-    pub(crate) pattern: Option<Pattern>,
-    /// Whether runs of rows are to be left alone.
+    pub(crate) runs: Option<Runs>,
+    /// On a processor, first rows of parts with about equally many entries, and the number of rows; for products by
+    /// compressed rows.
+    pub(crate) split: Option<Buffer<u32>>,
+    /// Whether the compressed rows were asked for.
     pub(crate) plain: bool,
     /// Items per row of a GPU where there are no blocks.
     pub(crate) rows: RowProduct,
+    /// The product; of blocks that cut rows, its first kernel.
+    pub(crate) product: Launch,
+    /// With several right-hand sides.
+    pub(crate) many: Many,
     pub(crate) seconds: f64,
-}
-
-impl Plan {
-    /// Whether runs of rows are multiplied as such.
-    pub(crate) fn takes_runs(&self) -> bool {
-        !self.plain && self.chunks.is_none()
-    }
+    /// Seconds in which kernels were built, apart from `seconds`.
+    pub(crate) building: f64,
 }
 
 /// A matrix in blocks of entries, for `blocks.cl`.
@@ -89,11 +79,10 @@ impl Plan {
 pub(crate) struct Blocks {
     /// Number of blocks.
     pub(crate) count: usize,
-    pub(crate) items: usize,
     /// The first row that begins in each block, and the number of rows.
     pub(crate) start: Buffer<u32>,
     pub(crate) columns: Columns,
-    pub(crate) product: Kernel,
+    product: Launch,
 }
 
 /// How the blocks are cut, and what follows for the columns.
@@ -104,12 +93,14 @@ pub(crate) enum Columns {
     /// Between rows; lowest column of each block, and 16-bit distances from it.
     Short(Buffer<u32>, Buffer<u16>),
     /// After as many entries each; the rows that go on in later blocks, and the first and the end of those blocks.
-    Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Box<Kernel> },
+    Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Box<Launch> },
 }
 
 /// Entries in chunks of rows, for `chunks.cl`; their values are in [`Slots`].
 #[derive(Debug)]
 pub(crate) struct Chunks {
+    /// First rows of parts with about equally many entries, and the number of rows.
+    pub(crate) split: Buffer<u32>,
     /// Where each chunk begins and the last one ends, in units of [`CHUNK`] entries.
     pub(crate) start: Buffer<u32>,
     pub(crate) column: Buffer<u32>,
@@ -117,37 +108,16 @@ pub(crate) struct Chunks {
     others: usize,
 }
 
-/// The pattern of most rows.
+/// Runs of rows, as stencils have them: within a run, each row has the columns of the row before moved on by one. On
+/// processors.
 #[derive(Debug)]
-pub(crate) struct Pattern {
-    /// Distances of the columns from the row, modulo 2^32, in the order of the columns.
-    pub(crate) deltas: Vec<u32>,
-    pub(crate) delta: Buffer<u32>,
-    pub(crate) mask: Buffer<u32>,
-    pub(crate) full: Buffer<u8>,
-    /// Rows that are read from the compressed rows.
-    pub(crate) others: usize,
-}
-
-/// A pattern with constant coefficients.
-#[derive(Debug)]
-pub(crate) struct Stencil<T: Real> {
-    pub(crate) pattern: Pattern,
-    pub(crate) coefficient: Buffer<T>,
-    pub(crate) tiles: Tiles,
-}
-
-/// The order in which a GPU takes the rows of a stencil.
-#[derive(Debug)]
-pub(crate) struct Tiles {
-    /// Rows of a line.
-    pub(crate) line: usize,
-    /// Groups in the direction of the lines and across them.
-    pub(crate) groups: [usize; 2],
-    /// Whether all rows of a tile have the whole pattern.
-    pub(crate) full: Buffer<u8>,
-    /// Tiles that all have: the first and the end in the direction of the lines, and across them.
-    pub(crate) inner: [u32; 4],
+pub(crate) struct Runs {
+    /// First rows of parts with about equally many entries, and the number of rows.
+    pub(crate) split: Buffer<u32>,
+    /// First row of each run, and the number of rows.
+    pub(crate) start: Buffer<u32>,
+    /// The run in which each part begins.
+    pub(crate) first: Buffer<u32>,
 }
 
 /// The values once more, by diagonals or in chunks; `fresh` while they are those of the matrix.
@@ -174,38 +144,35 @@ pub(crate) fn analyse<T: Real>(
     forced: Option<Format>,
 ) -> Result<Found<T>> {
     let started = Instant::now();
-    let gpu = s.offset.context().shape() == Shape::Gpu;
+    let context = s.offset.context();
+    let built = context.build_seconds();
+    let gpu = context.shape() == Shape::Gpu;
     let plain = forced == Some(Format::Rows);
     // A look at every row, which only a forced choice takes the time for.
     let longest = if plain { offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) } else { 0 };
     let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
-    let mut found =
-        Found { plan: Plan { blocks: None, chunks: None, pattern: None, plain, rows, seconds: 0.0 }, stencil: None };
+    let (mut pattern, mut stencil) = (None, None);
     let worth = s.rows >= tune::PATTERN_ROWS && forced.is_none();
     if worth || matches!(forced, Some(Format::Diagonals | Format::Stencil)) {
         let rule = Rule { forced: forced.is_some() };
-        if let Some(masks) = Masks::find(s, values)? {
-            if forced != Some(Format::Diagonals) {
-                found.stencil = masks.stencil(s, &rule)?;
-            }
+        if let Some(marked) = Marked::find(s, values, &rule)? {
             // Also what the products of a stencil fall back to when the values change.
-            found.plan.pattern = masks.diagonals(s, &rule)?;
+            pattern = marked.diagonals(s, &rule);
+            if forced != Some(Format::Diagonals) {
+                stencil = marked.stencil(s, &rule)?;
+            }
         }
     }
-    if gpu && found.plan.pattern.is_none() && !plain {
-        found.plan.blocks = Blocks::new::<T>(s, offsets)?;
-    }
-    let chunks = match forced {
-        None => found.plan.pattern.is_none() && s.runs.is_none(),
-        Some(format) => format == Format::Blocks,
-    };
-    if !gpu && chunks {
-        found.plan.chunks = Chunks::new(s, offsets, forced.is_some())?;
-    }
+    let without = pattern.is_none() && !plain;
+    let blocks = if gpu && without { Blocks::new::<T>(s, offsets)? } else { None };
+    let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Diagonals));
+    let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
+    let takes_chunks = !gpu && (forced == Some(Format::Blocks) || forced.is_none() && without && runs.is_none());
+    let chunks = if takes_chunks { Chunks::new::<T>(s, offsets, forced.is_some())? } else { None };
     let possible = match forced {
-        Some(Format::Stencil) => found.stencil.is_some(),
-        Some(Format::Diagonals) => found.plan.pattern.is_some() || s.runs.is_some(),
-        Some(Format::Blocks) => found.plan.blocks.is_some() || found.plan.chunks.is_some(),
+        Some(Format::Stencil) => stencil.is_some(),
+        Some(Format::Diagonals) => pattern.is_some() || runs.is_some(),
+        Some(Format::Blocks) => blocks.is_some() || chunks.is_some(),
         Some(Format::Rows) | None => true,
     };
     if !possible {
@@ -213,196 +180,29 @@ pub(crate) fn analyse<T: Real>(
         let expected = "a format that the matrix and the device allow (see Csr::explain)";
         return Err(Error::value("format", expected, format));
     }
-    s.offset.context().finish()?;
-    found.plan.seconds = started.elapsed().as_secs_f64();
-    Ok(found)
-}
-
-/// When a pattern is taken.
-struct Rule {
-    /// Even where it hardly pays.
-    forced: bool,
-}
-
-impl Rule {
-    fn few(&self, others: usize, rows: usize) -> bool {
-        others <= rows / if self.forced { 2 } else { tune::PATTERN_SHARE }
-    }
-}
-
-/// The rows of a matrix against its most frequent one.
-struct Masks<T: Real> {
-    deltas: Vec<u32>,
-    coefficients: Vec<T>,
-    mask: Buffer<u32>,
-    /// Rows with entries outside of the pattern, and those with other values.
-    others: usize,
-    differing: usize,
-}
-
-impl<T: Real> Masks<T> {
-    fn find(s: &Structure, values: &Buffer<T>) -> Result<Option<Masks<T>>> {
-        let context = values.context();
-        let run = |name, items, args: &[Arg]| {
-            context.run(&kernel::<T>(context, name), Range::d1(items, context.local()), args)
-        };
-        let Some((deltas, coefficients)) = most_frequent(s, values)? else { return Ok(None) };
-        let delta = Buffer::from_slice(context, &deltas)?;
-        let coefficient = Buffer::from_slice(context, &coefficients)?;
-        let mask = Buffer::<u32>::uninit(context, s.rows)?;
-        let arrays = [s.offset.arg(), s.column.arg(), values.arg(), delta.arg(), coefficient.arg(), mask.arg()];
-        let sizes = [Arg::size(s.rows), Arg::U32(deltas.len() as u32)];
-        run("mask_rows", s.rows, &[sizes.as_slice(), &arrays].concat())?;
-        let blocks = s.rows.div_ceil(block(context.shape()));
-        let [other, differs] = [Buffer::<u8>::uninit(context, blocks)?, Buffer::<u8>::uninit(context, blocks)?];
-        let args = [Arg::size(s.rows), Arg::size(blocks), mask.arg(), other.arg(), differs.arg()];
-        run("count_masks", blocks, &args)?;
-        let total = |counts: Buffer<u8>| Ok::<_, Error>(counts.to_vec()?.into_iter().map(usize::from).sum::<usize>());
-        Ok(Some(Masks { deltas, coefficients, mask, others: total(other)?, differing: total(differs)? }))
-    }
-
-    fn pattern(&self, s: &Structure, constant: bool, others: usize) -> Result<Pattern> {
-        let context = self.mask.context();
-        let run = |name, items, args: &[Arg]| {
-            context.run(&kernel::<T>(context, name), Range::d1(items, context.local()), args)
-        };
-        let mask = Buffer::<u32>::uninit(context, s.rows)?;
-        let args = [Arg::size(s.rows), Arg::U32(constant.into()), self.mask.arg(), mask.arg()];
-        run("settle_masks", s.rows, &args)?;
-        let blocks = s.rows.div_ceil(block(context.shape()));
-        let full = Buffer::<u8>::uninit(context, blocks)?;
-        let whole = (1_u32 << self.deltas.len()) - 1;
-        let args = [Arg::size(s.rows), Arg::size(blocks), Arg::U32(whole), mask.arg(), full.arg()];
-        run("find_full_blocks", blocks, &args)?;
-        let delta = Buffer::from_slice(context, &self.deltas)?;
-        Ok(Pattern { deltas: self.deltas.clone(), delta, mask, full, others })
-    }
-
-    /// The pattern with constant coefficients, if few rows have others.
-    fn stencil(&self, s: &Structure, rule: &Rule) -> Result<Option<Stencil<T>>> {
-        let others = self.others + self.differing;
-        if !rule.few(others, s.rows) {
-            return Ok(None);
+    let mut split = None;
+    let product = match (&pattern, &blocks, &chunks, &runs) {
+        (Some(pattern), ..) => pattern.product::<T>(context, s.rows),
+        (None, Some(blocks), ..) => blocks.product,
+        (None, None, Some(chunks), _) => chunks.product::<T>(s),
+        (None, None, None, Some(runs)) => runs.product::<T>(s),
+        _ if gpu => launch::csr_gpu::<T>(context, s.rows, rows),
+        _ => {
+            let launch = launch::csr_cpu::<T>(context, s.rows, s.cols);
+            split = Some(Buffer::from_slice(context, &balanced(offsets, launch.range.items()))?);
+            launch
         }
-        let coefficient = Buffer::from_slice(self.mask.context(), &self.coefficients)?;
-        let pattern = self.pattern(s, true, others)?;
-        let tiles = Tiles::new(s, &pattern)?;
-        Ok(Some(Stencil { pattern, coefficient, tiles }))
-    }
-
-    /// The pattern for values by diagonals, if few rows do not fit and few slots stay empty.
-    fn diagonals(&self, s: &Structure, rule: &Rule) -> Result<Option<Pattern>> {
-        let slots = s.rows.saturating_mul(self.deltas.len());
-        let dense = slots <= s.nnz + s.nnz / tune::EMPTY_SLOTS;
-        if !rule.few(self.others, s.rows) || !(dense || rule.forced) {
-            return Ok(None);
-        }
-        self.pattern(s, false, self.others).map(Some)
-    }
-}
-
-impl Tiles {
-    fn new(s: &Structure, pattern: &Pattern) -> Result<Tiles> {
-        let context = s.offset.context();
-        let local = context.local();
-        let line = line_of(&pattern.deltas).filter(|&line| line >= local).unwrap_or(tune::LINE);
-        let groups = [line.div_ceil(local), s.rows.div_ceil(line * TILE_LINES)];
-        let tiles = groups[0] * groups[1];
-        let full = Buffer::<u8>::uninit(context, tiles)?;
-        let sizes = [s.rows, line, local, groups[0], tiles].map(Arg::size);
-        let whole = (1_u32 << pattern.deltas.len()) - 1;
-        let args = [sizes.as_slice(), &[Arg::U32(whole), pattern.mask.arg(), full.arg()]].concat();
-        let kernel = Kernel::new(&files::STENCIL, "find_full_tiles", Precision::F32);
-        context.run(&kernel, Range::d1(tiles, local), &args)?;
-        let inner = inner(&full.to_vec()?, groups);
-        Ok(Tiles { line, groups, full, inner })
-    }
-}
-
-/// Of `groups[0]` by `groups[1]` tiles, a rectangle of full ones around the middle: left, right, low, high. Empty where that
-/// is not full itself.
-fn inner(full: &[u8], [across, along]: [usize; 2]) -> [u32; 4] {
-    let is_full = |x: usize, y: usize| full[y * across + x] != 0;
-    let (x, y) = (across / 2, along / 2);
-    let grow = |from: usize, last: usize, full: &dyn Fn(usize) -> bool| {
-        let low = (0..from).rev().take_while(|&k| full(k)).count();
-        let high = (from..last).take_while(|&k| full(k)).count();
-        (from - low, from + high)
     };
-    let (low, high) = grow(y, along, &|y| is_full(x, y));
-    if !(low..high).contains(&y) {
-        return [0; 4];
-    }
-    let (left, right) = grow(x, across, &|x| (low..high).all(|y| is_full(x, y)));
-    [left, right, low, high].map(|k| k as u32)
-}
-
-/// The length of the grid's lines, or of its planes, behind a pattern: the middle of the distances that are more than half
-/// of the largest.
-fn line_of(deltas: &[u32]) -> Option<usize> {
-    let largest = deltas.iter().map(|&d| d as i32).max().filter(|&d| d > 0)?;
-    let far: Vec<i32> = deltas.iter().map(|&d| d as i32).filter(|&d| d > largest / 2).collect();
-    Some(far[far.len() / 2] as usize)
-}
-
-/// Distances and values of the most frequent row of a sample; `None` where no row is frequent or it is too long.
-fn most_frequent<T: Real>(s: &Structure, values: &Buffer<T>) -> Result<Option<(Vec<u32>, Vec<T>)>> {
-    // Distances are signed and 32 bits wide in the kernels.
-    if s.nnz == 0 || s.rows.max(s.cols) > i32::MAX as usize {
-        return Ok(None);
-    }
-    let context = values.context();
-    let list = sample(s.rows);
-    let count = list.len();
-    let width = Buffer::<u32>::uninit(context, count)?;
-    let delta = Buffer::<u32>::uninit(context, count * WIDEST)?;
-    let coefficient = Buffer::<T>::uninit(context, count * WIDEST)?;
-    let rows = Buffer::from_slice(context, &list)?;
-    context.run(
-        &Kernel::new(&files::STENCIL, "gather_rows", T::PRECISION),
-        Range::d1(count, context.local()),
-        &[
-            Arg::size(count),
-            Arg::U32(WIDEST as u32),
-            rows.arg(),
-            s.offset.arg(),
-            s.column.arg(),
-            values.arg(),
-            width.arg(),
-            delta.arg(),
-            coefficient.arg(),
-        ],
-    )?;
-    let (width, delta, coefficient) = (width.to_vec()?, delta.to_vec()?, coefficient.to_vec()?);
-    let part = |k: usize| k * WIDEST..k * WIDEST + width[k] as usize;
-    let usable = |k: &usize| (1..=WIDEST).contains(&(width[*k] as usize));
-    // Positions first; among the rows that have them, values.
-    let Some(positions) = winner((0..count).filter(usable), |k| &delta[part(k)]) else { return Ok(None) };
-    let same = (0..count).filter(usable).filter(|&k| delta[part(k)] == delta[part(positions)]);
-    let bits = |k: usize| coefficient[part(k)].iter().map(|v| v.wide().to_bits()).collect::<Vec<_>>();
-    let Some(k) = winner(same, bits) else { return Ok(None) };
-    Ok(Some((delta[part(k)].to_vec(), coefficient[part(k)].to_vec())))
-}
-
-/// The first of those whose `key` is the most frequent.
-fn winner<K: std::hash::Hash + Eq>(items: impl Iterator<Item = usize>, key: impl Fn(usize) -> K) -> Option<usize> {
-    let mut seen: HashMap<K, (usize, usize)> = HashMap::new();
-    for k in items {
-        seen.entry(key(k)).or_insert((0, k)).0 += 1;
-    }
-    seen.into_values().max_by_key(|&(count, first)| (count, std::cmp::Reverse(first))).map(|(_, first)| first)
-}
-
-/// Rows spread without a period that a grid could have: multiples of the golden section, each row at most once.
-fn sample(rows: usize) -> Vec<u32> {
-    if rows <= SAMPLE {
-        return (0..rows as u32).collect();
-    }
-    let step = |k: usize| (k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let mut list: Vec<u32> = (0..SAMPLE).map(|k| ((u128::from(step(k)) * rows as u128) >> 64) as u32).collect();
-    list.sort_unstable();
-    list.dedup();
-    list
+    let skewed = blocks.as_ref().is_some_and(|blocks| matches!(blocks.columns, Columns::Cut { .. }));
+    let many = match &pattern {
+        Some(pattern) if gpu => Many::pattern::<T>(context, s.rows, pattern.deltas.len(), false),
+        _ => Many::csr::<T>(context, s.rows, rows, skewed),
+    };
+    context.finish()?;
+    let building = context.build_seconds() - built;
+    let seconds = (started.elapsed().as_secs_f64() - building).max(0.0);
+    let plan = Plan { pattern, blocks, chunks, runs, split, plain, rows, product, many, seconds, building };
+    Ok(Found { plan, stencil })
 }
 
 impl<T: Real> Slots<T> {
@@ -428,8 +228,8 @@ impl<T: Real> Slots<T> {
     pub(super) fn refresh(&self, s: &Structure, pattern: &Pattern, values: &Buffer<T>) -> Result<&Buffer<T>> {
         self.fill(|| {
             let args = [Arg::size(s.rows), pattern.mask.arg(), s.offset.arg(), values.arg(), self.value.arg()];
-            let range = Range::d1(s.rows, values.context().local());
-            values.context().run(&pattern.kernel::<T>(values.context(), "fill_slots"), range, &args)
+            let context = values.context();
+            context.run(&pattern.kernel::<T>(context, "fill_slots"), Range::d1(s.rows, context.local()), &args)
         })
     }
 
@@ -448,18 +248,9 @@ impl<T: Real> Slots<T> {
     }
 }
 
-/// A kernel of `stencil.cl` for any pattern.
-fn kernel<T: Real>(context: &Context, name: &'static str) -> Kernel {
-    let kernel = Kernel::new(&files::STENCIL, name, T::PRECISION);
-    match context.shape() {
-        Shape::Gpu => kernel,
-        Shape::Cpu => kernel.with(&[("BLOCK", block(Shape::Cpu) as u64)]),
-    }
-}
-
 impl Chunks {
     /// The chunks, if few entries stay outside or they are `forced`.
-    fn new(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Chunks>> {
+    fn new<T: Real>(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Chunks>> {
         let context = s.offset.context();
         let starts = chunk_starts(offsets);
         let entries = starts[starts.len() - 1] as usize * CHUNK;
@@ -467,17 +258,24 @@ impl Chunks {
         if s.nnz == 0 || !forced && others > s.nnz / tune::OUTSIDE_CHUNKS {
             return Ok(None);
         }
+        let [parts, ..] = launch::numbers::<T>(context, Op::MvChunksCpu, s.rows);
+        let split = Buffer::from_slice(context, &balanced(offsets, launch::parts(context, parts, s.rows)))?;
         let start = Buffer::from_slice(context, &starts)?;
-        let chunks = Chunks { start, column: Buffer::uninit(context, entries)?, others };
-        chunks.fill::<f32>("fill_columns", s, s.column.arg(), chunks.column.arg())?;
+        let chunks = Chunks { split, start, column: Buffer::uninit(context, entries)?, others };
+        chunks.fill::<T>("fill_columns", s, s.column.arg(), chunks.column.arg())?;
         Ok(Some(chunks))
+    }
+
+    fn product<T: Real>(&self, s: &Structure) -> Launch {
+        let kernel = (&files::CHUNKS, "mv_chunks_cpu");
+        launch::chunked::<T>(s.offset.context(), Op::MvChunksCpu, s.rows, kernel, s.rows)
     }
 
     /// Puts the numbers of `entry`, one an entry of the matrix, where the chunks have them.
     fn fill<T: Real>(&self, name: &'static str, s: &Structure, entry: Arg, placed: Arg) -> Result<()> {
-        let split = s.split.as_ref().expect("processors have parts of rows");
-        let args = [Arg::size(s.rows), split.arg(), self.start.arg(), s.offset.arg(), entry, placed];
-        s.offset.context().run(&Kernel::new(&files::CHUNKS, name, T::PRECISION), Range::d1(split.len() - 1, 1), &args)
+        let args = [Arg::size(s.rows), self.split.arg(), self.start.arg(), s.offset.arg(), entry, placed];
+        let range = Range::d1(self.split.len() - 1, 1);
+        s.offset.context().run(&Kernel::new(&files::CHUNKS, name, T::PRECISION), range, &args)
     }
 
     pub(super) fn words(&self) -> String {
@@ -505,10 +303,40 @@ fn chunk_starts(offsets: &[u32]) -> Vec<u32> {
     starts
 }
 
-impl Pattern {
-    /// A kernel of `stencil.cl` for the pattern.
-    pub(crate) fn kernel<T: Real>(&self, context: &Context, name: &'static str) -> Kernel {
-        kernel::<T>(context, name).with(&[("POINTS", self.deltas.len() as u64)])
+impl Runs {
+    /// The runs of a matrix, if they are long enough to pay.
+    fn find<T: Real>(s: &Structure, offsets: &[u32]) -> Result<Option<Runs>> {
+        let context = s.offset.context();
+        let parts = context.chunks().min(s.rows.div_ceil(1024)).max(1);
+        let run = |name, last: &[Arg]| {
+            let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
+            let matrix = [Arg::size(s.rows), s.offset.arg(), s.column.arg()];
+            context.run(&kernel, Range::d1(parts, 1), &[matrix.as_slice(), last].concat())
+        };
+        let count = Buffer::<u32>::uninit(context, parts)?;
+        run("count_runs_cpu", &[count.arg()])?;
+        let mut place = count.to_vec()?;
+        let runs: usize = place.iter().map(|&count| count as usize).sum();
+        if runs >= s.rows / tune::RUN_ROWS {
+            return Ok(None);
+        }
+        let mut next = 0;
+        place.iter_mut().for_each(|place| next += std::mem::replace(place, next));
+        let mut start = Buffer::<u32>::uninit(context, runs + 1)?;
+        run("list_runs_cpu", &[Buffer::from_slice(context, &place)?.arg(), start.arg()])?;
+        start.write_range(runs, &[s.rows as u32])?;
+        let [parts, ..] = launch::numbers::<T>(context, Op::MvRunsCpu, s.rows);
+        let split = balanced(offsets, launch::parts(context, parts, s.rows));
+        let starts = start.to_vec()?;
+        let run_of = |&row: &u32| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32;
+        let first: Vec<u32> = split.iter().map(run_of).collect();
+        let first = Buffer::from_slice(context, &first)?;
+        Ok(Some(Runs { split: Buffer::from_slice(context, &split)?, start, first }))
+    }
+
+    fn product<T: Real>(&self, s: &Structure) -> Launch {
+        let kernel = (&files::CSR, "mv_csr_runs_cpu");
+        launch::chunked::<T>(s.offset.context(), Op::MvRunsCpu, s.rows, kernel, s.rows)
     }
 }
 
@@ -529,8 +357,9 @@ impl Blocks {
             return Ok(None);
         }
         let context = s.offset.context();
-        let shape = BlockShape::choose(s.rows, s.nnz);
+        let shape = launch::block_shape::<T>(context, s.rows, s.nnz);
         let kernel = |name| Kernel::new(&files::BLOCKS, name, T::PRECISION).with(&shape.defines());
+        let launch = |kernel, count: usize| Launch { kernel, range: Range::d1(count * shape.items, shape.items) };
         let whole = whole_rows(offsets, shape.entries(), shape.rows);
         if let Some(starts) = whole.filter(|starts| shape.fills(starts.len() - 1, s.nnz)) {
             let count = starts.len() - 1;
@@ -540,7 +369,7 @@ impl Blocks {
                 Some((base, column)) => (Columns::Short(base, column), product.with(&[("SHORT", 1)])),
                 None => (Columns::Whole, product.with(&[("ONCE", 1)])),
             };
-            return Ok(Some(Blocks { count, items: shape.items, start, columns, product }));
+            return Ok(Some(Blocks { count, start, columns, product: launch(product, count) }));
         }
         let cut = Cut::new(offsets, shape.entries());
         let columns = Columns::Cut {
@@ -548,15 +377,15 @@ impl Blocks {
             row: Buffer::from_slice(context, &cut.row)?,
             from: Buffer::from_slice(context, &cut.from)?,
             to: Buffer::from_slice(context, &cut.to)?,
-            join: Box::new(kernel("join_blocks_gpu").with(&[("CUT", 1)])),
+            join: Box::new(Launch {
+                kernel: kernel("join_blocks_gpu").with(&[("CUT", 1)]),
+                range: Range::d1(cut.row.len() * JOIN_LANES, shape.items),
+            }),
         };
-        Ok(Some(Blocks {
-            count: cut.start.len() - 1,
-            items: shape.items,
-            start: Buffer::from_slice(context, &cut.start)?,
-            columns,
-            product: kernel("mv_cut_blocks_gpu").with(&[("CUT", 1), ("ONCE", 1)]),
-        }))
+        let count = cut.start.len() - 1;
+        let start = Buffer::from_slice(context, &cut.start)?;
+        let product = launch(kernel("mv_cut_blocks_gpu").with(&[("CUT", 1), ("ONCE", 1)]), count);
+        Ok(Some(Blocks { count, start, columns, product }))
     }
 }
 
@@ -678,34 +507,5 @@ mod tests {
         assert_eq!(chunk_starts(&[0, 3, 6]), [0, 0]);
         let offsets: Vec<u32> = (0..=8).map(|i| 3 * i).chain([25, 27, 30, 34, 39, 45, 52, 60, 70]).collect();
         assert_eq!(chunk_starts(&offsets), [0, 3, 4, 4]);
-    }
-
-    #[test]
-    fn lines_are_those_of_the_grid() {
-        let line = |deltas: &[i32]| line_of(&deltas.iter().map(|&d| d as u32).collect::<Vec<_>>());
-        assert_eq!(line(&[-100, -1, 0, 1, 100]), Some(100));
-        assert_eq!(line(&[-2500, -50, -1, 0, 1, 50, 2500]), Some(2500));
-        let cube: Vec<i32> = (0..27).map(|k| (k / 9 - 1) * 2500 + (k / 3 % 3 - 1) * 50 + k % 3 - 1).collect();
-        assert_eq!(line(&cube), Some(2500));
-        assert_eq!(line(&[-7, -1, 0]), None);
-    }
-
-    #[test]
-    fn the_inner_tiles_are_a_rectangle_around_the_middle() {
-        let tiles = |rows: &[&str]| rows.concat().bytes().map(|b| b - b'0').collect::<Vec<u8>>();
-        assert_eq!(inner(&tiles(&["0000", "0111", "0111", "0101"]), [4, 4]), [1, 4, 1, 3]);
-        assert_eq!(inner(&tiles(&["111", "111"]), [3, 2]), [0, 3, 0, 2]);
-        assert_eq!(inner(&tiles(&["111", "101", "111"]), [3, 3]), [0; 4]);
-        assert_eq!(inner(&tiles(&["1"]), [1, 1]), [0, 1, 0, 1]);
-    }
-
-    #[test]
-    fn samples_hold_each_row_once_at_most() {
-        assert_eq!(sample(3), [0, 1, 2]);
-        for rows in [513, 1000, 1 << 20, u32::MAX as usize] {
-            let list = sample(rows);
-            assert!(list.len() > 300 && list.windows(2).all(|w| w[0] < w[1]), "{rows}");
-            assert!((*list.last().unwrap() as usize) < rows);
-        }
     }
 }

@@ -15,14 +15,18 @@ mod band;
 mod csr;
 mod dense;
 mod format;
+mod launch;
+mod pattern;
 mod vector;
 
 pub use band::Band;
 pub use csr::Csr;
 pub(crate) use csr::Structure;
 pub use dense::Dense;
+pub(crate) use format::Columns;
 pub use format::Format;
-pub(crate) use format::{Blocks, Columns, Pattern, Plan, Stencil, Tiles, block};
+pub(crate) use launch::{Many as ManyLaunch, PANEL_ROWS};
+pub(crate) use pattern::{Pattern, Stencil, Tiles};
 pub use vector::Vector;
 
 use crate::{Buffer, Context, Error, Real, Result};

@@ -1,5 +1,6 @@
 //! Operators of other crates behind handles.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,23 +8,35 @@ use super::{Object, Registry, Scalar, Stored};
 use crate::solve::Operator;
 use crate::{Context, Error, Precision, Real, Result, Vector};
 
+/// What a handle of an operator stands for; its type can be asked for.
+trait Held<T: Real>: Operator<T> + Any + Send {}
+
+impl<T: Real, O: Operator<T> + Any + Send> Held<T> for O {}
+
 /// A matrix that is known by its products only, for one caller at a time.
 pub struct Applied<T: Real> {
     rows: usize,
     cols: usize,
     context: Context,
-    operator: Mutex<Box<dyn Operator<T> + Send>>,
+    operator: Mutex<Box<dyn Held<T>>>,
 }
 
 impl<T: Real> Applied<T> {
-    fn new(operator: Box<dyn Operator<T> + Send>) -> Applied<T> {
+    fn new(operator: Box<dyn Held<T>>) -> Applied<T> {
         let (rows, cols, context) = (operator.rows(), operator.cols(), operator.context().clone());
         Applied { rows, cols, context, operator: Mutex::new(operator) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Box<dyn Operator<T> + Send>> {
+    fn lock(&self) -> MutexGuard<'_, Box<dyn Held<T>>> {
         // A panic leaves an operator as it was: a product changes only its scratch memory.
         self.operator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls `f` with the operator, if it is an `O`.
+    pub fn with<O: Operator<T> + 'static, R>(&self, f: impl FnOnce(&O) -> R) -> Option<R> {
+        let held = self.lock();
+        let held: &dyn Any = &**held;
+        held.downcast_ref().map(f)
     }
 }
 

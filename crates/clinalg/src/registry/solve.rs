@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Kind, Operand, Registry, Scalar, Stored, typed};
 use crate::grid::{self, Poisson, PoissonParams, PoissonReport};
 use crate::solve::{BiCgStab, Cg, Gmres, Jacobi, Operator, Params, Preconditioner, Report};
-use crate::{Precision, Result, Vector};
+use crate::{Context, Error, Precision, Result, Vector};
 
 /// A Krylov method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,10 @@ pub enum Method {
     Gmres(usize),
 }
 
-/// A preconditioner that can be made from the matrix alone.
+/// What errors call the handle of a preconditioner.
+const INVERSE: &str = "preconditioner";
+
+/// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preconditioning {
@@ -28,6 +31,25 @@ pub enum Preconditioning {
     None,
     /// The matrix's diagonal.
     Jacobi,
+    /// The matrix or operator of this handle, which approximates the inverse.
+    Inverse(u64),
+}
+
+/// The product with an approximate inverse.
+struct Inverse<'a, T: Scalar>(&'a dyn Operator<T>);
+
+impl<T: Scalar> Preconditioner<T> for Inverse<'_, T> {
+    fn size(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn context(&self) -> &Context {
+        self.0.context()
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        self.0.apply(T::one(), r, T::zero(), z)
+    }
 }
 
 impl<T: Scalar> Stored<T> {
@@ -56,9 +78,8 @@ impl Registry {
     /// in a new vector. Gives the handle of x.
     ///
     /// # Errors
-    /// [`Error::Handle`](crate::Error::Handle), [`Error::Precision`](crate::Error::Precision),
-    /// [`Error::Length`](crate::Error::Length), [`Error::Shape`](crate::Error::Shape),
-    /// [`Error::Context`](crate::Error::Context) or [`Error::Value`](crate::Error::Value) that names the argument. Not to converge is no error: see
+    /// [`Error::Handle`], [`Error::Precision`], [`Error::Length`], [`Error::Shape`], [`Error::Context`] or [`Error::Value`] that
+    /// names the argument. Not to converge is no error: see
     /// [`Report::stop`].
     pub fn solve(
         &self,
@@ -69,7 +90,10 @@ impl Registry {
         x: Option<u64>,
         params: &Params,
     ) -> Result<(u64, Report)> {
-        let inputs = [Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        let mut inputs = vec![Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        if let Preconditioning::Inverse(inverse) = preconditioning {
+            inputs.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
+        }
         self.solve_into(x, b, |x| {
             self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
@@ -77,11 +101,31 @@ impl Registry {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?.vector("b")?;
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
-                    let mut jacobi = match preconditioning {
-                        Preconditioning::None => None,
-                        Preconditioning::Jacobi => Some(Jacobi::new(&a.diagonal()?)?),
+                    let inverse = match inputs.get(2) {
+                        Some(object) => Some(object.matrix::<T>(INVERSE)?),
+                        None => None,
                     };
-                    let m = jacobi.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+                    let (mut jacobi, mut product);
+                    let m: Option<&mut dyn Preconditioner<T>> = match (preconditioning, &inverse) {
+                        (Preconditioning::Jacobi, _) => {
+                            jacobi = Jacobi::new(&a.diagonal()?)?;
+                            Some(&mut jacobi)
+                        }
+                        (_, Some(inverse)) => {
+                            let (n, (rows, cols)) = (b.len(), inverse.shape());
+                            if (rows, cols) != (n, n) {
+                                let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
+                                return Err(Error::Shape { argument: INVERSE, expected, got });
+                            }
+                            let operator = inverse.operator()?;
+                            if !operator.context().same(b.context()) {
+                                return Err(Error::Context { argument: INVERSE });
+                            }
+                            product = Inverse(operator);
+                            Some(&mut product)
+                        }
+                        (_, None) => None,
+                    };
                     let (a, context, n) = (a.operator()?, b.context(), b.len());
                     match method {
                         Method::Cg => Cg::new(context, n)?.solve(a, m, b, x, params),
@@ -98,7 +142,7 @@ impl Registry {
     /// takes zeros in a new vector. `params.n` is taken from f. Gives the handle of u.
     ///
     /// # Errors
-    /// As [`Registry::solve`]; [`Error::Value`](crate::Error::Value) for a side that is not 2^k + 1.
+    /// As [`Registry::solve`]; [`Error::Value`] for a side that is not 2^k + 1.
     pub fn poisson(&self, f: u64, u: Option<u64>, params: &PoissonParams) -> Result<(u64, PoissonReport)> {
         self.solve_into(u, f, |u| {
             self.call(&[Operand::new("f", f, Kind::FULL)], Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {

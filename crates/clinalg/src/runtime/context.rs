@@ -7,6 +7,7 @@ use std::hash::BuildHasherDefault;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
 
 use ocl::ffi;
 use once_cell::sync::Lazy;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use super::cache;
 use super::device::{Device, DeviceInfo, DeviceKind};
 use super::faults::{self, Quirk};
-use super::kernel::{self, Arg, COMMON, Kernel, Mem, ProgramKey, Quick, Range};
+use super::kernel::{self, Arg, COMMON, Kernel, Launch, Mem, ProgramKey, Quick, Range};
 use super::status::{self, SUCCESS};
 use crate::tune::{AHEAD_PLATFORMS, Choice, Choices, Op};
 use crate::{Error, Precision, Real, Result};
@@ -96,6 +97,7 @@ struct Inner {
     profile: Option<Mutex<Profile>>,
     programs: Mutex<HashMap<ProgramKey, Raw>>,
     kernels: RwLock<HashMap<Kernel, Arc<Slot>, BuildHasherDefault<Quick>>>,
+    build_nanoseconds: AtomicU64,
     live_bytes: AtomicU64,
     peak_bytes: AtomicU64,
     live_buffers: AtomicU64,
@@ -167,6 +169,7 @@ impl Context {
             profile: options.profiling.then(Mutex::default),
             programs: Mutex::default(),
             kernels: RwLock::default(),
+            build_nanoseconds: AtomicU64::new(0),
             live_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
             live_buffers: AtomicU64::new(0),
@@ -298,6 +301,16 @@ impl Context {
     /// All launch parameters, which the search changes while it tries candidates.
     pub(crate) fn choices(&self) -> &Choices {
         &self.inner.choices
+    }
+
+    /// Seconds that the host has spent on building kernels in this context.
+    pub(crate) fn build_seconds(&self) -> f64 {
+        self.inner.build_nanoseconds.load(Ordering::Relaxed) as f64 * 1e-9
+    }
+
+    /// Enqueues what was made before.
+    pub(crate) fn start(&self, launch: &Launch, args: &[Arg]) -> Result<()> {
+        self.run(&launch.kernel, launch.range, args)
     }
 
     /// Compute units, at least one.
@@ -450,6 +463,7 @@ impl Context {
         }
         drop(known);
         self.require_precision(kernel.precision)?;
+        let started = Instant::now();
         let mut programs = lock(&self.inner.programs);
         let key = kernel.program();
         let program = match programs.get(&key) {
@@ -481,6 +495,7 @@ impl Context {
         query(ffi::CL_KERNEL_COMPILE_WORK_GROUP_SIZE, fixed.as_mut_ptr(), 3)?;
         slot.max_local = slot.max_local.max(fixed.iter().product());
         let slot = Arc::new(slot);
+        self.inner.build_nanoseconds.fetch_add(started.elapsed().as_nanos() as u64, Ordering::Relaxed);
         let mut known = self.inner.kernels.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been first; its kernel is used and this one goes with its slot.
         Ok(known.entry(*kernel).or_insert(slot).clone())

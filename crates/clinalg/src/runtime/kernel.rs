@@ -175,6 +175,13 @@ impl Kernel {
         self
     }
 
+    /// The same with those of `(name, value, usual value)` whose value is not the usual one, which the file gives them
+    /// itself: one compilation for all that have the usual ones.
+    pub(crate) fn with_changed(self, defines: &[(&'static str, u64, u64)]) -> Kernel {
+        let changed = defines.iter().filter(|(_, value, usual)| value != usual);
+        changed.fold(self, |kernel, &(name, value, _)| kernel.with(&[(name, value)]))
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         self.name.0
     }
@@ -221,6 +228,13 @@ pub(super) fn options(precision: Precision, local: usize) -> String {
     format!("-cl-std=CL1.2 {real} -DLOCAL={local}")
 }
 
+/// A kernel and the work-items that run it, made before the call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Launch {
+    pub(crate) kernel: Kernel,
+    pub(crate) range: Range,
+}
+
 /// How many work-items run, and in groups of how many.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
@@ -239,6 +253,11 @@ impl Range {
     pub fn d2(items: [usize; 2], local: [usize; 2]) -> Range {
         let up = |k: usize| items[k].div_ceil(local[k]) * local[k];
         Range { dims: 2, global: [up(0), up(1)], local }
+    }
+
+    /// Work-items in the first direction.
+    pub(crate) fn items(&self) -> usize {
+        self.global[0]
     }
 
     pub(super) fn is_empty(&self) -> bool {

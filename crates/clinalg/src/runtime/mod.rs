@@ -29,5 +29,5 @@ pub(crate) use buffer::View;
 pub use buffer::{Buffer, Element};
 pub use context::{Context, ContextOptions, KernelTiming, MemoryReport, Shape};
 pub use device::{Device, DeviceInfo, DeviceKind, devices};
-pub(crate) use kernel::files;
 pub use kernel::{Arg, File, Kernel, Mem, Range};
+pub(crate) use kernel::{Launch, files};

@@ -25,6 +25,7 @@ use rand::{Rng, SeedableRng};
 
 use crate::{Context, DeviceInfo, Precision, Real, Result, Shape};
 
+use crate::ops::product::tuning as products;
 pub use search::{Candidate, Discarded, Found, Options, Step, Tuned, search};
 use table::Checked;
 pub use table::{Entry, Problem, Table, folder};
@@ -67,6 +68,58 @@ pub enum Op {
     RedBlackTurn,
     /// Several sweeps of weighted Jacobi in one pass, on a GPU.
     JacobiSweeps,
+    /// The product by compressed rows, an item per row, on a GPU.
+    MvCsr,
+    /// The same with some items per row.
+    MvCsrLanes,
+    /// The same with many items per row.
+    MvCsrLong,
+    /// The same on a processor.
+    MvCsrCpu,
+    /// The product by blocks of entries, on a GPU.
+    MvBlocks,
+    /// The product by chunks of rows, on a processor.
+    MvChunksCpu,
+    /// The product by diagonals, on a GPU.
+    MvDiagonals,
+    /// The same on a processor.
+    MvDiagonalsCpu,
+    /// The product by runs of rows, on a processor.
+    MvRunsCpu,
+    /// The product with a constant stencil, on a GPU.
+    MvStencil,
+    /// The same on a processor.
+    MvStencilCpu,
+    /// The product with a band matrix, on a GPU.
+    MvBand,
+    /// The same on a processor.
+    MvBandCpu,
+    /// The product with a dense matrix, on a GPU.
+    MvDense,
+    /// The same on a processor.
+    MvDenseCpu,
+    /// The product with the transpose of a dense matrix, on a GPU.
+    MvDenseTransposed,
+    /// The same on a processor.
+    MvDenseTransposedCpu,
+    /// Products by compressed rows with several right-hand sides, on a GPU.
+    MmCsr,
+    /// The same on a processor.
+    MmCsrCpu,
+    /// Products with a pattern of rows and several right-hand sides, on a GPU.
+    MmDiagonals,
+    /// Products with a band matrix and several right-hand sides, on a GPU.
+    MmBand,
+    /// The same on a processor.
+    MmBandCpu,
+    /// Products with a dense matrix and up to four right-hand sides, on a GPU.
+    MmDense,
+    /// The same with five to eight.
+    MmDense8,
+    /// The same with more.
+    MmDense16,
+    /// Products with a dense matrix and several right-hand sides, on a processor.
+    MmDenseCpu,
 }
 
 impl Op {
@@ -82,6 +135,32 @@ impl Op {
         Op::RedBlackRestricted,
         Op::RedBlackTurn,
         Op::JacobiSweeps,
+        Op::MvCsr,
+        Op::MvCsrLanes,
+        Op::MvCsrLong,
+        Op::MvCsrCpu,
+        Op::MvBlocks,
+        Op::MvChunksCpu,
+        Op::MvDiagonals,
+        Op::MvDiagonalsCpu,
+        Op::MvRunsCpu,
+        Op::MvStencil,
+        Op::MvStencilCpu,
+        Op::MvBand,
+        Op::MvBandCpu,
+        Op::MvDense,
+        Op::MvDenseCpu,
+        Op::MvDenseTransposed,
+        Op::MvDenseTransposedCpu,
+        Op::MmCsr,
+        Op::MmCsrCpu,
+        Op::MmDiagonals,
+        Op::MmBand,
+        Op::MmBandCpu,
+        Op::MmDense,
+        Op::MmDense8,
+        Op::MmDense16,
+        Op::MmDenseCpu,
     ];
 
     /// What the operation's parameters are.
@@ -92,11 +171,37 @@ impl Op {
             Op::Reduce => &crate::ops::reduce::TUNING,
             Op::ReduceCpu => &crate::ops::reduce::TUNING_CPU,
             Op::Cg => &crate::solve::cg::TUNING,
-            Op::MvCsrDot => &crate::ops::product::TUNING_DOT,
+            Op::MvCsrDot => &products::TUNING_DOT,
             Op::RedBlackSweep => &crate::grid::strips::SWEEP,
             Op::RedBlackRestricted => &crate::grid::strips::RESTRICTED,
             Op::RedBlackTurn => &crate::grid::strips::TURNED,
             Op::JacobiSweeps => &crate::grid::strips::JACOBI,
+            Op::MvCsr => &products::MV_CSR,
+            Op::MvCsrLanes => &products::MV_CSR_LANES,
+            Op::MvCsrLong => &products::MV_CSR_LONG,
+            Op::MvCsrCpu => &products::MV_CSR_CPU,
+            Op::MvBlocks => &products::MV_BLOCKS,
+            Op::MvChunksCpu => &products::MV_CHUNKS_CPU,
+            Op::MvDiagonals => &products::MV_DIAGONALS,
+            Op::MvDiagonalsCpu => &products::MV_DIAGONALS_CPU,
+            Op::MvRunsCpu => &products::MV_RUNS_CPU,
+            Op::MvStencil => &products::MV_STENCIL,
+            Op::MvStencilCpu => &products::MV_STENCIL_CPU,
+            Op::MvBand => &products::MV_BAND,
+            Op::MvBandCpu => &products::MV_BAND_CPU,
+            Op::MvDense => &products::MV_DENSE,
+            Op::MvDenseCpu => &products::MV_DENSE_CPU,
+            Op::MvDenseTransposed => &products::MV_DENSE_TRANSPOSED,
+            Op::MvDenseTransposedCpu => &products::MV_DENSE_TRANSPOSED_CPU,
+            Op::MmCsr => &products::MM_CSR,
+            Op::MmCsrCpu => &products::MM_CSR_CPU,
+            Op::MmDiagonals => &products::MM_DIAGONALS,
+            Op::MmBand => &products::MM_BAND,
+            Op::MmBandCpu => &products::MM_BAND_CPU,
+            Op::MmDense => &products::MM_DENSE,
+            Op::MmDense8 => &products::MM_DENSE_8,
+            Op::MmDense16 => &products::MM_DENSE_16,
+            Op::MmDenseCpu => &products::MM_DENSE_CPU,
         }
     }
 
@@ -289,15 +394,15 @@ pub(crate) fn first_difference<T: Real>(got: &[T], want: &[T]) -> Option<String>
     Some(format!("value {at} of {} is {:e}, expected {:e}", want.len(), got[at], want[at]))
 }
 
-/// How a sparse product on a GPU spreads a row over work-items.
+/// How a sparse product by compressed rows on a GPU spreads a row over work-items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowProduct {
     /// One item per row.
-    Row,
-    /// Eight neighbouring items per row.
-    Lanes8,
-    /// Thirty-two neighbouring items per row.
-    Lanes32,
+    Short,
+    /// Some neighbouring items per row.
+    Medium,
+    /// Many neighbouring items per row.
+    Long,
 }
 
 /// Mean entries per row up to which one item per row is the fastest (NVIDIA H200: 5-point stencil).
@@ -312,90 +417,23 @@ impl RowProduct {
     pub(crate) fn choose(rows: usize, nnz: usize, longest: usize) -> RowProduct {
         let mean = nnz.div_ceil(rows.max(1));
         if mean > LONG_ROWS || longest > SKEW * mean.max(SHORT_ROWS) {
-            RowProduct::Lanes32
+            RowProduct::Long
         } else if mean > SHORT_ROWS {
-            RowProduct::Lanes8
+            RowProduct::Medium
         } else {
-            RowProduct::Row
+            RowProduct::Short
         }
     }
 
-    /// Items per row.
-    pub(crate) fn lanes(self) -> usize {
+    /// The operation with the parameters of rows that items share.
+    pub(crate) fn shared(self) -> Option<Op> {
         match self {
-            RowProduct::Row => 1,
-            RowProduct::Lanes8 => 8,
-            RowProduct::Lanes32 => 32,
+            RowProduct::Short => None,
+            RowProduct::Medium => Some(Op::MvCsrLanes),
+            RowProduct::Long => Some(Op::MvCsrLong),
         }
     }
 }
-
-/// How the dense product on a GPU is spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DenseTile {
-    /// Items of a work-group.
-    pub(crate) items: usize,
-    /// Rows of a work-group.
-    pub(crate) rows: usize,
-    /// Parts of the columns, each with work-groups of its own, and columns of a part.
-    pub(crate) parts: usize,
-    pub(crate) chunk: usize,
-}
-
-/// Items of a work-group of the dense product where the device allows (NVIDIA H200, f64: 8192 and 16384 rows and columns at
-/// 1.02 times the rate of cuBLAS with 1024 items, 0.99 times with 128 to 512).
-const DENSE_ITEMS: usize = 1024;
-
-impl DenseTile {
-    pub(crate) fn choose(device: &DeviceInfo, local: usize, rows: usize, cols: usize) -> DenseTile {
-        let items = if device.max_work_group >= DENSE_ITEMS { DENSE_ITEMS } else { local };
-        let units = (device.compute_units as usize).max(1);
-        // Twice as many rows where two groups a unit are left.
-        let tile = if items >= 64 && rows.div_ceil(64) * 2 >= units * 3 { 64 } else { 32 };
-        let groups = rows.div_ceil(tile).max(1);
-        let wanted = if groups * 2 >= units * 3 { 1 } else { (units * 2).div_ceil(groups) };
-        // A part has some loads for each item.
-        let parts = wanted.min(cols / (8 * items / tile)).max(1);
-        let chunk = cols.div_ceil(parts);
-        DenseTile { items, rows: tile, parts: cols.div_ceil(chunk.max(1)).max(1), chunk }
-    }
-}
-
-/// How a dense product with several right-hand sides on a GPU is spread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panel {
-    /// Items of a work-group, a multiple of [`Panel::TILE`].
-    pub(crate) items: usize,
-    /// Columns of A in local memory's part of X.
-    pub(crate) columns: usize,
-    /// Rows of an item.
-    pub(crate) per: usize,
-    /// Right-hand sides at once.
-    pub(crate) sums: usize,
-}
-
-impl Panel {
-    /// Rows of a work-group for each of an item; `TILE` in `many.cl`.
-    pub(crate) const TILE: usize = 32;
-
-    /// The choice for so many right-hand sides (NVIDIA H200, f64, 8192: 0.98, 0.70 and 0.49 times the rate of cuBLAS with 4,
-    /// 8 and 16).
-    pub(crate) fn choose(device: &DeviceInfo, right: usize) -> Panel {
-        let (items, columns) = if device.max_work_group >= 512 { (512, 128) } else { (256, 64) };
-        let panel = Panel { items, columns, per: 1, sums: 4 };
-        let panel = match right {
-            0..=4 => panel,
-            5..=8 => Panel { sums: 8, ..panel },
-            _ => Panel { items: 256, columns: 64, per: 2, sums: 8 },
-        };
-        // Devices of small groups.
-        let items = panel.items.min(1 << device.max_work_group.max(Panel::TILE).ilog2());
-        Panel { items, ..panel }
-    }
-}
-
-/// Bands of at most so many diagonals have a kernel of their own on a GPU.
-pub(crate) const UNROLLED_DIAGONALS: usize = 32;
 
 /// How a sparse product on a GPU goes through blocks of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -410,19 +448,15 @@ pub(crate) struct BlockShape {
     gaps: bool,
 }
 
-/// Items of a work-group of a sparse product by blocks (NVIDIA H200: 64 to 256 differ by 3 %).
-const BLOCK_ITEMS: usize = 128;
-
 impl BlockShape {
-    /// The choice for `rows` rows with `nnz` entries. Rows of the mean length should fill a block; with 4 to 7 entries
-    /// per item enough loads and enough groups are under way (NVIDIA H200: at 16 a third of the rate).
-    pub(crate) fn choose(rows: usize, nnz: usize) -> BlockShape {
-        let items = BLOCK_ITEMS;
+    /// The choice for `rows` rows with `nnz` entries, groups of `items` and at most `most` entries per item. Rows of the mean
+    /// length should fill a block.
+    pub(crate) fn choose(items: usize, most: usize, rows: usize, nnz: usize) -> BlockShape {
         let width = nnz.div_ceil(rows.max(1)).max(1);
         let rows_of = |per: usize| (per * items / width).clamp(1, items);
         let filled = |per: usize| (rows_of(per) * width * 1000) / (per * items);
-        let best = (4..=7).rev().max_by_key(|&per| filled(per)).unwrap_or(4);
-        let per = if width <= 7 { width } else { best };
+        let best = (most.min(4)..=most).rev().max_by_key(|&per| filled(per)).unwrap_or(most);
+        let per = if width <= most { width } else { best };
         BlockShape { items, per, rows: rows_of(per), gaps: width.is_multiple_of(2) }
     }
 
@@ -467,18 +501,11 @@ pub(crate) const RUN_ROWS: usize = 16;
 /// entries 0.96, by rows 1.3; with chunks of sorted rows instead, power law 1.03, by rows 1.15.)
 pub(crate) const OUTSIDE_CHUNKS: usize = 16;
 
-/// How many entries ahead a product by rows on a processor fetches what it gathers, where [`AHEAD_PLATFORMS`] take the hint
-/// and the vector has at least [`GATHERED_BYTES`] (AMD EPYC: a power law 1.3 times as fast, 27 points 0.8 times).
-pub(crate) const GATHER_AHEAD: &[(&str, u64)] = &[("GATHER_AHEAD", 128)];
-
-/// Twice the second-level cache of a processor's core.
+/// Bytes of a vector from which a product by rows on a processor fetches what it gathers ahead (AMD EPYC: a power law 1.3
+/// times as fast, 27 points 0.8 times): twice the second-level cache of a core.
 pub(crate) const GATHERED_BYTES: usize = 2 << 20;
 
-/// How many elements ahead a sparse product on a processor fetches memory (AMD EPYC: 1.2 times as fast; 128 to 1024
-/// elements make no difference beyond 3 %).
-pub(crate) const AHEAD: &[(&str, u64)] = &[("AHEAD", 512)];
-
-/// Platforms whose compiler takes the hint behind [`AHEAD`]; Oclgrind 21.10 refuses the kernel.
+/// Platforms whose compiler takes the hint to fetch memory ahead (`AHEAD` in `common.cl`); Oclgrind 21.10 refuses the kernel.
 pub(crate) const AHEAD_PLATFORMS: &[&str] = &["Portable Computing Language", "Intel(R) OpenCL"];
 
 /// How many entries ahead the conversion to compressed rows fetches their places, where [`AHEAD_PLATFORMS`] take the hint
@@ -642,6 +669,73 @@ mod tests {
             assert!(warnings[0].contains("defaults are used"), "{warnings:?}");
             for n in [1, 1000] {
                 assert_eq!(choices.get(Op::Reduce, Precision::F32, n), defaults.get(Op::Reduce, Precision::F32, n));
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_of_products_that_mean_nothing_or_do_not_fit_are_refused() {
+        let device = device("new", "small", 256, 16 << 10);
+        let bad = [
+            (Op::MvCsr, [512, 1, 0, 0, 0, 0]),
+            (Op::MvCsr, [96, 1, 0, 0, 0, 0]),
+            (Op::MvCsr, [256, 0, 0, 0, 0, 0]),
+            (Op::MvCsrLanes, [64, 128, 0, 0, 0, 0]),
+            (Op::MvCsrLanes, [64, 12, 0, 0, 0, 0]),
+            (Op::MvCsrLong, [64, 0, 0, 0, 0, 0]),
+            (Op::MvCsrCpu, [0, 512, 128, 0, 0, 0]),
+            (Op::MvCsrCpu, [8, 512, 1 << 20, 0, 0, 0]),
+            (Op::MvBlocks, [128, 0, 0, 0, 0, 0]),
+            // 256 items of 10 numbers each, in 16 KiB.
+            (Op::MvBlocks, [256, 10, 0, 0, 0, 0]),
+            (Op::MvChunksCpu, [8, u32::MAX, 0, 0, 0, 0]),
+            (Op::MvDiagonals, [0, 1, 0, 0, 0, 0]),
+            (Op::MvStencil, [128, 0, 0, 0, 0, 0]),
+            (Op::MvStencil, [128, 17, 0, 0, 0, 0]),
+            (Op::MvBand, [64, 65, 0, 0, 0, 0]),
+            (Op::MvDense, [128, 48, 8, 0, 0, 0]),
+            (Op::MvDense, [128, 256, 8, 0, 0, 0]),
+            (Op::MvDense, [128, 64, 0, 0, 0, 0]),
+            (Op::MvDenseTransposed, [128, 0, 0, 0, 0, 0]),
+            (Op::MmCsr, [16, 4, 0, 0, 0, 0]),
+            (Op::MmDense, [128, 256, 1, 4, 0, 0]),
+            (Op::MmDense, [128, 2, 1, 4, 0, 0]),
+            (Op::MmDense8, [128, 64, 1, 3, 0, 0]),
+            (Op::MmDense16, [256, 64, 2, 16, 0, 0]),
+        ];
+        let (defaults, _) = Choices::with(&device, None);
+        for (op, choice) in bad {
+            let entry = Entry::new(op, Precision::F64, [0, CLASSES - 1], &choice);
+            let table = Table { choices: vec![entry], ..Table::new(&device) };
+            let (choices, warnings) = Choices::with(&device, Some(Ok(table)));
+            let name = op.describe().name;
+            assert!(warnings.len() == 1 && warnings[0].contains("cannot do"), "{name} {choice:?}: {warnings:?}");
+            assert_eq!(choices.get(op, Precision::F64, 1000), defaults.get(op, Precision::F64, 1000), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_defaults_of_products_are_those_that_were_measured() {
+        let (choices, _) = Choices::with(&h200(), None);
+        for (op, want) in [
+            (Op::MvCsr, [256, 1, 0, 0, 0, 0]),
+            (Op::MvCsrLanes, [256, 8, 0, 0, 0, 0]),
+            (Op::MvCsrLong, [256, 32, 0, 0, 0, 0]),
+            (Op::MvBlocks, [128, 7, 0, 0, 0, 0]),
+            (Op::MvDiagonals, [256, 1, 0, 0, 0, 0]),
+            (Op::MvStencil, [256, 4, 0, 0, 0, 0]),
+            (Op::MvBand, [256, 1, 0, 0, 0, 0]),
+            (Op::MvDense, [1024, 64, 8, 0, 0, 0]),
+            (Op::MvDenseTransposed, [256, 8, 0, 0, 0, 0]),
+            (Op::MmCsr, [256, 4, 0, 0, 0, 0]),
+            (Op::MmDiagonals, [128, 4, 0, 0, 0, 0]),
+            (Op::MmBand, [256, 4, 0, 0, 0, 0]),
+            (Op::MmDense, [512, 128, 1, 4, 0, 0]),
+            (Op::MmDense8, [512, 128, 1, 8, 0, 0]),
+            (Op::MmDense16, [256, 64, 2, 8, 0, 0]),
+        ] {
+            for precision in PRECISIONS {
+                assert_eq!(choices.get(op, precision, 1 << 24), want, "{}", op.describe().name);
             }
         }
     }

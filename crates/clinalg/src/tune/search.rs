@@ -162,7 +162,10 @@ fn sizes(context: &Context, largest: usize, quick: bool) -> Vec<usize> {
     let all = if quick { TIMED_QUICK.as_slice() } else { TIMED.as_slice() };
     // A processor shows its memory bandwidth long before that.
     let most = if context.device().kind == crate::runtime::DeviceKind::Cpu { most.min(1 << 24) } else { most };
-    all.iter().copied().filter(|&log| log <= largest && 1_u64 << log <= most).collect()
+    // The last one as large as the operation has them.
+    let mut sizes: Vec<usize> = all.iter().map(|&log| log.min(largest)).filter(|&log| 1_u64 << log <= most).collect();
+    sizes.dedup();
+    sizes
 }
 
 fn fitting(context: &Context, operation: &Operation, precision: Precision) -> Vec<Choice> {

@@ -1,0 +1,146 @@
+//! Transformations of graphs beside [`Graph::split`]: cloning and stage recovery.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Coefficient, Graph, Op, Value, renamed};
+
+/// A multiple of h F as a linear combination of vectors, by vector and power of h.
+type Form = BTreeMap<(Value, u32), f64>;
+
+impl Graph {
+    /// Clones the node `value` into the link `link`: its linear combinations and reductions from that link on, and the next
+    /// step, read a copy that is computed there again, so that the value needs no place in memory in between. Where nothing
+    /// else reads the node it only moves. The copy has the same bits, because it adds the same terms in the same order.
+    ///
+    /// # Panics
+    /// When `value` is an input or a reduction, or is not made before `link`.
+    pub fn clone_into(&self, value: Value, link: usize) -> Graph {
+        let links = self.links();
+        let node = self.node(value);
+        assert!(matches!(node.op, Op::Rhs { .. } | Op::Lc { .. }), "inputs and reductions are not computed again");
+        assert!(links[value.0] < link, "a copy stands in a later link");
+        // Right-hand sides read neighbours, which no kernel computes for them.
+        let copies = |k: usize| links[k] >= link && !matches!(self.nodes()[k].op, Op::Rhs { .. });
+        let reads = |k: &usize| self.nodes()[*k].op.reads().contains(&value);
+        let stays = (0..links.len()).filter(reads).any(|k| !copies(k));
+        let mut graph = Graph::new(self.name());
+        let mut place = vec![Value(usize::MAX); links.len()];
+        let (mut original, mut copy) = (None, value);
+        for (k, node) in self.nodes().iter().enumerate() {
+            if k == value.0 {
+                let op = renamed(&node.op, &place);
+                original = stays.then(|| graph.place(node.label.clone(), op.clone(), node.since));
+                let label = if stays { format!("{}*", node.label) } else { node.label.clone() };
+                copy = graph.place(label, op, link);
+                continue;
+            }
+            place[value.0] = original.filter(|_| !copies(k)).unwrap_or(copy);
+            place[k] = graph.place(node.label.clone(), renamed(&node.op, &place), node.since);
+        }
+        place[value.0] = copy;
+        graph.end_like(self, &place);
+        graph
+    }
+
+    /// The links that a copy of `value` may stand in with some use: those of what reads it, and all later ones where the next
+    /// step does.
+    pub(crate) fn clone_links(&self, value: Value) -> Vec<usize> {
+        if !matches!(self.node(value).op, Op::Lc { .. }) {
+            return Vec::new();
+        }
+        let links = self.links();
+        let last = links.iter().copied().max().unwrap_or(0);
+        let pointwise = |k: &usize| {
+            let node = &self.nodes()[*k];
+            !matches!(node.op, Op::Rhs { .. }) && node.op.reads().contains(&value)
+        };
+        let readers = (0..links.len()).filter(pointwise).map(|k| links[k]);
+        let carried = self.carries().iter().any(|(_, v)| *v == value);
+        let next = if carried { links[value.0] + 1..last + 1 } else { 0..0 };
+        let mut all: Vec<usize> = readers.chain(next).filter(|link| *link > links[value.0]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Stage recovery: linear combinations read the stages, which are in memory for their neighbours anyway, in place of
+    /// right-hand sides of earlier links, which then need no place: h F_j = (X_(j+1) - y - ...) / a. Sums are rounded
+    /// differently from those of the graph itself; the weights of the stages say by how much rounding errors grow, and a
+    /// right-hand side for which their magnitudes add up to more than `limit` is kept. So are those that share their link
+    /// with others or enter no stage there.
+    pub fn recover_stages(&self, limit: f64) -> Graph {
+        let links = self.links();
+        let is_rhs = |v: Value| matches!(self.node(v).op, Op::Rhs { .. });
+        let arguments: Vec<Value> =
+            self.nodes().iter().filter_map(|n| if let Op::Rhs { x, .. } = n.op { Some(x) } else { None }).collect();
+        let mut forms: BTreeMap<Value, Form> = BTreeMap::new();
+        for f in (0..links.len()).map(Value).filter(|v| is_rhs(*v)) {
+            let alone = (0..links.len()).map(Value).filter(|v| is_rhs(*v) && links[v.0] == links[f.0]).count() == 1;
+            let stage = arguments.iter().filter(|x| links[x.0] == links[f.0] && alone).find_map(|x| {
+                let Op::Lc { terms } = &self.node(*x).op else { return None };
+                let own: Vec<_> = terms.iter().filter(|(_, v)| *v == f).collect();
+                match own[..] {
+                    [(Coefficient { value: a, power: 1 }, _)] => Some((*x, terms, *a)),
+                    _ => None,
+                }
+            });
+            let Some((x, terms, a)) = stage else { continue };
+            let rest: Vec<_> = terms.iter().filter(|(_, v)| *v != f).copied().collect();
+            let mut form = substituted(&rest, &forms, &|_| true);
+            form.values_mut().for_each(|c| *c /= -a);
+            form.insert((x, 0), 1.0 / a);
+            if weight(&form) <= limit {
+                forms.insert(f, form);
+            }
+        }
+        let mut graph = Graph::new(self.name());
+        let mut place = vec![Value(usize::MAX); links.len()];
+        for (k, node) in self.nodes().iter().enumerate() {
+            let op = match &node.op {
+                Op::Lc { terms } if terms.iter().any(|(_, v)| links[v.0] < links[k] && forms.contains_key(v)) => {
+                    let form = substituted(terms, &forms, &|v| links[v.0] < links[k]);
+                    // In the order of links, so that they can be split.
+                    let mut terms: Vec<_> = form.into_iter().collect();
+                    terms.sort_by_key(|((v, power), _)| (links[v.0], *v, *power));
+                    let term = |((v, power), value): ((Value, u32), f64)| (Coefficient { value, power }, place[v.0]);
+                    Op::Lc { terms: terms.into_iter().map(term).collect() }
+                }
+                op => renamed(op, &place),
+            };
+            place[k] = graph.place(node.label.clone(), op, node.since);
+        }
+        graph.end_like(self, &place);
+        graph
+    }
+
+    /// By how much a linear combination enlarges rounding errors of the vectors that it reads, those multiplied by h left out:
+    /// the largest sum of the magnitudes of its weights. 1 for Runge-Kutta methods as they are written.
+    pub fn weight(&self) -> f64 {
+        let of = |op: &Op| match op {
+            Op::Lc { terms } => terms.iter().filter(|(c, _)| c.power == 0).map(|(c, _)| c.value.abs()).sum(),
+            _ => 0.0,
+        };
+        self.nodes().iter().map(|n| of(&n.op)).fold(0.0, f64::max)
+    }
+}
+
+fn weight(form: &Form) -> f64 {
+    form.iter().filter(|((_, power), _)| *power == 0).map(|(_, c)| c.abs()).sum()
+}
+
+/// Terms with the right-hand sides that have a form, and for which `when` holds, replaced by it; what cancels is left out.
+fn substituted(terms: &[(Coefficient, Value)], forms: &BTreeMap<Value, Form>, when: &dyn Fn(Value) -> bool) -> Form {
+    let (mut sums, mut sizes) = (Form::new(), Form::new());
+    let mut add = |key: (Value, u32), c: f64| {
+        *sums.entry(key).or_default() += c;
+        *sizes.entry(key).or_default() += c.abs();
+    };
+    for (c, v) in terms {
+        match forms.get(v).filter(|_| c.power > 0 && when(*v)) {
+            Some(form) => form.iter().for_each(|((x, power), a)| add((*x, power + c.power - 1), c.value * a)),
+            None => add((*v, c.power), c.value),
+        }
+    }
+    sums.retain(|key, c| c.abs() > 8.0 * f64::EPSILON * sizes[key]);
+    sums
+}

@@ -1,0 +1,2 @@
+// The program in C, by a compiler of C++.
+#include "heat.c"
