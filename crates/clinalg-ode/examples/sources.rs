@@ -23,10 +23,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             .build()
     };
     let laplace = "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u";
+    let laplace3 = "u[-1,0,0] + u[1,0,0] + u[0,-1,0] + u[0,1,0] + u[0,0,-1] + u[0,0,1] - 6*u";
     let systems = [
         ("narrow", brusselator(&[16, 500], Boundary::Mirror)?, ["rk4", "verner65", "peer4"].as_slice()),
         ("closed", brusselator(&[300, 200], Boundary::Periodic)?, &["dopri54"]),
         ("heat", System::builder(Grid::unit(&[300, 200])).field("u", laplace).build()?, &["euler", "rk4"]),
+        ("heat3d", System::builder(Grid::unit(&[90, 80, 70])).field("u", laplace3).build()?, &["bs32"]),
+        (
+            "chain",
+            System::snippet(9000, "return Y(I > 0 ? I - 1 : 0) - Y(I + 9 < N ? I + 9 : I);", 9).build()?,
+            &["bs32"],
+        ),
     ];
     let variants = [
         (Variant::Fused, 1),
@@ -34,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Variant::Trapezoidal, 1),
         (Variant::Hexagonal, 1),
         (Variant::Grid, 4),
+        (Variant::Wavefront, 1),
     ];
     let mut count = 0;
     for (title, system, methods) in &systems {

@@ -44,10 +44,13 @@ pub struct DeviceStepper<T: Real> {
     system: System,
     /// The kernels of one step.
     one: Schedule,
-    /// Those of several.
+    /// Those of several, and with the error of each.
     many: Option<Schedule>,
+    band: Option<Schedule>,
     /// Which of them ran last.
     tried: Tried,
+    /// Where the steps of the band tried last began, with their size and tolerance.
+    begins: (Vec<f64>, f64, Tolerance),
     buffers: Vec<Vector<T>>,
     /// Which buffer plays which part of the plan; changes when a step is taken.
     roles: Vec<usize>,
@@ -79,6 +82,7 @@ const PARTIALS: usize = 8192;
 enum Tried {
     One,
     Many,
+    Band,
 }
 
 impl<T: Real> DeviceStepper<T> {
@@ -147,9 +151,17 @@ impl<T: Real> DeviceStepper<T> {
             }
             false => None,
         };
+        let band = (many.is_some() && method.graph().has_error()).then(|| {
+            let DeviceOptions { variant, steps, tile } = *options;
+            let outline = Outline::with_errors::<T>(&target, method.graph(), system, variant, steps, tile)?;
+            Ok::<_, Error>(outline.build::<T>(system, target.shape))
+        });
+        let band = band.transpose()?;
         let n = system.components();
         let zeroed = |len| Vector::zeros(context, len).map_err(Error::from);
-        let count = many.as_ref().map_or(0, |m| m.plan.buffers()).max(one.plan.buffers());
+        let several = || many.iter().chain(&band);
+        let count = several().map(|m| m.plan.buffers()).fold(one.plan.buffers(), usize::max);
+        let partials = several().map(|m| m.partials.iter().sum()).fold(one.partials.iter().sum(), usize::max);
         check_memory::<T>(context, method, system, options, count)?;
         let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
         let mut stepper = DeviceStepper {
@@ -158,11 +170,13 @@ impl<T: Real> DeviceStepper<T> {
             system: system.clone(),
             roles: (0..count).collect(),
             tried: Tried::One,
+            begins: (Vec::new(), 0.0, Tolerance::UNUSED),
             buffers,
             parameters: Buffer::zeroed(context, system.constants::<T>().len().max(1))?,
-            partial: zeroed(one.partials.max(1))?,
+            partial: zeroed(partials.max(1))?,
             one,
             many,
+            band,
             reason,
             timing: None,
             price,
@@ -193,8 +207,12 @@ impl<T: Real> DeviceStepper<T> {
 
     /// The OpenCL C of each kernel, in their order.
     pub fn sources(&self) -> Vec<&str> {
-        let all = self.one.launches.iter().chain(self.many.iter().flat_map(|m| &m.launches));
-        all.map(|launch| launch.source).collect()
+        let all = [Some(&self.one), self.many.as_ref(), self.band.as_ref()].into_iter().flatten();
+        let mut sources: Vec<&str> = all.flat_map(|s| &s.launches).map(|launch| launch.source).collect();
+        // The blocks of a wavefront have the same kernels.
+        let mut seen = std::collections::HashSet::new();
+        sources.retain(|source| seen.insert(*source));
+        sources
     }
 
     /// Measures what a step takes and a copy of a vector beside it. Steps of size 0 are computed for that and not taken.
@@ -280,10 +298,7 @@ impl<T: Real> DeviceStepper<T> {
 
     /// Enqueues the kernels of one step or of several from `times` on.
     fn launch(&mut self, what: Tried, times: &[f64], h: f64, tolerance: &Tolerance) -> Result<()> {
-        let schedule = match (&self.many, what) {
-            (Some(many), Tried::Many) => many,
-            _ => &self.one,
-        };
+        let schedule = self.schedule(what);
         for launch in &schedule.launches {
             let mut args: Vec<Arg> = times.iter().map(|t| Arg::real::<T>(*t)).collect();
             args.extend([
@@ -295,6 +310,7 @@ impl<T: Real> DeviceStepper<T> {
                 self.partial.buffer().arg(),
             ]);
             args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].buffer().arg()));
+            args.extend(launch.block.iter().flatten().map(|k| Arg::size(*k)));
             // SAFETY: the arguments are those that `Writer::open` writes, in its order; all buffers are of this context and
             // have the components that the kernels were made for, `partial` one value for each item or work-group that
             // writes there.
@@ -302,6 +318,53 @@ impl<T: Real> DeviceStepper<T> {
         }
         self.tried = what;
         Ok(())
+    }
+
+    fn schedule(&self, what: Tried) -> &Schedule {
+        match (what, &self.many, &self.band) {
+            (Tried::Many, Some(many), _) => many,
+            (Tried::Band, _, Some(band)) => band,
+            _ => &self.one,
+        }
+    }
+
+    /// The norm of each step's error, of the steps that ran last.
+    fn norms(&self, norm: Norm) -> Result<Vec<f64>> {
+        let counts = &self.schedule(self.tried).partials;
+        let mean = |sum: f64| (sum / self.components().max(1) as f64).sqrt();
+        let total = counts.iter().sum();
+        if total > PARTIALS {
+            let mut first = 0;
+            let mut take = |&count: &usize| {
+                let part;
+                let own = if count == self.partial.len() {
+                    &self.partial
+                } else {
+                    part = self.partial.slice(first..first + count)?;
+                    &part
+                };
+                first += count;
+                Ok(match norm {
+                    Norm::Rms => mean(ops::sum(own)?.wide()),
+                    Norm::Max => ops::norm_inf(own)?.wide(),
+                })
+            };
+            return counts.iter().map(&mut take).collect();
+        }
+        let mut parts = vec![T::zero(); total];
+        self.partial.buffer().read_range(0, &mut parts)?;
+        let mut rest = &parts[..];
+        let mut take = |count: &usize| {
+            let (own, later) = rest.split_at(*count);
+            rest = later;
+            let values = own.iter().map(|v| v.wide());
+            match norm {
+                Norm::Rms => mean(values.sum()),
+                // `f64::max` would lose NaN.
+                Norm::Max => values.fold(0.0, |m: f64, q| if m.is_nan() || q <= m { m } else { q }),
+            }
+        };
+        Ok(counts.iter().map(&mut take).collect())
     }
 
     fn vector(&self, value: Value) -> &Vector<T> {
@@ -336,26 +399,11 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         if !self.one.plan.graph().has_error() {
             return Ok(None);
         }
-        let mean = |sum: f64| (sum / self.components().max(1) as f64).sqrt();
-        if self.partial.len() > PARTIALS {
-            return Ok(Some(match tolerance.norm {
-                Norm::Rms => mean(ops::sum(&self.partial)?.wide()),
-                Norm::Max => ops::norm_inf(&self.partial)?.wide(),
-            }));
-        }
-        let parts = self.partial.to_vec()?;
-        Ok(Some(match tolerance.norm {
-            Norm::Rms => mean(parts.iter().map(|v| v.wide()).sum()),
-            // `f64::max` would lose NaN.
-            Norm::Max => parts.iter().map(|v| v.wide()).fold(0.0, |m: f64, q| if m.is_nan() || q <= m { m } else { q }),
-        }))
+        Ok(self.norms(tolerance.norm)?.first().copied())
     }
 
     fn accept(&mut self) -> Result<()> {
-        let plan = match (&self.many, self.tried) {
-            (Some(many), Tried::Many) => &many.plan,
-            _ => &self.one.plan,
-        };
+        let plan = &self.schedule(self.tried).plan;
         let role = |v: Value| plan.place(v).expect("inputs and what is carried on are stored");
         let mut roles = vec![usize::MAX; self.roles.len()];
         for (input, value) in plan.graph().carries() {
@@ -377,6 +425,33 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
             self.launch(if now.len() > 1 { Tried::Many } else { Tried::One }, now, h, &Tolerance::UNUSED)?;
             self.accept()?;
             rest = later;
+        }
+        Ok(())
+    }
+
+    fn steps_at_once(&self) -> usize {
+        self.band.as_ref().map_or(1, |band| band.plan.graph().steps())
+    }
+
+    fn trial_steps(&mut self, t: f64, h: f64, steps: usize, tolerance: &Tolerance) -> Result<Vec<f64>> {
+        if steps < self.steps_at_once() || self.band.is_none() {
+            return Ok(self.trial(t, h, tolerance)?.into_iter().collect());
+        }
+        let times: Vec<f64> = (0..steps).map(|k| t + k as f64 * h).collect();
+        self.launch(Tried::Band, &times, h, tolerance)?;
+        self.begins = (times, h, *tolerance);
+        self.norms(tolerance.norm)
+    }
+
+    fn accept_steps(&mut self, count: usize) -> Result<()> {
+        if self.tried != Tried::Band || count == self.steps_at_once() {
+            return self.accept();
+        }
+        // What a band began with is still there: the steps that are kept are computed once more.
+        let (times, h, tolerance) = self.begins.clone();
+        for t in &times[..count] {
+            self.launch(Tried::One, &[*t], h, &tolerance)?;
+            self.accept()?;
         }
         Ok(())
     }

@@ -235,6 +235,11 @@ impl Graph {
         self.nodes.iter().any(|n| matches!(n.op, Op::Red { .. }))
     }
 
+    /// The reductions: one a step at most, in the order of the steps.
+    pub(crate) fn reductions(&self) -> Vec<Value> {
+        (0..self.nodes.len()).map(Value).filter(|v| matches!(self.nodes[v.0].op, Op::Red { .. })).collect()
+    }
+
     /// Evaluations of the right-hand side in a step.
     pub fn rhs_count(&self) -> usize {
         self.nodes.iter().filter(|n| matches!(n.op, Op::Rhs { .. })).count()
@@ -306,9 +311,10 @@ impl Graph {
         graph
     }
 
-    /// `steps` steps in a row as one, without error estimates; every node is computed as soon as it can be.
+    /// `steps` steps in a row as one, each with its error estimate where there is one; every node is computed as soon as it can
+    /// be.
     pub fn repeat(&self, steps: usize) -> Graph {
-        let one = self.without_error();
+        let one = self;
         let mut graph = Graph::new(one.name.clone());
         // What the inputs of the step at hand are.
         let mut now: Vec<(Value, Value)> = Vec::new();

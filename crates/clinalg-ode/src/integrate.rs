@@ -260,8 +260,8 @@ pub trait Stepper<T: Real> {
         1
     }
 
-    /// Computes `steps` steps of the size h, from 1 to [`Stepper::steps_at_once`], without taking them; the norm of the error
-    /// of each. For methods that estimate it.
+    /// Computes up to `steps` steps of the size h, from 1 to [`Stepper::steps_at_once`], without taking them; the norm of the
+    /// error of each one computed. For methods that estimate it.
     ///
     /// # Errors
     /// Those of the device.

@@ -482,6 +482,7 @@ impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
             let most = self.stepper.steps_at_once().min(whole).min(room).max(1);
             let tried = self.together(step, most);
             let errors = self.stepper.trial_steps(self.report.t, step, tried, &self.tolerance)?;
+            let tried = errors.len();
             self.report.rhs_evaluations += tried * self.stepper.method().graph().rhs_count();
             // The longest run of good steps is kept; not `>`: NaN is no good step either.
             let good = errors.iter().take_while(|e| **e <= 1.0).count();

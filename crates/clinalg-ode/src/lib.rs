@@ -35,6 +35,7 @@ pub mod tableau;
 mod text;
 mod tile;
 mod transform;
+mod wavefront;
 
 pub use device::{DeviceOptions, DeviceStepper, Timing};
 pub use error::{Error, Result};

@@ -15,7 +15,7 @@ use clinalg::{Real, Shape};
 use crate::dense::{self, Sums};
 use crate::formula::{Expr, literal};
 use crate::graph::{Coefficient, Op, Value};
-use crate::plan::{Group, Plan};
+use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, Layout, Side, System};
 use crate::snippet;
 use crate::tile::distance;
@@ -38,9 +38,14 @@ pub(crate) fn buffers(plan: &Plan, group: &Group) -> Vec<usize> {
     all
 }
 
+/// The reductions of a group.
+pub(crate) fn reductions(plan: &Plan, group: &Group) -> Vec<Value> {
+    group.nodes.iter().copied().filter(|v| matches!(plan.graph().node(*v).op, Op::Red { .. })).collect()
+}
+
 /// Whether a kernel ends in a reduction.
 pub(crate) fn reduces(plan: &Plan, group: &Group) -> bool {
-    group.nodes.iter().any(|v| matches!(plan.graph().node(*v).op, Op::Red { .. }))
+    !reductions(plan, group).is_empty()
 }
 
 /// What all kernels of a group have in common.
@@ -136,6 +141,9 @@ impl<T: Real> Writer<'_, T> {
             let constant = if written.contains(&b) { "" } else { "const " };
             writeln!(text, "    , __global {constant}REAL *restrict b{b}").expect("text grows");
         }
+        if self.in_blocks() {
+            text.push_str("    , const ulong block_begin, const ulong block_end, const ulong block_sum\n");
+        }
         text.push_str(")\n{\n");
         for p in 0..self.system.parameters().count() {
             writeln!(text, "    const REAL par{p} = par[{p}];").expect("text grows");
@@ -153,11 +161,16 @@ impl<T: Real> Writer<'_, T> {
                             .expect("text grows");
                     }
                 }
-                Op::Input | Op::Red { .. } => {}
+                Op::Red { .. } => writeln!(text, "    REAL sum{} = ZERO;", v.0).expect("text grows"),
+                Op::Input => {}
             }
         }
-        text.push_str("    REAL sum = ZERO;\n");
         text
+    }
+
+    /// Whether a launch computes a block of the points, which its last arguments tell.
+    fn in_blocks(&self) -> bool {
+        self.plan.variant() == Variant::Wavefront
     }
 
     /// A linear combination of field `f`, the values of vectors being called as `name` says.
@@ -183,12 +196,15 @@ impl<T: Real> Writer<'_, T> {
     /// Adds what field `f` of a point contributes to the norm of the error.
     pub(crate) fn measure(&self, v: Value, f: usize, name: &dyn Fn(Value, usize) -> String) -> String {
         let ratio = self.ratio(v, f, name);
-        format!("const REAL q{f} = {ratio};\nsum = largest ? LARGER(sum, q{f}) : sum + q{f} * q{f};")
+        format!(
+            "const REAL q{n}_{f} = {ratio};\nsum{n} = largest ? LARGER(sum{n}, q{n}_{f}) : sum{n} + q{n}_{f} * q{n}_{f};",
+            n = v.0
+        )
     }
 
-    /// Adds up the ratios that a processor left in the arrays `ratio0`, `ratio1`, ... from entry `from` to `to`, in lanes by
+    /// Adds up for the norm `v` the ratios that a processor left in the arrays `ratio0`, `ratio1`, ... from entry `from` to `to`, in lanes by
     /// their distance from the first: a sum in the order of the points would not become vector code.
-    pub(crate) fn add_ratios(&self, from: &str, to: &str) -> String {
+    pub(crate) fn add_ratios(&self, v: Value, from: &str, to: &str) -> String {
         let mut text = String::from("{\nREAL lanes[8];\nfor (int l = 0; l < 8; l++)\nlanes[l] = ZERO;\n");
         for f in 0..self.system.fields.len() {
             for (when, next) in [("largest", "LARGER(lanes[l], r)"), ("!largest", "lanes[l] + r * r")] {
@@ -210,16 +226,26 @@ lanes[l] = {next};
                 .expect("text grows");
             }
         }
-        text.push_str("for (int l = 0; l < 8; l++)\nsum = largest ? LARGER(sum, lanes[l]) : sum + lanes[l];\n}\n");
+        writeln!(
+            text,
+            "for (int l = 0; l < 8; l++)\nsum{n} = largest ? LARGER(sum{n}, lanes[l]) : sum{n} + lanes[l];\n}}",
+            n = v.0
+        )
+        .expect("text grows");
         text
     }
 
-    /// The sum over a work-group, as entry `entry` of the partial sums.
-    pub(crate) fn tree(entry: &str) -> String {
-        format!(
-            "    __local REAL tree[LOCAL];
-    const size_t leaf = get_local_id(0);
-    tree[leaf] = sum;
+    /// The sums of norms over a work-group, as entries of the partial sums: each norm's from its first one on, at `place`.
+    pub(crate) fn tree(sums: &[(Value, usize)], place: &str) -> String {
+        if sums.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from("    __local REAL tree[LOCAL];\n    const size_t leaf = get_local_id(0);\n");
+        for (v, first) in sums {
+            // The next sum overwrites what item 0 alone has read last.
+            write!(
+                text,
+                "    tree[leaf] = sum{};
     barrier(CLK_LOCAL_MEM_FENCE);
     for (size_t k = LOCAL / 2; k > 0; k /= 2) {{
         if (leaf < k) {{
@@ -229,12 +255,25 @@ lanes[l] = {next};
         barrier(CLK_LOCAL_MEM_FENCE);
     }}
     if (leaf == 0)
-        partial[{entry}] = tree[0];\n"
-        )
+        partial[{first} + {place}] = tree[0];\n",
+                v.0
+            )
+            .expect("text grows");
+        }
+        text
+    }
+
+    /// The sums of norms of an item, as entries of the partial sums.
+    pub(crate) fn leaves(sums: &[(Value, usize)], place: &str) -> String {
+        sums.iter().map(|(v, first)| format!("partial[{first} + {place}] = sum{};\n", v.0)).collect()
     }
 
     fn kernel(&self, text: &mut String, name: &str) {
-        let reduces = reduces(self.plan, self.group);
+        let norms: Vec<_> = reductions(self.plan, self.group).into_iter().map(|v| (v, 0)).collect();
+        let (first, count, end, entry) = match self.in_blocks() {
+            true => ("(idx)block_begin + ", "(size_t)(block_end - block_begin)", "(idx)block_end", "block_sum + "),
+            false => ("", "(size_t)POINTS", "POINTS", ""),
+        };
         text.push_str(&self.open("", name));
         let mut line = |s: &str| {
             text.push_str(s);
@@ -244,31 +283,29 @@ lanes[l] = {next};
         let sums = self.sums();
         match self.shape {
             Shape::Gpu => {
-                line("    const idx p = (idx)get_global_id(0);");
+                line(&format!("    const idx p = {first}(idx)get_global_id(0);"));
                 if let Some(first) = sums.first() {
                     line("    const size_t me = get_local_id(0);");
                     line(&first.shared());
                     sums.iter().for_each(|s| line(&s.gpu()));
                 }
-                line("    if (p < POINTS) {");
+                line(&format!("    if (p < {end}) {{"));
                 line("        const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;");
                 line(&row);
                 line(&self.point(Place::Edge));
                 line("    }");
-                if reduces {
-                    line(&Self::tree("get_group_id(0)"));
-                }
+                line(&Self::tree(&norms, &format!("{entry}get_group_id(0)")));
             }
             Shape::Cpu => {
                 line("    const size_t item = get_global_id(0), items = get_global_size(0);");
-                line("    const idx stop = (idx)part_start((size_t)POINTS, item + 1, items);");
-                if reduces {
+                line(&format!("    const idx stop = {first}(idx)part_start({count}, item + 1, items);"));
+                if !norms.is_empty() {
                     (0..self.system.fields.len()).for_each(|f| line(&format!("    REAL ratio{f}[{BLOCK}];")));
                 }
                 let past: Vec<Value> = self.group.writes.iter().copied().filter(|v| self.goes_past(*v)).collect();
                 let fields = self.system.fields.len();
                 past.iter().for_each(|v| line(&format!("    REAL past{}[{}];", v.0, BLOCK * fields)));
-                line("    for (idx block = (idx)part_start((size_t)POINTS, item, items); block < stop;) {");
+                line(&format!("    for (idx block = {first}(idx)part_start({count}, item, items); block < stop;) {{"));
                 line(&format!("        const idx end = min(block + {BLOCK}, stop);"));
                 line(&if !sums.is_empty() {
                     self.lanes(&sums)
@@ -277,14 +314,10 @@ lanes[l] = {next};
                 } else {
                     self.rows()
                 });
-                if reduces {
-                    line(&self.add_ratios("0", "(int)(end - block)"));
-                }
+                norms.iter().for_each(|(v, _)| line(&self.add_ratios(*v, "0", "(int)(end - block)")));
                 past.iter().for_each(|v| line(&self.send_past(*v)));
                 line("        block = end;\n    }");
-                if reduces {
-                    line("    partial[item] = sum;");
-                }
+                line(&Self::leaves(&norms, &format!("{entry}item")));
             }
         }
         line("}");
@@ -518,7 +551,7 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
         let large = self.system.components() * size_of::<T>() >= PAST_BYTES;
         let aligned = self.system.layout == Layout::Interleaved || self.system.grid.points().is_multiple_of(8);
         let place = self.plan.place(v);
-        large && aligned && self.group.reads.iter().all(|r| self.plan.place(*r) != place)
+        large && aligned && !self.in_blocks() && self.group.reads.iter().all(|r| self.plan.place(*r) != place)
     }
 
     /// Stores what a block has of such a vector.

@@ -27,14 +27,18 @@ pub enum Variant {
     Trapezoidal,
     /// Rows of tiles that get wider for some links and then narrower, each between two of the row before.
     Hexagonal,
-    /// Several links in one kernel on a grid of one or two dimensions: strips of columns, the links following each other
-    /// down the rows. What is computed twice does not depend on the length of the rows.
+    /// Several links in one kernel on a grid of two or three dimensions: strips of columns, the links following each other
+    /// down the rows or the planes. What is computed twice does not depend on the length of the rows.
     Grid,
+    /// The kernels of [`Variant::Fused`] on one block of points after the other: each link follows the one before at the
+    /// access distance, so that it finds in the cache what that one stored. Nothing is computed twice, and the distance may
+    /// be as large as some of the cache.
+    Wavefront,
 }
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Variant; 7] = [
+    pub const ALL: [Variant; 8] = [
         Variant::Auto,
         Variant::Basic,
         Variant::Fused,
@@ -42,6 +46,7 @@ impl Variant {
         Variant::Trapezoidal,
         Variant::Hexagonal,
         Variant::Grid,
+        Variant::Wavefront,
     ];
 
     /// The variant of this name.
@@ -64,12 +69,18 @@ impl Variant {
             Variant::Trapezoidal => "trapezoidal",
             Variant::Hexagonal => "hexagonal",
             Variant::Grid => "grid",
+            Variant::Wavefront => "wavefront",
         }
     }
 
-    /// Whether a kernel computes several links.
+    /// Whether several links are computed on tiles of the points, and several steps where they are asked for.
     pub fn tiled(self) -> bool {
-        matches!(self, Variant::Overlapped | Variant::Trapezoidal | Variant::Hexagonal | Variant::Grid)
+        !matches!(self, Variant::Auto | Variant::Basic | Variant::Fused)
+    }
+
+    /// Whether a kernel computes several links.
+    pub(crate) fn joins_links(self) -> bool {
+        self.tiled() && self != Variant::Wavefront
     }
 }
 
@@ -112,21 +123,20 @@ impl Plan {
                 Plan::of(graph.clone(), variant, nodes.map(|v| vec![v]).collect())
             }
             Variant::Fused => Plan::best(graph),
+            Variant::Wavefront => Plan::wavefront(graph, 1),
             _ => Plan::tiled(graph, variant, 1, usize::MAX),
         }
     }
 
-    /// The schedule of `steps` steps with at most `most` links in a kernel, cut where the fewest words are moved. More than
-    /// one step leaves the error estimate out.
+    /// The schedule of `steps` steps with at most `most` links in a kernel, cut where the fewest words are moved.
     ///
     /// # Panics
-    /// When `steps` or `most` is 0, or for a variant that is not tiled.
+    /// When `steps` or `most` is 0, or for a variant whose kernels compute one link at most.
     pub fn tiled(graph: &Graph, variant: Variant, steps: usize, most: usize) -> Plan {
-        assert!(steps > 0 && most > 0 && variant.tiled(), "steps and links of a tiled variant");
-        let one = if steps > 1 { graph.without_error() } else { graph.clone() };
+        assert!(steps > 0 && most > 0 && variant.joins_links(), "steps and links of a tiled variant");
         // Values that wait for a later link occupy registers, as many as links lie between.
         let waiting = |plan: &Plan| (plan.waits(), plan.buffers);
-        let one = Plan::search(&one, &waiting).graph;
+        let one = Plan::search(graph, &waiting).graph;
         let graph = if steps > 1 { one.repeat(steps) } else { one };
         let links = graph.links();
         let last = links.iter().copied().max().unwrap_or(0);
@@ -210,6 +220,21 @@ impl Plan {
 
     /// The fused schedule of a graph as it is: a kernel for each link.
     pub fn linked(graph: Graph) -> Plan {
+        Plan::by_links(graph, Variant::Fused)
+    }
+
+    /// The fused schedule of `steps` steps in a row.
+    ///
+    /// # Panics
+    /// When `steps` is 0.
+    pub fn wavefront(graph: &Graph, steps: usize) -> Plan {
+        assert!(steps > 0, "steps of a wavefront");
+        let one = Plan::mixed(graph).graph;
+        Plan::by_links(if steps > 1 { one.repeat(steps) } else { one }, Variant::Wavefront)
+    }
+
+    /// One kernel for each link.
+    fn by_links(graph: Graph, variant: Variant) -> Plan {
         let links = graph.links();
         let last = links.iter().copied().max().unwrap_or(0);
         let of = |link: usize| {
@@ -217,7 +242,7 @@ impl Plan {
             nodes.filter(|v| links[v.0] == link).collect::<Vec<_>>()
         };
         let groups = (0..=last).map(of).filter(|nodes| !nodes.is_empty()).collect();
-        Plan::of(graph, Variant::Fused, groups)
+        Plan::of(graph, variant, groups)
     }
 
     /// The transformations that lead to the fused schedule, each with its name and the fused schedule of the graph that it
@@ -391,7 +416,7 @@ impl Plan {
             // Tiles read with a margin that other tiles write.
             let stencil = |v: &Value| {
                 let neighbours = |k: &Value| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v);
-                variant.tiled() || group.nodes.iter().any(neighbours)
+                variant.joins_links() || group.nodes.iter().any(neighbours)
             };
             let (after, now): (Vec<_>, Vec<_>) =
                 group.reads.iter().filter(|v| last_read[v.0] == g).partition(|v| stencil(v));

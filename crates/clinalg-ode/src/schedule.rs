@@ -4,12 +4,13 @@ use clinalg::runtime::{Kernel, Range};
 use clinalg::{Context, Real, Shape};
 
 use crate::device::{DeviceOptions, interned, interned_name};
-use crate::graph::{Graph, Op};
+use crate::graph::{Graph, Op, Value};
 use crate::method::Method;
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::System;
 use crate::stream::{Reach, Strip};
 use crate::tile::{Items, Launched, Phase, distance, group_links, most_arguments, phases, ring};
+use crate::wavefront::{self, Block};
 use crate::{Error, Result, opencl, stream, tile};
 
 /// Sizes of tiles.
@@ -17,11 +18,12 @@ use crate::{Error, Result, opencl, stream, tile};
 pub struct Tile {
     /// Most links in a kernel.
     pub links: usize,
-    /// Items of a work-group, on GPUs.
+    /// Items of a work-group, on GPUs; on processors lines of a strip of a three-dimensional grid.
     pub items: usize,
-    /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there.
+    /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there, and of a strip of a
+    /// three-dimensional grid on GPUs as well; points of a block of a wavefront.
     pub points: usize,
-    /// Rows of a strip of a grid.
+    /// Rows, or planes, of a strip of a grid.
     pub rows: usize,
 }
 
@@ -54,8 +56,8 @@ impl Target {
     }
 }
 
-/// The OpenCL C of the kernels of one step, and of `options.steps` steps where they are more, for a device of the kind
-/// `shape`, each with its name; `kernels/common.cl` stands before it. No device is asked.
+/// The OpenCL C of the kernels of one step, and of `options.steps` steps where they are more, with and without the errors of
+/// each, for a device of the kind `shape`, each with its name; `kernels/common.cl` stands before it. No device is asked.
 ///
 /// # Errors
 /// [`Error::Variant`] where the system does not allow the variant; [`Error::Value`] for [`Variant::Auto`], which a device
@@ -69,12 +71,22 @@ pub fn sources<T: Real>(
     if options.variant == Variant::Auto {
         return Err(Error::value("variant", "one that no device has to choose", options.variant.name()));
     }
+    let (graph, target) = (method.graph(), Target::any(shape));
+    let mut counts = vec![(1, true)];
+    if options.steps > 1 && options.variant.tiled() {
+        counts.push((options.steps, false));
+        counts.extend(graph.has_error().then_some((options.steps, true)));
+    }
     let mut all = Vec::new();
-    for steps in [1, options.steps].into_iter().take(if options.steps > 1 && options.variant.tiled() { 2 } else { 1 }) {
-        let outline =
-            Outline::new::<T>(&Target::any(shape), method.graph(), system, options.variant, steps, options.tile)?;
-        let schedule = outline.build::<T>(system, shape);
-        all.extend(schedule.launches.iter().map(|launch| (launch.name, launch.source)));
+    for (steps, errors) in counts {
+        let make = if errors { Outline::with_errors::<T> } else { Outline::new::<T> };
+        let schedule = make(&target, graph, system, options.variant, steps, options.tile)?.build::<T>(system, shape);
+        for launch in &schedule.launches {
+            // The blocks of a wavefront have the same kernels.
+            if !all.contains(&(launch.name, launch.source)) {
+                all.push((launch.name, launch.source));
+            }
+        }
     }
     Ok(all)
 }
@@ -88,8 +100,10 @@ pub(crate) struct Outline {
     pub(crate) words: f64,
     /// Work done for work needed.
     pub(crate) redundancy: f64,
-    /// Partial sums of the norm of the error.
-    partials: usize,
+    /// Partial sums of the norm of each step's error.
+    partials: Vec<usize>,
+    /// What the cache and the launches cost at least, in words.
+    least: f64,
     parts: Vec<Part>,
 }
 
@@ -99,21 +113,38 @@ struct Part {
     group: usize,
     points: Points,
     range: Range,
-    /// Where its partial sums begin.
-    partial: usize,
+    /// Norms that it makes partial sums of, with the first among those of the norm.
+    sums: Vec<(Value, usize)>,
 }
 
 /// Points that a kernel works on.
 #[derive(Debug, Clone)]
 enum Points {
     All,
+    Block(Block),
     Tiles(Phase, Items),
     Strips(Strip),
 }
 
 impl Outline {
-    /// The kernels of `steps` steps, on tiles of the best size by the model where none is given.
+    /// The kernels of `steps` steps, on tiles of the best size by the model where none is given; those of more than one step
+    /// leave the error estimate out.
     pub(crate) fn new<T: Real>(
+        target: &Target,
+        graph: &Graph,
+        system: &System,
+        variant: Variant,
+        steps: usize,
+        tile: Option<Tile>,
+    ) -> Result<Outline> {
+        match steps {
+            1 => Outline::with_errors::<T>(target, graph, system, variant, 1, tile),
+            _ => Outline::with_errors::<T>(target, &graph.without_error(), system, variant, steps, tile),
+        }
+    }
+
+    /// The same with the error estimate of each step.
+    pub(crate) fn with_errors<T: Real>(
         target: &Target,
         graph: &Graph,
         system: &System,
@@ -125,18 +156,21 @@ impl Outline {
         match variant {
             Variant::Auto => unreachable!("the variant is chosen before"),
             Variant::Basic | Variant::Fused => return Ok(Outline::whole(target, Plan::new(graph, variant), system)),
-            _ if system.is_dense() || system.snippet.is_some() => {
-                return Err(refuse("the right-hand side is not made of formulas on neighbours in a grid".into()));
+            _ if system.is_dense() => {
+                return Err(refuse("the right-hand side has sums over all points".into()));
             }
-            Variant::Trapezoidal | Variant::Hexagonal if ring(system) => {
+            Variant::Trapezoidal | Variant::Hexagonal | Variant::Wavefront if ring(system) => {
                 return Err(refuse("the slowest axis is periodic: tiles would have to fit around it".into()));
             }
-            Variant::Grid if system.grid.dims != 2 => {
-                return Err(refuse(format!("the grid has {} dimensions, not 2", system.grid.dims)));
+            Variant::Grid if system.grid.dims == 1 => {
+                return Err(refuse("the grid has one dimension".into()));
             }
             _ => {}
         }
         let found = match tile {
+            Some(tile) if variant == Variant::Wavefront => {
+                Some(Outline::wavefront::<T>(target, Plan::wavefront(graph, steps), system, tile))
+            }
             Some(tile) => Outline::tiled(target, Plan::tiled(graph, variant, steps, tile.links), system, tile),
             None => Outline::sizes::<T>(target, graph, system, variant, steps).into_iter().next(),
         };
@@ -155,9 +189,35 @@ impl Outline {
             Shape::Cpu => (Range::d1(target.chunks, 1), target.chunks),
             Shape::Gpu => (Range::d1(points, target.local), points.div_ceil(target.local)),
         };
-        let part = |group| Part { group, points: Points::All, range, partial: 0 };
-        let parts = (0..plan.groups().len()).map(part).collect();
-        Outline { words: plan.words() as f64, redundancy: 1.0, plan, tile: None, partials, parts }
+        let sums = |group: &Group| opencl::reductions(&plan, group).into_iter().map(|v| (v, 0)).collect();
+        let part = |(k, group)| Part { group: k, points: Points::All, range, sums: sums(group) };
+        let parts = plan.groups().iter().enumerate().map(part).collect();
+        let partials = vec![partials; plan.graph().reductions().len()];
+        Outline { words: plan.words() as f64, redundancy: 1.0, least: 0.0, plan, tile: None, partials, parts }
+    }
+
+    /// The fused kernels on blocks of `tile.points` points.
+    fn wavefront<T: Real>(target: &Target, plan: Plan, system: &System, tile: Tile) -> Outline {
+        let (points, spacing) = (system.grid().points(), wavefront::spacing(distance(system)));
+        let point = system.fields().len() * size_of::<T>();
+        let width = tile.points.max(1);
+        let mut partials = Partials::new(plan.graph());
+        let mut parts = Vec::new();
+        for block in wavefront::blocks(points, plan.groups().len(), width, spacing) {
+            let count = block.end - block.begin;
+            let (range, entries) = match target.shape {
+                Shape::Cpu => (Range::d1(target.chunks, 1), target.chunks),
+                Shape::Gpu => (Range::d1(count, target.local), count.div_ceil(target.local)),
+            };
+            let sums = partials.take(opencl::reductions(&plan, &plan.groups()[block.group]), entries);
+            parts.push(Part { group: block.group, points: Points::Block(block), range, sums });
+        }
+        let steps = plan.graph().steps();
+        let behind = spacing * plan.groups().len();
+        let fits = (width + behind) * plan.buffers() * point <= 2 * wavefront::sizes(target.shape)[0];
+        let words = wavefront::words(&plan, width, spacing, fits) / steps as f64;
+        let least = wavefront::least(target.shape, plan.words(), parts.len(), points * point) / steps as f64;
+        Outline { words, redundancy: 1.0, least, plan, tile: Some(tile), partials: partials.counts, parts }
     }
 
     /// Outlines for sizes of tiles that fit the target, the best by the model first.
@@ -168,6 +228,13 @@ impl Outline {
         variant: Variant,
         steps: usize,
     ) -> Vec<Outline> {
+        if variant == Variant::Wavefront {
+            let plan = Plan::wavefront(graph, steps);
+            let point = system.fields().len() * size_of::<T>() * plan.buffers();
+            let tile = |bytes: &usize| Tile { links: 1, items: target.local, points: (bytes / point).max(1), rows: 0 };
+            let all = wavefront::sizes(target.shape).iter().map(tile);
+            return all.map(|tile| Outline::wavefront::<T>(target, plan.clone(), system, tile)).collect();
+        }
         let whole = Plan::tiled(graph, variant, steps, usize::MAX);
         let most = group_links(&whole, &whole.groups()[0]).len();
         // Kernels of equal numbers of links.
@@ -177,6 +244,12 @@ impl Outline {
         for links in counts {
             let plan = if links == most { whole.clone() } else { Plan::tiled(graph, variant, steps, links) };
             let tiles: Vec<Tile> = match (target.shape, variant) {
+                (Shape::Gpu, Variant::Grid) if system.grid.dims == 3 => {
+                    [16, 32].map(|points| Tile { links, items: 256, points, rows: 0 }).to_vec()
+                }
+                (Shape::Cpu, Variant::Grid) if system.grid.dims == 3 => {
+                    vec![Tile { links, items: 24 + 2 * links, points: 64 + 2 * links, rows: 0 }]
+                }
                 (Shape::Gpu, Variant::Grid) => {
                     [256, 128, 64].map(|items| Tile { links, items, points: 1, rows: 0 }).to_vec()
                 }
@@ -200,9 +273,10 @@ impl Outline {
 
     /// Words that a step moves, or what its work weighs where that is more; see [`work`].
     pub(crate) fn price(&self, work: f64) -> f64 {
-        match self.plan.variant().tiled() {
-            true => self.words.max(work * self.redundancy) + PER_KERNEL * self.parts.len() as f64,
-            false => self.words.max(work),
+        match self.plan.variant() {
+            Variant::Wavefront => self.words.max(self.least).max(work),
+            variant if variant.tiled() => self.words.max(work * self.redundancy) + PER_KERNEL * self.parts.len() as f64,
+            _ => self.words.max(work),
         }
     }
 
@@ -211,59 +285,100 @@ impl Outline {
         let (points, d) = (system.grid().points(), distance(system));
         let items = Items { local: tile.items, points: tile.points };
         let mut parts = Vec::new();
-        let (mut partials, mut words, mut work, mut needed) = (0, 0.0, 0.0, 0.0);
+        let mut partials = Partials::new(plan.graph());
+        let (mut words, mut work, mut needed) = (0.0, 0.0, 0.0);
+        let link_of = plan.graph().links();
         for (k, group) in plan.groups().iter().enumerate() {
-            let links = group_links(&plan, group).len();
-            let reduces = opencl::reduces(&plan, group);
+            let all = group_links(&plan, group);
+            let links = all.len();
             needed += links as f64;
             if plan.variant() == Variant::Grid {
-                let columns = strip_columns(target, &tile);
-                let (part, tiles, moved, done) = strip_part(target, &plan, k, system, tile, columns, partials)?;
+                let (mut part, tiles, moved, done) = strip_part(target, &plan, k, system, tile)?;
+                part.sums = partials.take(opencl::reductions(&plan, group), tiles);
                 parts.push(part);
                 words += moved;
                 work += done;
-                partials += if reduces { tiles } else { 0 };
                 continue;
             }
             for phase in phases(plan.variant(), links, points, d, items.local * items.points)? {
                 words += phase.words(group, d);
                 work += phase.work();
                 let range = Range::d1(phase.tiles * items.local, items.local);
-                let own = if reduces && phase.last(links) { phase.tiles } else { 0 };
-                parts.push(Part { group: k, points: Points::Tiles(phase, items), range, partial: partials });
-                partials += own;
+                let made = |v: &Value| all.binary_search(&link_of[v.0]).is_ok_and(|link| phase.has(link));
+                let norms = opencl::reductions(&plan, group).into_iter().filter(made).collect();
+                let sums = partials.take(norms, phase.tiles);
+                parts.push(Part { group: k, points: Points::Tiles(phase, items), range, sums });
             }
         }
         let words = words / plan.graph().steps() as f64;
-        Some(Outline { redundancy: work / needed, words, plan, tile: Some(tile), partials, parts })
+        let partials = partials.counts;
+        Some(Outline { redundancy: work / needed, words, least: 0.0, plan, tile: Some(tile), partials, parts })
     }
 
     /// Writes the kernels.
     pub(crate) fn build<T: Real>(self, system: &System, shape: Shape) -> Schedule {
         let Outline { plan, tile, words, partials, parts, .. } = self;
-        let launches = parts.iter().enumerate().map(|(number, part)| {
+        let norms = plan.graph().reductions();
+        // Where the partial sums of each norm begin.
+        let begin = |v: &Value| {
+            let k = norms.iter().position(|n| n == v).expect("a norm of the graph");
+            partials[..k].iter().sum::<usize>()
+        };
+        let mut launches: Vec<Launch> = Vec::with_capacity(parts.len());
+        for (number, part) in parts.iter().enumerate() {
             let group = &plan.groups()[part.group];
+            let sums: Vec<(Value, usize)> = part.sums.iter().map(|(v, first)| (*v, begin(v) + first)).collect();
+            let block = match part.points {
+                Points::Block(Block { begin, end, .. }) => {
+                    assert!(sums.len() <= 1, "a link has one norm at most");
+                    Some([begin, end, sums.first().map_or(0, |s| s.1)])
+                }
+                _ => None,
+            };
+            // The blocks of a group have one kernel.
+            if let Some(same) = launches.iter().find(|l| block.is_some() && l.group == part.group) {
+                launches.push(Launch { block, range: part.range, buffers: same.buffers.clone(), ..*same });
+                continue;
+            }
             let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
             let method: String = plan.graph().name().chars().map(letter).collect();
             let name = interned_name(format!("ode_{method}_{}_{number}", plan.variant().name()));
             let source = match &part.points {
-                Points::All => opencl::source::<T>(&plan, group, system, shape, name),
-                Points::Tiles(phase, items) => tile::source::<T>(
-                    &plan,
-                    group,
-                    system,
-                    Launched { phase, items: *items, partial: part.partial },
-                    shape,
-                    name,
-                ),
-                Points::Strips(strip) => stream::source::<T>(&plan, group, system, *strip, shape, part.partial, name),
+                Points::All | Points::Block(_) => opencl::source::<T>(&plan, group, system, shape, name),
+                Points::Tiles(phase, items) => {
+                    tile::source::<T>(&plan, group, system, Launched { phase, items: *items, sums: &sums }, shape, name)
+                }
+                Points::Strips(strip) => stream::source::<T>(&plan, group, system, *strip, shape, &sums, name),
             };
             let (file, source) = interned(source, system.is_dense());
             let kernel = Kernel::new(file, name, T::PRECISION);
-            Launch { kernel, name, source, buffers: opencl::buffers(&plan, group), range: part.range }
-        });
-        let launches = launches.collect();
+            let buffers = opencl::buffers(&plan, group);
+            launches.push(Launch { kernel, name, source, buffers, range: part.range, group: part.group, block });
+        }
         Schedule { launches, plan, partials, words, tile }
+    }
+}
+
+/// Entries of the partial sums of each norm that were given to kernels.
+struct Partials {
+    norms: Vec<Value>,
+    counts: Vec<usize>,
+}
+
+impl Partials {
+    fn new(graph: &Graph) -> Partials {
+        let norms = graph.reductions();
+        Partials { counts: vec![0; norms.len()], norms }
+    }
+
+    /// The first of `count` more entries for each of these norms.
+    fn take(&mut self, norms: Vec<Value>, count: usize) -> Vec<(Value, usize)> {
+        let mut take = |v: Value| {
+            let k = self.norms.iter().position(|n| *n == v).expect("a norm of the graph");
+            self.counts[k] += count;
+            (v, self.counts[k] - count)
+        };
+        norms.into_iter().map(&mut take).collect()
     }
 }
 
@@ -294,11 +409,15 @@ const MOST_ROWS: usize = 128;
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;
 
-/// Columns of a strip with those on either side.
-fn strip_columns(target: &Target, tile: &Tile) -> usize {
-    match target.shape {
-        Shape::Gpu => tile.items,
-        Shape::Cpu => tile.points,
+/// Columns and lines of a strip with those on either side, and the items that have it.
+fn strip_sizes(target: &Target, tile: &Tile, dims: usize) -> (usize, usize, usize) {
+    match (target.shape, dims) {
+        (Shape::Gpu, 3) => {
+            (tile.points, tile.items / tile.points.max(1), tile.items / tile.points.max(1) * tile.points)
+        }
+        (Shape::Gpu, _) => (tile.items, 1, tile.items),
+        (Shape::Cpu, 3) => (tile.points, tile.items, 1),
+        (Shape::Cpu, _) => (tile.points, 1, 1),
     }
 }
 
@@ -309,25 +428,28 @@ fn strip_part(
     group: usize,
     system: &System,
     tile: Tile,
-    columns: usize,
-    partial: usize,
 ) -> Option<(Part, usize, f64, f64)> {
-    let [nx, ny, _] = system.grid.n;
+    let (columns, lines, items) = strip_sizes(target, &tile, system.grid.dims);
     let reach = Reach::of(system);
     let links = group_links(plan, &plan.groups()[group]).len();
-    let own = reach.own(columns, links)?;
-    let across = nx.div_ceil(own);
+    let (own, own_lines) = reach.own(columns, lines, links)?;
+    let n = system.grid.n;
+    // Strips side by side, and the rows or planes that they go over.
+    let (across, ny) = match system.grid.dims {
+        3 => (n[0].div_ceil(own) * n[1].div_ceil(own_lines), n[2]),
+        _ => (n[0].div_ceil(own), n[1]),
+    };
     // Enough strips for every unit several times over, but many rows for each row that is computed twice.
     let wanted = (8 * target.units).div_ceil(across);
     let rows = match tile.rows {
         0 => ny.div_ceil(wanted).clamp(16 * links, MOST_ROWS.max(16 * links)).min(ny),
         rows => rows.min(ny),
     };
-    let strip = Strip { columns, rows };
+    let strip = Strip { columns, lines, rows };
     let down = ny.div_ceil(rows);
-    let range = Range::d2([across * tile.items, down], [tile.items, 1]);
+    let range = Range::d2([across * items, down], [items, 1]);
     let (words, work) = reach.words(&plan.groups()[group], links, strip);
-    Some((Part { group, points: Points::Strips(strip), range, partial }, across * down, words, work))
+    Some((Part { group, points: Points::Strips(strip), range, sums: Vec::new() }, across * down, words, work))
 }
 
 /// Whether a tile's values fit the registers and the local memory of a GPU, or the arrays of a processor.
@@ -361,8 +483,8 @@ fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, t
 pub(crate) struct Schedule {
     pub(crate) plan: Plan,
     pub(crate) launches: Vec<Launch>,
-    /// Partial sums of the norm of the error.
-    pub(crate) partials: usize,
+    /// Partial sums of the norm of each step's error.
+    pub(crate) partials: Vec<usize>,
     /// Words moved per component and step.
     pub(crate) words: f64,
     tile: Option<Tile>,
@@ -374,6 +496,9 @@ pub(crate) struct Launch {
     pub(crate) source: &'static str,
     pub(crate) buffers: Vec<usize>,
     pub(crate) range: Range,
+    group: usize,
+    /// First point of a block, the one past its last, and where its partial sums begin.
+    pub(crate) block: Option<[usize; 3]>,
 }
 
 impl Schedule {

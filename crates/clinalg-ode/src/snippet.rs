@@ -1,20 +1,21 @@
 //! Right-hand sides in OpenCL C, and whether they keep to the distance that they declare.
 
 use clinalg::runtime::{Arg, Buffer, Kernel, Range};
-use clinalg::{Context, Real};
+use clinalg::{Context, Real, Shape};
 
 use crate::device;
 use crate::rhs::{Snippet, System};
 use crate::{Error, Result};
 
-/// The function `name(I, T, par, state)` of a snippet; `access` is what stands for a component.
-pub(crate) fn function(system: &System, snippet: &Snippet, name: &str, extra: &str, access: &str) -> String {
+/// The function `name(I, T, par, state)` of a snippet; `state` is the type of what components are read from, `access` what
+/// stands for one.
+fn function(system: &System, snippet: &Snippet, name: &str, (state, extra): (&str, &str), access: &str) -> String {
     let parameters: String = (system.parameters.iter().enumerate())
         .map(|(k, name)| format!("    const REAL {name} = PARAMETERS[{k}];\n"))
         .collect();
     format!(
         "#define N POINTS\n#define Y(j) {access}\n\
-         REAL {name}(const idx I, const REAL T, __global const REAL *PARAMETERS, __global const REAL *STATE{extra})\n\
+         REAL {name}(const idx I, const REAL T, __global const REAL *PARAMETERS, {state} *STATE{extra})\n\
          {{\n{parameters}{}\n}}\n#undef Y\n#undef N\n",
         snippet.body
     )
@@ -22,8 +23,19 @@ pub(crate) fn function(system: &System, snippet: &Snippet, name: &str, extra: &s
 
 /// What kernels need of a snippet: its functions, and `derivative`, which reads components from memory.
 pub(crate) fn functions(system: &System, snippet: &Snippet) -> String {
-    format!("{}\n{}", snippet.functions, function(system, snippet, "derivative", "", "(STATE[(j)])"))
+    format!("{}\n{}", snippet.functions, function(system, snippet, "derivative", (GLOBAL, ""), "(STATE[(j)])"))
 }
+
+/// The function `near` of a snippet, which reads components from a tile that begins with component `FIRST`: on GPUs in local memory, on processors in an array of the item.
+pub(crate) fn near(system: &System, snippet: &Snippet, shape: Shape) -> String {
+    let state = match shape {
+        Shape::Gpu => "__local const REAL",
+        Shape::Cpu => "const REAL",
+    };
+    function(system, snippet, "near", (state, ", const idx FIRST"), "(STATE[(j) - FIRST])")
+}
+
+const GLOBAL: &str = "__global const REAL";
 
 /// Evaluates the snippet of `system` at time `t` for all components of `y` with NaN in place of everything that is further
 /// away than declared, and says whether anything such was asked for. A branch that this `y` does not take is not seen.
@@ -61,7 +73,7 @@ pub fn check_access<T: Real>(context: &Context, system: &System, t: f64, y: &[T]
          f[i] = derivative(i, t, par, y, &furthest);\n        far[i] = (ulong)furthest;\n    }}\n}}\n",
         snippet.distance,
         snippet.functions,
-        function(system, snippet, "derivative", ", idx *FURTHEST", "poisoned((j), I, STATE, FURTHEST)"),
+        function(system, snippet, "derivative", (GLOBAL, ", idx *FURTHEST"), "poisoned((j), I, STATE, FURTHEST)"),
     );
     let (file, _) = device::interned(source, false);
     let kernel = Kernel::new(file, "check_access", T::PRECISION);

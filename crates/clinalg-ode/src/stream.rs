@@ -1,11 +1,13 @@
-//! Kernels that compute several links on a two-dimensional grid, row after row.
+//! Kernels that compute several links on a two-dimensional grid, row after row, or on a three-dimensional one, plane after
+//! plane.
 //!
 //! A tile is a strip of columns with as many more on either side as its links reach over. When row j of what the links
 //! start from comes in, the first link computes row j - l, the second row j - 2 l and so on, where l is how far rows
 //! depend on later ones: what lies between two links is a few rows of the strip. On GPUs a work-group has a strip, an item
 //! a column of it: the item keeps its own column's last rows of every vector in registers, and what neighbours in the same
 //! or other rows read goes through local memory. On processors an item has a strip and keeps rows in arrays, with loops
-//! along them that become vector code.
+//! along them that become vector code. In three dimensions a strip's columns stand in several lines, and what is said of
+//! rows holds for planes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -22,42 +24,73 @@ use crate::tile::group_links;
 /// Sizes of strips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Strip {
-    /// Columns with those on either side.
+    /// Columns with those on either side, along x.
     pub(crate) columns: usize,
-    /// Rows that are written.
+    /// Lines of columns with those on either side, along y, where planes follow each other; 1 where rows do.
+    pub(crate) lines: usize,
+    /// Rows or planes that are written.
     pub(crate) rows: usize,
 }
 
-/// How far a system reads along columns and rows, and how many rows a link stays behind the one before.
+/// How far a system reads, and how many rows a link stays behind the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reach {
+    /// Across columns and lines.
     x: i64,
     y: i64,
+    /// From row to row.
+    along: i64,
     lag: i64,
+}
+
+/// The axis along which rows or planes follow each other.
+pub(crate) fn axis(system: &System) -> usize {
+    system.grid.dims - 1
+}
+
+/// Columns and lines that an offset goes over.
+fn across(system: &System, offset: [i32; 3]) -> [i32; 2] {
+    [offset[0], if axis(system) == 2 { offset[1] } else { 0 }]
+}
+
+/// Columns and lines of all offsets that leave the column.
+fn all_across(system: &System) -> Vec<[i32; 2]> {
+    let mut all: Vec<[i32; 2]> = system.offsets().iter().map(|o| across(system, *o)).filter(|a| *a != [0, 0]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Most rows between a point and one that it reads in another column; `None` where it reads none there.
+fn rows_across(system: &System) -> Option<i64> {
+    let leaves = |o: &&[i32; 3]| across(system, **o) != [0, 0];
+    system.offsets().iter().filter(leaves).map(|o| i64::from(o[axis(system)].abs())).max()
 }
 
 impl Reach {
     pub(crate) fn of(system: &System) -> Reach {
-        let offsets = system.offsets();
-        let [x, y, _] = system.radius().map(|r| r as i64);
-        let across = offsets.iter().filter(|o| o[0] != 0).map(|o| i64::from(o[1].abs())).max().unwrap_or(0);
-        Reach { x, y, lag: y.max(across + 1) }
+        let radius = system.radius().map(|r| r as i64);
+        let along = radius[axis(system)];
+        let y = if axis(system) == 2 { radius[1] } else { 0 };
+        Reach { x: radius[0], y, along, lag: along.max(rows_across(system).unwrap_or(0) + 1) }
     }
 
-    /// Columns of a strip that are written.
-    pub(crate) fn own(self, columns: usize, links: usize) -> Option<usize> {
-        let own = columns as i64 - 2 * self.x * links as i64;
-        (own >= 1 && 4 * own >= columns as i64).then_some(own as usize)
+    /// Columns and lines of a strip that are written.
+    pub(crate) fn own(self, columns: usize, lines: usize, links: usize) -> Option<(usize, usize)> {
+        let x = columns as i64 - 2 * self.x * links as i64;
+        let y = lines as i64 - 2 * self.y * links as i64;
+        (x >= 1 && y >= 1 && 4 * x * y >= (columns * lines) as i64).then_some((x as usize, y as usize))
     }
 
     /// Words read and written per component by a group of `links` links, and the work of its links.
     pub(crate) fn words(self, group: &Group, links: usize, strip: Strip) -> (f64, f64) {
-        let (columns, n) = (strip.columns as f64, links as f64);
-        let wide = columns / self.own(strip.columns, links).unwrap_or(1) as f64;
+        let n = links as f64;
+        let (x, y) = self.own(strip.columns, strip.lines, links).unwrap_or((1, 1));
+        let wide = (strip.columns * strip.lines) as f64 / (x * y) as f64;
         let high = |margin: f64| (strip.rows as f64 + margin) / strip.rows as f64;
-        let words = group.reads.len() as f64 * wide * high((2 * self.y) as f64 * n) + group.writes.len() as f64;
+        let words = group.reads.len() as f64 * wide * high((2 * self.along) as f64 * n) + group.writes.len() as f64;
         // All items run all links; rows at the ends of a strip are run through for every link.
-        (words, n * wide * high((self.y + self.lag) as f64 * n))
+        (words, n * wide * high((self.along + self.lag) as f64 * n))
     }
 }
 
@@ -68,7 +101,7 @@ pub(crate) fn source<T: Real>(
     system: &System,
     strip: Strip,
     shape: Shape,
-    partial: usize,
+    sums: &[(Value, usize)],
     name: &str,
 ) -> String {
     let base = Writer::<T> { plan, system, group, shape, marker: PhantomData };
@@ -76,7 +109,7 @@ pub(crate) fn source<T: Real>(
     let links = plan.graph().links();
     let place = |k: usize| all.binary_search(&links[k]).expect("a link of the group") as i64;
     let made = (0..links.len()).map(|k| if group.nodes.contains(&Value(k)) { place(k) } else { -1 }).collect();
-    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, partial };
+    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, sums };
     match shape {
         Shape::Gpu => stream.gpu(name),
         Shape::Cpu => stream.cpu(name),
@@ -91,8 +124,7 @@ pub(crate) fn local_bytes<T: Real>(plan: &Plan, group: &Group, system: &System, 
     arguments.sort_unstable();
     arguments.dedup();
     let Reach { lag, .. } = Reach::of(system);
-    let across = system.offsets().iter().filter(|o| o[0] != 0).map(|o| o[1].unsigned_abs() as usize).max();
-    let slots = across.map_or(0, |a| lag as usize + a + 1);
+    let slots = rows_across(system).map_or(0, |a| (lag + a) as usize + 1);
     arguments.len() * system.fields.len() * slots * columns * size_of::<T>()
 }
 
@@ -103,8 +135,8 @@ pub(crate) fn kept_values(plan: &Plan, group: &Group, system: &System) -> usize 
     let links = plan.graph().links();
     let place = |k: usize| all.binary_search(&links[k]).expect("a link of the group") as i64;
     let made = (0..links.len()).map(|k| if group.nodes.contains(&Value(k)) { place(k) } else { -1 }).collect();
-    let strip = Strip { columns: 1, rows: 1 };
-    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, partial: 0 };
+    let strip = Strip { columns: 1, lines: 1, rows: 1 };
+    let stream = Stream { base, strip, reach: Reach::of(system), links: all.len(), made, sums: &[] };
     stream.delays().values().map(|d| *d as usize + 1).sum::<usize>() * system.fields.len()
 }
 
@@ -115,7 +147,8 @@ struct Stream<'a, T> {
     links: usize,
     /// Link of each node counted from the group's first, -1 for what comes from memory.
     made: Vec<i64>,
-    partial: usize,
+    /// Norms that it makes partial sums of, with their first entries.
+    sums: &'a [(Value, usize)],
 }
 
 impl<T: Real> Stream<'_, T> {
@@ -143,7 +176,7 @@ impl<T: Real> Stream<'_, T> {
         for link in 0..self.links {
             for node in self.nodes(link) {
                 let extra = match graph.node(node).op {
-                    Op::Rhs { .. } => self.reach.y,
+                    Op::Rhs { .. } => self.reach.along,
                     _ => 0,
                 };
                 for v in graph.node(node).op.reads() {
@@ -169,30 +202,43 @@ impl<T: Real> Stream<'_, T> {
 
     /// Rows before the newest one handed over that neighbours in other columns read.
     fn rows_across(&self) -> Option<i64> {
-        let across = |o: &&[i32; 3]| o[0] != 0;
-        let offsets = self.base.offsets();
-        let y = offsets.iter().filter(across).map(|o| i64::from(o[1].abs())).max()?;
-        Some(self.reach.lag - 1 + y)
+        if self.base.offsets().is_empty() {
+            return None;
+        }
+        Some(self.reach.lag - 1 + rows_across(self.base.system)?)
     }
 
-    fn reduces(&self) -> bool {
-        crate::opencl::reduces(self.base.plan, self.base.group)
+    /// The axis of the rows, what a row's index along it and the number of rows are called.
+    fn rows_axis(&self) -> (usize, &'static str, &'static str) {
+        match axis(self.base.system) {
+            2 => (2, "iz", "NZ"),
+            _ => (1, "iy", "NY"),
+        }
     }
 
-    /// Distance in rows to what stands for the neighbour `dy` rows away, as cases of the row `iy`; the last one holds for
-    /// all other rows, and for all where both sides are `far`.
-    fn rows(&self, dy: i32, far: bool) -> Vec<(Option<String>, i64)> {
-        let d = i64::from(dy);
+    /// The point in a column that is in a row.
+    fn point_in(&self, row: &str) -> String {
+        match axis(self.base.system) {
+            2 => format!("({row} * NY + iy) * NX + ix"),
+            _ => format!("{row} * NX + ix"),
+        }
+    }
+
+    /// Distance in rows to what stands for the neighbour `d` rows away, as cases of the row; the last one holds for all other
+    /// rows, and for all where both sides are `far`.
+    fn rows(&self, d: i32, far: bool) -> Vec<(Option<String>, i64)> {
+        let (axis, i, n) = self.rows_axis();
+        let d = i64::from(d);
         let mut all = Vec::new();
-        if !self.closed(1) && !far {
+        if !self.closed(axis) && !far {
             for k in 0..d.abs() {
-                let away = match (&self.base.system.bounds[1][usize::from(d > 0)], d < 0) {
+                let away = match (&self.base.system.bounds[axis][usize::from(d > 0)], d < 0) {
                     (Bound::Mirror, true) => -2 * k - d,
                     (Bound::Mirror, false) => 2 * k - d,
                     (_, true) => -k,
                     (_, false) => k,
                 };
-                let row = if d < 0 { format!("iy == {k}") } else { format!("iy == NY - {}", k + 1) };
+                let row = if d < 0 { format!("{i} == {k}") } else { format!("{i} == {n} - {}", k + 1) };
                 all.push((Some(row), away));
             }
         }
@@ -200,15 +246,16 @@ impl<T: Real> Stream<'_, T> {
         all
     }
 
-    /// What a link computes at a point, `inner` where no neighbour along x is outside the grid, `far` where none along y is;
-    /// `value` names a vector so many rows back, `neighbour` a value in another column.
+    /// What a link computes at a point, `inner` where no neighbour along x is outside the grid, `far` where none along the
+    /// rows is; `value` names a vector so many rows back, `neighbour` a value in another column.
     fn point(
         &self,
         link: usize,
         (inner, far): (bool, bool),
         value: &dyn Fn(Value, usize, i64) -> String,
-        neighbour: &dyn Fn(Value, usize, i32, i64) -> String,
+        neighbour: &dyn Fn(Value, usize, [i32; 2], i64) -> String,
     ) -> String {
+        let (along, ..) = self.rows_axis();
         let graph = self.base.plan.graph();
         let mut text = String::new();
         let mut line = |s: String| {
@@ -224,12 +271,12 @@ impl<T: Real> Stream<'_, T> {
             for f in 0..self.fields() {
                 match &graph.node(*v).op {
                     Op::Rhs { x, .. } => {
-                        let read = |field: usize, [dx, dy, _]: [i32; 3]| {
+                        let read = |field: usize, offset: [i32; 3]| {
                             let mut text = String::new();
-                            for (row, away) in self.rows(dy, far) {
-                                let v = match dx {
-                                    0 => value(*x, field, self.ahead(*x, link) - away),
-                                    _ => neighbour(*x, field, dx, self.ahead(*x, link) - away),
+                            for (row, away) in self.rows(offset[along], far) {
+                                let v = match across(self.base.system, offset) {
+                                    [0, 0] => value(*x, field, self.ahead(*x, link) - away),
+                                    other => neighbour(*x, field, other, self.ahead(*x, link) - away),
                                 };
                                 match row {
                                     Some(row) => write!(text, "{row} ? {v} : "),
@@ -239,7 +286,7 @@ impl<T: Real> Stream<'_, T> {
                             }
                             format!("({text})")
                         };
-                        let inside = |axis: usize| self.closed(axis) || axis == 0 && inner || axis == 1 && far;
+                        let inside = |axis: usize| self.closed(axis) || axis == 0 && inner || axis == along && far;
                         let value = self.base.derivative(f, v.0, &inside, &read);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
@@ -263,16 +310,39 @@ impl<T: Real> Stream<'_, T> {
         text
     }
 
+    /// The first column and the first line of the strip of this number.
+    fn places(&self, number: &str) -> [String; 2] {
+        let (own, lines) = self.own();
+        let [x, y] = self.margins();
+        let n = self.base.system.grid.n[0].div_ceil(own);
+        match axis(self.base.system) {
+            2 => [format!("(idx)({number} % {n}) * {own} - {x}"), format!("(idx)({number} / {n}) * {lines} - {y}")],
+            _ => [format!("(idx){number} * {own} - {x}"), "0".into()],
+        }
+    }
+
+    fn margins(&self) -> [i64; 2] {
+        [self.reach.x, self.reach.y].map(|r| r * self.links as i64)
+    }
+
+    fn own(&self) -> (usize, usize) {
+        self.reach.own(self.strip.columns, self.strip.lines, self.links).expect("strips were checked")
+    }
+
     fn gpu(&self, name: &str) -> String {
-        let Strip { columns, rows } = self.strip;
-        let Reach { x, y, lag } = self.reach;
+        let Strip { columns, lines, rows } = self.strip;
+        let Reach { along: y, lag, .. } = self.reach;
         let links = self.links;
-        let own = self.reach.own(columns, links).expect("strips were checked");
-        let margin = x * links as i64;
+        let (own, own_lines) = self.own();
+        let [margin, margin_lines] = self.margins();
+        let [column, depth] = self.places("get_group_id(0)");
+        let (axis, i, n) = self.rows_axis();
+        let planes = axis == 2;
+        let items = columns * lines;
         let fields = self.fields();
         let mut text = self.base.head();
-        writeln!(text, "#undef LOCAL\n#define LOCAL {columns}").expect("text grows");
-        text.push_str(&self.base.open(&format!("__attribute__((reqd_work_group_size({columns}, 1, 1))) "), name));
+        writeln!(text, "#undef LOCAL\n#define LOCAL {items}").expect("text grows");
+        text.push_str(&self.base.open(&format!("__attribute__((reqd_work_group_size({items}, 1, 1))) "), name));
         let mut line = |s: String| {
             text.push_str(&s);
             text.push('\n');
@@ -280,31 +350,50 @@ impl<T: Real> Stream<'_, T> {
         let arguments = self.arguments();
         let slots = self.rows_across().map(|k| k + 2);
         if let Some(slots) = slots {
-            line(format!("__local REAL shared[{}][{slots}][{columns}];", arguments.len() * fields));
+            line(format!("__local REAL shared[{}][{slots}][{items}];", arguments.len() * fields));
         }
         line("const int lane = (int)get_local_id(0);".into());
-        line(format!("const idx column = (idx)get_group_id(0) * {own} - {margin} + lane;"));
-        line(match self.closed(0) {
-            true => "const idx ix = (column % NX + NX) % NX, iz = 0;".into(),
-            false => "const idx ix = clamp(column, (idx)0, NX - 1), iz = 0;".to_owned(),
-        });
-        line(format!("const bool mine = lane >= {margin} && lane < {} && column < NX;", margin + own as i64));
-        line(format!("const idx begin = (idx)get_group_id(1) * {rows}, end = min(begin + {rows}, NY);"));
+        // An item's place in its line, which is the whole strip where rows follow each other.
+        let at = if planes { "lane_x" } else { "lane" };
+        if planes {
+            line(format!("const int lane_x = lane % {columns}, lane_y = lane / {columns};"));
+        }
+        let place = |axis: usize, place: &str| match (self.closed(axis), ["NX", "NY"][axis]) {
+            (true, n) => format!("({place} % {n} + {n}) % {n}"),
+            (false, n) => format!("clamp({place}, (idx)0, {n} - 1)"),
+        };
+        line(format!("const idx column = {column} + {at};"));
+        line(format!("const idx ix = {}{};", place(0, "column"), if planes { "" } else { ", iz = 0" }));
+        let mut mine = format!("{at} >= {margin} && {at} < {} && column < NX", margin + own as i64);
+        if planes {
+            line(format!("const idx depth = {depth} + lane_y;"));
+            line(format!("const idx iy = {};", place(1, "depth")));
+            let to = margin_lines + own_lines as i64;
+            write!(mine, " && lane_y >= {margin_lines} && lane_y < {to} && depth < NY").expect("text grows");
+        }
+        line(format!("const bool mine = {mine};"));
+        line(format!("const idx begin = (idx)get_group_id(1) * {rows}, end = min(begin + {rows}, {n});"));
         let before = y * links as i64;
-        line(match self.closed(1) {
+        line(match self.closed(axis) {
             true => format!("const idx start = begin - {before};"),
             false => format!("const idx start = max(begin - {before}, (idx)0);"),
         });
         // Items for neighbours in other columns; past the strip's ends nothing is asked that is needed.
-        let mut across: Vec<i32> = self.base.offsets().iter().map(|o| o[0]).filter(|d| *d != 0).collect();
-        across.sort_unstable();
-        across.dedup();
-        for d in &across {
-            let to = match self.closed(0) {
-                true => format!("lane + ({d})"),
-                false => format!("(int)({} - column) + lane", self.base.neighbour(0, *d)),
-            };
-            line(format!("const int {} = clamp({to}, 0, {});", lane_name(*d), columns - 1));
+        if !self.base.offsets().is_empty() {
+            for d in all_across(self.base.system) {
+                let item = |axis: usize, lane: &str, place: &str, count: usize| {
+                    let to = match self.closed(axis) {
+                        true => format!("{lane} + ({})", d[axis]),
+                        false => format!("(int)({} - {place}) + {lane}", self.base.neighbour(axis, d[axis])),
+                    };
+                    format!("clamp({to}, 0, {})", count - 1)
+                };
+                let mut to = item(0, at, "column", columns);
+                if planes {
+                    write!(to, " + {columns} * {}", item(1, "lane_y", "depth", lines)).expect("text grows");
+                }
+                line(format!("const int {} = {to};", lane_name(d)));
+            }
         }
         let delays = self.delays();
         let reads = &self.base.group.reads;
@@ -318,12 +407,12 @@ impl<T: Real> Stream<'_, T> {
                 }
             }
         }
-        let row_of = |j: &str| match self.closed(1) {
-            true => format!("(({j}) % NY + NY) % NY"),
-            false => format!("clamp({j}, (idx)0, NY - 1)"),
+        let row_of = |j: &str| match self.closed(axis) {
+            true => format!("(({j}) % {n} + {n}) % {n}"),
+            false => format!("clamp({j}, (idx)0, {n} - 1)"),
         };
         let fetch = |row: &str| {
-            let mut text = format!("{{\nconst idx p = {} * NX + ix;\n", row_of(row));
+            let mut text = format!("{{\nconst idx p = {};\n", self.point_in(&row_of(row)));
             for v in reads {
                 for f in 0..fields {
                     let from = self.base.get(&self.base.buffer(*v), "p", f);
@@ -361,7 +450,7 @@ impl<T: Real> Stream<'_, T> {
             true => format!("m{}_{f}", v.0),
             false => delayed(v, f, rows),
         };
-        let neighbour = |v: Value, f: usize, dx: i32, rows: i64| {
+        let neighbour = |v: Value, f: usize, d: [i32; 2], rows: i64| {
             let i = arguments.iter().position(|x| *x == v).expect("an argument");
             let slots = slots.expect("neighbours in other columns");
             // The newest row handed over is the one before the vector's own.
@@ -371,7 +460,7 @@ impl<T: Real> Stream<'_, T> {
                 (1, 2) => "(slot ^ 1)".to_owned(),
                 _ => format!("(slot + {}) % {slots}", slots - back),
             };
-            format!("shared[{}][{slot}][{}]", i * fields + f, lane_name(dx))
+            format!("shared[{}][{slot}][{}]", i * fields + f, lane_name(d))
         };
         // A link's newest row is an argument of the next link in the same turn.
         for link in 0..links {
@@ -382,19 +471,19 @@ impl<T: Real> Stream<'_, T> {
             }
         }
         // Most rows are far from the first and the last one.
-        let cases: &[bool] = if self.closed(1) { &[true] } else { &[true, false] };
+        let cases: &[bool] = if self.closed(axis) { &[true] } else { &[true, false] };
         for far in cases {
-            line(match (self.closed(1), far) {
+            line(match (self.closed(axis), far) {
                 (true, _) => "{".into(),
-                (false, true) => format!("if (j >= {} && j < NY + {}) {{", stop + y, lag - y),
+                (false, true) => format!("if (j >= {} && j < {n} + {}) {{", stop + y, lag - y),
                 (false, false) => "} else {".into(),
             });
             for link in 0..links {
                 line("{".into());
                 let back = (link as i64 + 1) * lag;
                 line(format!("const idx row = j - {back};"));
-                line(format!("const idx iy = {};", if self.closed(1) { row_of("row") } else { "row".into() }));
-                line("const idx p = iy * NX + ix;".into());
+                line(format!("const idx {i} = {};", if self.closed(axis) { row_of("row") } else { "row".into() }));
+                line(format!("const idx p = {};", self.point_in(i)));
                 line("const bool owns = mine && row >= begin && row < end;".into());
                 line(self.point(link, (false, *far), &value, &neighbour));
                 for v in self.nodes(link).iter().filter(|v| delays.contains_key(v)) {
@@ -419,20 +508,20 @@ impl<T: Real> Stream<'_, T> {
             None => {}
         }
         line("}".into());
-        if self.reduces() {
-            let entry = format!("{} + get_group_id(1) * get_num_groups(0) + get_group_id(0)", self.partial);
-            line(Writer::<T>::tree(&entry));
-        }
+        line(Writer::<T>::tree(self.sums, "get_group_id(1) * get_num_groups(0) + get_group_id(0)"));
         text.push_str("}\n");
         text
     }
 
     fn cpu(&self, name: &str) -> String {
-        let Strip { columns, rows } = self.strip;
-        let Reach { x, y, lag } = self.reach;
+        let Strip { columns, lines, rows } = self.strip;
+        let Reach { x, y: reach_lines, along: y, lag } = self.reach;
         let links = self.links;
-        let own = self.reach.own(columns, links).expect("strips were checked");
-        let margin = x * links as i64;
+        let (own, own_lines) = self.own();
+        let [margin, margin_lines] = self.margins();
+        let [first, front] = self.places("get_global_id(0)");
+        let (axis, i, n) = self.rows_axis();
+        let planes = axis == 2;
         let fields = self.fields();
         let mut text = self.base.head();
         text.push_str(&self.base.open("", name));
@@ -443,13 +532,16 @@ impl<T: Real> Stream<'_, T> {
         let delays = self.delays();
         for (v, rows) in &delays {
             for f in 0..fields {
-                line(format!("REAL a{}_{f}[{}][{columns}];", v.0, rows + 1));
+                line(format!("REAL a{}_{f}[{}][{}];", v.0, rows + 1, columns * lines));
             }
         }
-        line(format!("const idx first = (idx)get_global_id(0) * {own} - {margin};"));
-        line(format!("const idx begin = (idx)get_global_id(1) * {rows}, end = min(begin + {rows}, NY);"));
+        line(format!("const idx first = {first};"));
+        if planes {
+            line(format!("const idx front = {front};"));
+        }
+        line(format!("const idx begin = (idx)get_global_id(1) * {rows}, end = min(begin + {rows}, {n});"));
         let before = y * links as i64;
-        line(match self.closed(1) {
+        line(match self.closed(axis) {
             true => format!("const idx start = begin - {before};"),
             false => format!("const idx start = max(begin - {before}, (idx)0);"),
         });
@@ -463,41 +555,52 @@ impl<T: Real> Stream<'_, T> {
             true => "const idx ix = ((first + s) % NX + NX) % NX;",
             false => "const idx ix = first + s;",
         };
+        // The same for lines, whose loop stands around that over columns.
+        let each_line = |from: i64, to: i64| match (planes, self.closed(1)) {
+            (false, _) => "{".into(),
+            (_, true) => {
+                format!("for (int l = {from}; l < {to}; l++) {{\nconst idx iy = ((front + l) % NY + NY) % NY;")
+            }
+            (_, false) => format!(
+                "for (int l = (int)max((idx){from}, -front); l < (int)min((idx){to}, NY - front); l++) {{\nconst idx iy = front + l;"
+            ),
+        };
+        let here = if planes { format!("{columns} * l + s") } else { "s".to_owned() };
         line(format!("for (idx j = start; j < end + {stop}; j++) {{"));
         line("{".into());
         line(range(0, columns as i64));
-        line(match self.closed(1) {
-            true => "const idx iy = (j % NY + NY) % NY;".into(),
-            false => "const idx iy = min(j, NY - 1);".to_owned(),
+        line(match self.closed(axis) {
+            true => format!("const idx {i} = (j % {n} + {n}) % {n};"),
+            false => format!("const idx {i} = min(j, {n} - 1);"),
         });
         for v in &self.base.group.reads {
             let rows = delays[v] + 1;
             line(format!("const int to{} = (int)((j + {}) % {rows});", v.0, before * rows));
-            line(format!("for (int s = low; s < high; s++) {{\n{column}\nconst idx p = iy * NX + ix;"));
+            line(each_line(0, lines as i64));
+            line(format!("for (int s = low; s < high; s++) {{\n{column}\nconst idx p = {};", self.point_in(i)));
             for f in 0..fields {
                 let from = self.base.get(&self.base.buffer(*v), "p", f);
-                line(format!("a{}_{f}[to{}][s] = {from};", v.0, v.0));
+                line(format!("a{}_{f}[to{}][{here}] = {from};", v.0, v.0));
             }
-            line("}".into());
+            line("}\n}".into());
         }
         line("}".into());
         // Row of an array: counted by turns, so that every vector's row of a turn has one place.
         let place = |v: Value, rows: i64| format!("r{}_{}", v.0, rows);
-        let value = |v: Value, f: usize, rows: i64| format!("a{}_{f}[{}][s]", v.0, place(v, rows));
+        let value = |v: Value, f: usize, rows: i64| format!("a{}_{f}[{}][{here}]", v.0, place(v, rows));
         let neighbour =
-            |v: Value, f: usize, dx: i32, rows: i64| format!("a{}_{f}[{}][{}]", v.0, place(v, rows), lane_name(dx));
-        let mut across: Vec<i32> = self.base.offsets().iter().map(|o| o[0]).filter(|d| *d != 0).collect();
-        across.sort_unstable();
-        across.dedup();
+            |v: Value, f: usize, d: [i32; 2], rows: i64| format!("a{}_{f}[{}][{}]", v.0, place(v, rows), lane_name(d));
+        let leaves = if self.base.offsets().is_empty() { Vec::new() } else { all_across(self.base.system) };
         for link in 0..links {
             let left = (links - 1 - link) as i64 * x;
+            let left_lines = (links - 1 - link) as i64 * reach_lines;
             line("{".into());
             line(range(margin - left, margin + own as i64 + left));
             let back = (link as i64 + 1) * lag;
             line(format!("const idx row = j - {back};"));
-            line(match self.closed(1) {
-                true => "const idx iy = (row % NY + NY) % NY;".into(),
-                false => "const idx iy = row;".to_owned(),
+            line(match self.closed(axis) {
+                true => format!("const idx {i} = (row % {n} + {n}) % {n};"),
+                false => format!("const idx {i} = row;"),
             });
             for (v, rows) in &delays {
                 for k in 0..=*rows {
@@ -513,20 +616,35 @@ impl<T: Real> Stream<'_, T> {
                     "const int from = clamp((int)({below} - first), low, high), to = clamp((int)(NX - {above} - first), from, high);"
                 ),
             });
+            line(each_line(margin_lines - left_lines, margin_lines + own_lines as i64 + left_lines));
             for (start, stop, inner) in [("low", "from", false), ("from", "to", true), ("to", "high", false)] {
                 if !inner && self.closed(0) {
                     continue;
                 }
                 line(format!("for (int s = {start}; s < {stop}; s++) {{\n{column}"));
-                line("const idx iz = 0, p = iy * NX + ix;".into());
+                line(format!("const idx {}p = {};", if planes { "" } else { "iz = 0, " }, self.point_in(i)));
                 // Strips at the end of a closed grid go over it.
-                let ends = if self.closed(0) { " && first + s < NX" } else { "" };
-                line(format!("const bool owns = kept && s >= {margin} && s < {}{ends};", margin + own as i64));
-                for d in &across {
-                    let to = match inner {
-                        true => format!("s + ({d})"),
-                        false => format!("(int)({} - first)", self.base.neighbour(0, *d)),
+                let mut owns = format!("kept && s >= {margin} && s < {}", margin + own as i64);
+                if self.closed(0) {
+                    owns.push_str(" && first + s < NX");
+                }
+                if planes {
+                    let to = margin_lines + own_lines as i64;
+                    write!(owns, " && l >= {margin_lines} && l < {to} && front + l < NY").expect("text grows");
+                }
+                line(format!("const bool owns = {owns};"));
+                for d in &leaves {
+                    let mut to = match inner {
+                        true => format!("s + ({})", d[0]),
+                        false => format!("(int)({} - first)", self.base.neighbour(0, d[0])),
                     };
+                    if planes {
+                        let line = match self.closed(1) {
+                            true => format!("(l + ({}))", d[1]),
+                            false => format!("(int)({} - front)", self.base.neighbour(1, d[1])),
+                        };
+                        write!(to, " + {columns} * {line}").expect("text grows");
+                    }
                     line(format!("const int {} = {to};", lane_name(*d)));
                 }
                 line(self.point(link, (inner, false), &value, &neighbour));
@@ -537,21 +655,19 @@ impl<T: Real> Stream<'_, T> {
                 }
                 line("}".into());
             }
-            line("}".into());
+            line("}\n}".into());
         }
         line("}".into());
-        if self.reduces() {
-            let entry = format!("{} + get_global_id(1) * get_global_size(0) + get_global_id(0)", self.partial);
-            line(format!("partial[{entry}] = sum;"));
-        }
+        line(Writer::<T>::leaves(self.sums, "get_global_id(1) * get_global_size(0) + get_global_id(0)"));
         text.push_str("}\n");
         text
     }
 }
 
 /// Where another column's values stand.
-fn lane_name(d: i32) -> String {
-    if d < 0 { format!("at_m{}", d.unsigned_abs()) } else { format!("at_{d}") }
+fn lane_name(d: [i32; 2]) -> String {
+    let signed = |d: i32| if d < 0 { format!("m{}", d.unsigned_abs()) } else { d.to_string() };
+    format!("at_{}_{}", signed(d[0]), signed(d[1]))
 }
 
 /// A vector so many rows before its newest.

@@ -24,6 +24,7 @@ use crate::graph::{Op, Value};
 use crate::opencl::{SCALAR, Writer, column_name, flat, row_name};
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, System};
+use crate::snippet;
 
 /// Points of the links that a tile computes in one kernel.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,9 +43,9 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// Whether it computes the last of `links` links.
-    pub(crate) fn last(&self, links: usize) -> bool {
-        self.links.contains(&(links - 1))
+    /// Whether it computes this link of the group.
+    pub(crate) fn has(&self, link: usize) -> bool {
+        self.links.contains(&link)
     }
 
     /// Words moved per component by the model: what comes in at the first link and goes out at the last, and of what is
@@ -80,6 +81,9 @@ impl Phase {
 /// Largest distance along the index of points between a point and one that is read there. Along the slowest axis, periodic
 /// grids go on past their end.
 pub(crate) fn distance(system: &System) -> usize {
+    if let Some(snippet) = &system.snippet {
+        return snippet.distance;
+    }
     let [nx, ny, _] = system.grid.n;
     let slow = slow_axis(system);
     let reach = |axis: usize, d: i32| match system.bounds[axis][0] {
@@ -174,12 +178,12 @@ pub(crate) struct Items {
     pub(crate) points: usize,
 }
 
-/// A phase with how its tiles are dealt out; its partial sums start at entry `partial`.
+/// A phase with how its tiles are dealt out, and the norms that it makes partial sums of with their first entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launched<'a> {
     pub(crate) phase: &'a Phase,
     pub(crate) items: Items,
-    pub(crate) partial: usize,
+    pub(crate) sums: &'a [(Value, usize)],
 }
 
 /// The source of a phase's kernel.
@@ -191,13 +195,13 @@ pub(crate) fn source<T: Real>(
     shape: Shape,
     name: &str,
 ) -> String {
-    let Launched { phase, items, partial } = launched;
+    let Launched { phase, items, sums } = launched;
     let base = Writer::<T> { plan, system, group, shape, marker: PhantomData };
     let links = plan.graph().links();
     let all = group_links(plan, group);
     let place = |k: usize| all.binary_search(&links[k]).expect("a link of the group");
     let stages = (0..links.len()).map(|k| group.nodes.contains(&Value(k)).then(|| place(k))).collect();
-    let tile = Tile { base, phase, items, stages, d: distance(system) as i64, partial };
+    let tile = Tile { base, phase, items, stages, d: distance(system) as i64, sums };
     match shape {
         Shape::Gpu => tile.gpu(name),
         Shape::Cpu => tile.cpu(name),
@@ -235,7 +239,7 @@ struct Tile<'a, T> {
     /// Link of each node, counted from the group's first; `None` for what is made elsewhere.
     stages: Vec<Option<usize>>,
     d: i64,
-    partial: usize,
+    sums: &'a [(Value, usize)],
 }
 
 impl<T: Real> Tile<'_, T> {
@@ -381,6 +385,9 @@ impl<T: Real> Tile<'_, T> {
         for v in &nodes {
             for f in 0..self.fields() {
                 match &graph.node(*v).op {
+                    Op::Rhs { x, .. } if self.base.system.snippet.is_some() => {
+                        line(format!("const REAL n{}_{f} = near(p, t{}, par, {}, first);", v.0, v.0, (words.all)(*x)));
+                    }
                     Op::Rhs { x, .. } => {
                         let read = |field: usize, o: [i32; 3]| match o {
                             [0, 0, 0] => (words.value)(*x, field),
@@ -463,10 +470,10 @@ impl<T: Real> Tile<'_, T> {
         (0..self.fields()).map(field).collect::<Vec<_>>().join("\n")
     }
 
-    fn reduces(&self) -> bool {
-        let graph = self.base.plan.graph();
-        let red = |v: &Value| matches!(graph.node(*v).op, Op::Red { .. });
-        self.phase.links.iter().any(|l| self.nodes(*l).iter().any(red))
+    /// What stands before the kernel; a snippet reads the tile in place of a vector in memory.
+    fn head(&self) -> String {
+        let near = |s| snippet::near(self.base.system, s, self.base.shape);
+        self.base.head() + &self.base.system.snippet.as_ref().map_or(String::new(), near)
     }
 
     fn gpu(&self, name: &str) -> String {
@@ -475,7 +482,7 @@ impl<T: Real> Tile<'_, T> {
         let fields = self.fields();
         let system = self.base.system;
         let closed = ring(system);
-        let mut text = self.base.head();
+        let mut text = self.head();
         writeln!(text, "#define K {points}\n#define WINDOW {length}").expect("text grows");
         writeln!(text, "#undef LOCAL\n#define LOCAL {local}").expect("text grows");
         text.push_str(&self.base.open(&format!("__attribute__((reqd_work_group_size({local}, 1, 1))) "), name));
@@ -544,8 +551,12 @@ impl<T: Real> Tile<'_, T> {
                 let i = arguments.iter().position(|v| *v == x).expect("an argument of the link");
                 format!("tile[{}][s + (int)({} + {})]", i * fields + field, row_name(o[1], o[2]), column_name(o[0]))
             };
+            let all = |x: Value| {
+                let i = arguments.iter().position(|v| *v == x).expect("an argument of the link");
+                format!("tile[{i}]")
+            };
             let known = RefCell::new(Vec::new());
-            let words = Words { value: &value, neighbour: &neighbour, known: &known };
+            let words = Words { value: &value, neighbour: &neighbour, all: &all, known: &known };
             let sides: &[bool] = if closed { &[true] } else { &[true, false] };
             for inner in sides {
                 if !closed {
@@ -572,9 +583,7 @@ impl<T: Real> Tile<'_, T> {
                 line("}".into());
             }
         }
-        if self.reduces() {
-            text.push_str(&Writer::<T>::tree(&format!("{} + get_group_id(0)", self.partial)));
-        }
+        text.push_str(&Writer::<T>::tree(self.sums, "get_group_id(0)"));
         text.push_str("}\n");
         text
     }
@@ -621,7 +630,7 @@ impl<T: Real> Tile<'_, T> {
         let fields = self.fields();
         let system = self.base.system;
         let closed = ring(system);
-        let mut text = self.base.head();
+        let mut text = self.head();
         text.push_str(&self.base.open("", name));
         let (slot, count) = self.slots();
         let mut line = |s: String| {
@@ -633,7 +642,7 @@ impl<T: Real> Tile<'_, T> {
                 line(format!("REAL a{k}_{f}[{length}];"));
             }
         }
-        if self.reduces() {
+        if !self.sums.is_empty() {
             (0..fields).for_each(|f| line(format!("REAL ratio{f}[{length}];")));
         }
         line(format!(
@@ -686,7 +695,8 @@ impl<T: Real> Tile<'_, T> {
             let neighbour = |x: Value, field: usize, o: [i32; 3]| {
                 format!("a{}_{field}[s + (int)({} + {})]", slot[&x], row_name(o[1], o[2]), column_name(o[0]))
             };
-            let words = Words { value: &array, neighbour: &neighbour, known: &known };
+            let all = |x: Value| format!("a{}_0", slot[&x]);
+            let words = Words { value: &array, neighbour: &neighbour, all: &all, known: &known };
             if plane {
                 line(format!("{{\n{}", range(span.0, span.1)));
                 let far = self.d;
@@ -749,17 +759,15 @@ impl<T: Real> Tile<'_, T> {
                 }
             }
             let red = |v: &Value| matches!(self.base.plan.graph().node(*v).op, Op::Red { .. });
-            if self.nodes(*stage).iter().any(red) {
+            if let Some(norm) = self.nodes(*stage).into_iter().find(red) {
                 // Each point once, also where a ring's last tile goes on at its beginning.
                 let (from, to) = self.phase.own.unwrap_or(span);
                 line(format!("{{\nconst int begin = (int)max((idx){}, -first);", from - low));
                 line(format!("const int end = (int)min((idx){}, POINTS - first);", to - low));
-                line(format!("{}}}", self.base.add_ratios("begin", "end")));
+                line(format!("{}}}", self.base.add_ratios(norm, "begin", "end")));
             }
         }
-        if self.reduces() {
-            line(format!("partial[{} + get_global_id(0)] = sum;", self.partial));
-        }
+        line(Writer::<T>::leaves(self.sums, "get_global_id(0)"));
         text.push_str("}\n");
         text
     }
@@ -786,6 +794,8 @@ impl<T: Real> Tile<'_, T> {
 struct Words<'a> {
     value: &'a dyn Fn(Value, usize) -> String,
     neighbour: &'a dyn Fn(Value, usize, [i32; 3]) -> String,
+    /// The window's values of a vector that neighbours read, from the first.
+    all: &'a dyn Fn(Value) -> String,
     /// Lines that have to stand before what `neighbour` gave.
     known: &'a RefCell<Vec<String>>,
 }

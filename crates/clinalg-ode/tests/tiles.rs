@@ -3,8 +3,11 @@
 mod common;
 
 use clinalg::{Context, Shape};
-use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
-use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, Method, Side, System, Tile, Variant};
+use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate};
+use clinalg_ode::problems::{PROBLEMS, problem};
+use clinalg_ode::{
+    Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, METHODS, Method, Side, System, Tile, Variant,
+};
 use common::contexts;
 
 /// Two fields that depend on each other and on their neighbours, with boundary values that depend on time on one side where
@@ -26,32 +29,57 @@ fn system(n: &[usize], boundary: Boundary, layout: Layout) -> System {
     b.layout(layout).build().unwrap()
 }
 
+/// Where steps begin, and their size.
+struct Course {
+    y0: Vec<f64>,
+    t0: f64,
+    h: f64,
+}
+
+impl Course {
+    fn of(system: &System) -> Course {
+        let value = |f: usize, [x, y, z]: [f64; 3]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0;
+        Course { y0: system.sample(value), t0: 0.0, h: 0.02 }
+    }
+}
+
 /// Solution after steps of two kinds, and the largest norm of their errors.
-fn run(context: &Context, method: &Method, system: &System, options: &DeviceOptions) -> Result<(Vec<u64>, f64), Error> {
+fn run(
+    context: &Context,
+    method: &Method,
+    system: &System,
+    course: &Course,
+    options: &DeviceOptions,
+) -> Result<(Vec<u64>, f64), Error> {
+    let Course { y0, t0, h } = course;
     let mut stepper = DeviceStepper::<f64>::with(context, method, system, options)?;
-    let start = |k: usize| {
-        system.sample(|f, [x, y, z]| 1.0 + 0.01 * k as f64 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0)
-    };
+    let start = |k: usize| y0.iter().map(|v| v + 0.01 * k as f64).collect();
     stepper.set(&(0..method.inputs().len()).map(start).collect::<Vec<_>>())?;
     let mut largest = 0.0_f64;
     let mut norm = |got: Option<f64>| largest = largest.max(got.unwrap_or(0.0));
     for k in 0..2 {
         // A step that is thrown away, then one that is taken.
-        stepper.trial(0.02 * f64::from(k), 0.03, &TOLERANCE)?;
-        norm(stepper.trial(0.02 * f64::from(k), 0.02, &TOLERANCE)?);
+        let t = t0 + h * f64::from(k);
+        stepper.trial(t, 1.5 * h, &TOLERANCE)?;
+        norm(stepper.trial(t, *h, &TOLERANCE)?);
         stepper.accept()?;
     }
-    stepper.advance(&[0.04, 0.05, 0.06, 0.07, 0.08], 0.01)?;
+    let times: Vec<f64> = (4..9).map(|k| t0 + h / 2.0 * f64::from(k)).collect();
+    stepper.advance(&times, h / 2.0)?;
     Ok((stepper.solution()?.iter().map(|v| v.to_bits()).collect(), largest))
 }
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Max };
 
 fn compare(context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
+    compare_on(&Course::of(system), context, method, system, options);
+}
+
+fn compare_on(course: &Course, context: &Context, method: &Method, system: &System, options: &[DeviceOptions]) {
     let basic = DeviceOptions { variant: Variant::Basic, ..DeviceOptions::default() };
-    let expected = run(context, method, system, &basic).unwrap();
+    let expected = run(context, method, system, course, &basic).unwrap();
     for option in options {
-        let got = run(context, method, system, option).unwrap();
+        let got = run(context, method, system, course, option).unwrap();
         let what = format!("{} {:?} {:?} {option:?}", method.name(), system.grid().shape(), context.shape());
         let wrong = got.0.iter().zip(&expected.0).filter(|(a, b)| a != b).count();
         assert_eq!(wrong, 0, "{what}: wrong components of {}", expected.0.len());
@@ -62,6 +90,7 @@ fn compare(context: &Context, method: &Method, system: &System, options: &[Devic
 /// Small tiles: several in each direction, with ends that do not fit.
 fn small(context: &Context, variant: Variant, links: usize) -> Tile {
     match (context.shape(), variant) {
+        (_, Variant::Wavefront) => Tile { links, items: 1, points: 77, rows: 0 },
         (Shape::Gpu, Variant::Grid) => Tile { links, items: 16, points: 1, rows: 11 },
         (Shape::Gpu, _) => Tile { links, items: 32, points: links, rows: 0 },
         (Shape::Cpu, _) => {
@@ -70,7 +99,8 @@ fn small(context: &Context, variant: Variant, links: usize) -> Tile {
     }
 }
 
-const TILED: [Variant; 4] = [Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal, Variant::Grid];
+const TILED: [Variant; 5] =
+    [Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal, Variant::Grid, Variant::Wavefront];
 
 #[test]
 fn tiles_give_the_bits_of_the_basic_kernels() {
@@ -80,8 +110,8 @@ fn tiles_give_the_bits_of_the_basic_kernels() {
     for context in contexts() {
         let small = |variant| DeviceOptions { variant, steps: 1, tile: Some(small(&context, variant, 2)) };
         compare(&context, &method, &system, &TILED.map(small));
-        let chosen = DeviceOptions { variant: Variant::Grid, ..DeviceOptions::default() };
-        compare(&context, &method, &system, &[chosen]);
+        let chosen = |variant| DeviceOptions { variant, ..DeviceOptions::default() };
+        compare(&context, &method, &system, &[Variant::Grid, Variant::Wavefront].map(chosen));
     }
 }
 
@@ -115,6 +145,7 @@ fn several_steps_and_vectors_of_earlier_ones() {
         ("heun2", Variant::Trapezoidal, 2),
         ("ab3", Variant::Grid, 3),
         ("peer4", Variant::Hexagonal, 2),
+        ("ab3", Variant::Wavefront, 3),
     ] {
         let method = Method::named(name).unwrap();
         let system = system(&[7, 40], Boundary::Copy, Layout::FieldWise);
@@ -129,16 +160,17 @@ fn several_steps_and_vectors_of_earlier_ones() {
 fn grids_of_every_shape_and_boundary() {
     use Boundary::{Copy, Mirror, Periodic};
     use Layout::{FieldWise, Interleaved};
-    use Variant::{Grid, Hexagonal, Overlapped, Trapezoidal};
+    use Variant::{Grid, Hexagonal, Overlapped, Trapezoidal, Wavefront};
     let method = Method::named("heun2").unwrap();
-    let cases: [(&[usize], Boundary, Layout, &[Variant]); 7] = [
+    let cases: [(&[usize], Boundary, Layout, &[Variant]); 8] = [
         (&[3], Copy, FieldWise, &[Trapezoidal]),
-        (&[2, 3], Mirror, Interleaved, &[Grid, Hexagonal]),
+        (&[2, 3], Mirror, Interleaved, &[Grid, Hexagonal, Wavefront]),
         (&[300], Mirror, Interleaved, &[Hexagonal]),
         (&[300], Periodic, FieldWise, &[Overlapped]),
+        (&[5, 4, 40], Copy, FieldWise, &[Wavefront]),
         (&[20, 33], Periodic, Interleaved, &[Grid]),
         (&[33, 20], Copy, FieldWise, &[Grid]),
-        (&[3, 2, 9], Mirror, Interleaved, &[Overlapped]),
+        (&[3, 2, 9], Mirror, Interleaved, &[Overlapped, Wavefront]),
     ];
     for context in contexts() {
         for (shape, boundary, layout, variants) in &cases {
@@ -168,6 +200,7 @@ fn tiles_that_cannot_be_had_are_errors() {
             refused(&wide, Variant::Overlapped);
         }
         refused(&system(&[8, 8], Boundary::Periodic, Layout::Interleaved), Variant::Hexagonal);
+        refused(&system(&[8, 8], Boundary::Periodic, Layout::Interleaved), Variant::Wavefront);
         refused(&system(&[80], Boundary::Mirror, Layout::Interleaved), Variant::Grid);
     }
 }
@@ -184,5 +217,223 @@ fn systems_without_neighbours() {
             &system,
             &[Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal].map(options),
         );
+    }
+}
+
+/// A chain whose parts depend on the one before and on one a distance after, in OpenCL C.
+fn snippet(components: usize, distance: usize) -> System {
+    let body = format!(
+        "const REAL before = I > 0 ? Y(I - 1) : cos(T);\n\
+         const REAL after = I + {distance} < N ? Y(I + {distance}) : ONE;\n\
+         return rate * (before * after - Y(I)) + T;"
+    );
+    System::snippet(components, body, distance.max(1)).parameter("rate", 0.7).build().unwrap()
+}
+
+#[test]
+fn tiles_of_opencl_c() {
+    use Variant::{Hexagonal, Overlapped, Trapezoidal, Wavefront};
+    let method = Method::named("bs32").unwrap();
+    for context in contexts() {
+        let options = |variant, steps| DeviceOptions { variant, steps, tile: Some(small(&context, variant, 2)) };
+        // Several tiles; a distance above the blocks of a wavefront; fewer components than a tile.
+        compare(
+            &context,
+            &method,
+            &snippet(301, 5),
+            &[options(Overlapped, 1), options(Trapezoidal, 1), options(Hexagonal, 1), options(Wavefront, 2)],
+        );
+        compare(&context, &method, &snippet(500, 130), &[options(Wavefront, 1)]);
+        compare(&context, &method, &snippet(7, 3), &[options(Overlapped, 2), options(Wavefront, 1)]);
+        let error = DeviceStepper::<f64>::new(&context, &method, &snippet(90, 1), Variant::Grid).err().unwrap();
+        assert_eq!(error.id(), "clinalg:ode:variant");
+    }
+}
+
+/// Whether the long cases are asked for: on processors kernels take long to build.
+fn long() -> bool {
+    std::env::var_os("CLINALG_TEST_LONG").is_some()
+}
+
+#[test]
+fn strips_of_three_dimensional_grids() {
+    use Boundary::{Copy, Mirror, Periodic};
+    let method = Method::named("heun2").unwrap();
+    for context in contexts() {
+        // 8 by 8 columns, with those of one or two links on either side, and 6 planes.
+        let tile = |links| match context.shape() {
+            Shape::Gpu => Tile { links, items: 64, points: 8, rows: 6 },
+            Shape::Cpu => Tile { links, items: 8, points: 9, rows: 6 },
+        };
+        let options = |links, steps| DeviceOptions { variant: Variant::Grid, steps, tile: Some(tile(links)) };
+        // Smaller than a tile, several tiles in each direction with ends that do not fit, and every boundary.
+        for (shape, boundary, layout) in [
+            ([3, 2, 4], Copy, Layout::FieldWise),
+            ([13, 9, 15], Mirror, Layout::Interleaved),
+            ([7, 10, 5], Periodic, Layout::Interleaved),
+        ] {
+            compare(&context, &method, &system(&shape, boundary, layout), &[options(2, 1), options(1, 2)]);
+        }
+        // Offsets that leave the column in other planes, with error estimates and the sizes of the model.
+        let corners = "u[-1,-1,0] + u[1,0,1] + u[0,1,-1] - 3*u + 0.1*u[0,0,2] + z*t";
+        let system = System::builder(Grid::unit(&[11, 6, 8])).field("u", corners).build().unwrap();
+        let chosen = DeviceOptions { variant: Variant::Grid, ..DeviceOptions::default() };
+        compare(&context, &Method::named("bs32").unwrap(), &system, &[chosen]);
+    }
+}
+
+#[test]
+fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept() {
+    let method = Method::named("bs32").unwrap();
+    let lap = "u[-1,0] + u[0,1] + 0.1*u[1,-1] - 2*u";
+    let system = System::builder(Grid::unit(&[6, 50])).field("u", format!("{lap} + t*u^2")).build().unwrap();
+    let y0 = Course::of(&system).y0;
+    let (h, steps) = (0.02, 3);
+    let bits = |y: Vec<f64>| y.into_iter().map(f64::to_bits).collect::<Vec<_>>();
+    for context in contexts() {
+        let mut one = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Basic).unwrap();
+        assert_eq!(one.steps_at_once(), 1);
+        one.set(std::slice::from_ref(&y0)).unwrap();
+        let (mut errors, mut solutions) = (Vec::new(), vec![bits(y0.clone())]);
+        for k in 0..2 * steps {
+            errors.push(one.trial(k as f64 * h, h, &TOLERANCE).unwrap().unwrap());
+            one.accept().unwrap();
+            solutions.push(bits(one.solution().unwrap()));
+        }
+        let variants = match context.shape() {
+            _ if long() => TILED.to_vec(),
+            Shape::Gpu => vec![Variant::Overlapped, Variant::Trapezoidal],
+            Shape::Cpu => vec![Variant::Hexagonal, Variant::Grid, Variant::Wavefront],
+        };
+        for variant in variants {
+            let options = DeviceOptions { variant, steps, tile: Some(small(&context, variant, 3)) };
+            let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+            assert_eq!(many.steps_at_once(), steps);
+            many.set(std::slice::from_ref(&y0)).unwrap();
+            // Steps that are all too large; then two of three are kept, one alone, all three.
+            let wild = many.trial_steps(0.0, 0.9, steps, &TOLERANCE).unwrap();
+            assert!(wild.len() == steps && wild[0] > 1.0, "{wild:?}");
+            for (first, asked, kept) in [(0, 3, 2), (2, 2, 1), (3, 3, 3)] {
+                let got = many.trial_steps(first as f64 * h, h, asked, &TOLERANCE).unwrap();
+                let computed = if asked == steps { steps } else { 1 };
+                assert_eq!(got, errors[first..first + computed], "{variant:?} {:?} from {first}", context.shape());
+                assert_eq!(bits(many.solution().unwrap()), solutions[first]);
+                many.accept_steps(kept).unwrap();
+                assert_eq!(bits(many.solution().unwrap()), solutions[first + kept], "{variant:?} {first} {kept}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_rejected_in_the_middle_of_a_tile_leaves_those_before_it() {
+    // The error rises suddenly in the second of three steps.
+    let method = Method::named("bs32").unwrap();
+    let formula = "u[-1] - 2*u + u[1] + if(t > 0.5, 40*cos(60*t), 0)";
+    let system = System::builder(Grid::unit(&[90])).field("u", formula).build().unwrap();
+    let Course { y0, .. } = Course::of(&system);
+    let (t, h) = (0.48, 0.0125);
+    for context in contexts() {
+        let variant = if context.shape() == Shape::Gpu { Variant::Overlapped } else { Variant::Wavefront };
+        let options = DeviceOptions { variant, steps: 3, tile: Some(small(&context, variant, 3)) };
+        let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+        many.set(std::slice::from_ref(&y0)).unwrap();
+        let errors = many.trial_steps(t, h, 3, &TOLERANCE).unwrap();
+        assert!(errors[0] <= 1.0 && errors[1] > 1.0, "{errors:?}");
+        many.accept_steps(1).unwrap();
+        // Half the size from there on.
+        let smaller = many.trial_steps(t + h, h / 2.0, 3, &TOLERANCE).unwrap();
+        many.accept_steps(3).unwrap();
+        let mut one = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Basic).unwrap();
+        one.set(std::slice::from_ref(&y0)).unwrap();
+        let mut single = vec![one.trial(t, h, &TOLERANCE).unwrap().unwrap()];
+        one.accept().unwrap();
+        for k in 0..3 {
+            let from = t + h + f64::from(k) * (h / 2.0);
+            single.push(one.trial(from, h / 2.0, &TOLERANCE).unwrap().unwrap());
+            one.accept().unwrap();
+        }
+        assert_eq!((errors[0], &smaller[..]), (single[0], &single[1..]));
+        let bits = |s: &DeviceStepper<f64>| s.solution().unwrap().into_iter().map(f64::to_bits).collect::<Vec<_>>();
+        assert_eq!(bits(&many), bits(&one), "{variant:?}");
+        // The integrator halves steps, keeps the good ones of a band, and ends where single steps do.
+        let options = Options { relative: 1e-5, absolute: 1e-7, ..Options::default() };
+        let (y, report) = integrate(&mut many, 0.0, 1.0, &y0, &options, &mut |_, _| ()).unwrap();
+        let (expected, other) = integrate(&mut one, 0.0, 1.0, &y0, &options, &mut |_, _| ()).unwrap();
+        println!(
+            "{} + {} steps together, {} + {} one by one",
+            report.accepted, report.rejected, other.accepted, other.rejected
+        );
+        assert!(report.rejected > 0 && report.accepted < 2 * other.accepted, "{report:?}");
+        assert!(y.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4));
+    }
+}
+
+#[test]
+fn whole_integrations_across_a_stop_have_the_bits_of_the_basic_kernels() {
+    let method = Method::named("bs32").unwrap();
+    let system =
+        System::builder(Grid::unit(&[150])).field("u", "u[-1] - 2*u + u[1] + if(t >= 0.3, x*u, 0)").build().unwrap();
+    let y0 = Course::of(&system).y0;
+    for context in contexts() {
+        for fixed_step in [None, Some(0.07)] {
+            let options = Options { fixed_step, stops: vec![0.3], norm: Norm::Max, ..Options::default() };
+            let run = |variant, steps| {
+                let tile = Some(small(&context, variant, 2)).filter(|_| variant.tiled());
+                let device = DeviceOptions { variant, steps, tile };
+                let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &device).unwrap();
+                let (y, report) = integrate(&mut stepper, 0.0, 0.9, &y0, &options, &mut |_, _| ()).unwrap();
+                (y.into_iter().map(f64::to_bits).collect::<Vec<_>>(), report.accepted, report.rejected)
+            };
+            let expected = run(Variant::Basic, 1);
+            // Steps that follow the error are the same one by one; fixed ones are the same together.
+            let steps = if fixed_step.is_some() { 3 } else { 1 };
+            for variant in [Variant::Overlapped, Variant::Wavefront] {
+                assert_eq!(run(variant, steps), expected, "{variant:?} {:?} {fixed_step:?}", context.shape());
+            }
+        }
+    }
+}
+
+/// Every problem with every method in every variant; without the long cases each problem with one method and two variants,
+/// in one shape of the kernels.
+#[test]
+fn problems_and_methods_in_every_variant() {
+    let mut ran: Vec<(Variant, usize)> = TILED.iter().map(|v| (*v, 0)).collect();
+    for (k, name) in PROBLEMS.iter().enumerate() {
+        // Odd numbers of points: no multiples of tiles.
+        let problem = problem(name, if *name == "wave1d" { 101 } else { 9 }).unwrap();
+        let system = &problem.system;
+        // The steps go over the first jump of the right-hand side where there is one.
+        let h = 1e-4 * (problem.t_end - problem.t0);
+        let t0 = problem.stops.first().map_or(problem.t0, |t| t - 1.5 * h);
+        let course = Course { y0: problem.y0.clone(), t0, h };
+        for (c, context) in contexts().iter().enumerate() {
+            if !long() && c % 2 != k % 2 {
+                continue;
+            }
+            let chosen: Vec<(usize, Variant)> = TILED.into_iter().enumerate().collect();
+            let (methods, variants): (&[&str], Vec<_>) = match long() {
+                true => (&METHODS, chosen),
+                false => (&["heun2"], chosen.into_iter().filter(|(v, _)| (v + k) % 5 < 2).collect()),
+            };
+            for method in methods.iter().map(|m| Method::named(m).unwrap()) {
+                let mut options = vec![DeviceOptions { variant: Variant::Fused, steps: 1, tile: None }];
+                for (v, variant) in &variants {
+                    let tiles = [Some(small(context, *variant, 2)), None];
+                    let mut all = tiles.iter().map(|tile| DeviceOptions { variant: *variant, steps: 2, tile: *tile });
+                    let fits = |o: &DeviceOptions| DeviceStepper::<f64>::with(context, &method, system, o).is_ok();
+                    if let Some(one) = all.find(fits) {
+                        options.push(one);
+                        ran[*v].1 += 1;
+                    }
+                }
+                compare_on(&course, context, &method, system, &options);
+            }
+        }
+    }
+    if !contexts().is_empty() {
+        println!("{ran:?}");
+        assert!(ran.iter().all(|(_, count)| *count > 0), "{ran:?}");
     }
 }
