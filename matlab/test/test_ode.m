@@ -90,18 +90,26 @@ MexReleaseOpenCL(gpu);
 end
 
 function events_like_ode45()
-% A ball that bounces once and passes a height twice, beside Octave's own solver.
+% A ball that passes a height twice and falls to the ground: the same events as those of Octave's own solver, which finds their
+% times by a straight line between its steps, and the times of the exact solution.
 rhs = struct('h', 'v', 'v', '-9.81 - 0.1*v');
 o = struct('RelTol', 1e-9, 'AbsTol', 1e-10, 'Events', {{'h', 1, -1; 'h - 2', 0, 0; 'v', [], -1}});
 [t, y, stats, te, ye, ie] = clinalg.ode(rhs, [0 10], [1; 8], o);
 happens = @(t, y) deal([y(1); y(1) - 2; y(2)], [1; 0; 0], [-1; 0; -1]);
-[s, z, se, ze, je] = ode45(@(t, y) [y(2); -9.81 - 0.1 * y(2)], [0 10], [1; 8], ...
+state = warning('off', 'all');  % It warns of an end before tspan(2).
+[s, ~, se, ze, je] = ode45(@(t, y) [y(2); -9.81 - 0.1 * y(2)], [0 10], [1; 8], ...
   odeset('RelTol', 1e-10, 'AbsTol', 1e-11, 'Events', happens, 'MaxStep', 0.05));
+warning(state);
 check(isequal(ie, [2; 3; 2; 1]) && isequal(ie, je(:)));
-check_close(te, se(:), 1e-6);
-check_close(ye, ze, 1e-5);
+check_close(te, se(:), 1e-3);
+check_close(ye, ze, 1e-2);
+height = @(t) 1 - 98.1 * t + 1061 * (1 - exp(-0.1 * t));
+speed = @(t) -98.1 + 106.1 * exp(-0.1 * t);
+exact = [fzero(@(t) height(t) - 2, [0 0.5]); fzero(speed, [0 3]); fzero(@(t) height(t) - 2, [0.7 3]); fzero(height, [0.7 3])];
+check_close(te, exact, 1e-7);
+check_close(ye, [height(exact), speed(exact)], 1e-6);
 check(t(end) == te(end) && isequal(y(end, :), ye(end, :)) && abs(y(end, 1)) < 1e-8);
-check_close(t(end), s(end), 1e-6);
+check_close(t(end), s(end), 1e-3);
 check(stats.accepted == numel(t) - 1);
 % With times: those before the event, and the event.
 [t, y] = clinalg.ode(rhs, [0 0.5 1 9 10], [1; 8], o);
