@@ -177,7 +177,7 @@ impl<T: Real> Poisson<T> {
     /// more on finer grids, along lines of the grid or not, also where four pieces meet in a point as on a chess board. Not so
     /// for a coefficient that jumps at random from one cell to the next.
     ///
-    /// The coarser grids are made on the host: about a second per ten million points.
+    /// The coarser grids are made on the host, in about two seconds per ten million points.
     ///
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] or [`Error::Value`] that names `a` when it does not fit the grid or is not

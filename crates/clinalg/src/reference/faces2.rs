@@ -134,25 +134,24 @@ impl<T: Real> Faces<T> {
         let (n, m) = (self.n, coarser(self.n));
         let p = 2 * (c / m) * n + 2 * (c % m);
         let other = c.wrapping_add_signed(step.1 * m as isize + step.0);
-        let far = p.wrapping_add_signed(2 * (step.1 * n as isize + step.0));
-        // What the fine point at `q` takes of the coarse one, which lies at `at`.
-        let taken = |coarse: usize, at: usize, q: usize| {
-            let right = (q % n) as isize - (at % n) as isize;
-            let up = (q / n) as isize - (at / n) as isize;
-            match AROUND.iter().position(|&around| around == (right, up)) {
-                Some(k) => interpolation.weights[k * m * m + coarse],
-                None if q == at => T::one(),
-                None => T::zero(),
-            }
+        // What a fine point takes of the coarse point in such a place from it.
+        let taken = |coarse: usize, (right, up): (isize, isize)| match (up + 1) * 3 + right + 1 {
+            _ if right.abs() > 1 || up.abs() > 1 => T::zero(),
+            4 => T::one(),
+            k => interpolation.weights[(k - isize::from(k > 4)) as usize * m * m + coarse],
         };
-        let points = AROUND.iter().map(|&(right, up)| p.wrapping_add_signed(up * n as isize + right)).chain([p]);
-        points
-            .map(|q| {
-                let own = taken(other, far, q);
-                let flux = |(to, face): (usize, T)| face * (taken(other, far, to) - own);
-                taken(c, p, q) * self.around(q).map(flux).sum::<T>()
-            })
-            .sum()
+        let mut sum = T::zero();
+        for (right, up) in AROUND.into_iter().chain([(0, 0)]) {
+            let far = (right - 2 * step.0, up - 2 * step.1);
+            if far.0.abs() > 2 || far.1.abs() > 2 {
+                continue;
+            }
+            let own = taken(other, far);
+            let coefficients = self.coefficients(p.wrapping_add_signed(up * n as isize + right));
+            let flux = |&k: &usize| coefficients[k] * (taken(other, (far.0 + AROUND[k].0, far.1 + AROUND[k].1)) - own);
+            sum += taken(c, (right, up)) * self.order().iter().map(flux).sum::<T>();
+        }
+        sum
     }
 
     /// The coefficients between interior point `p` and those around it, in the order of [`Interpolation::weights`].
@@ -165,12 +164,16 @@ impl<T: Real> Faces<T> {
         [southwest, y[p - n], southeast, x[p - 1], x[p], northwest, y[p], northeast]
     }
 
+    /// The neighbours that a point has, counted as in [`Interpolation::weights`].
+    fn order(&self) -> &'static [usize] {
+        if self.rising.is_empty() { &[1, 3, 4, 6] } else { &[1, 3, 4, 6, 0, 2, 5, 7] }
+    }
+
     /// The neighbours of interior point `p` with the coefficients between: to the south, west, east and north, then, on
     /// coarser grids, to the southwest, southeast, northwest and northeast.
     pub fn around(&self, p: usize) -> impl Iterator<Item = (usize, T)> {
         let (n, coefficients) = (self.n, self.coefficients(p));
-        let order: &[usize] = if self.rising.is_empty() { &[1, 3, 4, 6] } else { &[1, 3, 4, 6, 0, 2, 5, 7] };
-        order.iter().map(move |&k| {
+        self.order().iter().map(move |&k| {
             let (right, up) = AROUND[k];
             (p.wrapping_add_signed(up * n as isize + right), coefficients[k])
         })
