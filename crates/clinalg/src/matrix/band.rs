@@ -19,7 +19,7 @@ pub struct Band<T: Real> {
     kl: usize,
     ku: usize,
     values: Buffer<T>,
-    products: OnceCell<BandProducts>,
+    products: OnceCell<Box<BandProducts>>,
 }
 
 impl<T: Real> Band<T> {
@@ -139,7 +139,7 @@ impl<T: Real> Band<T> {
 
     /// How its products are launched, made before the first.
     pub(crate) fn products(&self) -> &BandProducts {
-        self.products.get_or_init(|| BandProducts::new::<T>(self.context(), self.rows, self.kl + 1 + self.ku))
+        self.products.get_or_init(|| Box::new(BandProducts::new::<T>(self.context(), self.rows, self.kl + 1 + self.ku)))
     }
 
     /// Lets the next product look its launch parameters up once more.

@@ -17,7 +17,7 @@ pub struct Dense<T: Real> {
     rows: usize,
     cols: usize,
     values: Vector<T>,
-    products: OnceCell<DenseProducts>,
+    products: OnceCell<Box<DenseProducts>>,
     partial: OnceCell<Mutex<Buffer<T>>>,
 }
 
@@ -116,7 +116,7 @@ impl<T: Real> Dense<T> {
 
     /// How its products are launched, made before the first.
     pub(crate) fn products(&self) -> &DenseProducts {
-        self.products.get_or_init(|| DenseProducts::new::<T>(self.context(), self.rows, self.cols))
+        self.products.get_or_init(|| Box::new(DenseProducts::new::<T>(self.context(), self.rows, self.cols)))
     }
 
     /// Lets the next product look its launch parameters up once more.

@@ -24,8 +24,10 @@ struct Case<T: Real, A> {
     /// Y = alpha A X + beta Y.
     product: Product<T, A>,
     /// A x for a column of X, by plain code.
-    reference: Box<dyn Fn(&[T]) -> Vec<T>>,
+    reference: Reference<T>,
 }
+
+type Reference<T> = Box<dyn Fn(&[T]) -> Vec<T>>;
 
 type Product<T, A> = fn(T, &A, &Dense<T>, T, &mut Dense<T>) -> Result<()>;
 
