@@ -132,11 +132,12 @@ impl<T: Real> Stored<'_, T> {
     /// # Errors
     /// [`clinalg::Error::Length`] for another length; those of the device.
     pub fn copy_to(&self, target: &mut Vector<T>) -> Result<()> {
-        Ok(match self {
+        match self {
             Stored::Host(values) => target.write(values)?,
             Stored::Device(vector) if vector.context().same(target.context()) => target.copy_from(vector)?,
             Stored::Device(vector) => target.write(&vector.to_vec()?)?,
-        })
+        }
+        Ok(())
     }
 
     /// Whether no component is infinite or NaN; looked at where the vector is.

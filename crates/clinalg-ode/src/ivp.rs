@@ -164,7 +164,7 @@ pub fn run(
     span: [f64; 2],
     y0: &[f64],
     settings: &Settings,
-    see: &mut dyn FnMut(&mut dyn Step) -> Result<bool>,
+    see: &mut See,
 ) -> Result<Solution> {
     let wanted = Wanted { save_at: Vec::new(), dense: true, see: Some(see) };
     in_precision(context, system, span, y0, settings, wanted)
@@ -187,12 +187,15 @@ pub fn solve_on_device<T: Real>(
     integrate_on_device(&mut stepper, t0, t_end, y0, y, &options)
 }
 
+/// What sees a step, and says whether the integration goes on.
+pub type See<'s> = dyn FnMut(&mut dyn Step) -> Result<bool> + 's;
+
 /// What is wanted from an integration besides its end.
 struct Wanted<'w> {
     save_at: Vec<f64>,
     dense: bool,
     /// What sees every step; then nothing is saved but the end.
-    see: Option<&'w mut dyn FnMut(&mut dyn Step) -> Result<bool>>,
+    see: Option<&'w mut See<'w>>,
 }
 
 /// The method, and the options with tolerances in the order of memory.
