@@ -1,8 +1,9 @@
-function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxit, u, cycle, smoother, form, d, shift)
+function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxit, u, cycle, smoother, form, d, s)
 %MexPoisson  Solve the Poisson problem by multigrid.
-%   [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f [, tol] [, maxit] [, u] [, cycle] [, smoother] [, form] [, d] [, shift])
+%   [u, flag, relres, iter, history, reason] = ...
+%       MexPoisson(gpu, f [, tol] [, maxit] [, u] [, cycle] [, smoother] [, form] [, d] [, s])
 %
-%   Solves -Laplace u + shift u = f on the unit square, or on the unit cube. f and u are N x N grids with
+%   Solves -Laplace u + s u = f on the unit square, or on the unit cube. f and u are N x N grids with
 %   N = 2^k + 1, boundary points included, or vectors of N^2 values, of a cube N^3. u holds the boundary values
 %   and a start; without it both are zero and the result is a new grid.
 %     tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
@@ -12,7 +13,7 @@ function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxi
 %     form      'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
 %               'reference' for plain code on the processor
 %     d         dimensions: 2 for the square (default), 3 for the cube
-%     shift     a number of at least 0 (default 0)
+%     s         a number of at least 0 (default 0)
 %   flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, which for smooth data can be
 %   as small as rounding allows, 4 for data that are not finite. relres is the relative residual, iter the
 %   number of cycles, history the relative residual before the first and after each cycle, reason the flag in
@@ -29,7 +30,7 @@ function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxi
 %   See also MexCG, MexRBGS, MexJacobi, MexPoissonDefect.
 
 % Made from the table in crates/clinalg-mex; edit it there.
-if nargin < 10, shift = []; end
+if nargin < 10, s = []; end
 if nargin < 9, d = []; end
 if nargin < 8, form = []; end
 if nargin < 7, smoother = []; end
@@ -38,7 +39,7 @@ if nargin < 5, u = []; end
 if nargin < 4, maxit = []; end
 if nargin < 3, tol = []; end
 try
-  [u, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', gpu, f, tol, maxit, u, cycle, smoother, form, d, shift);
+  [u, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', gpu, f, tol, maxit, u, cycle, smoother, form, d, s);
 catch problem
   if nargin < 2, clinalg_mex('MexPoisson'); end
   rethrow(problem);

@@ -1,8 +1,8 @@
 function [u, flag, relres, iter, history] = poisson(f, tol, maxit, u0, varargin)
 %clinalg.poisson  Solve the Poisson problem by multigrid on the device.
-%   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, form, d, shift)
+%   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, form, d, s)
 %
-%   Solves -Laplace u + shift u = f on the unit square. f is an N x N grid with N = 2^k + 1, boundary points
+%   Solves -Laplace u + s u = f on the unit square. f is an N x N grid with N = 2^k + 1, boundary points
 %   included, as a clinalg.array or in MATLAB's memory; u is where f is. With d = 3 on the unit cube, f with N^3
 %   values. u0 holds the boundary values and a start; without it both are zero. The other arguments and the results are those of MexPoisson; all but f
 %   may be left out or [].

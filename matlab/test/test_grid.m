@@ -196,7 +196,7 @@ for d = [2 3]
   check_close(U(:), x, 1e-12);
 end
 f = MexMatrix(gpu, zeros(9));
-check_error('clinalg:argument:value', '`shift`', @() MexPoisson(gpu, f, [], [], [], 'v', 'rbgs', 'kernels', 2, -1));
+check_error('clinalg:argument:value', '`s`', @() MexPoisson(gpu, f, [], [], [], 'v', 'rbgs', 'kernels', 2, -1));
 end
 
 function poisson_ends()

@@ -21,7 +21,11 @@ fn wrapper(f: &Function) -> String {
     };
     let _ = writeln!(file, "function {outputs}{}({})", f.name, names.join(", "));
     let _ = writeln!(file, "%{}  {}", f.name, f.title);
-    let mut help = format!("{}\n\n{}\n\nExample:\n", f.usage(), f.text);
+    let mut usage = f.usage();
+    if usage.chars().count() + "%   ".len() > WIDTH {
+        usage = usage.replacen(" = ", " = ...\n    ", 1);
+    }
+    let mut help = format!("{usage}\n\n{}\n\nExample:\n", f.text);
     for line in f.example.lines() {
         let _ = writeln!(help, "  {line}");
     }

@@ -135,12 +135,12 @@ MexHandleMatrix(gpu, R)",
             text("smoother"),
             text("form"),
             count_as("d", "dim"),
-            real("shift"),
+            real_as("s", "shift"),
         ],
         required: 2,
         outputs: &["u", "flag", "relres", "iter", "history", "reason"],
         text: "\
-Solves -Laplace u + shift u = f on the unit square, or on the unit cube. f and u are N x N grids with
+Solves -Laplace u + s u = f on the unit square, or on the unit cube. f and u are N x N grids with
 N = 2^k + 1, boundary points included, or vectors of N^2 values, of a cube N^3. u holds the boundary values
 and a start; without it both are zero and the result is a new grid.
   tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
@@ -150,7 +150,7 @@ and a start; without it both are zero and the result is a new grid.
   form      'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
             'reference' for plain code on the processor
   d         dimensions: 2 for the square (default), 3 for the cube
-  shift     a number of at least 0 (default 0)
+  s         a number of at least 0 (default 0)
 flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, which for smooth data can be
 as small as rounding allows, 4 for data that are not finite. relres is the relative residual, iter the
 number of cycles, history the relative residual before the first and after each cycle, reason the flag in
