@@ -271,12 +271,16 @@ impl Outline {
         all
     }
 
-    /// Words that a step moves, or what its work weighs where that is more; see [`work`].
-    pub(crate) fn price(&self, work: f64) -> f64 {
+    /// What a step costs, in words of a component moved; see [`work`].
+    pub(crate) fn price(&self, work: Work) -> f64 {
+        let cost = |words: f64| {
+            let weight = work.words * self.redundancy;
+            if work.overlaps { words.max(weight) } else { words + weight }
+        };
         match self.plan.variant() {
-            Variant::Wavefront => self.words.max(self.least).max(work),
-            variant if variant.tiled() => self.words.max(work * self.redundancy) + PER_KERNEL * self.parts.len() as f64,
-            _ => self.words.max(work),
+            Variant::Wavefront => cost(self.words.max(self.least)),
+            variant if variant.tiled() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
+            _ => cost(self.words),
         }
     }
 
@@ -382,17 +386,27 @@ impl Partials {
     }
 }
 
+/// What the operations of a step weigh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Work {
+    /// In words of a component moved.
+    words: f64,
+    /// Whether words move meanwhile: on a GPU other groups compute while one waits.
+    overlaps: bool,
+}
+
 /// What the operations of a step weigh, in words of a component moved. On a GPU evaluations count, on a processor all
 /// values that go through a core's own caches.
-pub(crate) fn work(target: &Target, graph: &Graph, system: &System) -> f64 {
+pub(crate) fn work(target: &Target, graph: &Graph, system: &System) -> Work {
     match target.shape {
-        Shape::Gpu => WORK * graph.rhs_count() as f64,
+        Shape::Gpu => Work { words: WORK * graph.rhs_count() as f64, overlaps: true },
         Shape::Cpu => {
             let reads = |op: &Op| match op {
                 Op::Rhs { .. } => system.offsets().len(),
                 op => op.reads().len(),
             };
-            WORK_READ * graph.nodes().iter().map(|n| reads(&n.op)).sum::<usize>() as f64
+            let all: usize = graph.nodes().iter().map(|n| reads(&n.op)).sum();
+            Work { words: WORK_READ * all as f64, overlaps: false }
         }
     }
 }
@@ -400,7 +414,8 @@ pub(crate) fn work(target: &Target, graph: &Graph, system: &System) -> f64 {
 /// Words that the work of one evaluation of a component weighs as much as, where values stay on the chip.
 const WORK: f64 = 1.1;
 
-/// The same of a value read from a core's caches (AMD EPYC, two cores, PoCL 3.1).
+/// The same of a value read from a core's caches, by count: two vectors of four values read in a cycle of each of two cores
+/// that share 45 GB/s, twice that for the arithmetic between. Not fitted to measurements.
 const WORK_READ: f64 = 0.25;
 
 /// Rows of a strip where there are enough strips anyway: the last ones of a launch keep fewer units waiting.

@@ -665,8 +665,12 @@ impl<T: Real> Tile<'_, T> {
                 to - low
             ),
         };
-        let point =
-            if closed { "const idx p = ((first + s) % POINTS + POINTS) % POINTS;" } else { "const idx p = first + s;" };
+        // As wide as addresses: from narrow indices the compiler makes gathers and scatters.
+        let point = if closed {
+            "const idx p = ((first + s) % POINTS + POINTS) % POINTS;"
+        } else {
+            "const long p = (long)first + s;"
+        };
         let array = |v: Value, f: usize| format!("a{}_{f}[s]", slot[&v]);
         for (q, stage) in self.phase.links.iter().enumerate() {
             let span = self.phase.span[q];
@@ -706,12 +710,15 @@ impl<T: Real> Tile<'_, T> {
                 line(format!("const int to = (int)clamp(POINTS - (idx){far} - first, (idx)from, (idx)last);"));
                 line("for (int part = 0; part < 2; part++) {".into());
                 line(format!("{SCALAR}for (int s = part ? to : begin; s < (part ? last : from); s++) {{\n{point}"));
-                line("const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;".into());
+                line("const idx ix = (idx)p % NX, iy = (idx)p / NX % NY, iz = (idx)p / NX / NY;".into());
                 line(self.position(false));
                 line(self.point(q, false, false, &words));
                 line("}\n}".into());
                 line(format!("for (int s = from; s < to; s++) {{\n{point}"));
-                line("const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX / NY;".into());
+                line(
+                    "const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = (idx)p / NX % NY, iz = (idx)p / NX / NY;"
+                        .into(),
+                );
                 let beside = |x: Value, field: usize, o: [i32; 3]| {
                     let at = |far: i64| format!("a{}_{field}[s + ({far})]", slot[&x]);
                     self.base.beside(x, field, o, &known, &at)
