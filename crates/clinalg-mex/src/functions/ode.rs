@@ -140,6 +140,9 @@ fn run(args: &Args<'_>) -> Outcome {
     if steps.len() > 5 {
         return Err(Fault::argument(id::SHAPE, 7, "steps", "has more than 5 numbers"));
     }
+    if let Some(k) = steps.iter().position(|v| v.is_nan()) {
+        return Err(Fault::argument(id::VALUE, 7, "steps", format_args!("holds NaN at place {}", k + 1)));
+    }
     let said = |k: usize| steps.get(k).copied().filter(|v| *v != 0.0);
     (options.fixed_step, options.first_step) = (said(0), said(1));
     options.largest_step = said(2).unwrap_or(options.largest_step);
