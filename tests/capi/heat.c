@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The cube (-1, 1)^3 of 24 triangles, each split in four. */
+/* The cube (-1, 1)^3 of 24 triangles, each split in four. Rules where triangles touch start at the node named first: the
+   order of nodes is that of the published norms. */
 enum { NODES = 50, TRIANGLES = 96, STEPS = 4 };
 static double points[NODES][3];
 static uint32_t corners[TRIANGLES][3];
@@ -28,22 +29,22 @@ static void make_cube(void)
     for (axis = 0; axis < 3; ++axis)
         for (side = -1; side <= 1; side += 2)
             for (edge = 0; edge < 4; ++edge) {
-                /* Corners, then the middles of the edges opposite them. */
+                /* The face's centre and two of its corners, then the middles of the edges opposite them. */
                 double p[6][3] = {{0}};
                 uint32_t n[6];
                 for (c = 0; c < 2; ++c) {
-                    p[c][axis] = side;
-                    p[c][(axis + 1) % 3] = side * around[edge + c][0];
-                    p[c][(axis + 2) % 3] = around[edge + c][1];
+                    p[1 + c][axis] = side;
+                    p[1 + c][(axis + 1) % 3] = side * around[edge + c][0];
+                    p[1 + c][(axis + 2) % 3] = around[edge + c][1];
                 }
-                p[2][axis] = side;
+                p[0][axis] = side;
                 for (c = 0; c < 9; ++c) p[3 + c / 3][c % 3] = (p[(c / 3 + 1) % 3][c % 3] + p[(c / 3 + 2) % 3][c % 3]) / 2;
                 for (c = 0; c < 6; ++c) n[c] = node(&nodes, p[c]);
-                for (c = 0; c < 3; ++c) {
-                    const uint32_t outer[3] = {n[c], n[3 + (c + 2) % 3], n[3 + (c + 1) % 3]};
-                    memcpy(corners[triangles++], outer, sizeof outer);
+                for (c = 0; c < 4; ++c) {
+                    static const int part[4][3] = {{0, 5, 4}, {5, 1, 3}, {3, 2, 4}, {5, 3, 4}};
+                    const uint32_t triangle[3] = {n[part[c][0]], n[part[c][1]], n[part[c][2]]};
+                    memcpy(corners[triangles++], triangle, sizeof triangle);
                 }
-                memcpy(corners[triangles++], n + 3, sizeof corners[0]);
             }
     CHECK(nodes == NODES && triangles == TRIANGLES);
 }

@@ -106,6 +106,15 @@ fn first_program_from_c99() {
 }
 
 #[test]
+fn heat_on_a_tetrahedron() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/heat.c", &["-std=c99"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (iterations, difference): (usize, f64) = (words[0].parse().unwrap(), words[2].parse().unwrap());
+    // 32 unknowns; the default tolerance of solves is far below.
+    assert!(iterations < 32 && difference < 1e-7, "{text}");
+}
+
+#[test]
 fn a_ball_is_thrown() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/ball.c", &["-std=c99"]));
     // 8 / 9.81 and (8 + sqrt(64 + 2 9.81)) / 9.81.
