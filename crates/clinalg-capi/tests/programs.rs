@@ -42,7 +42,7 @@ fn run(command: &mut Command) -> String {
 /// Compiles `source` with every warning an error, and gives the program ready to run.
 fn compile(compiler: [&str; 2], source: &str, options: &[&str]) -> Command {
     let [variable, default] = compiler;
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(Path::new(source).file_stem().unwrap());
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(source.replace(['/', '.'], "_"));
     let mut command = Command::new(std::env::var_os(variable).unwrap_or_else(|| default.into()));
     command.args(["-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-Werror"]).args(options);
     command.arg("-I").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include"));

@@ -486,12 +486,13 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
                 line(format!("const REAL n{}_{f} = {};", v.0, self.get(&self.buffer(*v), "p", f)));
             }
         }
+        let known = RefCell::new(Vec::new());
+        let mut said = 0;
         for v in &self.group.nodes {
             match &graph.node(*v).op {
                 Op::Input => {}
                 Op::Rhs { x, .. } => {
                     let buffer = self.buffer(*x);
-                    let known = RefCell::new(Vec::new());
                     let read = |field: usize, offset: [i32; 3]| match place {
                         Place::Plane => {
                             let at = |far: i64| self.get(&buffer, &format!("(p + ({far}))"), field);
@@ -509,7 +510,7 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
                     };
                     for f in 0..fields {
                         let value = self.derivative(f, v.0, &inside, &read);
-                        known.borrow_mut().drain(..).for_each(&mut line);
+                        new_lines(&known, &mut said).into_iter().for_each(&mut line);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
                 }
@@ -746,4 +747,11 @@ pub(crate) fn row_name(dy: i32, dz: i32) -> String {
 
 pub(crate) fn column_name(d: i32) -> String {
     format!("x_{}", signed(d))
+}
+
+/// The lines of `known` from number `said` on, which are said with this. Later ones may use the names in them.
+pub(crate) fn new_lines(known: &RefCell<Vec<String>>, said: &mut usize) -> Vec<String> {
+    let lines = known.borrow()[*said..].to_vec();
+    *said += lines.len();
+    lines
 }

@@ -21,7 +21,7 @@ use std::marker::PhantomData;
 use clinalg::{Real, Shape};
 
 use crate::graph::{Op, Value};
-use crate::opencl::{SCALAR, Writer, column_name, flat, row_name};
+use crate::opencl::{SCALAR, Writer, column_name, flat, new_lines, row_name};
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::{Bound, System};
 use crate::snippet;
@@ -382,6 +382,8 @@ impl<T: Real> Tile<'_, T> {
             text.push_str(&s);
             text.push('\n');
         };
+        words.known.borrow_mut().clear();
+        let mut said = 0;
         for v in &nodes {
             for f in 0..self.fields() {
                 match &graph.node(*v).op {
@@ -395,7 +397,7 @@ impl<T: Real> Tile<'_, T> {
                         };
                         let inside = |axis: usize| axis == slow && (inner || closed) || axis == 0 && inner_row;
                         let value = self.base.derivative(f, v.0, &inside, &read);
-                        words.known.borrow_mut().drain(..).for_each(&mut line);
+                        new_lines(words.known, &mut said).into_iter().for_each(&mut line);
                         line(format!("const REAL n{}_{f} = {value};", v.0));
                     }
                     Op::Lc { .. } => {

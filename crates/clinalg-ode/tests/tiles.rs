@@ -326,6 +326,31 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
 }
 
 #[test]
+fn fields_that_read_the_same_neighbours_of_short_rows() {
+    let method = Method::named("heun2").unwrap();
+    let grid = Grid::unit(&[6, 50]);
+    let builder = System::builder(grid).field("u", "u[-1,0] - 2*u + u[1,0] + v").field("v", "u[1,0]*v[0,1] - u[-1,0]");
+    let system = builder.build().unwrap();
+    let y0 = Course::of(&system).y0;
+    for context in contexts() {
+        let mut solutions = Vec::new();
+        for variant in [Variant::Basic, Variant::Fused, Variant::Overlapped] {
+            let tile = variant.tiled().then(|| small(&context, variant, 2));
+            let options = DeviceOptions { variant, steps: 1, tile };
+            let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
+            stepper.set(std::slice::from_ref(&y0)).unwrap();
+            stepper.advance(&[0.0, 0.01], 0.01).unwrap();
+            solutions.push(stepper.solution().unwrap());
+        }
+        assert!(
+            solutions[0] != y0 && solutions[0] == solutions[1] && solutions[0] == solutions[2],
+            "{:?}",
+            context.shape()
+        );
+    }
+}
+
+#[test]
 fn a_step_rejected_in_the_middle_of_a_tile_leaves_those_before_it() {
     // The error rises suddenly in the second of three steps.
     let method = Method::named("bs32").unwrap();
