@@ -512,18 +512,11 @@ inline REAL sum_parts(__global const REAL *parts, uint count)
 // Elements that one item sums before it adds to its total.
 #define BLOCK 4096
 
-__kernel void cg_residual_cpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
-                              REAL unsound, __global const REAL *q, __global REAL *r, __global REAL *partial)
+// r -= step q from `start` to `end`; gives the squares of what r becomes.
+inline REAL step_residual(size_t start, size_t end, REAL step, __global const REAL *q, __global REAL *r)
 {
-    __global REAL *row = rows + at * NUMBERS;
-    const REAL curvature = sum_parts(dots, count);
-    const REAL step = step_length(row, curvature, unsound);
-    if (get_global_id(0) == 0) {
-        row[CURVATURE] = curvature;
-    }
-    const size_t end = step == ZERO ? 0 : part_start(n, get_global_id(0) + 1, get_global_size(0));
     REAL total = ZERO;
-    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += BLOCK) {
+    for (size_t block = start; block < end; block += BLOCK) {
         const size_t stop = min(block + BLOCK, end);
         REAL8 sum = (REAL8)ZERO;
         size_t i = block;
@@ -540,7 +533,21 @@ __kernel void cg_residual_cpu(ulong n, uint count, __global const REAL *dots, __
         }
         total += rest;
     }
-    partial[get_global_id(0)] = total;
+    return total;
+}
+
+__kernel void cg_residual_cpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
+                              REAL unsound, __global const REAL *q, __global REAL *r, __global REAL *partial)
+{
+    __global REAL *row = rows + at * NUMBERS;
+    const REAL curvature = sum_parts(dots, count);
+    const REAL step = step_length(row, curvature, unsound);
+    if (get_global_id(0) == 0) {
+        row[CURVATURE] = curvature;
+    }
+    const size_t end = step == ZERO ? 0 : part_start(n, get_global_id(0) + 1, get_global_size(0));
+    const size_t start = part_start(n, get_global_id(0), get_global_size(0));
+    partial[get_global_id(0)] = step_residual(start, end, step, q, r);
 }
 
 __kernel void cg_direction_cpu(ulong n, uint count, __global const REAL *squares, uint rho_count,
@@ -584,25 +591,8 @@ __kernel void bicgstab_half_cpu(ulong n, uint count, __global const REAL *dots, 
         row[BI_LENGTH] = length;
     }
     const size_t end = alpha == ZERO ? 0 : part_start(n, get_global_id(0) + 1, get_global_size(0));
-    REAL total = ZERO;
-    for (size_t block = part_start(n, get_global_id(0), get_global_size(0)); block < end; block += BLOCK) {
-        const size_t stop = min(block + BLOCK, end);
-        REAL8 sum = (REAL8)ZERO;
-        size_t i = block;
-        for (; i + 8 <= stop; i += 8) {
-            const REAL8 value = vload8(0, r + i) - alpha * vload8(0, v + i);
-            vstore8(value, 0, r + i);
-            sum += value * value;
-        }
-        REAL rest = sum_lanes(sum);
-        for (; i < stop; ++i) {
-            const REAL value = r[i] - alpha * v[i];
-            r[i] = value;
-            rest += value * value;
-        }
-        total += rest;
-    }
-    partial[get_global_id(0)] = total;
+    const size_t start = part_start(n, get_global_id(0), get_global_size(0));
+    partial[get_global_id(0)] = step_residual(start, end, alpha, v, r);
 }
 
 __kernel void bicgstab_whole_cpu(ulong n, uint half_count, __global const REAL *halves, uint count,
