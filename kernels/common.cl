@@ -5,6 +5,7 @@
 //   AHEAD      only for processors whose compiler takes the hint: how many elements ahead to fetch memory
 //   WIDTH      1, 2 or 4: neighbouring elements that an item of a GPU reads at once; 1 where it is missing
 //   LOCAL      items of a work-group in kernels that share local memory; a power of two
+//   TENSOR     only for NVIDIA's GPUs that multiply small matrices of doubles: ten times the compute capability, 80 or more
 // Files are compiled once per precision; OpenCL C 1.2 is the floor.
 
 #if REAL_BITS == 64
@@ -152,4 +153,70 @@ inline REAL2 finish_row(size_t i, REAL alpha, REAL sum, REAL beta, __global REAL
 #define START_DOTS(row)
 #define COUNT_DOTS(row)
 #define LEAVE_DOTS(row)
+#endif
+
+#if defined(TENSOR) && REAL_BITS == 64
+// Products of small matrices by the 32 items of a warp together, d += a b, as the instructions `mma` of NVIDIA's PTX give them to
+// items. With g = lane / 4 and t = lane % 4, a value of a belongs to row g (s1: row g + 8) and column t, its i-th to column t + 4 i;
+// of b to row t, its i-th to row t + 4 i, and column g; of d to row g and columns 2 t and 2 t + 1 (s2, s3: row g + 8).
+inline void mma_8x8x4(double2 *d, double a, double b)
+{
+    double d0 = d->s0, d1 = d->s1;
+    __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                     : "+d"(d0), "+d"(d1)
+                     : "d"(a), "d"(b));
+    *d = (double2)(d0, d1);
+}
+
+#if TENSOR >= 90
+inline void mma_16x8x4(double4 *d, double2 a, double b)
+{
+    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
+    __asm__ volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+                     "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
+                     : "d"(a.s0), "d"(a.s1), "d"(b));
+    *d = (double4)(d0, d1, d2, d3);
+}
+
+inline void mma_16x8x8(double4 *d, const double2 *a, const double *b)
+{
+    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
+    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
+                     : "d"(a[0].s0), "d"(a[0].s1), "d"(a[1].s0), "d"(a[1].s1), "d"(b[0]), "d"(b[1]));
+    *d = (double4)(d0, d1, d2, d3);
+}
+
+inline void mma_16x8x16(double4 *d, const double2 *a, const double *b)
+{
+    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
+    __asm__ volatile("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
+                     "{%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
+                     : "d"(a[0].s0), "d"(a[0].s1), "d"(a[1].s0), "d"(a[1].s1), "d"(a[2].s0), "d"(a[2].s1),
+                       "d"(a[3].s0), "d"(a[3].s1), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+    *d = (double4)(d0, d1, d2, d3);
+}
+#endif
+
+// Starts to copy 16 bytes from global to local memory past the registers; 0 `bytes` read nothing and write zeros. Both places are
+// multiples of 16.
+inline void copy_ahead(__local void *to, __global const void *from, uint bytes)
+{
+    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                     :
+                     : "r"((uint)(ulong)to), "l"((ulong)from), "r"(bytes)
+                     : "memory");
+}
+
+// Ends a bundle of the item's copies.
+inline void bundle_copies(void)
+{
+    __asm__ volatile("cp.async.commit_group;" : : : "memory");
+}
+
+// Waits until no more than the last `count` bundles of the item's copies are on their way; a constant.
+#define AWAIT_COPIES(count) __asm__ volatile("cp.async.wait_group %0;" : : "n"(count) : "memory")
 #endif

@@ -116,6 +116,7 @@ mod tests {
             clock_mhz: 0,
             int64_atomics: false,
             sub_groups: false,
+            tensor_f64: 0,
             unified_memory: false,
             extensions: Vec::new(),
         }

@@ -64,6 +64,9 @@ pub struct DeviceInfo {
     pub int64_atomics: bool,
     /// Whether sub-groups are offered (`cl_khr_subgroups` or `cl_intel_subgroups`).
     pub sub_groups: bool,
+    /// Ten times the compute capability of NVIDIA's GPUs that multiply small matrices of doubles in one instruction (80 and later);
+    /// 0 for all other devices.
+    pub tensor_f64: u32,
     /// Whether host and device share memory.
     pub unified_memory: bool,
     /// Every extension the device names.
@@ -164,6 +167,12 @@ pub(super) fn text(query: impl Fn(usize, *mut c_void, *mut usize) -> i32) -> Str
     String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
 }
 
+/// Queries of `cl_nv_device_attribute_query`.
+const CAPABILITY_MAJOR: u32 = 0x4000;
+const CAPABILITY_MINOR: u32 = 0x4001;
+/// The first compute capability, times ten, with products of small matrices of doubles.
+const TENSOR_F64: u32 = 80;
+
 fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &str) -> DeviceInfo {
     // SAFETY: `id` is a device and the sizes passed are those of the buffers.
     let query = |what, n, p, r| unsafe { ffi::clGetDeviceInfo(id, what, n, p, r) };
@@ -181,6 +190,11 @@ fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &st
     };
     let extensions: Vec<String> = text(ffi::CL_DEVICE_EXTENSIONS).split_whitespace().map(str::to_owned).collect();
     let has = |name: &str| extensions.iter().any(|e| e == name);
+    let capability = if has("cl_nv_device_attribute_query") {
+        10 * number(CAPABILITY_MAJOR) as u32 + number(CAPABILITY_MINOR) as u32
+    } else {
+        0
+    };
     DeviceInfo {
         index,
         platform: platform.to_owned(),
@@ -200,6 +214,7 @@ fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &st
         clock_mhz: number(ffi::CL_DEVICE_MAX_CLOCK_FREQUENCY) as u32,
         int64_atomics: has("cl_khr_int64_base_atomics"),
         sub_groups: has("cl_khr_subgroups") || has("cl_intel_subgroups"),
+        tensor_f64: if capability >= TENSOR_F64 { capability } else { 0 },
         unified_memory: number(ffi::CL_DEVICE_HOST_UNIFIED_MEMORY) != 0,
         extensions,
     }

@@ -557,6 +557,7 @@ mod tests {
             clock_mhz: 1980,
             int64_atomics: true,
             sub_groups: false,
+            tensor_f64: 0,
             unified_memory: false,
             extensions: Vec::new(),
         }

@@ -40,7 +40,7 @@ const TABLE: &str = "target/ci/amd.txt";
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let libraries = device_libraries(workspace)?;
     let [builds, generated] = [kernels::builds(workspace)?, kernels::generated_builds(workspace)?].map(|mut builds| {
-        builds.retain(Build::for_gpus);
+        builds.retain(|build| build.for_gpus() && build.capability() == 0);
         builds
     });
     let long = std::env::var_os(setup::LONG_TESTS).is_some();

@@ -44,6 +44,11 @@ impl Build {
         !self.defines.iter().any(|define| define.starts_with("PROCESSOR="))
     }
 
+    /// Ten times the compute capability of NVIDIA's GPUs that it is made for; 0 for builds for every device.
+    pub(crate) fn capability(&self) -> u64 {
+        self.defines.iter().find_map(|define| define.strip_prefix("TENSOR=")?.parse().ok()).unwrap_or(0)
+    }
+
     /// For tables and file names.
     pub(crate) fn title(&self) -> String {
         let precision = match self.precision {
@@ -138,7 +143,10 @@ fn parse_builds(files: &[String], table: &str) -> Result<Vec<Build>> {
         }
         for defines in of_file {
             for precision in [Precision::Single, Precision::Double] {
-                builds.push(Build { folder: KERNELS, file: file.clone(), precision, defines: defines.clone() });
+                let build = Build { folder: KERNELS, file: file.clone(), precision, defines: defines.clone() };
+                if precision == Precision::Double || build.capability() == 0 {
+                    builds.push(build);
+                }
             }
         }
     }
@@ -167,7 +175,7 @@ fn unknown_switches(text: &str, defines: &BTreeSet<&str>) -> Vec<String> {
     unknown
 }
 
-/// Compiles every build for a neutral target with warnings as errors.
+/// Compiles every build with warnings as errors, for a neutral target where there is one.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let builds = builds(workspace)?;
     let mut failures = Vec::new();
@@ -196,7 +204,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
 
 fn warnings(workspace: &Workspace, build: &Build) -> Result<()> {
     let mut clang = build.clang(workspace);
-    clang.args(["-fsyntax-only", "-target", "spir64-unknown-unknown", "-Xclang", "-finclude-default-header"]);
+    // A neutral target knows no vendor's instructions.
+    let target = if build.capability() == 0 { "spir64-unknown-unknown" } else { "nvptx64-nvidia-cuda" };
+    clang.args(["-fsyntax-only", "-nogpulib", "-target", target, "-Xclang", "-finclude-default-header"]);
     clang.args(["-Wall", "-Wextra", "-Werror", "-Wdouble-promotion", "-Wimplicit-float-conversion"]);
     clang.args(["-Wshorten-64-to-32", "-Wshadow"]);
     if build.precision == Precision::Single {
@@ -221,6 +231,14 @@ mod tests {
             titles,
             ["csr-f32", "csr-f64", "csr-f32-LANES=8-X=1", "csr-f64-LANES=8-X=1", "vector-f32", "vector-f64"]
         );
+    }
+
+    #[test]
+    fn builds_with_instructions_of_one_vendor_are_in_double_precision_only() {
+        let builds = parse_builds(&files()[..1], "csr\ncsr TENSOR=90 X=1\n").unwrap();
+        let capabilities: Vec<(String, u64)> = builds.iter().map(|b| (b.title(), b.capability())).collect();
+        let expected = [("csr-f32", 0), ("csr-f64", 0), ("csr-f64-TENSOR=90-X=1", 90)];
+        assert_eq!(capabilities, expected.map(|(title, capability)| (title.to_owned(), capability)));
     }
 
     #[test]

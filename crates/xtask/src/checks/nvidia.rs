@@ -12,7 +12,8 @@ use crate::ci::Verdict;
 use crate::setup;
 use crate::system::{self, Workspace};
 
-const TARGETS: [&str; 2] = ["sm_70", "sm_90"];
+/// Compute capabilities, times ten.
+const TARGETS: [u64; 2] = [70, 90];
 const FOLDER: &str = "target/ci/nvidia";
 const TABLE: &str = "target/ci/nvidia.txt";
 
@@ -24,7 +25,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     builds.extend(kernels::generated_builds(workspace)?);
     builds.retain(Build::for_gpus);
     std::fs::create_dir_all(workspace.path(FOLDER))?;
-    let jobs: Vec<(&Build, &str)> = TARGETS.iter().flat_map(|t| builds.iter().map(move |b| (b, *t))).collect();
+    let jobs: Vec<(&Build, String)> = TARGETS
+        .iter()
+        .flat_map(|&t| builds.iter().filter(move |b| b.capability() <= t).map(move |b| (b, format!("sm_{t}"))))
+        .collect();
     let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libclc, &ptxas));
     let mut table = format!("{:<7} {:<24} {}\n", "target", "build", Usage::HEADER);
     let mut faults = Vec::new();
