@@ -1,5 +1,6 @@
 //! Times of the heat operators on the cube of the ladder:
-//! `operators LEVEL [f32|f64] [otf|assembled|all|reference] [1 to 5|all] [V|K|Ks|D]`.
+//! `operators LEVEL [f32|f64] [otf|assembled|all|reference] [1 to 5|all] [V|K|Ks|D|all] [direct]`, the last without instructions for
+//! small matrices.
 //!
 //! Level q has 24 * 2^q triangles and 2^q time steps. Products are timed from the call until the device has finished, the
 //! median of five after one that is not counted (two where one takes over 0.3 s). Evaluations are pairs of quadrature points times
@@ -31,17 +32,18 @@ fn main() -> clinalg::Result<()> {
         None => vec![Algorithm::default()],
     };
     let kinds: Vec<Kind> =
-        Kind::ALL.into_iter().filter(|kind| word(4).is_none_or(|w| w == format!("{kind:?}"))).collect();
+        Kind::ALL.into_iter().filter(|kind| word(4).is_none_or(|w| w == "all" || w == format!("{kind:?}"))).collect();
     if word(2) == Some("reference") {
         return kinds.iter().try_for_each(|kind| reference(level, *kind));
     }
+    let tensor = word(5) != Some("direct");
     let device = Device::default_device()?;
     println!("{}", device.info().name);
     for form in forms {
         for kind in &kinds {
             match word(1) {
-                Some("f32") => run::<f32>(&device, level, *form, *kind, &algorithms)?,
-                _ => run::<f64>(&device, level, *form, *kind, &algorithms)?,
+                Some("f32") => run::<f32>(&device, level, *form, *kind, &algorithms, tensor)?,
+                _ => run::<f64>(&device, level, *form, *kind, &algorithms, tensor)?,
             }
         }
     }
@@ -75,6 +77,7 @@ fn run<T: Real>(
     form: Form,
     kind: Kind,
     algorithms: &[Algorithm],
+    tensor: bool,
 ) -> clinalg::Result<()> {
     let context = Context::new(device, &ContextOptions { profiling: true, ..ContextOptions::default() })?;
     let (mesh, params) = rung(level)?;
@@ -83,7 +86,8 @@ fn run<T: Real>(
     let mut last: Option<Vec<T>> = None;
     for &algorithm in algorithms.iter().rev() {
         let start = Instant::now();
-        let operator = space.operator(kind, &OperatorOptions { form, algorithm, ..OperatorOptions::default() })?;
+        let operator =
+            space.operator(kind, &OperatorOptions { form, algorithm, tensor, ..OperatorOptions::default() })?;
         context.finish()?;
         let setup = start.elapsed().as_secs_f64();
         let values: Vec<T> = (0..operator.cols()).map(|k| T::of(value(k))).collect();

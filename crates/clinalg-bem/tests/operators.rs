@@ -125,6 +125,51 @@ fn products_over_the_first_steps_are_those_of_fewer_steps() {
 }
 
 #[test]
+fn products_by_instructions_for_small_matrices_are_the_direct_ones() {
+    // 24 triangles and 14 nodes: neither rows nor columns fill the last tile.
+    let mesh = Mesh::cube24();
+    for context in contexts() {
+        let info = context.device();
+        if context.shape() == Shape::Cpu || info.tensor_f64 == 0 {
+            eprintln!("skipped: {} as {:?} has no instructions for small matrices", info.name, context.shape());
+            continue;
+        }
+        for steps in [1, 2, 9, 20, 64, 128, 131, 300] {
+            let space = HeatSpace::<f64>::new(&context, &mesh, &HeatParams::new(0.5, 1.0, steps)).unwrap();
+            for kind in [Kind::V, Kind::Ks] {
+                for form in [Form::Assembled, Form::Otf] {
+                    // A few rows at a time.
+                    let options = |tensor| OperatorOptions {
+                        form,
+                        scratch_bytes: Some(400_000),
+                        tensor,
+                        ..OperatorOptions::default()
+                    };
+                    let [a, direct] = [true, false].map(|tensor| space.operator(kind, &options(tensor)).unwrap());
+                    for first in [steps, steps.div_ceil(3)] {
+                        let (rows, cols, _) = a.block_shape();
+                        let x = Vector::from_slice(&context, &scattered(cols * first)).unwrap();
+                        let [got, want] = [&a, &direct].map(|a| {
+                            let mut y = Vector::filled(&context, rows * first, f64::NAN).unwrap();
+                            a.apply_first(first, 1.5, &x, 0.0, &mut y).unwrap();
+                            a.apply_first(first, 0.5, &x, 1.0, &mut y).unwrap();
+                            y.to_vec().unwrap()
+                        });
+                        let error = distance(&got, &want);
+                        println!("{kind:?} {form:?} {first} of {steps} steps: {error:.1e}");
+                        assert!(error <= 1e-14, "{kind:?} {form:?} {first} of {steps} steps: {error:e}");
+                        let mut again = Vector::filled(&context, rows * first, f64::NAN).unwrap();
+                        a.apply_first(first, 1.5, &x, 0.0, &mut again).unwrap();
+                        a.apply_first(first, 0.5, &x, 1.0, &mut again).unwrap();
+                        assert_eq!(again.to_vec().unwrap(), got, "the same bits each time");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn all_algorithms_agree_whatever_the_work_group() {
     // Triangles and nodes that fill no work-group.
     let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 6));

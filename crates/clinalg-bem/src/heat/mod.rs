@@ -30,6 +30,7 @@ pub mod reference;
 mod solve;
 mod space;
 mod times;
+mod toeplitz;
 mod work;
 
 use clinalg::{Error, Result};

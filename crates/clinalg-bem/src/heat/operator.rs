@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
 use super::times::{BlockRule, DEGREE_STEP, DISTANCES, MOST_DEGREE, TimeRules};
+use super::toeplitz::Toeplitz;
 use super::work::{HostPart, HostPlan};
 use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
@@ -45,6 +46,9 @@ pub struct OperatorOptions {
     /// Test and trial triangles of a work-group of algorithms 1 to 4; `None` takes those of their source. The result does not
     /// depend on it but for rounding.
     pub group: Option<[usize; 2]>,
+    /// Whether algorithm 5 may multiply with blocks by instructions for small matrices, where the device has them
+    /// ([`tensor_f64`](clinalg::runtime::DeviceInfo::tensor_f64)). The result does not depend on it but for rounding.
+    pub tensor: bool,
 }
 
 impl Default for OperatorOptions {
@@ -55,6 +59,7 @@ impl Default for OperatorOptions {
             scratch_bytes: None,
             algorithm: Algorithm::default(),
             group: None,
+            tensor: true,
         }
     }
 }
@@ -107,6 +112,7 @@ pub struct HeatOperator<T: Real> {
     partial: Buffer<T>,
     partial_stride: usize,
     splits: usize,
+    toeplitz: Option<Toeplitz>,
     /// Held by who uses the buffers above: products of several threads follow one another.
     turn: Mutex<()>,
 }
@@ -240,7 +246,13 @@ impl<T: Real> HeatOperator<T> {
         let row_tiles = if panel == 0 { rows } else { panel }.div_ceil(ROWS);
         let wanted = context.device().compute_units as usize * GROUPS_PER_UNIT;
         let groups = row_tiles * (partial_stride / tile);
-        let splits = if cpu { 1 } else { wanted.div_ceil(groups).clamp(1, stride / LANES) };
+        let allowed = options.tensor && !cpu && published.is_none();
+        let toeplitz = Toeplitz::new::<T>(info).filter(|_| allowed);
+        let splits = match toeplitz {
+            Some(toeplitz) => toeplitz.splits(if panel == 0 { rows } else { panel }, stride, steps),
+            None if cpu => 1,
+            None => wanted.div_ceil(groups).clamp(1, stride / LANES),
+        };
         let mut operator = HeatOperator {
             kind,
             assembled,
@@ -256,6 +268,7 @@ impl<T: Real> HeatOperator<T> {
             partial: Buffer::uninit(&context, splits * rows * partial_stride)?,
             partial_stride,
             splits,
+            toeplitz,
             turn: Mutex::default(),
             shared,
         };
@@ -702,6 +715,37 @@ impl<T: Real> HeatOperator<T> {
         launch(context, self.plain(PRODUCTS, tile), Range::d2(groups, [ROW_ITEMS * ROW_ITEMS, 1]), &args)
     }
 
+    /// As the products of the start blocks and of `later`, blocks from 2 on, of the rows from `first` on.
+    fn multiply_tensor(
+        &self,
+        toeplitz: Toeplitz,
+        steps: usize,
+        first: usize,
+        rows: usize,
+        later: Option<Stored<'_, T>>,
+    ) -> Result<()> {
+        let base = self.steps.min(START_BLOCKS);
+        let (kept, values) = later.map_or((0, &self.start), |later| (later.kept, later.values));
+        let args = [
+            Arg::size(rows),
+            Arg::size(self.stride()),
+            count(base),
+            count(steps.min(base + kept)),
+            self.start.arg(),
+            Arg::size(kept),
+            values.arg(),
+            Arg::size(self.spread_stride),
+            self.spread.arg(),
+            Arg::size(self.splits),
+            Arg::size(first),
+            Arg::size(self.rows),
+            Arg::size(self.partial_stride),
+            self.partial.arg(),
+        ];
+        let (kernel, range) = toeplitz.kernel(rows, steps, self.splits);
+        launch(&self.shared.context, kernel, range, &args)
+    }
+
     /// y = alpha A x + beta y over the first `steps` time steps only, as if there were no others: x has `cols * steps` and y
     /// `rows * steps` values. Blocks from `steps` on are neither read nor computed.
     ///
@@ -735,16 +779,24 @@ impl<T: Real> HeatOperator<T> {
         let local = if self.is_cpu() { [width, 1] } else { [32, 8] };
         let range = Range::d2([width, self.stride()], local);
         launch(context, self.plain(["spread_steps_gpu", "spread_steps_cpu"], tile), range, &args)?;
-        let kept = self.steps.min(START_BLOCKS);
-        self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
         let mut first = 0;
+        let later = !self.panels.is_empty() && steps > START_BLOCKS;
+        match self.toeplitz {
+            Some(toeplitz) if !later => self.multiply_tensor(toeplitz, steps, 0, self.rows, None)?,
+            // Together with the later blocks.
+            Some(_) => {}
+            None => {
+                let kept = self.steps.min(START_BLOCKS);
+                self.multiply(steps, 0, self.rows, Stored { base: 0, kept, values: &self.start })?;
+            }
+        }
         if let Some(published) = &self.published {
             let (spread, partial) = (&self.spread, &self.partial);
             let (spread_stride, partial_stride) = (self.spread_stride, self.partial_stride);
             let product = Product { steps, x, spread, spread_stride, partial, partial_stride };
             published.apply(&self.shared, self.kind, &product)?;
         }
-        while !self.panels.is_empty() && steps > START_BLOCKS && first < self.rows {
+        while later && first < self.rows {
             let index = if self.assembled { first / self.panels[0].rows } else { 0 };
             let rows = self.panels[index].rows.min(self.rows - first);
             // On the fly the panel has the blocks that are wanted.
@@ -752,7 +804,11 @@ impl<T: Real> HeatOperator<T> {
             if !self.assembled {
                 self.fill(first, index, steps)?;
             }
-            self.multiply(steps, first, rows, Stored { base: START_BLOCKS, kept, values: &self.panels[index].values })?;
+            let stored = Stored { base: START_BLOCKS, kept, values: &self.panels[index].values };
+            match self.toeplitz {
+                Some(toeplitz) => self.multiply_tensor(toeplitz, steps, first, rows, Some(stored))?,
+                None => self.multiply(steps, first, rows, stored)?,
+            }
             first += rows;
         }
         let args = [

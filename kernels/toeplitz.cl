@@ -1,0 +1,197 @@
+// Products of lower triangular Toeplitz blocks, y_n = sum over d <= n of A_d x_(n - d), by the instructions with which NVIDIA's GPUs
+// multiply small matrices of doubles.
+//
+// The build defines
+//   TENSOR  as in common.cl
+//   TILES   tiles of 8 time steps that a work-group has, a power of two
+//   LATER   only where there are more time steps than those
+//
+// With d = 8 e + r, tile s of y gets A_d times the 8 steps of x from 8 (s - e) - r on. A warp has 16 rows and at one time 16 columns
+// of blocks and one r. Each entry goes once from global memory into the registers of the item that multiplies with it, by way of local
+// memory, AHEAD blocks ahead, in rows of 128 bytes, and meets TILES - e tiles of x in local memory.
+//
+// For n steps of one work-group: n (n + 8) / 2 multiply-adds for the entries of a row and column in the n blocks, which are 8 n bytes; 128 steps take
+// 128 bytes of local memory a clock and unit at most half of the time, where a unit has 128 multiply-adds a clock.
+#define STEPS (8 * TILES)
+#define ROWS 16
+#define COLUMNS 16
+// Places for blocks of a warp, one of which is in use.
+#define SLOTS 3
+#define AHEAD (SLOTS - 1)
+// Entries of a place, in pairs.
+#define PLACE (ROWS * COLUMNS / 2)
+// As in bem_heat.cl: how many zeros stand before the first time step of x.
+#define BEFORE 16
+// Steps of x before the tiles' own that a block in reach meets; and warps of a work-group, as local memory allows.
+#ifdef LATER
+#define REACH STEPS
+#define WARPS 2
+#else
+#define REACH 8
+#define WARPS 4
+#endif
+#define GROUP (32 * WARPS)
+#define WINDOW (REACH + STEPS)
+// Every second column begins at another bank.
+#define WINDOW_JUMP (WINDOW + 2)
+
+// Where the entries of an item are: those of the first of its two rows in the first blocks, in the others, which lie as if they began with
+// block 0, and how far the second row is behind.
+typedef struct {
+    __global const double *start, *later;
+    size_t stride, start_at, later_at, start_jump, later_jump;
+    uint base, last, end;
+    uint low_bytes, high_bytes;
+    __local double2 *queue;
+} Source;
+
+// The next block to fetch: where its entries are, its columns and r as one number, the block with e = 0 and r = 0, its place.
+typedef struct {
+    size_t at;
+    uint unit, first, slot;
+} Next;
+
+// Fetches the next block, the e-th of its columns and r. Blocks from `last` on, and steps from `behind` on, are zero.
+inline void fetch_block(const Source *source, Next *next, uint begin, uint behind, uint e)
+{
+    const uint r = next->unit % 8;
+    const uint d = next->first + 8 * e + r;
+    const size_t j = next->unit / 8 * COLUMNS;
+    next->at = e == 0 ? source->later_at + d * source->stride + j : next->at + 8 * source->stride;
+    __global const double *from = source->later + next->at;
+    size_t jump = source->later_jump;
+    if (e == 0 && d < source->base) {
+        from = source->start + (source->start_at + d * source->stride + j);
+        jump = source->start_jump;
+    }
+    const bool wanted = d < source->last && next->unit < source->end && next->first < behind;
+    // The last columns may be eight.
+    const bool both = wanted && j + COLUMNS / 2 < source->stride;
+    __local double2 *to = source->queue + next->slot * PLACE;
+    copy_ahead(to, from, wanted ? source->low_bytes : 0);
+    copy_ahead(to + 32, from + jump, wanted ? source->high_bytes : 0);
+    copy_ahead(to + 64, from + COLUMNS / 2, both ? source->low_bytes : 0);
+    copy_ahead(to + 96, from + jump + COLUMNS / 2, both ? source->high_bytes : 0);
+    bundle_copies();
+    next->slot = next->slot == AHEAD ? 0 : next->slot + 1;
+    if (e == TILES - 1) {
+        next->unit += 1;
+        if (next->unit == source->end) {
+            next->unit = begin;
+            next->first += STEPS;
+        }
+    }
+}
+
+// sum += a b for 16 rows, 16 columns of a and 8 steps.
+inline void multiply_tiles(double4 *sum, const double2 *a, const double *b)
+{
+#if TENSOR >= 90
+    mma_16x8x16(sum, a, b);
+#else
+    double2 low = sum->lo, high = sum->hi;
+#pragma unroll
+    for (uint k = 0; k < 4; ++k) {
+        mma_8x8x4(&low, a[k].s0, b[k]);
+        mma_8x8x4(&high, a[k].s1, b[k]);
+    }
+    *sum = (double4)(low, high);
+#endif
+}
+
+// partial = the product of `rows` rows from `first_row` of `all_rows` on: blocks below `base` in `start`, which has all rows, the `kept` others in
+// `later`; only blocks below `last` count. A work-group has ROWS rows for each warp, STEPS time steps and one of
+// `splits` parts of the columns and r. x as spread_steps leaves it.
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+apply_toeplitz_gpu(ulong rows, ulong stride, uint base, uint last, __global const double *start, ulong kept,
+                   __global const double *later, ulong x_stride, __global const double *x, ulong splits,
+                   ulong first_row, ulong all_rows, ulong partial_stride, __global double *partial)
+{
+    __local double2 queue[WARPS * SLOTS * PLACE];
+    __local double window[COLUMNS * WINDOW_JUMP];
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % 32;
+    const uint g = lane / 4;
+    const uint t = lane % 4;
+    // The item's first row, of two.
+    const size_t row = (get_group_id(0) * WARPS + item / 32) * ROWS + g;
+    const size_t split = get_group_id(1) % splits;
+#ifdef LATER
+    const uint first_step = (uint)(get_group_id(1) / splits) * STEPS;
+#else
+    const uint first_step = 0;
+#endif
+    const ulong units = (stride + COLUMNS - 1) / COLUMNS * 8;
+    const uint begin = (uint)(units * split / splits);
+    const uint end = (uint)(units * (split + 1) / splits);
+    const uint behind = first_step + STEPS;
+    Source source;
+    source.start = start;
+    source.later = later;
+    source.stride = stride;
+    source.start_at = (first_row + row) * base * stride + 2 * t;
+    source.later_at = (row * kept - base) * stride + 2 * t;
+    source.start_jump = 8 * base * stride;
+    source.later_jump = 8 * kept * stride;
+    source.base = base;
+    source.last = last;
+    source.end = end;
+    source.low_bytes = row < rows ? 16 : 0;
+    source.high_bytes = row + 8 < rows ? 16 : 0;
+    source.queue = queue + (item - lane) * (SLOTS * PLACE / 32) + lane;
+    Next next = {0, begin, 0, 0};
+    double4 sums[TILES];
+#pragma unroll
+    for (uint s = 0; s < TILES; ++s) {
+        sums[s] = (double4)(0.0);
+    }
+#pragma unroll
+    for (uint k = 0; k < AHEAD; ++k) {
+        fetch_block(&source, &next, begin, behind, k % TILES);
+    }
+    uint slot = 0;
+    for (uint first = 0; first < behind; first += STEPS) {
+        for (uint chunk = begin / 8; chunk * 8 < end; ++chunk) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint k = item; k < COLUMNS * WINDOW; k += GROUP) {
+                const uint column = k / WINDOW;
+                const size_t j = (size_t)chunk * COLUMNS + column;
+                const uint at = first_step - first + BEFORE + k % WINDOW;
+                window[column * WINDOW_JUMP + k % WINDOW] = j < stride && at >= REACH ? x[j * x_stride + (at - REACH)] : 0.0;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint stop = min(end, chunk * 8 + 8);
+            for (uint unit = max(begin, chunk * 8); unit < stop; ++unit) {
+                const __local double *near = window + 2 * t * WINDOW_JUMP + REACH + g - unit % 8;
+#pragma unroll
+                for (uint e = 0; e < TILES; ++e) {
+                    AWAIT_COPIES(AHEAD - 1);
+                    const __local double2 *place = source.queue + slot * PLACE;
+                    const double2 a[4] = {(double2)(place[0].s0, place[32].s0), (double2)(place[0].s1, place[32].s1),
+                                          (double2)(place[64].s0, place[96].s0), (double2)(place[64].s1, place[96].s1)};
+                    slot = slot == AHEAD ? 0 : slot + 1;
+                    fetch_block(&source, &next, begin, behind, (e + AHEAD) % TILES);
+#pragma unroll
+                    for (uint s = 0; s < TILES; ++s) {
+                        if (s >= e || first < first_step) {
+                            const __local double *from = near + (int)(8 * s) - (int)(8 * e);
+                            const double b[4] = {from[0], from[WINDOW_JUMP], from[8 * WINDOW_JUMP], from[9 * WINDOW_JUMP]};
+                            multiply_tiles(&sums[s], a, b);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    AWAIT_COPIES(0);
+    __global double *to = partial + (split * all_rows + first_row + row) * partial_stride + first_step + 2 * t;
+#pragma unroll
+    for (uint s = 0; s < TILES; ++s) {
+        if (row < rows) {
+            *(__global double2 *)(to + 8 * s) = sums[s].lo;
+        }
+        if (row + 8 < rows) {
+            *(__global double2 *)(to + 8 * partial_stride + 8 * s) = sums[s].hi;
+        }
+    }
+}
