@@ -5,10 +5,11 @@
 //   TENSOR  as in common.cl
 //   TILES   tiles of 8 time steps that a work-group has, a power of two
 //   LATER   only where there are more time steps than those
+//   TILED   only where blocks are stored as tiles of 16 rows and 8 columns: those of one place from block to block, then the next columns
 //
 // With d = 8 e + r, tile s of y gets A_d times the 8 steps of x from 8 (s - e) - r on. A warp has 16 rows and at one time 16 columns
 // of blocks and one r. Each entry goes once from global memory into the registers of the item that multiplies with it, by way of local
-// memory, AHEAD blocks ahead, in rows of 128 bytes, and meets TILES - e tiles of x in local memory.
+// memory, AHEAD blocks ahead, in rows of 64 bytes or tiles of 1 KiB, and meets TILES - e tiles of x in local memory.
 //
 // For n steps of one work-group: n (n + 8) / 2 multiply-adds for the entries of a row and column in the n blocks, which are 8 n bytes; 128 steps take
 // 128 bytes of local memory a clock and unit at most half of the time, where a unit has 128 multiply-adds a clock.
@@ -35,12 +36,13 @@
 // Every second column begins at another bank.
 #define WINDOW_JUMP (WINDOW + 2)
 
-// Where the entries of an item are: those of the first of its two rows in the first blocks, in the others, which lie as if they began with
-// block 0, and how far the second row is behind.
+// Where the entries of an item are: those of the first of its two rows in the first blocks, and in the others as if they began with
+// block 0; how far it is to the second row. What is there of them.
 typedef struct {
-    __global const double *start, *later;
-    size_t stride, start_at, later_at, start_jump, later_jump;
-    uint base, last, end;
+    __global const double *early, *late;
+    size_t early_at, late_at, early_jump, late_jump;
+    size_t width, block, columns;
+    uint earlies, limit, finish;
     uint low_bytes, high_bytes;
     __local double2 *queue;
 } Source;
@@ -48,37 +50,39 @@ typedef struct {
 // The next block to fetch: where its entries are, its columns and r as one number, the block with e = 0 and r = 0, its place.
 typedef struct {
     size_t at;
-    uint unit, first, slot;
+    uint unit, diagonal, slot;
 } Next;
 
-// Fetches the next block, the e-th of its columns and r. Blocks from `last` on, and steps from `behind` on, are zero.
+// Fetches the next block, the e-th of its columns and r. Those that are not there, or not before diagonal `behind`, are zero.
 inline void fetch_block(const Source *source, Next *next, uint begin, uint behind, uint e)
 {
     const uint r = next->unit % 8;
-    const uint d = next->first + 8 * e + r;
-    const size_t j = next->unit / 8 * COLUMNS;
-    next->at = e == 0 ? source->later_at + d * source->stride + j : next->at + 8 * source->stride;
-    __global const double *from = source->later + next->at;
-    size_t jump = source->later_jump;
-    if (e == 0 && d < source->base) {
-        from = source->start + (source->start_at + d * source->stride + j);
-        jump = source->start_jump;
+    const uint d = next->diagonal + 8 * e + r;
+    const uint chunk = next->unit / 8 * 2;
+    next->at = e == 0 ? source->late_at + d * source->block + chunk * source->columns : next->at + 8 * source->block;
+    __global const double *from = source->late + next->at;
+    size_t jump = source->late_jump;
+    size_t other = source->columns;
+    if (e == 0 && d < source->earlies) {
+        from = source->early + (source->early_at + d * source->width + chunk * 8);
+        jump = source->early_jump;
+        other = 8;
     }
-    const bool wanted = d < source->last && next->unit < source->end && next->first < behind;
+    const bool wanted = d < source->limit && next->unit < source->finish && next->diagonal < behind;
     // The last columns may be eight.
-    const bool both = wanted && j + COLUMNS / 2 < source->stride;
+    const bool both = wanted && chunk * 8 + 8 < source->width;
     __local double2 *to = source->queue + next->slot * PLACE;
     copy_ahead(to, from, wanted ? source->low_bytes : 0);
     copy_ahead(to + 32, from + jump, wanted ? source->high_bytes : 0);
-    copy_ahead(to + 64, from + COLUMNS / 2, both ? source->low_bytes : 0);
-    copy_ahead(to + 96, from + jump + COLUMNS / 2, both ? source->high_bytes : 0);
+    copy_ahead(to + 64, from + other, both ? source->low_bytes : 0);
+    copy_ahead(to + 96, from + jump + other, both ? source->high_bytes : 0);
     bundle_copies();
     next->slot = next->slot == AHEAD ? 0 : next->slot + 1;
     if (e == TILES - 1) {
         next->unit += 1;
-        if (next->unit == source->end) {
+        if (next->unit == source->finish) {
             next->unit = begin;
-            next->first += STEPS;
+            next->diagonal += STEPS;
         }
     }
 }
@@ -126,16 +130,25 @@ apply_toeplitz_gpu(ulong rows, ulong stride, uint base, uint last, __global cons
     const uint end = (uint)(units * (split + 1) / splits);
     const uint behind = first_step + STEPS;
     Source source;
-    source.start = start;
-    source.later = later;
-    source.stride = stride;
-    source.start_at = (first_row + row) * base * stride + 2 * t;
-    source.later_at = (row * kept - base) * stride + 2 * t;
-    source.start_jump = 8 * base * stride;
-    source.later_jump = 8 * kept * stride;
-    source.base = base;
-    source.last = last;
-    source.end = end;
+    source.early = start;
+    source.late = later;
+    source.width = stride;
+    source.early_at = (first_row + row) * base * stride + 2 * t;
+    source.early_jump = 8 * base * stride;
+#ifdef TILED
+    source.block = ROWS * 8;
+    source.columns = kept * (ROWS * 8);
+    source.late_at = row / ROWS * (stride / 8) * source.columns + row % ROWS * 8 + 2 * t - base * source.block;
+    source.late_jump = 64;
+#else
+    source.block = stride;
+    source.columns = 8;
+    source.late_at = (row * kept - base) * stride + 2 * t;
+    source.late_jump = 8 * kept * stride;
+#endif
+    source.earlies = base;
+    source.limit = last;
+    source.finish = end;
     source.low_bytes = row < rows ? 16 : 0;
     source.high_bytes = row + 8 < rows ? 16 : 0;
     source.queue = queue + (item - lane) * (SLOTS * PLACE / 32) + lane;
@@ -193,5 +206,33 @@ apply_toeplitz_gpu(ulong rows, ulong stride, uint base, uint last, __global cons
         if (row + 8 < rows) {
             *(__global double2 *)(to + 8 * partial_stride + 8 * s) = sums[s].hi;
         }
+    }
+}
+
+// Blocks of `rows` rows by rows, the first of which is row `first` of all, a multiple of 16, into tiles.
+__kernel void tile_blocks_gpu(ulong rows, ulong stride, ulong kept, __global const double *values, ulong first, __global double *tiles)
+{
+    const size_t k = get_global_id(0);
+    const size_t i = get_global_id(1);
+    if (i < rows && 2 * k < stride) {
+        const size_t row = first + i;
+        __global const double *from = values + i * kept * stride + 2 * k;
+        __global double *to =
+            tiles + (row / ROWS * (stride / 8) + k / 4) * kept * (ROWS * 8) + row % ROWS * 8 + k % 4 * 2;
+        for (size_t d = 0; d < kept; ++d) {
+            *(__global double2 *)(to + d * (ROWS * 8)) = *(__global const double2 *)(from + d * stride);
+        }
+    }
+}
+
+// As take_block, from tiles.
+__kernel void take_tiled_block_gpu(ulong all_rows, ulong first, ulong rows, ulong cols, ulong stride, ulong d, ulong kept,
+                                   __global const double *tiles, __global double *block)
+{
+    const size_t i = get_global_id(0);
+    const size_t j = get_global_id(1);
+    if (i < rows && j < cols) {
+        const size_t tile = (i / ROWS * (stride / 8) + j / 8) * kept + d;
+        block[j * all_rows + first + i] = tiles[tile * (ROWS * 8) + i % ROWS * 8 + j % 8];
     }
 }

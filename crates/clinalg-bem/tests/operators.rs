@@ -146,6 +146,10 @@ fn products_by_instructions_for_small_matrices_are_the_direct_ones() {
                         ..OperatorOptions::default()
                     };
                     let [a, direct] = [true, false].map(|tensor| space.operator(kind, &options(tensor)).unwrap());
+                    for d in [0, steps / 2, steps - 1] {
+                        let [got, want] = [&a, &direct].map(|a| a.block(d).unwrap().to_column_major().unwrap());
+                        assert_eq!(got, want, "{kind:?} {form:?} block {d} of {steps}");
+                    }
                     for first in [steps, steps.div_ceil(3)] {
                         let (rows, cols, _) = a.block_shape();
                         let x = Vector::from_slice(&context, &scattered(cols * first)).unwrap();

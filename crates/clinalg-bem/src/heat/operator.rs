@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::published::{Product, Published};
 use super::space::{LANES, Shared, Touching};
 use super::times::{BlockRule, DEGREE_STEP, DISTANCES, MOST_DEGREE, TimeRules};
-use super::toeplitz::Toeplitz;
+use super::toeplitz::{self, Toeplitz};
 use super::work::{HostPart, HostPlan};
 use super::{Algorithm, HeatSpace, Kind};
 use crate::mesh::{norm, sub};
@@ -239,15 +239,17 @@ impl<T: Real> HeatOperator<T> {
             Form::Otf => false,
             Form::Auto => published.is_none() && bytes <= free / 2,
         };
-        let limit = if assembled { context.device().max_alloc } else { scratch(&context, options.scratch_bytes) };
-        let panel = limit.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
+        let allowed = options.tensor && !cpu && published.is_none();
+        let toeplitz = Toeplitz::new::<T>(info).filter(|_| allowed);
+        let scratch = scratch(&context, options.scratch_bytes);
+        let limit = if assembled { context.device().max_alloc } else { scratch };
+        let fits = |bytes: u64| bytes.checked_div(per_row).map_or(0, |fit| (fit as usize).clamp(1, rows));
+        let panel = fits(limit);
         // Whole tiles of rows where there are several panels.
         let panel = if panel > ROWS && panel < rows { panel / ROWS * ROWS } else { panel };
         let row_tiles = if panel == 0 { rows } else { panel }.div_ceil(ROWS);
         let wanted = context.device().compute_units as usize * GROUPS_PER_UNIT;
         let groups = row_tiles * (partial_stride / tile);
-        let allowed = options.tensor && !cpu && published.is_none();
-        let toeplitz = Toeplitz::new::<T>(info).filter(|_| allowed);
         let splits = match toeplitz {
             Some(toeplitz) => toeplitz.splits(if panel == 0 { rows } else { panel }, stride, steps),
             None if cpu => 1,
@@ -279,19 +281,46 @@ impl<T: Real> HeatOperator<T> {
         operator.fill_start()?;
         if planned {
             let count = if assembled { rows.div_ceil(panel) } else { 1 };
+            let tiles = operator.tiled();
+            // Rows that are computed at a time before they become tiles.
+            let part = if tiles.is_some() {
+                fits(scratch.min(free.saturating_sub(bytes))).next_multiple_of(toeplitz::ROWS)
+            } else {
+                panel
+            };
+            let untiled = tiles.map(|_| Buffer::uninit(&context, part * later_blocks * stride)).transpose()?;
             for k in 0..count {
-                let rows = panel.min(rows - k * panel);
-                let values = Buffer::uninit(&context, rows * later_blocks * stride).map_err(|error| match error {
+                let first = k * panel;
+                let rows = panel.min(rows - first);
+                let stored = if tiles.is_some() { rows.next_multiple_of(toeplitz::ROWS) } else { rows };
+                let values = Buffer::uninit(&context, stored * later_blocks * stride).map_err(|error| match error {
                     Error::Allocation { device, limit, .. } if assembled => {
                         let bytes = per_row.saturating_mul(operator.rows as u64);
                         Error::Allocation { bytes, device, limit: format!("{limit}, for all blocks of {kind:?}") }
                     }
                     other => other,
                 })?;
-                operator.panels.push(Panel { rows, values });
-                if assembled {
-                    operator.fill(k * panel, k, steps)?;
+                for at in (0..rows).step_by(part).filter(|_| assembled) {
+                    let rows = part.min(rows - at);
+                    operator.fill(first + at, rows, untiled.as_ref().unwrap_or(&values), steps)?;
+                    if let (Some(toeplitz), Some(untiled)) = (tiles, &untiled) {
+                        let args = [
+                            Arg::size(rows),
+                            Arg::size(stride),
+                            Arg::size(later_blocks),
+                            untiled.arg(),
+                            Arg::size(at),
+                            values.arg(),
+                        ];
+                        let (kernel, range) = toeplitz.tile_blocks(rows, stride);
+                        launch(&context, kernel, range, &args)?;
+                    }
                 }
+                operator.panels.push(Panel { rows, values });
+            }
+            if untiled.is_some() {
+                // It goes now.
+                context.finish()?;
             }
         }
         Ok(operator)
@@ -300,6 +329,11 @@ impl<T: Real> HeatOperator<T> {
     /// Which operator it is.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Where stored blocks from 2 on are tiles, what multiplies with them.
+    fn tiled(&self) -> Option<Toeplitz> {
+        self.toeplitz.filter(|_| self.assembled)
     }
 
     /// Whether all blocks are stored.
@@ -386,7 +420,7 @@ impl<T: Real> HeatOperator<T> {
         let _turn = self.turn();
         let mut block = Dense::zeros(&self.shared.context, self.rows, self.cols)?;
         if d < START_BLOCKS {
-            self.take(&self.start, 0..self.rows, d, self.steps.min(START_BLOCKS), &mut block)?;
+            self.take(&self.start, 0..self.rows, d, self.steps.min(START_BLOCKS), None, &mut block)?;
             return Ok(block);
         }
         let mut first = 0;
@@ -394,22 +428,30 @@ impl<T: Real> HeatOperator<T> {
             let index = if self.assembled { first / self.panels[0].rows } else { 0 };
             let rows = self.panels[index].rows.min(self.rows - first);
             if !self.assembled {
-                self.fill(first, index, d + 1)?;
+                self.fill(first, rows, &self.panels[index].values, d + 1)?;
             }
             let kept = if self.assembled { self.steps } else { d + 1 } - START_BLOCKS;
-            self.take(&self.panels[index].values, first..first + rows, d - START_BLOCKS, kept, &mut block)?;
+            self.take(
+                &self.panels[index].values,
+                first..first + rows,
+                d - START_BLOCKS,
+                kept,
+                self.tiled(),
+                &mut block,
+            )?;
             first += rows;
         }
         Ok(block)
     }
 
-    /// Copies block `d` of `kept` ones in `values`, which belong to `rows`, into those rows of `block`.
+    /// Copies block `d` of `kept` ones in `values`, which belong to `rows` and may be `tiled`, into those rows of `block`.
     fn take(
         &self,
         values: &Buffer<T>,
         rows: std::ops::Range<usize>,
         d: usize,
         kept: usize,
+        tiled: Option<Toeplitz>,
         block: &mut Dense<T>,
     ) -> Result<()> {
         let args = [
@@ -424,7 +466,11 @@ impl<T: Real> HeatOperator<T> {
             block.as_vector().buffer().arg(),
         ];
         let range = Range::d2([rows.len(), self.cols], if self.is_cpu() { [1, 1] } else { [32, 8] });
-        launch(&self.shared.context, self.plain(["take_block"; 2], self.tile(self.steps)), range, &args)
+        let kernel = match tiled {
+            Some(toeplitz) => toeplitz.take_block(),
+            None => self.plain(["take_block"; 2], self.tile(self.steps)),
+        };
+        launch(&self.shared.context, kernel, range, &args)
     }
 
     fn stride(&self) -> usize {
@@ -642,18 +688,16 @@ impl<T: Real> HeatOperator<T> {
         (best.0, best.1, best.2)
     }
 
-    /// Computes the later blocks below `blocks` of the rows from `first` on into panel `index`, which then has no others.
-    fn fill(&self, first: usize, index: usize, blocks: usize) -> Result<()> {
+    /// Computes the later blocks below `blocks` of `rows` rows from `first` on into `values`, which then have no others.
+    fn fill(&self, first: usize, rows: usize, values: &Buffer<T>, blocks: usize) -> Result<()> {
         let Some(later) = &self.later else { return Ok(()) };
         let shared = &*self.shared;
-        let panel = &self.panels[index];
-        let rows = panel.rows.min(self.rows - first);
         let alpha = shared.params.alpha;
         let wanted = |first: usize, has: usize| has.min(blocks.saturating_sub(first));
         let run = |names: [&'static str; 2], mut args: Vec<Arg>, start: usize, wanted: usize| {
             args.extend([count(start), count(wanted)]);
             args.extend([count(first), count(rows), count(START_BLOCKS), count(blocks - START_BLOCKS)]);
-            args.push(panel.values.arg());
+            args.push(values.arg());
             let (kernel, lanes) =
                 if self.is_cpu() { (self.kernel(names[1]).with(PROCESSOR), LANES) } else { (self.kernel(names[0]), 1) };
             launch(&shared.context, kernel, self.entries(rows, lanes), &args)
@@ -725,7 +769,7 @@ impl<T: Real> HeatOperator<T> {
         later: Option<Stored<'_, T>>,
     ) -> Result<()> {
         let base = self.steps.min(START_BLOCKS);
-        let (kept, values) = later.map_or((0, &self.start), |later| (later.kept, later.values));
+        let (kept, values) = later.as_ref().map_or((0, &self.start), |later| (later.kept, later.values));
         let args = [
             Arg::size(rows),
             Arg::size(self.stride()),
@@ -742,7 +786,8 @@ impl<T: Real> HeatOperator<T> {
             Arg::size(self.partial_stride),
             self.partial.arg(),
         ];
-        let (kernel, range) = toeplitz.kernel(rows, steps, self.splits);
+        let tiled = later.is_some() && self.assembled;
+        let (kernel, range) = toeplitz.product(rows, steps, self.splits, tiled);
         launch(&self.shared.context, kernel, range, &args)
     }
 
@@ -802,7 +847,7 @@ impl<T: Real> HeatOperator<T> {
             // On the fly the panel has the blocks that are wanted.
             let kept = if self.assembled { self.steps } else { steps } - START_BLOCKS;
             if !self.assembled {
-                self.fill(first, index, steps)?;
+                self.fill(first, rows, &self.panels[index].values, steps)?;
             }
             let stored = Stored { base: START_BLOCKS, kept, values: &self.panels[index].values };
             match self.toeplitz {

@@ -7,7 +7,7 @@ static TOEPLITZ: File = File::new("toeplitz", include_str!("../../../../kernels/
 
 /// Time steps of a tile, rows of a warp, columns of a chunk and warps of a compute unit, as in the kernel.
 const TILE: usize = 8;
-const ROWS: usize = 16;
+pub(super) const ROWS: usize = 16;
 const COLUMNS: usize = 16;
 const WARPS_PER_UNIT: usize = 8;
 /// Items of a warp.
@@ -49,15 +49,34 @@ impl Toeplitz {
         (1..=parts.clamp(1, MOST_SPLITS)).min_by_key(|&splits| turns(splits)).unwrap_or(1)
     }
 
-    /// The kernel for `rows` rows, `steps` time steps and `splits` parts, and its range.
-    pub(super) fn kernel(self, rows: usize, steps: usize, splits: usize) -> (Kernel, Range) {
+    /// The kernel for `rows` rows, `steps` time steps and `splits` parts, from tiles where the blocks are `tiled`, and its range.
+    pub(super) fn product(self, rows: usize, steps: usize, splits: usize, tiled: bool) -> (Kernel, Range) {
         let (tiles, warps) = Toeplitz::tiles(steps);
-        let kernel = Kernel::new(&TOEPLITZ, "apply_toeplitz_gpu", Precision::F64)
-            .with(&[("TENSOR", self.capability.into()), ("TILES", tiles as u64)]);
         let behind = steps.div_ceil(tiles * TILE);
-        let kernel = if behind > 1 { kernel.with(&[("LATER", 1)]) } else { kernel };
+        let mut kernel = self.kernel("apply_toeplitz_gpu", tiles);
+        if behind > 1 {
+            kernel = kernel.with(&[("LATER", 1)]);
+        }
+        if tiled {
+            kernel = kernel.with(&[("TILED", 1)]);
+        }
         let local = WARP * warps;
         (kernel, Range::d2([rows.div_ceil(ROWS * warps) * local, splits * behind], [local, 1]))
+    }
+
+    /// The kernel that makes tiles of blocks by rows, and its range.
+    pub(super) fn tile_blocks(self, rows: usize, stride: usize) -> (Kernel, Range) {
+        (self.kernel("tile_blocks_gpu", MOST_TILES), Range::d2([stride / 2, rows], [16, 16]))
+    }
+
+    /// The kernel that takes a block from tiles.
+    pub(super) fn take_block(self) -> Kernel {
+        self.kernel("take_tiled_block_gpu", MOST_TILES)
+    }
+
+    fn kernel(self, name: &'static str, tiles: usize) -> Kernel {
+        let defines = [("TENSOR", self.capability.into()), ("TILES", tiles as u64)];
+        Kernel::new(&TOEPLITZ, name, Precision::F64).with(&defines)
     }
 }
 
