@@ -1,6 +1,6 @@
 //! The operators on every device and in both shapes against the plain Rust ones.
 
-use clinalg::runtime::devices;
+use clinalg::runtime::{Buffer, devices};
 use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
 use clinalg_bem::Mesh;
@@ -264,6 +264,42 @@ fn blocks_are_those_of_the_reference() {
                 assert!(a.block(params.steps).is_err());
             }
         }
+    }
+}
+
+/// Buffers that nothing reads, until `left` bytes are free.
+fn hold(context: &Context, left: u64) -> Vec<Buffer<u32>> {
+    let info = context.device();
+    let mut held = Vec::new();
+    loop {
+        let more = info.global_mem.saturating_sub(context.memory().live_bytes + left).min(info.max_alloc) / 4;
+        if more == 0 {
+            return held;
+        }
+        held.push(Buffer::uninit(context, more as usize).unwrap());
+    }
+}
+
+#[test]
+fn blocks_that_do_not_fit_are_computed_or_refused() {
+    let (mesh, params) = (Mesh::cube24().refined().unwrap(), HeatParams::new(0.5, 1.0, 16));
+    // Those of V from 2 on.
+    let bytes = 96 * 96 * 14 * 8;
+    // On other devices the memory held would be taken from those who use them.
+    for context in contexts().into_iter().filter(|context| context.device().unified_memory) {
+        let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+        let make = |form| space.operator(Kind::V, &OperatorOptions { form, ..OperatorOptions::default() });
+        assert!(make(Form::Auto).unwrap().is_assembled());
+        // Half of what is free is not enough.
+        let held = hold(&context, bytes * 3 / 2);
+        let auto = make(Form::Auto).unwrap();
+        assert!(!auto.is_assembled() && auto.stored_bytes() > bytes);
+        assert!(make(Form::Assembled).unwrap().is_assembled());
+        drop(held);
+        let _held = hold(&context, bytes / 2);
+        let words = make(Form::Assembled).unwrap_err().to_string();
+        assert!(words.contains(&bytes.to_string()) && words.contains("bytes are free"), "{words}");
+        assert!(!make(Form::Auto).unwrap().is_assembled());
     }
 }
 
