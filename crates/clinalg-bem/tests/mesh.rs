@@ -241,6 +241,16 @@ fn points_are_inside_or_outside() {
         }
         for point in [[0.0, 0.0, 1.01], [2.0, 0.0, 0.0], [-1.1, -1.1, 1.1], [0.0, 1e9, 0.0]] {
             assert!(!mesh.contains(point), "{point:?}");
+            assert!(!mesh.touches(point), "{point:?}");
+        }
+        // Corners, middles of edges, triangles; a millionth beside them outside, of the triangles inside, too.
+        for k in 0..mesh.triangles().len() {
+            for at in [[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [1.0 / 3.0; 3]] {
+                let (point, normal) = (mesh.point(k, at), mesh.normals()[k]);
+                let beside = |by: f64| std::array::from_fn(|d| point[d] + by * normal[d]);
+                assert!(mesh.touches(point) && !mesh.touches(beside(1e-6)), "{point:?}");
+                assert!(at[0] > 0.4 || !mesh.touches(beside(-1e-6)), "{point:?}");
+            }
         }
     }
 }
@@ -324,6 +334,16 @@ fn damaged_files_say_what_and_where() {
     stl += "ENDSOLID A\n";
     four(read("a.stl", stl.as_bytes()));
     says(read("a.stl", stl.replace("VERTEX 1.0", "VERTEX NAN").as_bytes()), "NaN");
+    four(read("a.stl", stl.replace("SOLID A", "solid").as_bytes()));
+    four(read("a.stl", format!("\r\n {}", stl.replace('\n', "\r\n")).as_bytes()));
+    four(read("a.stl", &[b"solid \xe9t\xe9".as_slice(), &stl.as_bytes()[7..]].concat()));
+    // A second solid in the same file.
+    let apart = stl.replace("VERTEX 0.0", "VERTEX 5.0").replace("VERTEX 1.0", "VERTEX 6.0");
+    assert_eq!(read("a.stl", format!("{stl}{apart}").as_bytes()).unwrap().triangles().len(), 8);
+    says(read("a.stl", stl.replacen("VERTEX 1.0", "VERTEX one", 1).as_bytes()), "a.stl:6: `one` is no coordinate");
+    says(read("a.stl", stl.replacen("VERTEX", "VORTEX", 1).as_bytes()), "a.stl:4: `VORTEX`");
+    says(read("a.stl", stl.replacen("ENDLOOP", "VERTEX 9 9 9", 1).as_bytes()), "a.stl:8: a facet of 4 vertices");
+    says(read("a.stl", stl.split("ENDLOOP").next().unwrap().as_bytes()), "ends too early");
     // Lines of OBJ files.
     let obj = "# four\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1//7 3//7 2//7\nf 1 2 4\nf -4 -1 -2\nf 2 3 4\n";
     four(read("a.obj", obj.replace("//7", "").as_bytes()));

@@ -1,6 +1,6 @@
 //! The operators on every device and in both shapes against the plain Rust ones.
 
-use clinalg::runtime::devices;
+use clinalg::runtime::{Buffer, devices};
 use clinalg::solve::Operator;
 use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
 use clinalg_bem::Mesh;
@@ -216,12 +216,17 @@ fn published_algorithms_agree_in_single_precision() {
     let (mesh, params) = (Mesh::cube12().refined().unwrap(), HeatParams::new(0.5, 4.0, 20));
     let reference = Reference::new(&mesh, &params).unwrap();
     let cases = [
-        (Kind::V, Algorithm::TriangleLoop, [1, 8]),
-        (Kind::K, Algorithm::TileLoop, [5, 4]),
-        (Kind::Ks, Algorithm::TriangleReduction, [1, 16]),
-        (Kind::D, Algorithm::TileReduction, [3, 4]),
+        (Algorithm::TriangleReduction, Kind::Ks, [1, 16]),
+        (Algorithm::TriangleLoop, Kind::V, [1, 8]),
+        (Algorithm::TileReduction, Kind::D, [3, 4]),
+        (Algorithm::TileLoop, Kind::K, [5, 4]),
     ];
-    for (kind, algorithm, group) in cases {
+    // Each operator of each algorithm is a program to compile: all of them in long runs.
+    let long = std::env::var_os("CLINALG_TEST_LONG").is_some();
+    let all = cases.into_iter().flat_map(|(algorithm, one, group)| {
+        Kind::ALL.into_iter().filter(move |&kind| long || kind == one).map(move |kind| (kind, algorithm, group))
+    });
+    for (kind, algorithm, group) in all {
         let x = scattered(kind.cols(&mesh) * params.steps);
         let want = reference.apply(kind, &x).unwrap();
         let tolerance = 1e-6 * condition(&reference, kind, &x);
@@ -246,7 +251,7 @@ fn published_algorithms_agree_in_single_precision() {
 fn blocks_are_those_of_the_reference() {
     let (mesh, params) = (Mesh::cube12(), HeatParams::new(0.5, 1.0, 5));
     let reference = Reference::new(&mesh, &params).unwrap();
-    for kind in [Kind::V, Kind::K] {
+    for kind in Kind::ALL {
         let want = reference.blocks(kind);
         for context in contexts() {
             let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
@@ -263,6 +268,40 @@ fn blocks_are_those_of_the_reference() {
                 assert!(a.block(params.steps).is_err());
             }
         }
+    }
+}
+
+/// Buffers that nothing reads, until `left` bytes are free.
+fn hold(context: &Context, left: u64) -> Vec<Buffer<u32>> {
+    let info = context.device();
+    let mut held = Vec::new();
+    loop {
+        let more = info.global_mem.saturating_sub(context.memory().live_bytes + left).min(info.max_alloc) / 4;
+        if more == 0 {
+            return held;
+        }
+        held.push(Buffer::uninit(context, more as usize).unwrap());
+    }
+}
+
+#[test]
+fn blocks_that_do_not_fit_are_computed_or_refused() {
+    let (mesh, params) = (Mesh::cube24().refined().unwrap(), HeatParams::new(0.5, 1.0, 16));
+    // Those of V from 2 on.
+    let bytes = 96 * 96 * 14 * 8;
+    // On other devices the memory held would be taken from those who use them.
+    for context in contexts().into_iter().filter(|context| context.device().unified_memory) {
+        let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+        let make = |form| space.operator(Kind::V, &OperatorOptions { form, ..OperatorOptions::default() });
+        assert!(make(Form::Auto).unwrap().is_assembled());
+        // Half of what is free is not quite enough.
+        let held = hold(&context, bytes / 20 * 39);
+        assert!(make(Form::Auto).is_ok_and(|auto| !auto.is_assembled() && auto.stored_bytes() > bytes));
+        assert!(make(Form::Assembled).unwrap().is_assembled());
+        drop(held);
+        let _held = hold(&context, bytes / 2);
+        let words = make(Form::Assembled).unwrap_err().to_string();
+        assert!(words.contains(&bytes.to_string()) && words.contains("bytes are free"), "{words}");
     }
 }
 

@@ -460,7 +460,7 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Stored where they take at most half the free memory of the device.
+   * Stored where they take at most two thirds of the free memory of the device, half where it is the host's.
    */
   CLINALG_STORAGE_AUTO = 0,
   /**

@@ -27,7 +27,7 @@ pub enum ClinalgHeatKind {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgStorage {
-    /// Stored where they take at most half the free memory of the device.
+    /// Stored where they take at most two thirds of the free memory of the device, half where it is the host's.
     Auto = 0,
     /// Stored: the fastest products.
     Assembled = 1,

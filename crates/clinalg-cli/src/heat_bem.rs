@@ -8,7 +8,7 @@ use clinalg::solve::{Operator, Params, Stop};
 use clinalg::{Precision, Real, Shape, Vector};
 use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
 use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
-use clinalg_bem::mesh::Field;
+use clinalg_bem::mesh::{Field, Quality};
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
 use serde::Serialize;
@@ -204,7 +204,12 @@ impl Args {
             "cube12" => Mesh::cube12(),
             "cube24" => Mesh::cube24(),
             "sphere" => Mesh::icosphere(0)?,
-            file => Mesh::read(file)?,
+            file => Mesh::read(file).map_err(|error| match error {
+                clinalg::Error::Value { argument: "mesh", expected, .. } => {
+                    Failure::usage(format!("--mesh {file}: expected cube12, cube24, sphere or {expected}"))
+                }
+                other => other.into(),
+            })?,
         };
         let triangles = mesh.triangles().len() << (2 * self.refine);
         if triangles > MOST_TRIANGLES {
@@ -219,9 +224,12 @@ impl Args {
     fn given(&self, mesh: &Mesh, params: &HeatParams) -> Result<Given, Failure> {
         if self.boundary.trim() == "fundamental" {
             let source = self.source.0;
-            if mesh.contains(source) {
-                let words =
-                    format!("--source {source:?} is inside the surface; its heat solves the equation only outside it");
+            let inside = mesh.contains(source);
+            if inside || mesh.touches(source) {
+                let at = if inside { "inside" } else { "on" };
+                let words = format!(
+                    "--source {source:?} is {at} the surface; its heat solves the equation inside where it starts outside"
+                );
                 return Err(Failure::usage(words));
             }
             return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
@@ -287,6 +295,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
     }
+    if args.algorithm != 5 && matches!(args.apply, Apply::Assembled) {
+        let words = "--apply assembled is for --algorithm 5; the others compute their blocks in every product";
+        return Err(Failure::usage(words));
+    }
     let tolerance = args.tol.unwrap_or(if T::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
     let params = HeatParams::new(args.alpha, args.end_time, args.steps);
     params.check()?;
@@ -320,6 +332,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Problem::Dirichlet => project_nodes(&mesh, &params, &on_boundary)?,
         Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
     };
+    if matches!(values_given, Given::Known(_)) && given.iter().all(|v| *v == 0.0) {
+        let words = "--source: its heat does not reach the surface in the time given, so that all values are 0: move it nearer, \
+                     or raise --end-time or --alpha";
+        return Err(Failure::usage(words));
+    }
     progress.stage("right-hand side");
     start = Instant::now();
     // One product needs no stored blocks.
@@ -401,7 +418,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         };
         mesh.write_vtk(path, &fields)?;
     }
-    document.print(out)?;
+    document.print(&mesh.quality(), out)?;
     out.json(&document)?;
     Ok(match document.stop {
         Stop::Converged | Stop::RoundingFloor => Exit::Done,
@@ -491,7 +508,7 @@ impl Document {
         Ok(())
     }
 
-    fn print(&self, out: &mut Output) -> Result<(), Failure> {
+    fn print(&self, quality: &Quality, out: &mut Output) -> Result<(), Failure> {
         let (given, found) = match self.problem {
             Problem::Dirichlet => ("u", "w = alpha du/dn"),
             Problem::Neumann => ("w = alpha du/dn", "u"),
@@ -500,6 +517,10 @@ impl Document {
         out.line("")?;
         out.field("device", self.device.to_string())?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
+        let Quality { area, volume, smallest_angle, largest_angle, .. } = quality;
+        let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
+        let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { format!("{v:.4e}") };
+        out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
         let form = match self.apply {
             Form::Assembled => format!("stored, {}", bytes(self.stored_bytes)),

@@ -20,7 +20,7 @@ const FULL: u64 = 1000;
 fn bar(out: &Output, length: u64) -> ProgressBar {
     let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
-    if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:40}] {msg} ({elapsed})") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:28}] {msg} ({elapsed})") {
         bar.set_style(style.progress_chars("=> "));
     }
     bar

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
 use clinalg::solve::Operator;
-use clinalg::{Context, Dense, Error, Precision, Real, Result, Vector};
+use clinalg::{Context, Dense, DeviceInfo, Error, Precision, Real, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use super::published::{Product, Published};
@@ -27,7 +27,8 @@ pub enum Form {
     Assembled,
     /// Blocks 0 and 1, which hold the integrals at s = 0, on the device; the others are computed in every product.
     Otf,
-    /// Assembled where that fits half the device's memory that is free, else on the fly.
+    /// Assembled where that fits two thirds of the device's free memory, half of it where the device shares the host's; else on
+    /// the fly.
     Auto,
 }
 
@@ -237,7 +238,7 @@ impl<T: Real> HeatOperator<T> {
             }
             Form::Assembled => true,
             Form::Otf => false,
-            Form::Auto => published.is_none() && bytes <= free / 2,
+            Form::Auto => published.is_none() && bytes <= most_stored(info, free),
         };
         let allowed = options.tensor && !cpu && published.is_none();
         let toeplitz = Toeplitz::new::<T>(info).filter(|_| allowed);
@@ -891,6 +892,12 @@ fn steps_per_item(steps: usize) -> usize {
         33..=64 => 4,
         _ => 8,
     }
+}
+
+/// Most bytes of blocks that are stored unasked where `free` ones are free: a third is left on devices with memory of their
+/// own, a half where others live off it.
+fn most_stored(info: &DeviceInfo, free: u64) -> u64 {
+    if info.unified_memory { free / 2 } else { free / 3 * 2 }
 }
 
 /// Bytes of blocks on the fly.

@@ -325,6 +325,20 @@ impl Mesh {
         self.solid_angle(0..self.triangles.len(), point) > 2.0 * PI
     }
 
+    /// Whether `point` lies on a triangle, to 1e-9 of that triangle's size.
+    pub fn touches(&self, point: Point) -> bool {
+        (0..self.triangles.len()).any(|k| {
+            let (corners, normal, twice) = (self.corners(k), self.normals[k], 2.0 * self.areas[k]);
+            let on_plane = dot(sub(point, corners[0]), normal).abs() <= 1e-9 * twice.sqrt();
+            // Barycentric coordinates.
+            let inside = |c: usize| {
+                let (a, b) = (corners[c], corners[(c + 1) % 3]);
+                dot(cross(sub(b, a), sub(point, a)), normal) >= -1e-9 * twice
+            };
+            on_plane && (0..3).all(inside)
+        })
+    }
+
     /// The solid angle under which `triangles` are seen from `point`, negative where it sees their outer side.
     fn solid_angle(&self, triangles: impl Iterator<Item = usize>, point: Point) -> f64 {
         let angle = |k: usize| {

@@ -72,32 +72,30 @@ const STL_HEAD: usize = 84;
 const STL_FACET: usize = 50;
 
 fn read_stl(path: &Path) -> Result<Surface> {
-    let mut bytes = std::fs::read(path).map_err(|source| io(path, source))?;
-    let fault = |line: usize, reason: String| Error::Format { path: path.to_owned(), line, reason };
+    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
     // Binary files may begin with the word as well.
-    let text = bytes.get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) && !bytes.contains(&0);
-    if text {
-        // Some programs write capitals, which the reader does not know.
-        bytes.make_ascii_lowercase();
-    } else {
-        let Some(head) = bytes.get(STL_HEAD - 4..STL_HEAD) else {
-            let reason = format!("{} bytes, too few for a binary file, and the first word is not solid", bytes.len());
-            return Err(fault(1, reason));
-        };
-        let announced = head.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
-        let there = (bytes.len() - STL_HEAD) / STL_FACET;
-        if announced != there {
-            return Err(fault(1, format!("{announced} facets are announced, the file has bytes for {there}")));
-        }
+    let text = bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    if text && !bytes.contains(&0) {
+        // Names need not be UTF-8.
+        return Lines { path, text: String::from_utf8_lossy(&bytes).into_owned() }.stl();
     }
-    let soup = stl_io::create_stl_reader(&mut Cursor::new(&bytes))
-        .and_then(|facets| facets.collect::<std::io::Result<Vec<_>>>())
-        .map_err(|error| fault(1, error.to_string()))?;
+    let fault = |reason: String| Error::Format { path: path.to_owned(), line: 1, reason };
+    let Some(head) = bytes.get(STL_HEAD - 4..STL_HEAD) else {
+        let reason = format!("{} bytes, too few for a binary file, and the first word is not solid", bytes.len());
+        return Err(fault(reason));
+    };
+    let announced = head.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
+    let there = (bytes.len() - STL_HEAD) / STL_FACET;
+    if announced != there {
+        return Err(fault(format!("{announced} facets are announced, the file has bytes for {there}")));
+    }
     let (mut nodes, mut known) = (Vec::new(), Joined::default());
-    let triangles = soup
-        .iter()
-        .map(|facet| facet.vertices.map(|v| known.index([v[0], v[1], v[2]].map(f64::from), &mut nodes)))
-        .collect();
+    let triangles = bytes[STL_HEAD..].chunks_exact(STL_FACET).map(|facet| {
+        // The normal, three corners, two bytes that mean nothing here.
+        let number = |k: usize| f64::from(f32::from_le_bytes(std::array::from_fn(|byte| facet[12 + 4 * k + byte])));
+        [0, 3, 6].map(|k| known.index([number(k), number(k + 1), number(k + 2)], &mut nodes))
+    });
+    let triangles = triangles.collect();
     Ok((nodes, triangles))
 }
 
@@ -176,9 +174,32 @@ impl<'p> Lines<'p> {
     fn cut(&self) -> Error {
         Error::Format {
             path: self.path.to_owned(),
-            line: self.text.lines().count(),
+            line: self.text.lines().count().max(1),
             reason: "the file ends too early".into(),
         }
+    }
+
+    /// STL in text: facets of three vertices each, of one or several solids.
+    fn stl(&self) -> Result<Surface> {
+        let (mut nodes, mut known, mut triangles) = (Vec::new(), Joined::default(), Vec::new());
+        let mut corners = Vec::new();
+        for mut words in self.words() {
+            let word = words.next::<String>("word")?;
+            // Some programs write capitals.
+            match word.to_ascii_lowercase().as_str() {
+                "vertex" => corners.push(known.index(words.point()?, &mut nodes)),
+                "endfacet" => {
+                    let corners = std::mem::take(&mut corners);
+                    let count = corners.len();
+                    let triangle = <[u32; 3]>::try_from(corners);
+                    triangles
+                        .push(triangle.map_err(|_| words.fault(format!("a facet of {count} vertices, not of 3")))?);
+                }
+                "solid" | "facet" | "outer" | "endloop" | "endsolid" => (),
+                _ => return Err(words.fault(format!("`{word}` is no word of STL files"))),
+            }
+        }
+        if corners.is_empty() { Ok((nodes, triangles)) } else { Err(self.cut()) }
     }
 
     /// Object File Format: `OFF`, the numbers of nodes, faces and edges, nodes, faces.
