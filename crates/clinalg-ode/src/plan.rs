@@ -18,7 +18,7 @@ pub enum Variant {
     Basic,
     /// One kernel for each link: right-hand sides that are independent of each other with all linear combinations and
     /// reductions that need nothing later. Linear combinations are split, and cloned into later links, so that the fewest
-    /// words are moved.
+    /// words are moved; on devices they are inlined as well where that costs less, see [`Graph::inline`].
     Fused,
     /// Several links in one kernel: tiles along the index of grid points, computed with as much of their neighbours as they
     /// need.
