@@ -90,6 +90,8 @@ pub struct Node {
     pub op: Op,
     /// The link in which it is computed at the earliest; 0 for as soon as what it reads is known. See [`Graph::clone_into`].
     pub since: usize,
+    /// Whether right-hand sides compute it at each neighbour that they read. See [`Graph::inline`].
+    pub inlined: bool,
 }
 
 /// The data flow of one step; nodes stand after what they read.
@@ -108,13 +110,18 @@ impl Graph {
     }
 
     fn push(&mut self, label: impl Into<String>, op: Op) -> Value {
-        self.place(label, op, 0)
+        self.place(Node { label: label.into(), op, since: 0, inlined: false })
     }
 
-    /// Adds a node that is not computed before the link `since`.
-    pub(crate) fn place(&mut self, label: impl Into<String>, op: Op, since: usize) -> Value {
-        self.nodes.push(Node { label: label.into(), op, since });
+    /// Adds a node.
+    pub(crate) fn place(&mut self, node: Node) -> Value {
+        self.nodes.push(node);
         Value(self.nodes.len() - 1)
+    }
+
+    /// Adds a node like `node`, with the vectors that it reads called as `place` says.
+    pub(crate) fn copy(&mut self, node: &Node, place: &[Value]) -> Value {
+        self.place(Node { op: renamed(&node.op, place), ..node.clone() })
     }
 
     /// Adds a vector that the step before left; [`Graph::carry`] says what it becomes.
@@ -247,14 +254,27 @@ impl Graph {
 
     /// Link of each node along the chain of right-hand sides, counted from 1: a right-hand side stands one link after
     /// what its argument needs, everything else in the last link it reads from, or later where the node says so. 0 stands for
-    /// what needs no right-hand side.
+    /// what needs no right-hand side. What is inlined stands in the link of the right-hand sides that read it.
     pub fn links(&self) -> Vec<usize> {
         let mut links: Vec<usize> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let last = node.op.reads().iter().map(|v| links[v.0]).max().unwrap_or(0);
-            links.push(node.since.max(last + usize::from(matches!(node.op, Op::Rhs { .. }))));
+            let next = match node.op {
+                Op::Rhs { x, .. } => !self.node(x).inlined,
+                _ => node.inlined,
+            };
+            links.push(node.since.max(last + usize::from(next)));
         }
         links
+    }
+
+    /// The vectors whose neighbours a right-hand side reads: its argument, or what that is computed from where it is inlined.
+    pub(crate) fn neighbours(&self, rhs: &Op) -> Vec<Value> {
+        match rhs {
+            Op::Rhs { x, .. } if self.node(*x).inlined => self.node(*x).op.reads(),
+            Op::Rhs { x, .. } => vec![*x],
+            _ => Vec::new(),
+        }
     }
 
     /// The same step without its error estimate and without what only that needs.
@@ -275,7 +295,7 @@ impl Graph {
         let mut place = vec![Value(usize::MAX); self.nodes.len()];
         let mut graph = Graph::new(self.name.clone());
         for (k, node) in self.nodes.iter().enumerate().filter(|(k, _)| wanted[*k]) {
-            place[k] = graph.place(node.label.clone(), renamed(&node.op, &place), node.since);
+            place[k] = graph.copy(node, &place);
         }
         let kept = self.next.iter().filter(|(input, _)| wanted[input.0]);
         graph.next = kept.map(|(i, v)| (place[i.0], place[v.0])).collect();
@@ -300,7 +320,7 @@ impl Graph {
             if let Op::Red { absolute, .. } = &mut op {
                 *absolute = tolerances;
             }
-            place[k] = graph.place(node.label.clone(), op, node.since);
+            place[k] = graph.place(Node { op, ..node.clone() });
             if k == last {
                 tolerances = Some(graph.input("atol"));
             }
@@ -332,7 +352,8 @@ impl Graph {
                     Op::Rhs { c, x, .. } => Op::Rhs { step, c, x },
                     other => other,
                 };
-                place[k] = graph.push(format!("{}({})", node.label, step + 1), op);
+                let label = format!("{}({})", node.label, step + 1);
+                place[k] = graph.place(Node { label, op, since: 0, inlined: node.inlined });
             }
             now = one.next.iter().map(|(i, v)| (*i, place[v.0])).collect();
             graph.solution = one.solution.map(|v| place[v.0]);
@@ -349,8 +370,8 @@ impl Graph {
     }
 
     /// Splits linear combinations into partial sums: combination `k` of [`Graph::splittable`] is gathered up to link
-    /// `starts[k]`, where its terms so far are added up, and from there on each link adds its own terms. The value stays the
-    /// same to the last bit, because terms keep their order.
+    /// `starts[k]`, where its terms so far are added up, and from there on each link adds its own terms; what is inlined takes
+    /// the rest in its own link. The value stays the same to the last bit, because terms keep their order.
     ///
     /// # Panics
     /// When `starts` does not have one entry for each of [`Graph::splittable`].
@@ -378,10 +399,11 @@ impl Graph {
                     }
                     _ => renamed(&node.op, &place),
                 };
-                place[k] = graph.place(node.label.clone(), op, node.since);
+                place[k] = graph.place(Node { op, ..node.clone() });
             }
             for (m, target) in which.iter().enumerate() {
-                if link < starts[m] || link >= links[target.0] {
+                let waits = self.node(*target).inlined && partial[m].is_some();
+                if link < starts[m] || link >= links[target.0] || waits {
                     continue;
                 }
                 let Op::Lc { terms } = &self.nodes[target.0].op else { unreachable!("only combinations are split") };
@@ -421,6 +443,15 @@ impl Graph {
             .collect()
     }
 
+    /// Arguments of right-hand sides that are linear combinations, which can be inlined.
+    pub(crate) fn arguments(&self) -> Vec<Value> {
+        let argument = |v: &Value| {
+            let read = |n: &Node| matches!(n.op, Op::Rhs { x, .. } if x == *v);
+            matches!(self.node(*v).op, Op::Lc { .. }) && self.nodes.iter().any(read)
+        };
+        (0..self.nodes.len()).map(Value).filter(argument).collect()
+    }
+
     /// One line a node, as formulas.
     pub fn to_text(&self) -> String {
         let links = self.links();
@@ -436,6 +467,11 @@ impl Graph {
 
     /// The right side of a node as a formula.
     pub(crate) fn formula(&self, node: &Node) -> String {
+        let formula = self.bare_formula(node);
+        if node.inlined { format!("{formula}, at neighbours") } else { formula }
+    }
+
+    fn bare_formula(&self, node: &Node) -> String {
         let name = |v: Value| self.nodes[v.0].label.as_str();
         match &node.op {
             Op::Input => "input".into(),

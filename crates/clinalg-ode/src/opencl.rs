@@ -117,6 +117,14 @@ impl<T: Real> Writer<'_, T> {
         }
     }
 
+    /// Field `f` of the argument `x` of a right-hand side at point `p`, from its buffer or computed there.
+    fn argument(&self, x: Value, p: &str, f: usize) -> String {
+        match self.plan.graph().node(x).inlined {
+            true => format!("({})", self.combination(x, f, &|v, f| self.get(&self.buffer(v), p, f))),
+            false => self.get(&self.buffer(x), p, f),
+        }
+    }
+
     /// Stores all fields of point `p` in a buffer.
     pub(crate) fn put(&self, buffer: &str, p: &str, fields: &[String]) -> String {
         match self.pack() {
@@ -492,15 +500,14 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
             match &graph.node(*v).op {
                 Op::Input => {}
                 Op::Rhs { x, .. } => {
-                    let buffer = self.buffer(*x);
                     let read = |field: usize, offset: [i32; 3]| match place {
                         Place::Plane => {
-                            let at = |far: i64| self.get(&buffer, &format!("(p + ({far}))"), field);
+                            let at = |far: i64| self.argument(*x, &format!("(p + ({far}))"), field);
                             self.beside(*x, field, offset, &known, &at)
                         }
                         _ => {
                             let (row, column) = (row_name(offset[1], offset[2]), column_name(offset[0]));
-                            self.get(&buffer, &format!("{row} + {column}"), field)
+                            self.argument(*x, &format!("{row} + {column}"), field)
                         }
                     };
                     let inside = |axis: usize| match place {

@@ -18,7 +18,7 @@ pub enum Variant {
     Basic,
     /// One kernel for each link: right-hand sides that are independent of each other with all linear combinations and
     /// reductions that need nothing later. Linear combinations are split, and cloned into later links, so that the fewest
-    /// words are moved.
+    /// words are moved; on devices they are inlined as well where that costs less, see [`Graph::inline`].
     Fused,
     /// Several links in one kernel: tiles along the index of grid points, computed with as much of their neighbours as they
     /// need.
@@ -105,6 +105,51 @@ pub struct Plan {
     groups: Vec<Group>,
     place: Vec<Option<usize>>,
     buffers: usize,
+}
+
+/// Where linear combinations are split, by their numbers, and which are inlined.
+#[derive(Debug, Clone)]
+struct Mix {
+    starts: Vec<usize>,
+    inlined: Vec<Value>,
+}
+
+impl Mix {
+    fn plan(&self, graph: &Graph) -> Plan {
+        let graph = graph.inline(&self.inlined);
+        let starts: Vec<usize> = graph.splittable().iter().map(|v| self.starts[v.0]).collect();
+        Plan::fused(&graph, &starts)
+    }
+
+    /// Other mixes: one combination split elsewhere, one argument inlined or no longer; then both, because what is made of
+    /// right-hand sides that are stored for a neighbour may as well be gathered.
+    fn moves(&self, graph: &Graph, arguments: &[Value]) -> impl Iterator<Item = Mix> {
+        let links = graph.links();
+        let mut split = Vec::new();
+        for v in graph.splittable() {
+            let mut all: Vec<usize> = graph.node(v).op.reads().iter().map(|r| links[r.0]).filter(|l| *l > 0).collect();
+            all.push(usize::MAX);
+            all.dedup();
+            for start in all.into_iter().filter(|start| *start != self.starts[v.0]) {
+                let mut other = self.clone();
+                other.starts[v.0] = start;
+                split.push(other);
+            }
+        }
+        let toggled = |mix: &Mix| -> Vec<Mix> {
+            let toggle = |v: &Value| {
+                let mut other = mix.clone();
+                match mix.inlined.iter().position(|w| w == v) {
+                    Some(k) => drop(other.inlined.remove(k)),
+                    None => other.inlined.push(*v),
+                }
+                other
+            };
+            arguments.iter().map(toggle).collect()
+        };
+        let both: Vec<Mix> = split.iter().flat_map(toggled).collect();
+        split.into_iter().chain(toggled(self)).chain(both)
+    }
 }
 
 /// Choices of starts that are all tried; with more, the search goes downhill from both ends.
@@ -247,7 +292,8 @@ impl Plan {
 
     /// The transformations that lead to the fused schedule, each with its name and the fused schedule of the graph that it
     /// gives: every linear combination gathered in its own link, which is the method as it is written; every right-hand side
-    /// scattered to its sums as soon as it is known; the mix that moves the fewest words; linear combinations cloned.
+    /// scattered to its sums as soon as it is known; the mix that moves the fewest words; linear combinations cloned; and
+    /// those inlined for which that saves words.
     pub fn transformations(graph: &Graph) -> Vec<(&'static str, Plan)> {
         let mixed = Plan::mixed(graph);
         let cloned = mixed.clone().cloned();
@@ -256,6 +302,7 @@ impl Plan {
             ("scattered", Plan::scatter(graph)),
             ("mixed", mixed),
             ("cloned", cloned),
+            ("inlined", Plan::inlined(graph, &|plan| plan.words() as f64)),
         ]
     }
 
@@ -292,6 +339,40 @@ impl Plan {
                 _ => return best,
             }
         }
+    }
+
+    /// The fused schedule that costs least as `price` says, with linear combinations inlined where that pays: the search goes
+    /// downhill from the schedule without and from the one that gathers everything and inlines every argument.
+    pub(crate) fn inlined(graph: &Graph, price: &dyn Fn(&Plan) -> f64) -> Plan {
+        let cost = |plan: &Plan| (price(plan), plan.inlined_reads(), plan.buffers);
+        let arguments = graph.arguments();
+        let mut best = Plan::best(graph);
+        let mut least = cost(&best);
+        for all in [false, true] {
+            let mut mix =
+                Mix { starts: vec![if all { usize::MAX } else { 0 }; graph.nodes().len()], inlined: Vec::new() };
+            if all {
+                mix.inlined.clone_from(&arguments);
+            }
+            let mut here = cost(&mix.plan(graph));
+            // Two changes at once only where none alone helps.
+            loop {
+                let better = mix.moves(graph, &arguments).into_iter().find_map(|other| {
+                    let now = cost(&other.plan(graph));
+                    (now < here).then_some((other, now))
+                });
+                match better {
+                    Some(found) => (mix, here) = found,
+                    None => break,
+                }
+            }
+            let plan = mix.plan(graph).cloned();
+            let now = cost(&plan);
+            if now < least {
+                (best, least) = (plan, now);
+            }
+        }
+        best
     }
 
     /// The fused schedule for which `price` is least.
@@ -415,7 +496,7 @@ impl Plan {
         for (g, group) in groups.iter().enumerate() {
             // Tiles read with a margin that other tiles write.
             let stencil = |v: &Value| {
-                let neighbours = |k: &Value| matches!(graph.node(*k).op, Op::Rhs { x, .. } if x == *v);
+                let neighbours = |k: &Value| graph.neighbours(&graph.node(*k).op).contains(v);
                 variant.joins_links() || group.nodes.iter().any(neighbours)
             };
             let (after, now): (Vec<_>, Vec<_>) =
@@ -470,6 +551,13 @@ impl Plan {
     /// Words moved per component and step.
     pub fn words(&self) -> usize {
         self.groups.iter().map(|g| g.reads.len() + g.writes.len()).sum()
+    }
+
+    /// Vectors that right-hand sides read at neighbours beyond one each.
+    fn inlined_reads(&self) -> usize {
+        let nodes = self.groups.iter().flat_map(|g| &g.nodes);
+        let inlined = nodes.filter(|v| self.graph.node(**v).inlined);
+        inlined.map(|v| self.graph.node(*v).op.reads().len()).sum()
     }
 
     /// Kernels, words and memory in words.
@@ -577,15 +665,37 @@ mod tests {
     }
 
     #[test]
+    fn words_of_inlined_graphs() {
+        let inlined = |name: &str| {
+            let method = Method::named(name).unwrap();
+            (Plan::new(method.graph(), Variant::Fused), Plan::inlined(method.graph(), &|plan| plan.words() as f64))
+        };
+        for name in METHODS {
+            let (fused, plan) = inlined(name);
+            println!("{name}: {} {} {}", fused.words(), plan.words(), plan.explain());
+            assert!(plan.words() <= fused.words() && plan.groups().len() <= fused.groups().len(), "{name}");
+        }
+        // By hand: the classical method stores its four right-hand sides but the last, and reads them with y at the end,
+        // 2 + 3 + 3 + 5; so does the 3/8 rule with sums of those so far.
+        assert_eq!((inlined("rk4").1.words(), inlined("rk38").1.words()), (13, 13));
+        // By hand, with what a kernel reads and writes: 1 + 1, 2 + 3, 1 + 1, 2 + 1, 5 + 2, 1 + 1, and 6 + 1.
+        assert!(inlined("dopri54").1.words() <= 28);
+        // The inputs y and F1 of a method with a shared stage need no kernel before the first link.
+        let method = Method::named("bs32").unwrap();
+        let plan = Plan::inlined(method.graph(), &|plan| plan.words() as f64);
+        assert!(plan.explain().contains(", at neighbours"), "{}", plan.explain());
+    }
+
+    #[test]
     fn no_kernel_writes_what_its_neighbours_read() {
         for name in METHODS {
             let method = Method::named(name).unwrap();
-            for variant in [Variant::Basic, Variant::Fused] {
-                let plan = Plan::new(method.graph(), variant);
+            let plans = [Variant::Basic, Variant::Fused].map(|variant| Plan::new(method.graph(), variant));
+            for plan in plans.into_iter().chain([Plan::inlined(method.graph(), &|plan| plan.words() as f64)]) {
                 for group in plan.groups() {
                     let written: Vec<_> = group.writes.iter().map(|v| plan.place(*v).unwrap()).collect();
                     for v in &group.nodes {
-                        if let Op::Rhs { x, .. } = plan.graph().node(*v).op {
+                        for x in plan.graph().neighbours(&plan.graph().node(*v).op) {
                             assert!(!written.contains(&plan.place(x).unwrap()), "{name}");
                         }
                     }

@@ -100,6 +100,8 @@ pub(crate) struct Outline {
     pub(crate) words: f64,
     /// Work done for work needed.
     pub(crate) redundancy: f64,
+    /// What an operation costs on tiles of this size, in that of the best.
+    effort: f64,
     /// Partial sums of the norm of each step's error.
     partials: Vec<usize>,
     /// What the cache and the launches cost at least, in words.
@@ -155,7 +157,8 @@ impl Outline {
         let refuse = |reason: String| Error::Variant { variant: variant.name(), reason };
         match variant {
             Variant::Auto => unreachable!("the variant is chosen before"),
-            Variant::Basic | Variant::Fused => return Ok(Outline::whole(target, Plan::new(graph, variant), system)),
+            Variant::Basic => return Ok(Outline::whole(target, graph, Plan::new(graph, variant), system)),
+            Variant::Fused => return Ok(Outline::whole(target, graph, fused(target, graph, system), system)),
             _ if system.is_dense() => {
                 return Err(refuse("the right-hand side has sums over all points".into()));
             }
@@ -171,7 +174,7 @@ impl Outline {
             Some(tile) if variant == Variant::Wavefront => {
                 Some(Outline::wavefront::<T>(target, Plan::wavefront(graph, steps), system, tile))
             }
-            Some(tile) => Outline::tiled(target, Plan::tiled(graph, variant, steps, tile.links), system, tile),
+            Some(tile) => Outline::tiled::<T>(target, Plan::tiled(graph, variant, steps, tile.links), system, tile),
             None => Outline::sizes::<T>(target, graph, system, variant, steps).into_iter().next(),
         };
         found.ok_or_else(|| match variant {
@@ -183,7 +186,7 @@ impl Outline {
     }
 
     /// One kernel for each group over all points.
-    fn whole(target: &Target, plan: Plan, system: &System) -> Outline {
+    fn whole(target: &Target, graph: &Graph, plan: Plan, system: &System) -> Outline {
         let points = system.grid().points();
         let (range, partials) = match target.shape {
             Shape::Cpu => (Range::d1(target.chunks, 1), target.chunks),
@@ -193,7 +196,11 @@ impl Outline {
         let part = |(k, group)| Part { group: k, points: Points::All, range, sums: sums(group) };
         let parts = plan.groups().iter().enumerate().map(part).collect();
         let partials = vec![partials; plan.graph().reductions().len()];
-        Outline { words: plan.words() as f64, redundancy: 1.0, least: 0.0, plan, tile: None, partials, parts }
+        let (least, redundancy) = match target.shape {
+            Shape::Gpu => (through_caches(target, system, &plan), 1.0),
+            Shape::Cpu => (0.0, values_read(plan.graph(), system) as f64 / values_read(graph, system) as f64),
+        };
+        Outline { words: plan.words() as f64, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
     }
 
     /// The fused kernels on blocks of `tile.points` points.
@@ -217,7 +224,7 @@ impl Outline {
         let fits = (width + behind) * plan.buffers() * point <= 2 * wavefront::sizes(target.shape)[0];
         let words = wavefront::words(&plan, width, spacing, fits) / steps as f64;
         let least = wavefront::least(target.shape, plan.words(), parts.len(), points * point) / steps as f64;
-        Outline { words, redundancy: 1.0, least, plan, tile: Some(tile), partials: partials.counts, parts }
+        Outline { words, redundancy: 1.0, effort: 1.0, least, plan, tile: Some(tile), partials: partials.counts, parts }
     }
 
     /// Outlines for sizes of tiles that fit the target, the best by the model first.
@@ -264,7 +271,7 @@ impl Outline {
             };
             let fits = |tile: &Tile| plan.groups().iter().all(|group| fits::<T>(target, &plan, group, system, tile));
             let chosen = tiles.into_iter().filter(fits);
-            all.extend(chosen.filter_map(|tile| Outline::tiled(target, plan.clone(), system, tile)));
+            all.extend(chosen.filter_map(|tile| Outline::tiled::<T>(target, plan.clone(), system, tile)));
         }
         let work = work(target, graph, system);
         all.sort_by(|a, b| a.price(work).total_cmp(&b.price(work)));
@@ -274,18 +281,17 @@ impl Outline {
     /// What a step costs, in words of a component moved; see [`work`].
     pub(crate) fn price(&self, work: Work) -> f64 {
         let cost = |words: f64| {
-            let weight = work.words * self.redundancy;
+            let weight = work.words * self.redundancy * self.effort;
             if work.overlaps { words.max(weight) } else { words + weight }
         };
         match self.plan.variant() {
-            Variant::Wavefront => cost(self.words.max(self.least)),
-            variant if variant.tiled() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
-            _ => cost(self.words),
+            variant if variant.joins_links() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
+            _ => cost(self.words.max(self.least)),
         }
     }
 
     /// Tiles of one size; `None` where they are too small.
-    fn tiled(target: &Target, plan: Plan, system: &System, tile: Tile) -> Option<Outline> {
+    fn tiled<T: Real>(target: &Target, plan: Plan, system: &System, tile: Tile) -> Option<Outline> {
         let (points, d) = (system.grid().points(), distance(system));
         let items = Items { local: tile.items, points: tile.points };
         let mut parts = Vec::new();
@@ -316,7 +322,8 @@ impl Outline {
         }
         let words = words / plan.graph().steps() as f64;
         let partials = partials.counts;
-        Some(Outline { redundancy: work / needed, words, least: 0.0, plan, tile: Some(tile), partials, parts })
+        let effort = effort::<T>(target, &plan, system, &tile);
+        Some(Outline { redundancy: work / needed, effort, words, least: 0.0, plan, tile: Some(tile), partials, parts })
     }
 
     /// Writes the kernels.
@@ -395,24 +402,74 @@ pub(crate) struct Work {
     overlaps: bool,
 }
 
-/// What the operations of a step weigh, in words of a component moved. On a GPU evaluations count, on a processor all
-/// values that go through a core's own caches.
+/// What the operations of a step weigh, in words of a component moved.
 pub(crate) fn work(target: &Target, graph: &Graph, system: &System) -> Work {
+    let read = values_read(graph, system) as f64;
     match target.shape {
-        Shape::Gpu => Work { words: WORK * graph.rhs_count() as f64, overlaps: true },
-        Shape::Cpu => {
-            let reads = |op: &Op| match op {
-                Op::Rhs { .. } => system.offsets().len(),
-                op => op.reads().len(),
-            };
-            let all: usize = graph.nodes().iter().map(|n| reads(&n.op)).sum();
-            Work { words: WORK_READ * all as f64, overlaps: false }
-        }
+        Shape::Gpu => Work { words: TILE_READ * read, overlaps: true },
+        Shape::Cpu => Work { words: WORK_READ * read, overlaps: false },
     }
 }
 
-/// Words that the work of one evaluation of a component weighs as much as, where values stay on the chip.
-const WORK: f64 = 1.1;
+/// Values that the operations of a step read for a component, neighbours counted one by one.
+fn values_read(graph: &Graph, system: &System) -> usize {
+    let reads = |op: &Op| match op {
+        Op::Rhs { .. } => system.offsets().len() * graph.neighbours(op).len(),
+        op => op.reads().len(),
+    };
+    graph.nodes().iter().map(|n| reads(&n.op)).sum()
+}
+
+/// The fused schedule that costs least on the target, with linear combinations inlined where right-hand sides are formulas:
+/// words moved against values read from the caches.
+fn fused(target: &Target, graph: &Graph, system: &System) -> Plan {
+    if system.is_dense() || system.snippet.is_some() {
+        return Plan::new(graph, Variant::Fused);
+    }
+    Plan::inlined(graph, &|plan| match target.shape {
+        Shape::Gpu => through_caches(target, system, plan),
+        Shape::Cpu => plan.words() as f64 + WORK_READ * values_read(plan.graph(), system) as f64,
+    })
+}
+
+/// What the kernels of a plan over all points cost on a GPU, in words from memory: each as much as memory, the second-level cache
+/// or the first-level caches take. A work-group fetches neighbours through the second-level cache once, or once for each
+/// row where rows are further apart than it is wide.
+fn through_caches(target: &Target, system: &System, plan: &Plan) -> f64 {
+    let offsets = system.offsets();
+    let [nx, ny, _] = system.grid.n.map(|n| n as i64);
+    let places = |o: &[i32; 3]| i64::from(o[0]) + nx * (i64::from(o[1]) + ny * i64::from(o[2]));
+    let all = || offsets.iter().map(places);
+    let span = all().max().unwrap_or(0) - all().min().unwrap_or(0);
+    let mut rows: Vec<[i32; 2]> = offsets.iter().map(|o| [o[1], o[2]]).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let fetched = (rows.len() as f64).min(1.0 + span as f64 / target.local as f64);
+    let graph = plan.graph();
+    let cost = |group: &Group| {
+        let mut near: Vec<Value> = Vec::new();
+        let mut first = group.writes.len() + group.reads.len();
+        for v in &group.nodes {
+            let read = graph.neighbours(&graph.node(*v).op);
+            first += offsets.len() * read.len();
+            near.extend(read);
+        }
+        near.sort_unstable();
+        near.dedup();
+        let words = (group.reads.len() + group.writes.len()) as f64;
+        let second = words + near.len() as f64 * (fetched - 1.0);
+        words.max(second / SECOND_LEVEL).max(first as f64 / FIRST_LEVEL)
+    };
+    plan.groups().iter().map(cost).sum()
+}
+
+/// How many times as fast as memory the caches of a GPU are: 7.7 and 24 TB/s beside 4.2 on an H200.
+const SECOND_LEVEL: f64 = 1.8;
+const FIRST_LEVEL: f64 = 5.7;
+
+/// Words that a value read in a tile weighs as much as, with the arithmetic that it goes into. A heat equation's steps on strips
+/// of an H200 take 0.10 to 0.14 with the factors of [`effort`].
+const TILE_READ: f64 = 0.09;
 
 /// The same of a value read from a core's caches, by count: two vectors of four values read in a cycle of each of two cores
 /// that share 45 GB/s, twice that for the arithmetic between. Not fitted to measurements.
@@ -494,6 +551,22 @@ fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, t
     }
 }
 
+/// What an operation costs on tiles of this size of a GPU, in that of the best: a barrier waits for more items of a larger
+/// group, serves more points where items have several, and values kept in registers leave room for fewer groups. Tiles that hand over
+/// borders choose between two places for each value. Fitted to all sizes of tiles of RK4, DOPRI5(4), Bogacki-Shampine and Euler on an H200.
+fn effort<T: Real>(target: &Target, plan: &Plan, system: &System, tile: &Tile) -> f64 {
+    match (target.shape, plan.variant()) {
+        (Shape::Cpu, _) => 1.0,
+        (Shape::Gpu, Variant::Grid) => 1.0 + tile.items as f64 / 1024.0,
+        (Shape::Gpu, variant) => {
+            let waiting = plan.groups().iter().map(|group| plan.waiting(group)).max().unwrap_or(0);
+            let kept = waiting * tile.points * system.fields().len() * size_of::<T>();
+            let borders = if variant == Variant::Overlapped { 1.0 } else { 1.3 };
+            borders * (1.0 + 0.2 / tile.points as f64) * (1.0 + kept as f64 / 700.0)
+        }
+    }
+}
+
 /// Kernels in the order in which they run.
 pub(crate) struct Schedule {
     pub(crate) plan: Plan,
@@ -535,7 +608,7 @@ impl Schedule {
 const LOCAL_BYTES: usize = 32 * 1024;
 
 /// Bytes of values that an item keeps at most for later links: registers.
-const KEPT_BYTES: usize = 512;
+const KEPT_BYTES: usize = 640;
 
 /// Most points of an item's arrays on a processor, and points up to which their bytes do not matter.
 const MOST_POINTS: usize = 16 * 1024;

@@ -1,8 +1,8 @@
-//! Transformations of graphs beside [`Graph::split`]: cloning and stage recovery.
+//! Transformations of graphs beside [`Graph::split`]: cloning, inlining and stage recovery.
 
 use std::collections::BTreeMap;
 
-use crate::graph::{Coefficient, Graph, Op, Value, renamed};
+use crate::graph::{Coefficient, Graph, Node, Op, Value, renamed};
 
 /// A multiple of h F as a linear combination of vectors, by vector and power of h.
 type Form = BTreeMap<(Value, u32), f64>;
@@ -28,14 +28,14 @@ impl Graph {
         let (mut original, mut copy) = (None, value);
         for (k, node) in self.nodes().iter().enumerate() {
             if k == value.0 {
-                let op = renamed(&node.op, &place);
-                original = stays.then(|| graph.place(node.label.clone(), op.clone(), node.since));
+                original = stays.then(|| graph.copy(node, &place));
                 let label = if stays { format!("{}*", node.label) } else { node.label.clone() };
-                copy = graph.place(label, op, link);
+                let op = renamed(&node.op, &place);
+                copy = graph.place(Node { label, op, since: link, inlined: false });
                 continue;
             }
             place[value.0] = original.filter(|_| !copies(k)).unwrap_or(copy);
-            place[k] = graph.place(node.label.clone(), renamed(&node.op, &place), node.since);
+            place[k] = graph.copy(node, &place);
         }
         place[value.0] = copy;
         graph.end_like(self, &place);
@@ -61,6 +61,25 @@ impl Graph {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Inlines linear combinations: each right-hand side that reads one of `values` computes it at every neighbour anew, from
+    /// what it is made of, and the combination moves into that right-hand side's link. It need not be stored for the
+    /// neighbours then, and what depends on nothing else needs no kernel. Each copy has the same bits, because it adds the
+    /// same terms in the same order. It pays where what it is made of is read there anyway, or is little.
+    ///
+    /// # Panics
+    /// When one of `values` is no linear combination.
+    pub fn inline(&self, values: &[Value]) -> Graph {
+        let mut graph = Graph::new(self.name());
+        let place: Vec<Value> = (0..self.nodes().len()).map(Value).collect();
+        for (k, node) in self.nodes().iter().enumerate() {
+            let inlined = values.contains(&Value(k));
+            assert!(!inlined || matches!(node.op, Op::Lc { .. }), "only linear combinations are inlined");
+            graph.place(Node { inlined: node.inlined || inlined, ..node.clone() });
+        }
+        graph.end_like(self, &place);
+        graph
     }
 
     /// Stage recovery: linear combinations read the stages, which are in memory for their neighbours anyway, in place of
@@ -107,7 +126,7 @@ impl Graph {
                 }
                 op => renamed(op, &place),
             };
-            place[k] = graph.place(node.label.clone(), op, node.since);
+            place[k] = graph.place(Node { op, ..node.clone() });
         }
         graph.end_like(self, &place);
         graph
