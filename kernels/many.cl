@@ -112,7 +112,7 @@ __kernel void mm_dense_cpu(ulong rows, ulong cols, ulong columns, REAL alpha, __
     }
 }
 
-#ifdef PANEL
+#if defined(PANEL) && !defined(TENSOR)
 
 // Rows of an item, so many apart.
 #define TILE 32
@@ -196,6 +196,125 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
         const size_t i = own + t * TILE;
         if (lane == 0 && i < rows) {
             STORE_SUMS(sum[t], i)
+        }
+    }
+}
+
+#endif
+
+#ifdef TENSOR
+
+// Warps that share their rows, each with other columns of A, and rows of a work-group.
+#define SHARING (LOCAL / 32 / ACROSS)
+#define GROUP_ROWS (16 * PER * ACROSS)
+// Columns of A that all of these take in a step, 16 each, and steps that a warp has under way.
+#define STEP (16 * SHARING)
+#define STEPS (PANEL / STEP)
+
+#define MULTIPLY_PANEL(sum, v, w)                                                                                      \
+    _Pragma("unroll") for (uint e = 0; e < STEPS; ++e) {                                                               \
+        _Pragma("unroll") for (uint s = 0; s < 4; ++s) {                                                               \
+            _Pragma("unroll") for (uint r = 0; r < PER; ++r) {                                                         \
+                _Pragma("unroll") for (uint q = 0; q < COLUMNS / 8; ++q) {                                             \
+                    MMA_16x8x4(sum[r][q], v[e][s][r], s % 2 ? w[e][q][s / 2].s1 : w[e][q][s / 2].s0);                  \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+// Dense, by columns, on tensor cores; rows and columns of A even. ACROSS warps of a work-group lie side by side, each with
+// PER tiles of 16 rows; the others share these rows. A goes from memory to the items that multiply it, once per COLUMNS
+// right-hand sides, each a multiple of 8; X is small, and in the caches. The rows of a tile are taken in an order in which an
+// item has two neighbours, the columns of a step in one in which it has four of X.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mm_dense_tensor(ulong rows, ulong cols, ulong columns, REAL alpha, __global const REAL *a, __global const REAL *x, REAL beta,
+                __global REAL *y)
+{
+    MMA_SPACE
+    __local double shared[GROUP_ROWS * COLUMNS] __attribute__((aligned(16)));
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % 32, warp = item / 32;
+    const uint part = warp / ACROSS, left = warp % ACROSS * (16 * PER);
+    const size_t above = get_group_id(0) * GROUP_ROWS;
+    const size_t first = get_global_id(1) * COLUMNS;
+    // The item's four columns of a step; the last column of X stands for those past the end.
+    const size_t j = 16 * part + lane % 4 * 4;
+    __global const double *own[PER], *of_x[COLUMNS / 8];
+    double4 sum[PER][COLUMNS / 8];
+#pragma unroll
+    for (uint r = 0; r < PER; ++r) {
+        own[r] = a + j * rows + min(above + left + 16 * r + lane / 4 * 2, (size_t)rows - 2);
+    }
+#pragma unroll
+    for (uint q = 0; q < COLUMNS / 8; ++q) {
+        of_x[q] = x + j + min(first + 8 * q + lane / 4, (size_t)columns - 1) * cols;
+#pragma unroll
+        for (uint r = 0; r < PER; ++r) {
+            sum[r][q] = (double4)0.0;
+        }
+    }
+    size_t from = 0;
+    for (; from + PANEL <= cols; from += PANEL) {
+        double2 v[STEPS][4][PER], w[STEPS][COLUMNS / 8][2];
+#pragma unroll
+        for (uint e = 0; e < STEPS; ++e) {
+#pragma unroll
+            for (uint s = 0; s < 4; ++s) {
+#pragma unroll
+                for (uint r = 0; r < PER; ++r) {
+                    v[e][s][r] = *(__global const double2 *)(own[r] + (from + STEP * e + s) * rows);
+                }
+            }
+#pragma unroll
+            for (uint q = 0; q < COLUMNS / 8; ++q) {
+                w[e][q][0] = *(__global const double2 *)(of_x[q] + from + STEP * e);
+                w[e][q][1] = *(__global const double2 *)(of_x[q] + from + STEP * e + 2);
+            }
+        }
+        MULTIPLY_PANEL(sum, v, w)
+    }
+    // What is left, with zeros past the end.
+    for (; from < cols; from += PANEL) {
+        double2 v[STEPS][4][PER], w[STEPS][COLUMNS / 8][2];
+        for (uint e = 0; e < STEPS; ++e) {
+            for (uint s = 0; s < 4; ++s) {
+                const bool there = from + STEP * e + j + s < cols;
+                for (uint r = 0; r < PER; ++r) {
+                    v[e][s][r] = there ? *(__global const double2 *)(own[r] + (from + STEP * e + s) * rows) : (double2)0.0;
+                }
+                for (uint q = 0; q < COLUMNS / 8; ++q) {
+                    const double of_column = there ? of_x[q][from + STEP * e + s] : 0.0;
+                    if (s % 2 == 0) {
+                        w[e][q][s / 2].s0 = of_column;
+                    } else {
+                        w[e][q][s / 2].s1 = of_column;
+                    }
+                }
+            }
+        }
+        MULTIPLY_PANEL(sum, v, w)
+    }
+    // The warps that share rows add their sums one after the other.
+    for (uint turn = 0; turn < SHARING; ++turn) {
+        if (part == turn) {
+#pragma unroll
+            for (uint r = 0; r < PER; ++r) {
+#pragma unroll
+                for (uint q = 0; q < COLUMNS / 8; ++q) {
+                    __local double2 *at = (__local double2 *)(shared + (8 * q + lane % 4 * 2) * GROUP_ROWS + left + 16 * r + lane / 4 * 2);
+                    const double2 even = (double2)(sum[r][q].s0, sum[r][q].s2);
+                    const double2 odd = (double2)(sum[r][q].s1, sum[r][q].s3);
+                    at[0] = turn > 0 ? at[0] + even : even;
+                    at[GROUP_ROWS / 2] = turn > 0 ? at[GROUP_ROWS / 2] + odd : odd;
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    for (uint k = item; k < GROUP_ROWS * COLUMNS; k += LOCAL) {
+        const size_t i = above + k % GROUP_ROWS, q = first + k / GROUP_ROWS;
+        if (i < rows && q < columns) {
+            y[q * rows + i] = combine_product(alpha, shared[k], beta, y + q * rows + i);
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use crate::runtime::kernel::File;
 use crate::runtime::{Kernel, Launch, Range, Shape, files};
-use crate::tune::{BlockShape, GATHERED_BYTES, Op, RowProduct};
-use crate::{Context, DeviceInfo, Real};
+use crate::tune::{BlockShape, Choice, GATHERED_BYTES, Op, RowProduct, class};
+use crate::{Context, DeviceInfo, Precision, Real};
 
 /// The launch parameters of an operation on `n` elements.
 pub(super) fn numbers<T: Real>(context: &Context, op: Op, n: usize) -> [usize; 6] {
@@ -144,8 +144,9 @@ impl Many {
         Many::new::<T>(context, op, rows, 1, "mm_band", unrolled(context, &("DIAGONALS", width as u64)))
     }
 
-    /// With a dense matrix of `entries` entries and so many right-hand sides.
-    fn dense<T: Real>(context: &Context, entries: usize, right: usize) -> Many {
+    /// With a dense matrix and so many right-hand sides.
+    fn dense<T: Real>(context: &Context, rows: usize, cols: usize, right: usize) -> Many {
+        let entries = rows * cols;
         if context.shape() == Shape::Cpu {
             return Many::new::<T>(context, Op::MmDenseCpu, entries, 1, "mm_dense_cpu", &[]);
         }
@@ -154,10 +155,34 @@ impl Many {
             5..=8 => Op::MmDense8,
             _ => Op::MmDense16,
         };
-        let [local, panel, per, columns, ..] = numbers::<T>(context, op, entries);
+        let choice = context.choice(op, T::PRECISION, entries);
+        // Tensor cores take two neighbours at a time.
+        let pairs = rows >= 2 && rows.is_multiple_of(2) && cols.is_multiple_of(2);
+        match choice {
+            [.., tensor, _] if tensor > 0 && pairs => Many::tensor(choice, T::PRECISION, context.device().tensor_f64),
+            [.., tensor, _] if tensor > 0 => {
+                let plain = (op.describe().default)(context.device(), T::PRECISION, class(entries));
+                Many::panels(plain, T::PRECISION)
+            }
+            _ => Many::panels(choice, T::PRECISION),
+        }
+    }
+
+    /// By panels of a dense matrix.
+    fn panels([local, panel, per, columns, ..]: Choice, precision: Precision) -> Many {
         let defines = [("LOCAL", local), ("PANEL", panel), ("PER", per), ("COLUMNS", columns)];
-        let kernel = Kernel::new(&files::MANY, "mm_dense_gpu", T::PRECISION);
-        Many { kernel: kernel.with(&defines.map(|(n, v)| (n, v as u64))), local, rows: PANEL_ROWS * per, columns }
+        let kernel = Kernel::new(&files::MANY, "mm_dense_gpu", precision).with(&defines.map(|(n, v)| (n, v.into())));
+        let [local, per, columns] = [local, per, columns].map(|number| number as usize);
+        Many { kernel, local, rows: PANEL_ROWS * per, columns }
+    }
+
+    /// By tensor cores of this compute capability; 0 is for tests, on any device.
+    pub(crate) fn tensor([local, panel, per, columns, across, _]: Choice, precision: Precision, capability: u32) -> Many {
+        let shape = [("LOCAL", local), ("PANEL", panel), ("PER", per), ("COLUMNS", columns), ("ACROSS", across)];
+        let kernel = Kernel::new(&files::MANY, "mm_dense_tensor", precision);
+        let kernel = kernel.with(&shape.map(|(n, v)| (n, v.into()))).with(&[("TENSOR", capability.into())]);
+        let [local, per, columns, across] = [local, per, columns, across].map(|number| number as usize);
+        Many { kernel, local, rows: 16 * per * across, columns }
     }
 }
 
@@ -218,7 +243,7 @@ pub(crate) struct DenseProducts {
 impl DenseProducts {
     pub(super) fn new<T: Real>(context: &Context, rows: usize, cols: usize) -> DenseProducts {
         let n = rows * cols;
-        let many = [4, 8, 16].map(|right| Many::dense::<T>(context, n, right));
+        let many = [4, 8, 16].map(|right| Many::dense::<T>(context, rows, cols, right));
         let kernel = |name| Kernel::new(&files::DENSE, name, T::PRECISION);
         if context.shape() == Shape::Cpu {
             // Few chunks: their parts of a column are read in one go.

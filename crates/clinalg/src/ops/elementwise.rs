@@ -39,7 +39,7 @@ pub(crate) static TUNING_CPU: Operation = Operation {
 
 fn needs(&[local, width, items, ..]: &Choice, _: Precision) -> Option<Needs> {
     let sound = local > 0 && [1, 2, 4].contains(&width) && (1..=64).contains(&items);
-    sound.then_some(Needs { group: local as usize, local_bytes: 0 })
+    sound.then_some(Needs { group: local as usize, local_bytes: 0, tensor: false })
 }
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {

@@ -609,4 +609,34 @@ mod tests {
             }
         }
     }
+
+    /// The kernel for tensor cores, these by local memory.
+    #[test]
+    fn products_on_tensor_cores_fit_every_shape() {
+        let Ok(devices) = devices() else { return eprintln!("skipped: no device") };
+        let context = Context::new(&devices[0], &ContextOptions::default()).unwrap();
+        if context.require::<f64>().is_err() {
+            return eprintln!("skipped: no double precision");
+        }
+        for (rows, cols, right) in [(2, 2, 1), (130, 150, 8), (64, 256, 5), (66, 1002, 16), (300, 64, 19), (4, 0, 3)] {
+            let [a, x, old] = [(rows * cols, 1), (cols * right, 2), (rows * right, 3)].map(|(n, s)| whole_numbers(n, s));
+            let mut want = old.clone();
+            for (q, want) in want.chunks_mut(rows).enumerate() {
+                crate::reference::dense::mv(2.0, &a, rows, cols, &x[q * cols..(q + 1) * cols], 3.0, want);
+            }
+            let a = Dense::from_column_major(&context, rows, cols, &a).unwrap();
+            let x = Dense::from_column_major(&context, cols, right, &x).unwrap();
+            for choice in [[128, 32, 1, 8, 2, 0], [256, 256, 2, 8, 1, 0], [256, 64, 2, 16, 2, 0], [64, 64, 4, 8, 1, 0]] {
+                let launch = ManyLaunch::tensor(choice, f64::PRECISION, 0);
+                let matrix = [2.0.arg().0, a.values().arg()];
+                let mut y = Dense::from_column_major(&context, rows, right, &old).unwrap();
+                launch_many(&a, &launch, (&x, 3.0, &mut y), &matrix).unwrap();
+                assert_eq!(y.to_column_major().unwrap(), want, "{rows} x {cols}, {right} right-hand sides, {choice:?}");
+                let mut y = Dense::from_column_major(&context, rows, right, &vec![f64::NAN; old.len()]).unwrap();
+                launch_many(&a, &launch, (&x, 0.0, &mut y), &matrix).unwrap();
+                let twice: Vec<f64> = want.iter().zip(&old).map(|(want, old)| want - 3.0 * old).collect();
+                assert_eq!(y.to_column_major().unwrap(), twice, "{rows} x {cols}, {right}, {choice:?}, Y not read");
+            }
+        }
+    }
 }

@@ -245,13 +245,17 @@ pub(crate) struct Needs {
     pub(crate) group: usize,
     /// Bytes of local memory of a work-group.
     pub(crate) local_bytes: usize,
+    /// Whether it takes tensor cores in double precision.
+    pub(crate) tensor: bool,
 }
 
 impl Operation {
     /// Whether the device can run the operation with this choice.
     pub(crate) fn fits(&self, device: &DeviceInfo, precision: Precision, choice: &Choice) -> bool {
         (self.needs)(choice, precision).is_some_and(|needs| {
-            (1..=device.max_work_group).contains(&needs.group) && needs.local_bytes as u64 <= device.local_mem
+            (1..=device.max_work_group).contains(&needs.group)
+                && needs.local_bytes as u64 <= device.local_mem
+                && (device.tensor_f64 > 0 || !needs.tensor)
         })
     }
 
@@ -274,7 +278,7 @@ pub(crate) struct Trial {
 pub(crate) const CHUNKS: &[(&str, &str)] = &[("chunks", "parts of the work per compute unit")];
 
 pub(crate) fn chunks_needs(&[chunks, ..]: &Choice, _: Precision) -> Option<Needs> {
-    (1..=1024).contains(&chunks).then_some(Needs { group: 1, local_bytes: 0 })
+    (1..=1024).contains(&chunks).then_some(Needs { group: 1, local_bytes: 0, tensor: false })
 }
 
 /// As many as [`Context::chunks`] has.

@@ -334,7 +334,7 @@ mod tests {
         shape: Shape::Gpu,
         parameters: &[("local", ""), ("width", ""), ("items", "")],
         per_item: |_| 1,
-        needs: |_, _| Some(Needs { group: 1, local_bytes: 0 }),
+        needs: |_, _| Some(Needs { group: 1, local_bytes: 0, tensor: false }),
         default: |_, _, _| [64, 1, 1, 0, 0, 0],
         candidates: |_, _| [64, 1, 2, 3, 32].map(|local| [local, 1, 1, 0, 0, 0]).into(),
         largest: 27,

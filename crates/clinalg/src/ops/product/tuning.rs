@@ -286,7 +286,7 @@ fn pairs(locals: &[u32], others: &[u32]) -> Vec<Choice> {
 /// What groups of a power of two of items ask for that have so many numbers of local memory per item, if `sound`.
 fn groups(local: u32, numbers: u32, precision: Precision, sound: bool) -> Option<Needs> {
     let bytes = local as usize * numbers as usize * precision.bytes();
-    (sound && local.is_power_of_two()).then_some(Needs { group: local as usize, local_bytes: bytes })
+    (sound && local.is_power_of_two()).then_some(Needs { group: local as usize, local_bytes: bytes, tensor: false })
 }
 
 /// Rows by one item each.
@@ -400,16 +400,20 @@ const MANY: Operation = Operation {
 const MANY_CPU: Operation = Operation { shape: Shape::Cpu, ..MANY };
 
 /// Panels of a dense matrix with several right-hand sides (NVIDIA H200, f64, 8192: 0.98, 0.70 and 0.49 times the rate of cuBLAS
-/// with 4, 8 and 16).
+/// with 4, 8 and 16 without tensor cores).
 const PANELS: Operation = Operation {
     parameters: &[
         LOCAL,
         ("panel", "columns of the matrix whose part of the right-hand sides is in local memory, a power of two"),
-        ("rows", "rows of an item"),
-        ("columns", "right-hand sides of an item, even"),
+        ("rows", "rows of an item; with tensor cores tiles of 16 rows of a warp"),
+        ("columns", "right-hand sides of an item, even; with tensor cores of a work-group, a multiple of 8"),
+        ("tensor", "warps side by side that take tensor cores for double precision, 0 for none"),
     ],
     per_item: |&[_, _, rows, columns, ..]| rows * columns,
-    needs: |&[local, panel, rows, columns, ..], precision| {
+    needs: |&[local, panel, rows, columns, tensor, ..], precision| {
+        if tensor > 0 {
+            return on_tensor_cores([local, panel, rows, columns, tensor], precision);
+        }
         let depth = panel.saturating_mul(PANEL_ROWS as u32) / local.max(1);
         let sound = local >= PANEL_ROWS as u32
             && panel.is_power_of_two()
@@ -424,11 +428,46 @@ const PANELS: Operation = Operation {
     candidates: |_, _| {
         let shapes = [(512, 128), (512, 64), (256, 64), (256, 32), (256, 128), (128, 64), (128, 32), (64, 32)];
         let items = shapes.into_iter().flat_map(|(local, panel)| [1, 2].map(|rows| (local, panel, rows)));
-        items.flat_map(|(local, panel, rows)| [4, 8].map(|columns| [local, panel, rows, columns, 0, 0])).collect()
+        let plain = items.flat_map(|(local, panel, rows)| [4, 8].map(|columns| [local, panel, rows, columns, 0, 0]));
+        plain.chain(TENSOR_SHAPES.iter().flat_map(|&[local, panel, rows, tensor]| {
+            [8, 16].map(|columns| [local, panel, rows, columns, tensor, 0])
+        }))
+        .collect()
     },
     largest: 24,
     ..ROWS
 };
+
+/// Work-groups on tensor cores: items, columns of a panel, tiles of a warp, warps side by side.
+const TENSOR_SHAPES: [[u32; 4]; 8] = [
+    [256, 64, 2, 2],
+    [512, 128, 2, 2],
+    [512, 64, 1, 4],
+    [512, 128, 1, 4],
+    [256, 128, 2, 1],
+    [512, 128, 1, 2],
+    [256, 32, 2, 4],
+    [512, 64, 2, 4],
+];
+
+/// What `mm_dense_tensor` in `many.cl` asks for.
+fn on_tensor_cores([local, panel, rows, columns, tensor]: [u32; 5], precision: Precision) -> Option<Needs> {
+    let warps = local / 32;
+    let sound = precision == Precision::F64
+        && local.is_power_of_two()
+        && tensor.is_power_of_two()
+        && tensor <= warps
+        && (1..=4).contains(&rows)
+        && (columns == 8 || columns == 16);
+    // A panel has one, two or four steps of 16 columns for each warp that shares rows.
+    let steps = |step: u32| panel == step || panel == 2 * step || panel == 4 * step;
+    let sound = sound && steps(16 * (warps / tensor));
+    sound.then(|| Needs {
+        group: local as usize,
+        local_bytes: (16 * rows * tensor * columns) as usize * precision.bytes(),
+        tensor: true,
+    })
+}
 
 fn panel(device: &DeviceInfo, precision: Precision, wanted: usize, rows: u32, columns: u32) -> Choice {
     let wanted = if device.max_work_group >= wanted { wanted } else { 256 };
@@ -564,7 +603,7 @@ pub(crate) static TUNING_DOT: Operation = Operation {
     per_item: |&[_, rows, ..]| rows,
     needs: |&[local, rows, ..], precision| {
         let sound = local.is_power_of_two() && (1..=64).contains(&rows);
-        sound.then_some(Needs { group: local as usize, local_bytes: local as usize * precision.bytes() })
+        sound.then_some(Needs { group: local as usize, local_bytes: local as usize * precision.bytes(), tensor: false })
     },
     // Few rows: work-groups for all units. Many: longer work-groups, of which the last round wastes less.
     default: |device, precision, class| {
