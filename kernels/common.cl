@@ -5,7 +5,8 @@
 //   AHEAD      only for processors whose compiler takes the hint: how many elements ahead to fetch memory
 //   WIDTH      1, 2 or 4: neighbouring elements that an item of a GPU reads at once; 1 where it is missing
 //   LOCAL      items of a work-group in kernels that share local memory; a power of two
-//   TENSOR     only for NVIDIA's GPUs that multiply small matrices of doubles: ten times the compute capability, 80 or more
+//   TENSOR     only for NVIDIA's GPUs that multiply small matrices of doubles: ten times the compute capability, 80 or more;
+//              0 for tests of such kernels on other devices
 // Files are compiled once per precision; OpenCL C 1.2 is the floor.
 
 #if REAL_BITS == 64
@@ -155,7 +156,7 @@ inline REAL2 finish_row(size_t i, REAL alpha, REAL sum, REAL beta, __global REAL
 #define LEAVE_DOTS(row)
 #endif
 
-#if defined(TENSOR) && REAL_BITS == 64
+#if defined(TENSOR) && TENSOR >= 80 && REAL_BITS == 64
 // Products of small matrices by the 32 items of a warp together, d += a b, as the instructions `mma` of NVIDIA's PTX give them to
 // items. With g = lane / 4 and t = lane % 4, a value of a belongs to row g (s1: row g + 8) and column t, its i-th to column t + 4 i;
 // of b to row t, its i-th to row t + 4 i, and column g; of d to row g and columns 2 t and 2 t + 1 (s2, s3: row g + 8).

@@ -202,7 +202,41 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
 
 #endif
 
-#ifdef TENSOR
+#if defined(TENSOR) && REAL_BITS == 64
+
+// The product of small matrices of common.cl, 16 x 4 and 4 x 8, where every item of a work-group comes.
+#if TENSOR >= 90
+#define MMA_SPACE
+#define MULTIPLY_TILE(d, a, b) mma_16x8x4(&(d), a, b)
+#elif TENSOR >= 80
+#define MMA_SPACE
+#define MULTIPLY_TILE(d, a, b) multiply_halves(&(d), a, b)
+inline void multiply_halves(double4 *d, double2 a, double b)
+{
+    double2 upper = d->lo, lower = d->hi;
+    mma_8x8x4(&upper, a.s0, b);
+    mma_8x8x4(&lower, a.s1, b);
+    *d = (double4)(upper, lower);
+}
+#else
+// By local memory.
+#define MMA_SPACE __local double mma_a[2 * LOCAL], mma_b[LOCAL];
+#define MULTIPLY_TILE(d, a, b)                                                                                         \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    mma_a[64 * warp + lane] = (a).s0;                                                                                  \
+    mma_a[64 * warp + 32 + lane] = (a).s1;                                                                             \
+    mma_b[32 * warp + lane] = (b);                                                                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    multiply_shared(&(d), mma_a + 64 * warp, mma_b + 32 * warp, lane)
+inline void multiply_shared(double4 *d, __local const double *a, __local const double *b, uint lane)
+{
+    const uint row = lane / 4 * 4, column = lane % 4 * 8;
+    for (uint k = 0; k < 4; ++k) {
+        const double2 of_b = (double2)(b[column + k], b[column + 4 + k]);
+        *d += (double4)(a[row + k] * of_b, a[32 + row + k] * of_b);
+    }
+}
+#endif
 
 // Warps that share their rows, each with other columns of A, and rows of a work-group.
 #define SHARING (LOCAL / 32 / ACROSS)
@@ -216,7 +250,7 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
         _Pragma("unroll") for (uint s = 0; s < 4; ++s) {                                                               \
             _Pragma("unroll") for (uint r = 0; r < PER; ++r) {                                                         \
                 _Pragma("unroll") for (uint q = 0; q < COLUMNS / 8; ++q) {                                             \
-                    MMA_16x8x4(sum[r][q], v[e][s][r], s % 2 ? w[e][q][s / 2].s1 : w[e][q][s / 2].s0);                  \
+                    MULTIPLY_TILE(sum[r][q], v[e][s][r], s % 2 ? w[e][q][s / 2].s1 : w[e][q][s / 2].s0);               \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \

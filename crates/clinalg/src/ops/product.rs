@@ -566,7 +566,7 @@ impl<T: Real> Transposed<T> for Dense<T> {
 mod tests {
     use super::*;
     use crate::ContextOptions;
-    use crate::runtime::devices;
+    use crate::runtime::{Element, devices};
     use crate::tune::whole_numbers;
 
     /// The products with a pattern and their dot products, in few parts of several turns and in many.
@@ -628,7 +628,7 @@ mod tests {
             let x = Dense::from_column_major(&context, cols, right, &x).unwrap();
             for choice in [[128, 32, 1, 8, 2, 0], [256, 256, 2, 8, 1, 0], [256, 64, 2, 16, 2, 0], [64, 64, 4, 8, 1, 0]] {
                 let launch = ManyLaunch::tensor(choice, f64::PRECISION, 0);
-                let matrix = [2.0.arg().0, a.values().arg()];
+                let matrix = [2.0_f64.arg().0, a.values().arg()];
                 let mut y = Dense::from_column_major(&context, rows, right, &old).unwrap();
                 launch_many(&a, &launch, (&x, 3.0, &mut y), &matrix).unwrap();
                 assert_eq!(y.to_column_major().unwrap(), want, "{rows} x {cols}, {right} right-hand sides, {choice:?}");

@@ -483,6 +483,8 @@ const PARTS: Operation = Operation {
     needs: chunks_needs,
     default: tune::chunks_default,
     candidates: tune::chunks_candidates,
+    // Past any cache of a processor, and soon built.
+    largest: 20,
     ..ROWS
 };
 
@@ -544,7 +546,7 @@ pub(crate) static MV_STENCIL_CPU: Operation =
     product!(MvStencilCpu, "mv_stencil_cpu", constant, PARTS, "the same on a processor");
 pub(crate) static MV_BAND: Operation = product!(MvBand, "mv_band", band, BAND_ROWS, "y = A x with a band matrix");
 pub(crate) static MV_BAND_CPU: Operation =
-    product!(MvBandCpu, "mv_band_cpu", band, BAND_PARTS, "the same on a processor");
+    product!(MvBandCpu, "mv_band_cpu", band, PARTS, "the same on a processor");
 pub(crate) static MV_DENSE: Operation = product!(MvDense, "mv_dense", full, DENSE, "y = A x with a dense matrix");
 pub(crate) static MV_DENSE_CPU: Operation =
     product!(MvDenseCpu, "mv_dense_cpu", full, DENSE_PARTS, "the same on a processor");
@@ -580,7 +582,7 @@ const DENSE_PARTS: Operation = Operation { default: |_, _, _| [1, 512, 0, 0, 0, 
 
 const BAND_ROWS: Operation = Operation { largest: 20, ..ROWS };
 
-const BAND_PARTS: Operation = Operation { largest: 20, ..PARTS };
+
 
 const DENSE_COLUMNS: Operation = Operation { largest: 24, ..PARTS };
 
