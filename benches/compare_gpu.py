@@ -490,6 +490,30 @@ class Bench:
                 del others
             self.clinalg.release(handle)
 
+    def upload(self):
+        """10^8 entries to the device, beside plain copies of the three arrays with 32-bit numbers; both wait for the end."""
+        cp, rows = self.cupy, 1 << 12 if self.options.quick else 6_250_000
+        matrix = from_lengths(cp.full(rows, 16), 7)
+        entries = int(matrix.values.size)
+        arrays = [matrix.offsets.astype("int32"), matrix.columns.astype("int32"), matrix.values]
+        samples = {"clinalg": [], "copies": []}
+        for _ in range(3):
+            handle, seconds = self.clinalg.csr(matrix)
+            start = time.perf_counter()
+            self.clinalg.finish()
+            samples["clinalg"].append(seconds + time.perf_counter() - start)
+            explanation = self.clinalg.explain(handle)
+            self.clinalg.release(handle)
+            start = time.perf_counter()
+            copies = [cp.asarray(array) for array in arrays]
+            self.wait()
+            samples["copies"].append(time.perf_counter() - start)
+            del copies
+        moved = 12 * entries + 4 * rows
+        self.results.append({"operation": f"upload {entries} entries", "bytes": moved, "error": 0.0, "samples": samples, "explanation": explanation})
+        self.print(self.results[-1])
+        print(f"  {explanation}", flush=True)
+
     def compare(self, operation, bytes_moved, ours, peers, result, reference):
         """Records the operation; `result` is the handle of ours and `reference` the array of the last peer's."""
         ours()
@@ -532,7 +556,7 @@ def main():
     parser.add_argument("--library", default=ROOT / "target/release/libclinalg.so", help="the C library")
     parser.add_argument("--program", default=ROOT / "target/release/clinalg", help="the program")
     parser.add_argument("--device", default="NVIDIA", help="the OpenCL device, by index or part of its name")
-    parser.add_argument("--parts", default="vectors,dense,sparse,many,program", type=lambda text: text.split(","), help="what to measure")
+    parser.add_argument("--parts", default="vectors,dense,sparse,many,upload,program", type=lambda text: text.split(","), help="what to measure")
     parser.add_argument("--matrices", default=[""], type=lambda text: text.split(","), help="only sparse matrices whose names contain one of these")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "benches/results", help="folder for the raw result")
     parser.add_argument("--quick", action="store_true", help="small and short; writes nothing")

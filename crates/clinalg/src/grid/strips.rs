@@ -121,7 +121,11 @@ fn needs(&[local, rows, groups, ahead, ..]: &Choice, precision: Precision, shown
         && (2..=1 << 16).contains(&rows)
         && (1..=1024).contains(&groups)
         && (1..=8).contains(&ahead);
-    sound.then_some(Needs { group: local as usize, local_bytes: 2 * shown * (local as usize + 2) * precision.bytes(), tensor: false })
+    sound.then_some(Needs {
+        group: local as usize,
+        local_bytes: 2 * shown * (local as usize + 2) * precision.bytes(),
+        tensor: false,
+    })
 }
 
 /// Numbers from an NVIDIA H200, where the registers of the kernels leave room for so many groups.

@@ -177,7 +177,11 @@ impl Many {
     }
 
     /// By tensor cores of this compute capability; 0 is for tests, on any device.
-    pub(crate) fn tensor([local, panel, per, columns, across, _]: Choice, precision: Precision, capability: u32) -> Many {
+    pub(crate) fn tensor(
+        [local, panel, per, columns, across, _]: Choice,
+        precision: Precision,
+        capability: u32,
+    ) -> Many {
         let shape = [("LOCAL", local), ("PANEL", panel), ("PER", per), ("COLUMNS", columns), ("ACROSS", across)];
         let kernel = Kernel::new(&files::MANY, "mm_dense_tensor", precision);
         let kernel = kernel.with(&shape.map(|(n, v)| (n, v.into()))).with(&[("TENSOR", capability.into())]);

@@ -619,14 +619,16 @@ mod tests {
             return eprintln!("skipped: no double precision");
         }
         for (rows, cols, right) in [(2, 2, 1), (130, 150, 8), (64, 256, 5), (66, 1002, 16), (300, 64, 19), (4, 0, 3)] {
-            let [a, x, old] = [(rows * cols, 1), (cols * right, 2), (rows * right, 3)].map(|(n, s)| whole_numbers(n, s));
+            let [a, x, old] =
+                [(rows * cols, 1), (cols * right, 2), (rows * right, 3)].map(|(n, s)| whole_numbers(n, s));
             let mut want = old.clone();
             for (q, want) in want.chunks_mut(rows).enumerate() {
                 crate::reference::dense::mv(2.0, &a, rows, cols, &x[q * cols..(q + 1) * cols], 3.0, want);
             }
             let a = Dense::from_column_major(&context, rows, cols, &a).unwrap();
             let x = Dense::from_column_major(&context, cols, right, &x).unwrap();
-            for choice in [[128, 32, 1, 8, 2, 0], [256, 256, 2, 8, 1, 0], [256, 64, 2, 16, 2, 0], [64, 64, 4, 8, 1, 0]] {
+            for choice in [[128, 32, 1, 8, 2, 0], [256, 256, 2, 8, 1, 0], [256, 64, 2, 16, 2, 0], [64, 64, 4, 8, 1, 0]]
+            {
                 let launch = ManyLaunch::tensor(choice, f64::PRECISION, 0);
                 let matrix = [2.0_f64.arg().0, a.values().arg()];
                 let mut y = Dense::from_column_major(&context, rows, right, &old).unwrap();

@@ -50,7 +50,11 @@ const SUMS: usize = 2;
 
 fn needs(&[local, width, unroll, groups, ..]: &Choice, precision: Precision) -> Option<Needs> {
     let sound = local.is_power_of_two() && [1, 2, 4].contains(&width) && (1..=16).contains(&unroll) && groups > 0;
-    sound.then_some(Needs { group: local as usize, local_bytes: SUMS * local as usize * precision.bytes(), tensor: false })
+    sound.then_some(Needs {
+        group: local as usize,
+        local_bytes: SUMS * local as usize * precision.bytes(),
+        tensor: false,
+    })
 }
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {

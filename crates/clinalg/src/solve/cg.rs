@@ -345,7 +345,11 @@ pub(crate) static TUNING: Operation = Operation {
 
 fn needs(&[local, width, groups, spread, ..]: &Choice, precision: Precision) -> Option<Needs> {
     let sound = local.is_power_of_two() && [1, 2, 4].contains(&width) && groups > 0 && spread > 0;
-    sound.then_some(Needs { group: local as usize, local_bytes: SUMS * local as usize * precision.bytes(), tensor: false })
+    sound.then_some(Needs {
+        group: local as usize,
+        local_bytes: SUMS * local as usize * precision.bytes(),
+        tensor: false,
+    })
 }
 
 fn candidates(_: &DeviceInfo, _: Precision) -> Vec<Choice> {

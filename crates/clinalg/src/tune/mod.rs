@@ -568,7 +568,7 @@ mod tests {
     }
 
     pub(super) fn h200() -> DeviceInfo {
-        device("NVIDIA CUDA", "NVIDIA H200", 1024, 48 << 10)
+        DeviceInfo { tensor_f64: 90, ..device("NVIDIA CUDA", "NVIDIA H200", 1024, 48 << 10) }
     }
 
     const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F64];
@@ -707,6 +707,8 @@ mod tests {
             (Op::MmDense, [128, 2, 1, 4, 0, 0]),
             (Op::MmDense8, [128, 64, 1, 3, 0, 0]),
             (Op::MmDense16, [256, 64, 2, 16, 0, 0]),
+            // The device has no tensor cores.
+            (Op::MmDense16, [256, 64, 2, 16, 2, 0]),
         ];
         let (defaults, _) = Choices::with(&device, None);
         for (op, choice) in bad {
@@ -717,6 +719,30 @@ mod tests {
             assert!(warnings.len() == 1 && warnings[0].contains("cannot do"), "{name} {choice:?}: {warnings:?}");
             assert_eq!(choices.get(op, Precision::F64, 1000), defaults.get(op, Precision::F64, 1000), "{name}");
         }
+    }
+
+    #[test]
+    fn tensor_cores_are_for_sound_shapes_in_double_precision() {
+        let device = h200();
+        let fits = |precision, choice: &[u32; 5]| {
+            let &[local, panel, rows, columns, tensor] = choice;
+            Op::MmDense16.describe().fits(&device, precision, &[local, panel, rows, columns, tensor, 0])
+        };
+        for good in [[256, 64, 2, 16, 2], [512, 128, 1, 8, 4], [32, 16, 4, 8, 1]] {
+            assert!(fits(Precision::F64, &good) && !fits(Precision::F32, &good), "{good:?}");
+        }
+        // More warps than there are, not a power of two, not whole steps, no tiles, five, other right-hand sides.
+        let bad =
+            [[64, 16, 2, 16, 4], [256, 64, 2, 16, 3], [256, 48, 2, 16, 2], [256, 64, 0, 16, 2], [256, 64, 5, 16, 2]];
+        for bad in bad.into_iter().chain([[256, 64, 2, 4, 2], [256, 64, 2, 24, 2], [0, 64, 2, 16, 2]]) {
+            assert!(!fits(Precision::F64, &bad), "{bad:?}");
+        }
+        let candidates = (Op::MmDense16.describe().candidates)(&device, Precision::F64);
+        let (without, with): (Vec<Choice>, Vec<Choice>) = candidates.into_iter().partition(|choice| choice[4] == 0);
+        assert!(
+            !without.is_empty()
+                && with.iter().all(|choice| Op::MmDense16.describe().fits(&device, Precision::F64, choice))
+        );
     }
 
     #[test]

@@ -429,10 +429,11 @@ const PANELS: Operation = Operation {
         let shapes = [(512, 128), (512, 64), (256, 64), (256, 32), (256, 128), (128, 64), (128, 32), (64, 32)];
         let items = shapes.into_iter().flat_map(|(local, panel)| [1, 2].map(|rows| (local, panel, rows)));
         let plain = items.flat_map(|(local, panel, rows)| [4, 8].map(|columns| [local, panel, rows, columns, 0, 0]));
-        plain.chain(TENSOR_SHAPES.iter().flat_map(|&[local, panel, rows, tensor]| {
-            [8, 16].map(|columns| [local, panel, rows, columns, tensor, 0])
-        }))
-        .collect()
+        plain
+            .chain(TENSOR_SHAPES.iter().flat_map(|&[local, panel, rows, tensor]| {
+                [8, 16].map(|columns| [local, panel, rows, columns, tensor, 0])
+            }))
+            .collect()
     },
     largest: 24,
     ..ROWS
@@ -545,8 +546,7 @@ pub(crate) static MV_STENCIL: Operation =
 pub(crate) static MV_STENCIL_CPU: Operation =
     product!(MvStencilCpu, "mv_stencil_cpu", constant, PARTS, "the same on a processor");
 pub(crate) static MV_BAND: Operation = product!(MvBand, "mv_band", band, BAND_ROWS, "y = A x with a band matrix");
-pub(crate) static MV_BAND_CPU: Operation =
-    product!(MvBandCpu, "mv_band_cpu", band, PARTS, "the same on a processor");
+pub(crate) static MV_BAND_CPU: Operation = product!(MvBandCpu, "mv_band_cpu", band, PARTS, "the same on a processor");
 pub(crate) static MV_DENSE: Operation = product!(MvDense, "mv_dense", full, DENSE, "y = A x with a dense matrix");
 pub(crate) static MV_DENSE_CPU: Operation =
     product!(MvDenseCpu, "mv_dense_cpu", full, DENSE_PARTS, "the same on a processor");
@@ -581,8 +581,6 @@ pub(crate) static MM_DENSE_CPU: Operation =
 const DENSE_PARTS: Operation = Operation { default: |_, _, _| [1, 512, 0, 0, 0, 0], largest: 24, ..PARTS_AHEAD };
 
 const BAND_ROWS: Operation = Operation { largest: 20, ..ROWS };
-
-
 
 const DENSE_COLUMNS: Operation = Operation { largest: 24, ..PARTS };
 
