@@ -1,6 +1,6 @@
 function tests = test_algebra()
 tests = {@products, @products_into_an_output, @multiply_add, @vector_operations, @outputs_may_be_inputs, ...
-  @operations_on_matrices, @reductions, @norms_of_extreme_values, @shapes_must_fit, @precisions_must_fit, ...
+  @operations_on_matrices, @formats, @reductions, @norms_of_extreme_values, @shapes_must_fit, @precisions_must_fit, ...
   @results_repeat};
 end
 
@@ -142,6 +142,37 @@ check(isequal(full(MexHandleMatrix(gpu, MexAxpby(gpu, 2, b, -1, b))), B));
 check(MexSum(gpu, b) == sum(B(:)));
 check_error('clinalg:argument:shape', '`b`', @() MexVectorPlusVector(gpu, s, MexSparseMatrix(gpu, speye(30, 40))));
 check_error('clinalg:argument:shape', '`b`', @() MexVectorPlusVector(gpu, a, b));
+end
+
+function formats()
+% What an upload finds, in words; other formats by force; the matrix stays as it is.
+gpu = MexInitOpenCL();
+n = 64;
+T = spdiags(ones(n, 1) * [-1 2 -1], -1:1, n, n);
+S = kron(T, speye(n)) + kron(speye(n), T);
+x = mod((1:n * n)', 7) - 3;
+s = MexSparseMatrix(gpu, S);
+hx = MexMatrix(gpu, x);
+begins = @(h, word) strncmp(MexExplain(gpu, h), word, numel(word));
+check(begins(s, 'stencil') && ~isempty(strfind(MexExplain(gpu, s), 'analysis took')));
+for format = {'rows', 'diagonals', 'stencil'}
+  MexSetFormat(gpu, s, format{1});
+  check(begins(s, format{1}), format{1});
+  check(isequal(MexHandleMatrix(gpu, MexSparseMatrixVector(gpu, s, hx)), full(S * x)), format{1});
+  check(isequal(MexHandleMatrix(gpu, s), S), format{1});
+end
+MexSetFormat(gpu, s, 'rows');
+MexSetFormat(gpu, s);
+check(begins(s, 'stencil'));
+% Coefficients that differ are no stencil: an error, and everything as it was.
+[i, j] = find(S);
+R = sparse(i, j, mod((1:nnz(S))', 11) + 1);
+r = MexSparseMatrix(gpu, R);
+words = MexExplain(gpu, r);
+check_error('clinalg:argument:value', 'stencil', @() MexSetFormat(gpu, r, 'stencil'));
+check(strcmp(MexExplain(gpu, r), words));
+check_error('clinalg:argument:value', 'best', @() MexSetFormat(gpu, r, 'columns'));
+check(isequal(MexHandleMatrix(gpu, r), R));
 end
 
 function reductions()

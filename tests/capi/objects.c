@@ -69,6 +69,81 @@ static void operations(void)
     OK(clinalg_release(product));
 }
 
+/* What an upload finds, in words; other formats by force; the arrays stay as they are. */
+static void formats(void)
+{
+    enum { SIDE = 64, ROWS = SIDE * SIDE, ENTRIES = 5 * ROWS - 4 * SIDE };
+    static size_t offsets[ROWS + 1], columns[ENTRIES], got_offsets[ROWS + 1], got_rows[ENTRIES];
+    static double entries[ENTRIES], got_entries[ENTRIES], x[ROWS], want[ROWS], result[ROWS];
+    static const clinalg_format all[3] = {CLINALG_FORMAT_ROWS, CLINALG_FORMAT_DIAGONALS, CLINALG_FORMAT_STENCIL};
+    static const char *const words[3] = {"rows", "diagonals", "stencil"};
+    clinalg_handle a = 0, v = 0, y = 0, other = 0;
+    char text[1024], whole[1024];
+    size_t needed = 0, count = 0, i, k;
+
+    /* The 5-point stencil with 4 and -1, symmetric: compressed columns are compressed rows. */
+    for (i = 0; i < ROWS; ++i) {
+        const size_t column = i % SIDE, row = i / SIDE;
+        const size_t at[5] = {i - SIDE, i - 1, i, i + 1, i + SIDE};
+        const int there[5] = {row > 0, column > 0, 1, column + 1 < SIDE, row + 1 < SIDE};
+        offsets[i] = count;
+        x[i] = (double)(i % 7) - 3;
+        for (k = 0; k < 5; ++k) {
+            if (there[k]) {
+                columns[count] = at[k];
+                entries[count++] = k == 2 ? 4 : -1;
+            }
+        }
+    }
+    offsets[ROWS] = count;
+    CHECK(count == ENTRIES);
+    for (i = 0; i < ROWS; ++i) {
+        want[i] = 0;
+        for (k = offsets[i]; k < offsets[i + 1]; ++k) {
+            want[i] += entries[k] * (double)(columns[k] % 7) - 3 * entries[k];
+        }
+    }
+    OK(clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &a));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, x, ROWS, &v));
+    OK(clinalg_explain(a, text, sizeof text, &needed));
+    CHECK(needed == strlen(text) + 1 && strncmp(text, "stencil", 7) == 0 && strstr(text, "analysis took") != NULL);
+    /* Cut where there is no room. */
+    OK(clinalg_explain(a, whole, 8, &needed));
+    CHECK(strcmp(whole, "stencil") == 0 && needed == strlen(text) + 1);
+    OK(clinalg_explain(a, NULL, 0, &needed));
+    FAILS(clinalg_explain(v, text, sizeof text, NULL), CLINALG_STATUS_HANDLE_KIND);
+    for (k = 0; k < 3; ++k) {
+        size_t held = ENTRIES;
+        OK(clinalg_set_format(a, all[k]));
+        OK(clinalg_explain(a, text, sizeof text, NULL));
+        CHECK(strncmp(text, words[k], strlen(words[k])) == 0);
+        OK(clinalg_mv(1.0, a, v, 0.0, &y));
+        OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, ROWS, result));
+        CHECK(memcmp(result, want, sizeof want) == 0);
+        OK(clinalg_read_sparse(a, CLINALG_PRECISION_F64, got_offsets, got_rows, got_entries, &held));
+        CHECK(held == ENTRIES && memcmp(got_offsets, offsets, sizeof offsets) == 0);
+        CHECK(memcmp(got_rows, columns, sizeof columns) == 0 && memcmp(got_entries, entries, sizeof entries) == 0);
+    }
+    OK(clinalg_set_format(a, CLINALG_FORMAT_BEST));
+    OK(clinalg_explain(a, text, sizeof text, NULL));
+    CHECK(strncmp(text, "stencil", 7) == 0);
+    /* Coefficients that differ are no stencil: an error, and everything as it was. */
+    for (i = 0; i < ENTRIES; ++i) {
+        entries[i] = (double)(i % 11);
+    }
+    OK(clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &other));
+    OK(clinalg_explain(other, whole, sizeof whole, NULL));
+    FAILS(clinalg_set_format(other, CLINALG_FORMAT_STENCIL), CLINALG_STATUS_VALUE);
+    OK(clinalg_explain(other, text, sizeof text, NULL));
+    CHECK(strcmp(text, whole) == 0);
+    FAILS(clinalg_set_format(other, 99), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_set_format(v, CLINALG_FORMAT_ROWS), CLINALG_STATUS_HANDLE_KIND);
+    OK(clinalg_release(a));
+    OK(clinalg_release(v));
+    OK(clinalg_release(y));
+    OK(clinalg_release(other));
+}
+
 static void solvers(void)
 {
     /* [4 -1 0; -1 4 -1; 0 -1 4] x = (2, 4, 10)' has x = (1, 2, 3)'. */
@@ -181,6 +256,7 @@ int main(void)
     clinalg_memory_report before, after;
     OK(clinalg_memory(&before));
     operations();
+    formats();
     solvers();
     waves();
     OK(clinalg_memory(&after));
