@@ -292,36 +292,6 @@ __kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global cons
     }
 }
 
-// y = A x with the values from the slots, `turns` times LOCAL rows a work-group, and x'y in a part of each.
-__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_slots_dot_gpu(ulong rows, uint turns, __global const uchar *full, __global const uint *mask,
-                 __constant int *delta, __global const REAL *slot, __global const uint *offset,
-                 __global const uint *column, __global const REAL *value, __global const REAL *x, __global REAL *y,
-                 __global REAL *partial)
-{
-    __local REAL shared[LOCAL];
-    const uint lane = (uint)get_local_id(0);
-    size_t i = get_group_id(0) * (size_t)turns * LOCAL + lane;
-    REAL dot = ZERO;
-    for (uint turn = 0; turn < turns; ++turn, i += LOCAL) {
-        if (i < rows) {
-            const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
-            y[i] = sum;
-            dot += sum * x[i];
-        }
-    }
-    shared[lane] = dot;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < half_size) {
-            shared[lane] += shared[lane + half_size];
-        }
-    }
-    if (lane == 0) {
-        partial[get_group_id(0)] = shared[0];
-    }
-}
-
 // A row of constant coefficients.
 inline REAL row_of_stencil(size_t i, uint present, __constant int *delta, __constant REAL *coefficient,
                            __global const uint *offset, __global const uint *column, __global const REAL *value,

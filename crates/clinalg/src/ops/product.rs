@@ -4,7 +4,7 @@ pub(crate) mod tuning;
 
 use super::DotParts;
 use super::fused::{Fused, is_gpu};
-use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, ManyLaunch, Pattern, Stencil, Tiles, Values, Vector};
+use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Format, ManyLaunch, Stencil, Tiles, Values, Vector};
 use crate::runtime::{Arg, Kernel, Launch, Range, Shape, files};
 use crate::tune::{Op, RowProduct};
 use crate::{Context, Error, Real, Result};
@@ -221,10 +221,6 @@ impl<T: Real> Operator<T> for Csr<T> {
                 check_operands(context, s.rows, s.cols, x, y)?;
                 return self.apply_dot_by_tiles(stencil, MOST_PARTS, x, y, dot);
             }
-            if let (None, Some(pattern)) = (self.stencil(), &self.plan().pattern) {
-                check_operands(context, s.rows, s.cols, x, y)?;
-                return self.apply_dot_by_slots(pattern, MOST_PARTS, x, y, dot);
-            }
         }
         let cut = self.plan().blocks.as_ref().is_some_and(|blocks| matches!(blocks.columns, Columns::Cut { .. }));
         let plain = !cut && matches!(self.format(), Format::Rows | Format::Blocks);
@@ -377,38 +373,6 @@ impl<T: Real> Csr<T> {
         ];
         let range = Range::d2([across * local, groups], [local, 1]);
         context.run(&tiles.kernel::<T>(context, p, "mv_stencil_dot_gpu"), range, &args.concat())
-    }
-
-    /// The same with the values by diagonals.
-    fn apply_dot_by_slots(
-        &self,
-        p: &Pattern,
-        most: usize,
-        x: &Vector<T>,
-        y: &mut Vector<T>,
-        dot: &mut DotParts<T>,
-    ) -> Result<()> {
-        let s = self.structure();
-        let context = Csr::context(self);
-        let slots = self.slots(p)?;
-        let local = context.local();
-        let turns = s.rows.div_ceil(local).div_ceil(most);
-        let groups = s.rows.div_ceil(local * turns);
-        let args = [
-            Arg::size(s.rows),
-            Arg::U32(turns as u32),
-            p.full.arg(),
-            p.mask.arg(),
-            p.delta.arg(),
-            slots.arg(),
-            s.offset.arg(),
-            s.column.arg(),
-            self.values().arg(),
-            x.buffer().arg(),
-            y.buffer().arg(),
-            dot.parts(groups),
-        ];
-        context.run(&p.kernel::<T>(context, "mv_slots_dot_gpu"), Range::d1(groups * local, local), &args)
     }
 }
 
@@ -569,36 +533,27 @@ mod tests {
     use crate::runtime::{Element, devices};
     use crate::tune::whole_numbers;
 
-    /// The products with a pattern and their dot products, in few parts of several turns and in many.
+    /// The product with a constant stencil and its dot product, in few parts of several turns and in many.
     fn dots<T: Real>(context: &Context) {
-        for (side, format) in [(130, Format::Stencil), (61, Format::Diagonals)] {
-            let mut parts = tuning::stencil::<T>(side * side).unwrap();
-            if format == Format::Diagonals {
-                parts.values = whole_numbers(parts.values.len(), 2);
-            }
-            let a = Csr::from_parts(context, &parts).unwrap();
-            assert_eq!(a.format(), format, "{}", a.explain());
-            let x = whole_numbers::<T>(parts.rows, 3);
-            let mut want = vec![T::zero(); parts.rows];
-            parts.mv(T::one(), &x, T::zero(), &mut want);
-            let want_dot: f64 = x.iter().zip(&want).map(|(x, y)| x.wide() * y.wide()).sum();
-            let x = Vector::from_slice(context, &x).unwrap();
-            for most in [1, 3, 7, 4096] {
-                let mut y = Vector::filled(context, parts.rows, T::nan()).unwrap();
-                let mut dot = DotParts::new(context).unwrap();
-                match (a.stencil(), &a.plan().pattern) {
-                    (Some(stencil), _) => a.apply_dot_by_tiles(stencil, most, &x, &mut y, &mut dot).unwrap(),
-                    (None, Some(pattern)) => a.apply_dot_by_slots(pattern, most, &x, &mut y, &mut dot).unwrap(),
-                    _ => panic!("{}", a.explain()),
-                }
-                assert_eq!(y.to_vec().unwrap(), want, "{format}, at most {most} parts");
-                assert_eq!(dot.value().unwrap(), want_dot, "{format}, at most {most} parts");
-            }
+        let parts = tuning::stencil::<T>(130 * 130).unwrap();
+        let a = Csr::from_parts(context, &parts).unwrap();
+        let stencil = a.stencil().expect("constant coefficients are found");
+        let x = whole_numbers::<T>(parts.rows, 3);
+        let mut want = vec![T::zero(); parts.rows];
+        parts.mv(T::one(), &x, T::zero(), &mut want);
+        let want_dot: f64 = x.iter().zip(&want).map(|(x, y)| x.wide() * y.wide()).sum();
+        let x = Vector::from_slice(context, &x).unwrap();
+        for most in [1, 3, 7, 4096] {
+            let mut y = Vector::filled(context, parts.rows, T::nan()).unwrap();
+            let mut dot = DotParts::new(context).unwrap();
+            a.apply_dot_by_tiles(stencil, most, &x, &mut y, &mut dot).unwrap();
+            assert_eq!(y.to_vec().unwrap(), want, "at most {most} parts");
+            assert_eq!(dot.value().unwrap(), want_dot, "at most {most} parts");
         }
     }
 
     #[test]
-    fn products_with_a_pattern_leave_their_dot_product() {
+    fn products_with_a_constant_stencil_leave_their_dot_product() {
         let Ok(devices) = devices() else { return eprintln!("skipped: no device") };
         for device in &devices {
             let options = ContextOptions { shape: Some(Shape::Gpu), ..ContextOptions::default() };
