@@ -245,17 +245,6 @@ inline void multiply_shared(double4 *d, __local const double *a, __local const d
 #define STEP (16 * SHARING)
 #define STEPS (PANEL / STEP)
 
-#define MULTIPLY_PANEL(sum, v, w)                                                                                      \
-    _Pragma("unroll") for (uint e = 0; e < STEPS; ++e) {                                                               \
-        _Pragma("unroll") for (uint s = 0; s < 4; ++s) {                                                               \
-            _Pragma("unroll") for (uint r = 0; r < PER; ++r) {                                                         \
-                _Pragma("unroll") for (uint q = 0; q < COLUMNS / 8; ++q) {                                             \
-                    MULTIPLY_TILE(sum[r][q], v[e][s][r], s % 2 ? w[e][q][s / 2].s1 : w[e][q][s / 2].s0);               \
-                }                                                                                                      \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-
 // Dense, by columns, on tensor cores; rows and columns of A even. ACROSS warps of a work-group lie side by side, each with
 // PER tiles of 16 rows; the others share these rows. A goes from memory to the items that multiply it, once per COLUMNS
 // right-hand sides, each a multiple of 8; X is small, and in the caches. The rows of a tile are taken in an order in which an
@@ -287,9 +276,10 @@ mm_dense_tensor(ulong rows, ulong cols, ulong columns, REAL alpha, __global cons
             sum[r][q] = (double4)0.0;
         }
     }
-    size_t from = 0;
-    for (; from + PANEL <= cols; from += PANEL) {
-        double2 v[STEPS][4][PER], w[STEPS][COLUMNS / 8][2];
+    const size_t whole = cols / PANEL * PANEL;
+    for (size_t from = 0; from < whole; from += PANEL) {
+        double2 v[STEPS][4][PER];
+        double w[STEPS][COLUMNS / 8][4];
 #pragma unroll
         for (uint e = 0; e < STEPS; ++e) {
 #pragma unroll
@@ -301,32 +291,60 @@ mm_dense_tensor(ulong rows, ulong cols, ulong columns, REAL alpha, __global cons
             }
 #pragma unroll
             for (uint q = 0; q < COLUMNS / 8; ++q) {
-                w[e][q][0] = *(__global const double2 *)(of_x[q] + from + STEP * e);
-                w[e][q][1] = *(__global const double2 *)(of_x[q] + from + STEP * e + 2);
+                const double2 upper = *(__global const double2 *)(of_x[q] + from + STEP * e);
+                const double2 lower = *(__global const double2 *)(of_x[q] + from + STEP * e + 2);
+                w[e][q][0] = upper.s0;
+                w[e][q][1] = upper.s1;
+                w[e][q][2] = lower.s0;
+                w[e][q][3] = lower.s1;
             }
         }
-        MULTIPLY_PANEL(sum, v, w)
-    }
-    // What is left, with zeros past the end.
-    for (; from < cols; from += PANEL) {
-        double2 v[STEPS][4][PER], w[STEPS][COLUMNS / 8][2];
+#pragma unroll
         for (uint e = 0; e < STEPS; ++e) {
+#pragma unroll
             for (uint s = 0; s < 4; ++s) {
-                const bool there = from + STEP * e + j + s < cols;
+#pragma unroll
                 for (uint r = 0; r < PER; ++r) {
-                    v[e][s][r] = there ? *(__global const double2 *)(own[r] + (from + STEP * e + s) * rows) : (double2)0.0;
-                }
-                for (uint q = 0; q < COLUMNS / 8; ++q) {
-                    const double of_column = there ? of_x[q][from + STEP * e + s] : 0.0;
-                    if (s % 2 == 0) {
-                        w[e][q][s / 2].s0 = of_column;
-                    } else {
-                        w[e][q][s / 2].s1 = of_column;
+#pragma unroll
+                    for (uint q = 0; q < COLUMNS / 8; ++q) {
+                        MULTIPLY_TILE(sum[r][q], v[e][s][r], w[e][q][s]);
                     }
                 }
             }
         }
-        MULTIPLY_PANEL(sum, v, w)
+    }
+    // What is left, with zeros past the end.
+    for (size_t from = whole; from < cols; from += PANEL) {
+        double2 v[STEPS][4][PER];
+        double w[STEPS][COLUMNS / 8][4];
+#pragma unroll
+        for (uint e = 0; e < STEPS; ++e) {
+#pragma unroll
+            for (uint s = 0; s < 4; ++s) {
+                const bool there = from + STEP * e + j + s < cols;
+#pragma unroll
+                for (uint r = 0; r < PER; ++r) {
+                    v[e][s][r] = there ? *(__global const double2 *)(own[r] + (from + STEP * e + s) * rows) : (double2)0.0;
+                }
+#pragma unroll
+                for (uint q = 0; q < COLUMNS / 8; ++q) {
+                    w[e][q][s] = there ? of_x[q][from + STEP * e + s] : 0.0;
+                }
+            }
+        }
+#pragma unroll
+        for (uint e = 0; e < STEPS; ++e) {
+#pragma unroll
+            for (uint s = 0; s < 4; ++s) {
+#pragma unroll
+                for (uint r = 0; r < PER; ++r) {
+#pragma unroll
+                    for (uint q = 0; q < COLUMNS / 8; ++q) {
+                        MULTIPLY_TILE(sum[r][q], v[e][s][r], w[e][q][s]);
+                    }
+                }
+            }
+        }
     }
     // The warps that share rows add their sums one after the other.
     for (uint turn = 0; turn < SHARING; ++turn) {
