@@ -766,13 +766,15 @@ mod tests {
             (Op::MmDense16, [256, 64, 2, 8, 0, 0]),
         ] {
             for precision in PRECISIONS {
-                let tensor = precision == Precision::F64 && matches!(op, Op::MmDense8 | Op::MmDense16);
+                let tensor = precision == Precision::F64 && matches!(op, Op::MmDense | Op::MmDense8 | Op::MmDense16);
                 let got = choices.get(op, precision, 1 << if tensor { 20 } else { 24 });
                 assert_eq!(got, want, "{}", op.describe().name);
             }
         }
         // Large ones on tensor cores.
-        assert_eq!(choices.get(Op::MmDense8, Precision::F64, 1 << 26), [256, 128, 2, 8, 1, 0]);
+        for op in [Op::MmDense, Op::MmDense8] {
+            assert_eq!(choices.get(op, Precision::F64, 1 << 26), [256, 128, 2, 8, 1, 0]);
+        }
         assert_eq!(choices.get(Op::MmDense16, Precision::F64, 1 << 26), [256, 64, 1, 16, 2, 0]);
     }
 
