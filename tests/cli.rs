@@ -145,6 +145,31 @@ fn help_teaches() {
             assert!(help.contains(needle), "{command}: {needle}");
         }
     }
+    // Options are explained with what they print.
+    for (command, needles) in [
+        (
+            "ode",
+            [
+                "--graph",
+                "transformations",
+                "--explain",
+                "--compare",
+                "model_over_fastest",
+                "--recover-stages",
+                "wavefront",
+            ],
+        ),
+        ("tune", ["--op", "mv_csr", "--quick", "--dry-run", "seconds_tuned", "discarded", "CLINALG_TUNE_DIR"]),
+        (
+            "bench",
+            ["--only", "heat_v", "fma_rate", "flops_per_evaluation", "fraction_of_limit", "--kernels", "red_black"],
+        ),
+    ] {
+        let help = words(&format!("{command} --help")).fine();
+        for needle in needles {
+            assert!(help.contains(needle), "{command}: {needle}");
+        }
+    }
     assert!(words("--version").fine().starts_with("clinalg "));
 }
 
@@ -156,7 +181,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device("wrong_usage_is_told_with_exit_code_2");
-    let cases: [(Vec<&str>, &[&str]); 50] = [
+    let cases: [(Vec<&str>, &[&str]); 62] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
@@ -198,6 +223,14 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["ode", "--problem", "heat2d", "--t-end", "-1"], &["-1", "begins"]),
         (vec!["ode", "--problem", "heat2d", "--plot", "u.png", "--field", "w"], &["w", "one of u"]),
         (vec!["ode", "--problem", "heat2d", "--n", "9", "--variant", "reference", "--h", "0.1"], &["stability limit"]),
+        (vec!["ode", "--problem", "heat2d", "--explain", "--variant", "reference"], &["--explain", "no kernels"]),
+        (vec!["ode", "--problem", "heat2d", "--compare", "--variant", "fused"], &["--compare", "--variant"]),
+        (vec!["ode", "--problem", "heat2d", "--compare", "--explain"], &["--compare", "--explain"]),
+        (vec!["ode", "--compare"], &["--problem"]),
+        (vec!["ode", "--graph", "drawings", "--method", "nope"], &["nope", "dopri54"]),
+        (vec!["ode", "--graph", "drawings", "--problem", "heat2d"], &["--graph", "--problem"]),
+        (vec!["ode", "--graph", "drawings", "--compare"], &["--graph", "--compare"]),
+        (vec!["ode", "--problem", "heat2d", "--steps-at-once", "0"], &["at least 1"]),
         (vec!["solve"], &["A.mtx"]),
         (vec!["solve", &matrix, "--tol", "nan"], &["between 0 and 1"]),
         (vec!["solve", &matrix, "--restart", "0"], &["at least 1"]),
@@ -206,7 +239,11 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["solve", &matrix, "--rhs", &two_columns], &["4 x 2", "4 x 1"]),
         (vec!["solve", &matrix, "--rhs", &short], &["3 x 1", "4 x 1"]),
         (vec!["bench", "--only", "copy,fly"], &["fly"]),
+        (vec!["bench", "--only", "heat_x"], &["heat_x", "heat_v, heat_k, heat_ks, heat_d"]),
+        (vec!["bench", "--only", "heat_v", "--n", "4"], &["4", "3 and 5"]),
+        (vec!["bench", "--only", "heat_v", "--samples", "0"], &["at least 1"]),
         (vec!["tune", "--op", "reduce,fly"], &["fly", "elementwise"]),
+        (vec!["tune", "--op", "reduce", "--precision", "f16"], &["f32", "f64"]),
     ];
     for (args, needles) in cases {
         let done = run(&args);
@@ -693,6 +730,92 @@ fn problems_and_methods_are_listed() {
 }
 
 #[test]
+fn methods_are_drawn_before_and_after_each_transformation() {
+    let folder = folder();
+    let drawings = folder.path().join("drawings");
+    let draw = |options: &[&str]| {
+        let mut command = program();
+        command.args(["ode", "--method", "rk4", "--graph"]).arg(&drawings).args(options);
+        finish(command.env("OCL_ICD_VENDORS", "/nonexistent"))
+    };
+    let names = ["basic", "gathered", "scattered", "mixed", "cloned"];
+    let text = draw(&[]).fine();
+    for needle in names.iter().chain(&["kernels", "words", "vectors", "weight"]) {
+        assert!(text.contains(needle), "{needle}: {text}");
+    }
+    for (options, expected, words) in [
+        (&["--json"][..], names.to_vec(), 16),
+        (&["--json", "--recover-stages"], [&["basic", "recovered"], &names[1..]].concat(), 13),
+    ] {
+        let answer = draw(options).json();
+        keys(&answer, &["method", "transformations"]);
+        assert_eq!(answer["method"], "rk4");
+        let all = answer["transformations"].as_array().unwrap();
+        assert_eq!(all.iter().map(|t| t["name"].as_str().unwrap()).collect::<Vec<_>>(), expected);
+        // Eight operations of 23 words become four kernels; recovered stages save some more, and enlarge rounding errors.
+        let (first, last) = (&all[0], all.last().unwrap());
+        assert_eq!((number(first, "kernels"), number(first, "words"), number(first, "weight")), (8.0, 23.0, 1.0));
+        assert_eq!((number(last, "kernels"), number(last, "words")), (4.0, f64::from(words)));
+        assert_eq!(number(last, "weight") > 1.0, options.len() > 1);
+        for transformation in all {
+            keys(transformation, &["name", "kernels", "words", "vectors", "weight", "files"]);
+            let files = transformation["files"].as_array().unwrap().iter().map(|f| f.as_str().unwrap());
+            for (file, begins) in files.zip(["rk4", "digraph", "<svg"]) {
+                let text = std::fs::read_to_string(file).unwrap();
+                assert!(text.starts_with(begins), "{file}: {text}");
+            }
+        }
+    }
+    let done = without_opencl("ode --graph /proc/nowhere --json");
+    assert_eq!((done.code, &done.json()["error"]["exit_code"]), (5, &5.into()));
+    assert!(done.stderr.contains("/proc/nowhere"), "{}", done.stderr);
+    // The same steps with other rounding errors.
+    let run = |more: &str| {
+        let line = "ode --problem heat2d --n 9 --method rk4 --h 1e-4 --t-end 1e-3 --variant reference --json";
+        without_opencl(&format!("{line} {more}")).json()
+    };
+    let (plain, recovered) = (run(""), run("--recover-stages"));
+    assert_eq!(plain["rhs_evaluations"], recovered["rhs_evaluations"]);
+    assert!(number(&plain, "error_vs_reference") < 1e-10 && number(&recovered, "error_vs_reference") < 1e-10);
+}
+
+#[test]
+fn steps_are_explained_and_variants_compared() {
+    if !device("steps_are_explained_and_variants_compared") {
+        return;
+    }
+    let line = "ode --problem cusp --n 33 --method euler --h 1e-6 --t-end 4e-6 --reference none";
+    assert!(words(&format!("{line} --json")).json()["explain"].is_null());
+    let explained = words(&format!("{line} --json --explain")).json();
+    let text = words(&format!("{line} --explain")).fine();
+    for needle in ["chosen:", "kernel 1: reads", "f(t, y)", "words moved", "expected", "measured"] {
+        assert!(text.contains(needle) && explained["explain"].as_str().unwrap().contains(needle), "{needle}: {text}");
+    }
+    let line = "ode --problem cusp --n 33 --method euler --h 1e-6 --compare";
+    let answer = words(&format!("{line} --json")).json();
+    keys(&answer, &["problem", "components", "method", "precision", "device", "shape", "copy_bandwidth"]);
+    let all = answer["candidates"].as_array().unwrap();
+    for candidate in all {
+        keys(candidate, &["variant", "steps", "links", "items", "points"]);
+        assert!(number(candidate, "words") > 0.0 && number(candidate, "seconds_expected") > 0.0, "{candidate:#}");
+    }
+    let variants: Vec<&str> = all.iter().map(|c| c["variant"].as_str().unwrap()).collect();
+    assert!(["basic", "fused", "overlapped"].iter().all(|name| variants.contains(name)), "{variants:?}");
+    // The choices are places in the list, which the model has put in order; no other is faster than the fastest.
+    let seconds: Vec<f64> = all.iter().map(|c| number(c, "seconds")).collect();
+    let place = |key: &str| answer[key].as_u64().unwrap() as usize;
+    let fastest = seconds[place("fastest")];
+    assert!(fastest > 0.0 && seconds.iter().all(|s| *s >= fastest), "{seconds:?}");
+    assert_eq!(place("by_model"), 0);
+    for (choice, ratio) in [("by_model", "model_over_fastest"), ("by_trial", "trial_over_fastest")] {
+        assert!((number(&answer, ratio) * fastest / seconds[place(choice)] - 1.0).abs() < 1e-12, "{answer:#}");
+    }
+    let done = words("ode --problem nbody --n 9 --variant wavefront --json");
+    assert_eq!((done.code, &done.json()["error"]["id"]), (2, &"clinalg:ode:variant".into()));
+    assert!(done.stderr.contains("wavefront") && done.stderr.contains("sums over all points"), "{}", done.stderr);
+}
+
+#[test]
 fn integrations_meet_their_tolerance_in_plain_rust() {
     // A chain without memory in the state: what the error of the steps is, the error of the end is about.
     let mut errors = Vec::new();
@@ -782,7 +905,7 @@ fn variants_and_shapes_agree_with_plain_rust() {
     };
     let (name, expected) = fixed("fused", "1");
     assert_eq!(name, "fused");
-    for variant in ["overlapped", "trapezoidal", "hexagonal"] {
+    for variant in ["overlapped", "trapezoidal", "hexagonal", "wavefront"] {
         let (name, got) = fixed(variant, "2");
         assert_eq!(name, variant);
         assert!(got == expected, "{variant}");
@@ -981,6 +1104,8 @@ fn bench_measures_what_it_is_asked_for() {
     assert!(text.contains("GB/s") && text.contains("dot_"), "{text}");
     let report = words("bench --n 5 --samples 2 --only heat_v --json").json();
     let (result, rate) = (&report["results"][0], number(&report, "fma_rate"));
+    assert_eq!((&result["operation"], &result["n"], &result["kernels"]), (&"heat_v".into(), &5.into(), &Value::Null));
+    keys(result, &["bytes", "calls", "samples", "gb_per_s", "fraction_of_copy", "points_per_second"]);
     // 96 triangles, 4 steps, 36 pairs of points; the product alone has 10 multiplications with additions an entry.
     let evaluations = 96.0 * 96.0 * 4.0 * 36.0;
     let flops = number(result, "flops");
@@ -988,8 +1113,9 @@ fn bench_measures_what_it_is_asked_for() {
     assert!((number(result, "flops_per_evaluation") * evaluations / flops - 1.0).abs() < 1e-12);
     assert!((number(result, "evaluations_per_second") * number(result, "seconds") / evaluations - 1.0).abs() < 1e-12);
     assert!(number(result, "fraction_of_limit") > 0.0 && rate > 0.0 && result["limit"] == "fma", "{report:#}");
-    let done = words("bench --n 513 --only heat_v");
-    assert!(done.code != 0 && done.stderr.contains("257"), "{}", done.stderr);
+    let done = words("bench --n 513 --only heat_v --json");
+    assert_eq!((done.code, &done.json()["error"]["id"]), (2, &"clinalg:argument:value".into()));
+    assert!(done.stderr.contains("513") && done.stderr.contains("257"), "{}", done.stderr);
 }
 
 #[test]
@@ -1012,6 +1138,8 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
     let tuned = report["tuned"].as_array().unwrap();
     assert_eq!((number(&tuned[0], "elements"), tuned.len()), (16384.0, 4));
     for result in tuned {
+        keys(result, &["operation", "precision", "sizes", "bytes", "seconds_limit", "default", "best"]);
+        keys(&result["candidates"][0], &["parameters", "seconds"]);
         assert!(number(result, "seconds_tuned") <= number(result, "seconds_default"), "{result:#}");
         assert!(number(&result["best"], "chunks") >= 1.0 && result["candidates"].as_array().unwrap().len() == 8);
     }
@@ -1057,6 +1185,16 @@ fn tune_keeps_a_table_and_a_table_that_cannot_be_used_is_told() {
         assert!(done.code == 0 && done.stderr.contains("warning") && done.stderr.contains(why), "{}", done.stderr);
         assert!(done.stderr.contains("defaults"), "{}", done.stderr);
     }
+
+    // Nothing is kept of a dry run, here of a product with matrices.
+    let before = std::fs::read_to_string(table).unwrap();
+    let dry = tune("tune --quick --dry-run --op mv_stencil_cpu --precision f64 --json", "cpu").json();
+    assert!(dry["table"].is_null() && dry["pictures"].as_array().unwrap().is_empty());
+    let tuned = dry["tuned"].as_array().unwrap();
+    assert!(!tuned.is_empty() && tuned.iter().all(|t| t["operation"] == "mv_stencil_cpu"), "{dry:#}");
+    assert!(std::fs::read_to_string(table).unwrap() == before);
+    let done = tune("tune --dry-run --op reduce_cpu --plot /nonexistent", "cpu");
+    assert!(done.code == 5 && done.stderr.contains("/nonexistent: no such folder"), "{}", done.stderr);
 
     let other = tune("tune --op reduce_cpu", "gpu");
     assert!(other.code == 2 && other.stderr.contains("elementwise, reduce"), "{}", other.stderr);

@@ -11,16 +11,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The folder with the shared library; cargo does not build a `cdylib` for a test by itself.
+/// The folder with the shared library, which cargo has built beside the Rust library that this test depends on.
 fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let test = std::env::current_exe().expect("a test has a path");
-        let built = test.parent().and_then(Path::parent).expect("tests lie in target/PROFILE/deps");
-        let profile = if built.ends_with("release") { "release" } else { "dev" };
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--lib", "--profile", profile]);
-        run(build.current_dir(env!("CARGO_MANIFEST_DIR")));
+        let built = test.parent().expect("tests lie in target/PROFILE/deps");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("library");
         std::fs::create_dir_all(&folder).unwrap();
         let soname = format!("libclinalg.so.{}.{}", env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));

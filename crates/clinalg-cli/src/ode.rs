@@ -101,7 +101,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["problem", "plot"])]
     list: bool,
     /// Draws the method's data flow into a folder, before and after each transformation
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["problem", "plot", "list"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["problem", "plot", "out", "list", "explain", "compare"])]
     graph: Option<PathBuf>,
     /// Grid points along each axis; pairs, inverters or bodies where there is no grid [default: see --list]
     #[arg(long, value_parser = args::positive, allow_hyphen_values = true)]
@@ -119,7 +119,7 @@ pub(crate) struct Args {
     #[arg(long)]
     explain: bool,
     /// Times every variant and size of tiles in place of an integration
-    #[arg(long, conflicts_with_all = ["plot", "out", "explain"])]
+    #[arg(long, conflicts_with_all = ["variant", "plot", "out", "explain"])]
     compare: bool,
     /// Steps that tiles compute in one pass over memory where they can; with --h the result has the same bits
     /// [default: 4 with --h, else 1]
@@ -462,6 +462,9 @@ fn solve<T: Real>(name: &str, args: &Args, global: &Global, out: &mut Output) ->
     let problem = problems::problem(name, n)?;
     let method = args.method()?;
     let variant = variant(&args.variant)?;
+    if args.explain && variant.is_none() {
+        return Err(Failure::usage(format!("--explain: the variant {PLAIN} has no kernels to explain")));
+    }
     if args.compare {
         return compare::<T>(&problem, &method, args, global, out);
     }

@@ -9,6 +9,7 @@ use crate::checks::{amd, bare, barriers, capi, cargo, drivers, kernels, licences
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
 use crate::system::{self, Workspace};
+use crate::test_programs::Counts;
 
 /// How a check ended, with a note for the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +39,8 @@ struct Check {
     group: Option<&'static str>,
     about: &'static str,
     needs: &'static [Need],
-    /// Keeps one processor busy and shares no folder: runs at the same time as its neighbours that do so, too.
+    /// Runs at the same time as its neighbours that do so, too: many wait for one program at their end. Alone run those
+    /// that compile the workspace, whose lock the others would wait for, and those that take the time.
     beside: bool,
     run: fn(&Workspace) -> Result<Verdict>,
 }
@@ -59,7 +61,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "kernels keep the barrier rule",
         needs: &[],
-        beside: false,
+        beside: true,
         run: barriers::run,
     },
     Check {
@@ -67,15 +69,15 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "kernels compile without a warning, in single precision without doubles",
         needs: &[Need::Clang],
-        beside: false,
+        beside: true,
         run: kernels::run,
     },
     Check {
         name: "amd",
         group: None,
         about: "kernels compile for five AMD GPUs without spills",
-        needs: &[Need::Clang, Need::Llvm, Need::DeviceLibs],
-        beside: false,
+        needs: &[Need::Clang, Need::DeviceLibs],
+        beside: true,
         run: amd::run,
     },
     Check {
@@ -83,7 +85,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "kernels compile for two NVIDIA GPUs without spills",
         needs: &[Need::Clang, Need::Libclc, Need::Ptxas],
-        beside: false,
+        beside: true,
         run: nvidia::run,
     },
     Check {
@@ -91,7 +93,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "every dependency's licence is on the list .ci/licences.txt",
         needs: &[],
-        beside: false,
+        beside: true,
         run: licences::licences,
     },
     Check {
@@ -99,7 +101,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "no dependency has a security advisory (needs cargo-deny or cargo-audit)",
         needs: &[],
-        beside: false,
+        beside: true,
         run: licences::advisories,
     },
     Check {
@@ -107,7 +109,7 @@ const CHECKS: [Check; 17] = [
         group: Some("drivers"),
         about: "tests and self-test on PoCL",
         needs: &[Need::Loader, Need::Pocl],
-        beside: false,
+        beside: true,
         run: drivers::pocl,
     },
     Check {
@@ -115,7 +117,7 @@ const CHECKS: [Check; 17] = [
         group: Some("drivers"),
         about: "tests and self-test on Intel's CPU runtime",
         needs: &[Need::Loader, Need::Intel],
-        beside: false,
+        beside: true,
         run: drivers::intel,
     },
     Check {
@@ -123,7 +125,7 @@ const CHECKS: [Check; 17] = [
         group: None,
         about: "self-test under Oclgrind: no race, no access out of bounds, no wrong call",
         needs: &[Need::Loader, Need::Oclgrind],
-        beside: false,
+        beside: true,
         run: oclgrind::run,
     },
     Check {
@@ -131,7 +133,7 @@ const CHECKS: [Check; 17] = [
         group: Some("c"),
         about: "the C library, installed and moved, with CMake and pkg-config",
         needs: &[Need::Cxx, Need::Loader, Need::Pocl, Need::Cmake, Need::PkgConfig],
-        beside: false,
+        beside: true,
         run: capi::run,
     },
     Check {
@@ -224,20 +226,19 @@ pub(crate) fn run(workspace: &Workspace, installer: &Installer, names: &[String]
 
 fn table(rows: &[(&str, Verdict, Duration)]) -> String {
     let mut text = format!("{:<11} {:<8} {:>7}  note\n", "check", "result", "seconds");
-    let mut counts = [0; 3];
+    let mut counts = Counts::default();
     for (name, verdict, time) in rows {
-        let (k, word, note) = match verdict {
-            Verdict::Ok(note) => (0, "ok", note),
-            Verdict::Failed(why) => (1, "FAILED", why),
-            Verdict::Skipped(why) => (2, "skipped", why),
+        let (count, word, note) = match verdict {
+            Verdict::Ok(note) => (&mut counts.passed, "ok", note),
+            Verdict::Failed(why) => (&mut counts.failed, "FAILED", why),
+            Verdict::Skipped(why) => (&mut counts.skipped, "skipped", why),
         };
-        counts[k] += 1;
+        *count += 1;
         let line = format!("{name:<11} {word:<8} {:>7.1}  {note}", time.as_secs_f64());
         text.push_str(line.trim_end());
         text.push('\n');
     }
-    let [ok, failed, skipped] = counts;
-    text + &format!("{ok} ok, {failed} failed, {skipped} skipped")
+    text + &counts.to_string()
 }
 
 #[cfg(test)]
@@ -272,7 +273,7 @@ mod tests {
              fmt         ok           1.5\n\
              amd         FAILED      20.0  3 kernels spill\n\
              intel       skipped      0.0  no network\n\
-             1 ok, 1 failed, 1 skipped"
+             1 passed, 1 failed, 1 skipped"
         );
     }
 }

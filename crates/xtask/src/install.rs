@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::system::{self, Workspace};
+use crate::system::{self, Profile, Workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the static library needs beside itself (`rustc --print native-static-libs`).
@@ -24,8 +24,7 @@ pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
 /// Puts the library, which must have been built, below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be
 /// moved.
 pub(crate) fn place(workspace: &Workspace, prefix: &Path) -> Result<()> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
-    let built = workspace.path(target).join("release");
+    let built = workspace.built(Profile::Release);
     let headers = workspace.path("crates/clinalg-capi/include");
     let shared = format!("libclinalg.so.{VERSION}");
     let soname = format!("libclinalg.so.{}", interface());

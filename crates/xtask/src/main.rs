@@ -18,6 +18,7 @@ use clap::{Parser, Subcommand};
 
 use crate::setup::{Installer, Need};
 use crate::system::{Profile, Workspace};
+use crate::test_programs::{Counts, Outcome};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Set-up, demo, tests and checks of clinalg", max_term_width = 100)]
@@ -39,7 +40,8 @@ enum Task {
     Demo,
     /// Run every test of the workspace
     ///
-    /// Without arguments the test programs run side by side and all of them run, whatever fails.
+    /// Without arguments the test programs run side by side and all of them run, whatever fails; the last line counts
+    /// the tests: passed, failed, skipped.
     /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device, and a C++ compiler if it has none.
     Test {
         /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
@@ -165,22 +167,29 @@ fn all_tests(workspace: &Workspace, installer: &Installer, long: bool) -> Result
     let programs = test_programs::build(workspace)?;
     // Tests of the program have had it built.
     setup::device(workspace, installer, Profile::Dev)?;
-    let mut variables = vec![(setup::TESTS_NEED_DEVICE, Path::new("1"))];
+    let gateway = matlab::build_for_tests(workspace)?;
+    let mut variables = vec![(setup::TESTS_NEED_DEVICE, Path::new("1")), (matlab::GATEWAY, gateway.as_path())];
     if long {
         variables.push((setup::LONG_TESTS, Path::new("1")));
     }
-    let mut failed = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
+    let Outcome { mut counts, mut failed } = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
     examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]).env(setup::TESTS_NEED_DEVICE, "1");
-    if system::run(&mut examples).is_err() {
+    println!("$ {}", system::words(&examples));
+    let output = system::capture(&mut examples)?;
+    let said = system::text(&output);
+    println!("{said}");
+    counts += Counts::of(&said, output.status.success());
+    if !output.status.success() {
         failed.push("examples of the documentation".to_owned());
     }
-    if failed.is_empty() {
-        println!("all {} test programs and the examples of the documentation passed", programs.len());
-        return Ok(ExitCode::SUCCESS);
+    let all_passed = failed.is_empty();
+    match all_passed {
+        true => println!("all {} test programs and the examples of the documentation passed", programs.len()),
+        false => println!("failed: {}", failed.join(", ")),
     }
-    println!("failed: {}", failed.join(", "));
-    Ok(ExitCode::FAILURE)
+    println!("{counts}");
+    Ok(if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Whether arguments for cargo say which packages are meant.

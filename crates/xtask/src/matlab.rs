@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::ci::Verdict;
-use crate::system::{self, Workspace};
+use crate::system::{self, Profile, Workspace};
 use crate::test_programs;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -35,15 +35,24 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     stage(workspace).map(drop)
 }
 
-/// The gateway as built for release.
-fn gateway(workspace: &Workspace) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
-    workspace.path(target).join("release/libclinalg_mex.so")
+/// Names the gateway for tests, which build one where it is not set.
+pub(crate) const GATEWAY: &str = "CLINALG_TEST_GATEWAY";
+
+/// Builds the gateway for tests and gives its file. Examples beside it make cargo take the dependencies as the tests have
+/// them; with others the core would be compiled once more.
+pub(crate) fn build_for_tests(workspace: &Workspace) -> Result<PathBuf> {
+    system::run(workspace.cargo().args(["build", "--quiet", "--workspace", "--lib", "--examples"]))?;
+    Ok(gateway(workspace, Profile::Dev))
+}
+
+/// The gateway as built with this profile.
+fn gateway(workspace: &Workspace, profile: Profile) -> PathBuf {
+    workspace.built(profile).join("libclinalg_mex.so")
 }
 
 /// Puts the gateway, which must have been built, and all that goes with it in place.
 fn stage(workspace: &Workspace) -> Result<Built> {
-    let library = gateway(workspace);
+    let library = gateway(workspace, Profile::Release);
     let folder = workspace.path(FOLDER);
     system::fresh_folder(&folder)?;
     fill(workspace, &library, &folder)?;
@@ -172,9 +181,9 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
     let programs = test_programs::build(workspace)?;
     let standin: Vec<_> = programs.iter().filter(|p| p.package == "clinalg-mex" && p.name == "standin").collect();
     ensure!(!standin.is_empty(), "clinalg-mex has no test `standin`");
-    let library = gateway(workspace);
-    let variables = [("CLINALG_FUZZ", Path::new(FUZZ_STEPS)), ("CLINALG_TEST_GATEWAY", &library)];
-    ensure!(test_programs::run(&standin, &variables).is_empty(), "the stand-in host fails");
+    let library = gateway(workspace, Profile::Release);
+    let variables = [("CLINALG_FUZZ", Path::new(FUZZ_STEPS)), (GATEWAY, &library)];
+    ensure!(test_programs::run(&standin, &variables).failed.is_empty(), "the stand-in host fails");
     let matlab = workspace.path("matlab");
     let tests = format!(
         "addpath('{}'); addpath('{}'); addpath('{}'); run_tests();",

@@ -30,8 +30,6 @@ pub(crate) enum Need {
     Oclgrind,
     /// clang with OpenCL C, the AMD and the NVIDIA target.
     Clang,
-    /// llvm-readelf and the linker of AMD code objects.
-    Llvm,
     /// AMD's device libraries.
     DeviceLibs,
     /// OpenCL's built-in functions for NVIDIA's target.
@@ -59,14 +57,13 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 14] = [
+    pub(crate) const ALL: [Need; 13] = [
         Need::Cxx,
         Need::Loader,
         Need::Pocl,
         Need::Intel,
         Need::Oclgrind,
         Need::Clang,
-        Need::Llvm,
         Need::DeviceLibs,
         Need::Libclc,
         Need::Ptxas,
@@ -85,7 +82,6 @@ impl Need {
             Need::Intel => "Intel's OpenCL runtime for CPUs",
             Need::Oclgrind => "oclgrind",
             Need::Clang => "clang-19",
-            Need::Llvm => "llvm-19 and lld-19",
             Need::DeviceLibs => "rocm-device-libs",
             Need::Libclc => "libclc",
             Need::Ptxas => "ptxas",
@@ -110,7 +106,6 @@ impl Need {
             (Need::Pocl, Dnf | Pacman | Zypper | Brew) => &["pocl"],
             (Need::Oclgrind, Apt) => &["oclgrind"],
             (Need::Clang, Apt) => &["clang-19"],
-            (Need::Llvm, Apt) => &["llvm-19", "lld-19"],
             (Need::DeviceLibs, Apt) => &["rocm-device-libs"],
             (Need::Libclc, Apt) => &["libclc-15"],
             (Need::Octave, Apt | Dnf | Pacman | Zypper | Brew) => &["octave"],
@@ -145,7 +140,6 @@ impl Need {
             Need::Intel => intel_driver(workspace).is_some(),
             Need::Oclgrind => program("oclgrind") && oclgrind_driver().is_some(),
             Need::Clang => program("clang-19"),
-            Need::Llvm => program("llvm-readelf-19") && program("ld.lld-19"),
             Need::DeviceLibs => device_libs().is_some(),
             Need::Libclc => libclc().is_some(),
             Need::Ptxas => ptxas(workspace).is_some(),

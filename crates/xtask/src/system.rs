@@ -62,14 +62,25 @@ impl Workspace {
         run(cargo.args(["--package", "clinalg-capi", "--package", "clinalg-mex"]))
     }
 
+    /// Builds an example and gives its path. Built for its package alone, the core would be compiled once more, for
+    /// dependencies with fewer features than the tests have them.
+    pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
+        capture_ok(self.cargo().args(["build", "--quiet", "--workspace", "--example", name]))?;
+        Ok(self.built(Profile::Dev).join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+    }
+
     /// Where [`build_program`](Self::build_program) leaves the program.
     pub(crate) fn program_path(&self, profile: Profile) -> PathBuf {
+        self.built(profile).join(format!("clinalg{}", std::env::consts::EXE_SUFFIX))
+    }
+
+    /// Where cargo leaves what it builds.
+    pub(crate) fn built(&self, profile: Profile) -> PathBuf {
         let folder = match profile {
             Profile::Dev => "debug",
             Profile::Release => "release",
         };
-        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into());
-        self.path(target).join(folder).join(format!("clinalg{}", std::env::consts::EXE_SUFFIX))
+        self.path(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into())).join(folder)
     }
 
     /// The program `clinalg`, run at the root.

@@ -1,5 +1,7 @@
 //! The test programs of the workspace: built once, with one choice of features, and run side by side.
 
+use std::fmt;
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,6 +29,54 @@ impl Program {
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command
     }
+}
+
+/// Tests, or checks, by how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
+}
+
+impl Counts {
+    /// What test programs, or the examples of the documentation, say of themselves. Where one fails without a word, at
+    /// least itself failed.
+    pub(crate) fn of(said: &str, succeeded: bool) -> Counts {
+        let mut counts = Counts::default();
+        for line in said.lines().filter(|line| line.trim_start().starts_with("test result: ")) {
+            let number = |what: &str| -> usize {
+                let before = line.split_once(what).and_then(|(before, _)| before.trim_end().rsplit(' ').next());
+                before.and_then(|number| number.parse().ok()).unwrap_or(0)
+            };
+            counts += Counts { passed: number(" passed"), failed: number(" failed"), skipped: number(" ignored") };
+        }
+        if !succeeded {
+            counts.failed = counts.failed.max(1);
+        }
+        counts
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+/// How test programs ended.
+pub(crate) struct Outcome {
+    pub(crate) counts: Counts,
+    /// The names of the programs that failed.
+    pub(crate) failed: Vec<String>,
 }
 
 /// Builds the test programs of all packages, and what they run. Chosen one by one, packages would get dependencies
@@ -60,8 +110,8 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
 }
 
 /// Runs the programs, as many at once as there are cores, with these variables. Prints what each says when it ends, and
-/// a table of their times; gives the names of those that failed.
-pub(crate) fn run(programs: &[&Program], variables: &[(&str, &Path)]) -> Vec<String> {
+/// a table of their times.
+pub(crate) fn run(programs: &[&Program], variables: &[(&str, &Path)]) -> Outcome {
     let results = system::parallel(programs, |program| {
         let start = Instant::now();
         let output = system::capture(program.command().envs(variables.iter().copied()));
@@ -70,11 +120,16 @@ pub(crate) fn run(programs: &[&Program], variables: &[(&str, &Path)]) -> Vec<Str
             Err(error) => (false, error.to_string()),
         };
         println!("== {} {}\n{}\n", program.package, program.name, said.trim());
-        (passed, start.elapsed())
+        (passed, start.elapsed(), Counts::of(&said, passed))
     });
-    println!("{}", table(programs, &results));
-    let failed = programs.iter().zip(&results).filter(|(_, (passed, _))| !passed);
-    failed.map(|(program, _)| format!("{} {}", program.package, program.name)).collect()
+    let times: Vec<_> = results.iter().map(|(passed, time, _)| (*passed, *time)).collect();
+    println!("{}", table(programs, &times));
+    let mut outcome = Outcome { counts: Counts::default(), failed: Vec::new() };
+    for (program, (passed, _, counts)) in programs.iter().zip(results) {
+        outcome.counts += counts;
+        outcome.failed.extend((!passed).then(|| format!("{} {}", program.package, program.name)));
+    }
+    outcome
 }
 
 /// The programs with their times, the longest first.
@@ -119,8 +174,18 @@ mod tests {
             folder: "/".into(),
         };
         let programs = [program("true"), program("false"), program("no such program")];
-        let failed = run(&programs.iter().collect::<Vec<_>>(), &[]);
-        assert_eq!(failed, ["p false", "p no such program"]);
+        let outcome = run(&programs.iter().collect::<Vec<_>>(), &[]);
+        assert_eq!(outcome.failed, ["p false", "p no such program"]);
+        assert_eq!(outcome.counts.to_string(), "0 passed, 2 failed, 0 skipped");
+    }
+
+    #[test]
+    fn tests_are_counted() {
+        let said = "running 3 tests\ntest result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s\n\n\
+                    test result: FAILED. 10 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.00s\n";
+        assert_eq!(Counts::of(said, false), Counts { passed: 12, failed: 2, skipped: 1 });
+        assert_eq!(Counts::of("killed", false), Counts { failed: 1, ..Counts::default() });
+        assert_eq!(Counts::of("", true), Counts::default());
     }
 
     #[test]

@@ -105,14 +105,14 @@ fn device_libraries(workspace: &Workspace) -> Result<PathBuf> {
 }
 
 fn compile(workspace: &Workspace, build: &Build, target: &Target, libraries: &Path) -> Result<Vec<Usage>> {
-    let object = workspace.path(FOLDER).join(format!("{}-{}.co", target.name, build.title()));
+    let assembly = workspace.path(FOLDER).join(format!("{}-{}.s", target.name, build.title()));
     let mut clang = build.clang(workspace);
-    clang.args(["-target", "amdgcn-amd-amdhsa", "-O3", "-mcode-object-version=5"]);
+    clang.args(["-target", "amdgcn-amd-amdhsa", "-O3", "-S", "-mcode-object-version=5"]);
     clang.arg(format!("-mcpu={}", target.name));
-    clang.arg(format!("--rocm-device-lib-path={}", libraries.display())).arg("-o").arg(&object);
+    clang.arg(format!("--rocm-device-lib-path={}", libraries.display())).arg("-o").arg(&assembly);
     system::capture_ok(&mut clang)?;
-    let notes = system::capture_ok(workspace.command("llvm-readelf-19").arg("--notes").arg(&object))?;
-    parse_notes(&system::text(&notes))
+    let text = std::fs::read_to_string(&assembly).with_context(|| format!("cannot read {}", assembly.display()))?;
+    parse_metadata(&text)
 }
 
 /// What one compiled kernel takes.
@@ -159,10 +159,11 @@ impl Usage {
     }
 }
 
-/// The kernels of a code object, from the output of `llvm-readelf --notes`.
-fn parse_notes(notes: &str) -> Result<Vec<Usage>> {
+/// The kernels of an assembly, from the metadata at its end. A function that nothing defines makes the stack of its
+/// callers unknown.
+fn parse_metadata(text: &str) -> Result<Vec<Usage>> {
     let mut kernels: Vec<Vec<(&str, &str)>> = Vec::new();
-    let list = notes.lines().skip_while(|line| line.trim() != "amdhsa.kernels:").skip(1);
+    let list = text.lines().skip_while(|line| line.trim() != "amdhsa.kernels:").skip(1);
     // A kernel is an item of the outer list; what is indented deeper tells of its arguments.
     for line in list.take_while(|line| line.starts_with("  ")) {
         let entry = line.strip_prefix("  - ");
@@ -199,11 +200,10 @@ fn parse_notes(notes: &str) -> Result<Vec<Usage>> {
 mod tests {
     use super::*;
 
-    const NOTES: &str = "Displaying notes found in: .note
-  Owner                Data size 	Description
-  AMDGPU               0x00001966	NT_AMDGPU_METADATA (AMDGPU Metadata)
-    AMDGPU Metadata:
-        ---
+    const ASSEMBLY: &str = "	.text
+	s_endpgm
+	.amdgpu_metadata
+---
 amdhsa.kernels:
   - .args:
       - .offset:         0
@@ -238,11 +238,13 @@ amdhsa.version:
   - 1
   - 2
 ...
+
+	.end_amdgpu_metadata
 ";
 
     #[test]
-    fn notes_are_read() {
-        let kernels = parse_notes(NOTES).unwrap();
+    fn metadata_is_read() {
+        let kernels = parse_metadata(ASSEMBLY).unwrap();
         assert_eq!(kernels.len(), 2);
         let sum = Usage {
             name: "sum_gpu".to_owned(),
@@ -258,7 +260,7 @@ amdhsa.version:
 
     #[test]
     fn the_gate_names_every_fault() {
-        let kernels = parse_notes(NOTES).unwrap();
+        let kernels = parse_metadata(ASSEMBLY).unwrap();
         let faults = kernels[1].faults();
         let words = ["7 registers", "16 bytes of scratch", "stack", "65536 bytes of local", "groups of 1024"];
         assert_eq!(faults.len(), words.len());
@@ -269,8 +271,8 @@ amdhsa.version:
 
     #[test]
     fn missing_facts_are_errors() {
-        let error = parse_notes("amdhsa.kernels:\n  - .name: a\n    .vgpr_count: 1\n").unwrap_err().to_string();
+        let error = parse_metadata("amdhsa.kernels:\n  - .name: a\n    .vgpr_count: 1\n").unwrap_err().to_string();
         assert!(error.contains("kernel a without"), "{error}");
-        assert_eq!(parse_notes("no kernels").unwrap(), []);
+        assert_eq!(parse_metadata("no kernels").unwrap(), []);
     }
 }

@@ -47,7 +47,7 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let chosen = |name: &str| all || PROGRAMS.contains(&name);
     let core: Vec<_> = programs.iter().filter(|p| p.package == "clinalg" && chosen(&p.name)).collect();
     let variables = [("OCL_ICD_VENDORS", icd_folder), (setup::TESTS_NEED_DEVICE, Path::new("1"))];
-    let failed = test_programs::run(&core, &variables);
+    let failed = test_programs::run(&core, &variables).failed;
     if !failed.is_empty() {
         return Ok(Verdict::failed(format!("tests failed: {}", failed.join(", "))));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, bail};
 
@@ -97,13 +98,17 @@ fn names_in(workspace: &Workspace, folder: &str) -> Result<Vec<String>> {
 }
 
 /// A sample of the kernels that the library makes at run time for methods of ordinary differential equations, written
-/// anew to [`GENERATED`]; their names without ending.
+/// anew to [`GENERATED`] by the first check that asks; their names without ending.
 pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
-    system::fresh_folder(&workspace.path(GENERATED))?;
-    let mut cargo = workspace.cargo();
-    cargo.args(["run", "--quiet", "-p", "clinalg-ode", "--example", "sources", "--", GENERATED]);
-    system::capture_ok(&mut cargo)?;
-    names_in(workspace, GENERATED)
+    static NAMES: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
+    let write = || {
+        system::fresh_folder(&workspace.path(GENERATED))?;
+        let sources = workspace.build_example("sources")?;
+        system::capture_ok(workspace.command(sources).arg(GENERATED))?;
+        names_in(workspace, GENERATED)
+    };
+    let names = NAMES.get_or_init(|| write().map_err(|error| format!("{error:#}")));
+    names.clone().map_err(anyhow::Error::msg)
 }
 
 /// Builds of [`generated`] kernels.

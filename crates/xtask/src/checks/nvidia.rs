@@ -25,28 +25,23 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     builds.extend(kernels::generated_builds(workspace)?);
     builds.retain(Build::for_gpus);
     std::fs::create_dir_all(workspace.path(FOLDER))?;
-    let jobs: Vec<(&Build, String)> = TARGETS
-        .iter()
-        .flat_map(|&t| builds.iter().filter(move |b| b.capability() <= t).map(move |b| (b, format!("sm_{t}"))))
-        .collect();
-    let results = system::parallel(&jobs, |(build, target)| compile(workspace, build, target, &libclc, &ptxas));
+    let results = system::parallel(&builds, |build| compile(workspace, build, &libclc, &ptxas));
     let mut table = format!("{:<7} {:<24} {}\n", "target", "build", Usage::HEADER);
     let mut faults = Vec::new();
     let mut judged = 0;
-    for ((build, target), result) in jobs.iter().zip(results) {
+    for (build, result) in builds.iter().zip(results) {
         let build = build.title();
-        match result {
-            Ok(kernels) => {
-                for kernel in kernels {
-                    writeln!(table, "{target:<7} {build:<24} {}", kernel.row())?;
-                    if !kernel.name.ends_with("_cpu") {
-                        judged += 1;
-                        let fault = kernel.fault();
-                        faults.extend(fault.map(|f| format!("{target} {build} {}: {f}", kernel.name)));
-                    }
-                }
+        let kernels = result.unwrap_or_else(|error| {
+            faults.push(format!("{build}: {error:#}"));
+            Vec::new()
+        });
+        for (target, kernel) in kernels {
+            writeln!(table, "{target:<7} {build:<24} {}", kernel.row())?;
+            if !kernel.name.ends_with("_cpu") {
+                judged += 1;
+                let fault = kernel.fault();
+                faults.extend(fault.map(|f| format!("{target} {build} {}: {f}", kernel.name)));
             }
-            Err(error) => faults.push(format!("{target} {build}: {error:#}")),
         }
     }
     system::write_file(&workspace.path(TABLE), &table)?;
@@ -54,22 +49,31 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
         println!("{fault}");
     }
     Ok(match faults.len() {
-        0 => Verdict::ok(format!("{judged} kernels of {} compilations, see {TABLE}", jobs.len())),
+        0 => Verdict::ok(format!("{judged} kernels of {} builds, see {TABLE}", builds.len())),
         n => Verdict::failed(format!("{n} faults, see above and {TABLE}")),
     })
 }
 
-fn compile(workspace: &Workspace, build: &Build, target: &str, libclc: &Path, ptxas: &Path) -> Result<Vec<Usage>> {
-    let ptx = workspace.path(FOLDER).join(format!("{target}-{}.ptx", build.title()));
+/// The kernels of a build on each target that can run it, with the target's name. One PTX, for the first, serves all of
+/// them, as it does in drivers; but for the target's name clang makes the same for each.
+fn compile(workspace: &Workspace, build: &Build, libclc: &Path, ptxas: &Path) -> Result<Vec<(String, Usage)>> {
+    let mut targets = TARGETS.iter().filter(|target| build.capability() <= **target).map(|t| format!("sm_{t}")).peekable();
+    let first = targets.peek().context("no target can run it")?;
+    let ptx = workspace.path(FOLDER).join(format!("{}.ptx", build.title()));
     let mut clang = build.clang(workspace);
     clang.args(["-target", "nvptx64-nvidia-cuda", "-O3", "-S", "-nogpulib", "-Xclang", "-finclude-default-header"]);
     // The library names another vendor in its triple.
     clang.args(["-Wno-linker-warnings", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"]).arg(libclc);
-    clang.arg(format!("-march={target}")).arg("-o").arg(&ptx);
+    clang.arg(format!("-march={first}")).arg("-o").arg(&ptx);
     system::capture_ok(&mut clang)?;
-    let mut assembler = workspace.command(ptxas);
-    assembler.arg("-v").arg(format!("-arch={target}")).arg(&ptx).arg("-o").arg(ptx.with_extension("cubin"));
-    parse_report(&system::text(&system::capture_ok(&mut assembler)?))
+    let mut all = Vec::new();
+    for target in targets {
+        let mut assembler = workspace.command(ptxas);
+        assembler.arg("-v").arg(format!("-arch={target}")).arg(&ptx).arg("-o").arg(ptx.with_extension("cubin"));
+        let kernels = parse_report(&system::text(&system::capture_ok(&mut assembler)?))?;
+        all.extend(kernels.into_iter().map(|kernel| (target.clone(), kernel)));
+    }
+    Ok(all)
 }
 
 /// What one compiled kernel takes.
