@@ -81,6 +81,9 @@
 %
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.
+%   MexOdeBegin                    - Begin to solve an initial value problem, to go on step by step.
+%   MexOdeNext                     - What the next step adds to a solution.
+%   MexOdeEnd                      - End a solution that MexOdeBegin began.
 %
 % Boundary elements for the heat equation
 %   MexHeatOperator                - Make a boundary integral operator of the heat equation.

@@ -32,7 +32,7 @@ function [t, y, stats, te, ye, ie] = MexOde(gpu, system, times, y0, tol, method,
 %     [t, y] = MexOde(gpu, sprintf('x'' = v\nv'' = -x'), [0 pi], [0 1], [1e-8 1e-10]);
 %     [y(end, 1), y(end, 2)]
 %
-%   See also MexInitOpenCL, MexWave.
+%   See also MexInitOpenCL, MexOdeBegin, MexWave.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 11, single = []; end

@@ -181,7 +181,7 @@ fn wrong_usage_is_told_with_exit_code_2() {
     let two_columns = file(&folder, "b.mtx", "%%MatrixMarket matrix array real general\n4 2\n1\n2\n3\n4\n5\n6\n7\n8\n");
     let short = file(&folder, "s.mtx", "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n");
     let needs_device = device("wrong_usage_is_told_with_exit_code_2");
-    let cases: [(Vec<&str>, &[&str]); 62] = [
+    let cases: [(Vec<&str>, &[&str]); 67] = [
         (vec![], &["Usage"]),
         (vec!["frobnicate"], &["frobnicate"]),
         (vec!["poisson", "--n", "100"], &["100", "65 and 129"]),
@@ -235,6 +235,11 @@ fn wrong_usage_is_told_with_exit_code_2() {
         (vec!["solve", &matrix, "--tol", "nan"], &["between 0 and 1"]),
         (vec!["solve", &matrix, "--restart", "0"], &["at least 1"]),
         (vec!["solve", &matrix, "--method", "lu"], &["gmres"]),
+        (vec!["solve", &matrix, "--max-iterations", "-1"], &["-1", "--max-iterations"]),
+        (vec!["heat-bem", "--refine", "-1"], &["-1", "0..=10"]),
+        (vec!["wave", "--steps", "-1"], &["-1", "at least 1"]),
+        (vec!["ode", "--problem", "heat2d", "--frames", "-2"], &["-2", "2 to 10000"]),
+        (vec!["poisson", "--pre", "-1"], &["-1", "--pre"]),
         (vec!["solve", &rectangular], &["2 x 3", "square"]),
         (vec!["solve", &matrix, "--rhs", &two_columns], &["4 x 2", "4 x 1"]),
         (vec!["solve", &matrix, "--rhs", &short], &["3 x 1", "4 x 1"]),

@@ -27,6 +27,11 @@ function [t, y, stats, te, ye, ie] = ode(rhs, tspan, y0, options)
 %     Events                a formula whose zeros are looked for, or a cell with a row for each event: formula,
 %                           1 if it ends the integration there, direction (1 rising, -1 falling, 0 both) and
 %                           grid subscripts of the point; all but the formula may be left out
+%     OutputFcn             a function or its name, called as by ode45: see([t0 tend], y0, 'init') at the beginning,
+%                           stop = see(t, y, []) after every step, with a row of times and a column of y for each (only
+%                           those asked for where tspan has more than two), see([], [], 'done') at the end; the
+%                           integration stops where it gives true
+%     OutputSel             the components that OutputFcn is given (default all)
 %     Method                'dopri54' (default, the pair of ode45), 'bs32', 'verner65', 'dopri87', 'rk4', ...
 %     Variant               how it becomes kernels, 'auto' (default), 'fused', 'basic', ...
 %     Grid                  points along each axis; Origin and Spacing of the grid
@@ -105,8 +110,12 @@ limits = {o.fixedstep, o.initialstep, o.maxstep, o.maxsteps, o.refine};
 for k = 1 : 5
   if ~isempty(limits{k}), steps(k) = limits{k}; end
 end
-[t, y, stats, te, ye, ie] = clinalg_mex('MexOde', 0, system, double(tspan(:)), y0(:), tol, text(o.method), steps, ...
-  text(o.variant), data, n, isa(y0, 'single'));
+given = {system, double(tspan(:)), y0(:), tol, text(o.method), steps, text(o.variant), data, n, isa(y0, 'single')};
+if isempty(o.outputfcn)
+  [t, y, stats, te, ye, ie] = clinalg_mex('MexOde', 0, given{:});
+else
+  [t, y, stats, te, ye, ie] = watched(given, o);
+end
 if isa(y0, 'single')
   y = single(y);
   ye = single(ye);
@@ -120,6 +129,46 @@ if nargout == 1
     sol.y = sol.y(:, 1 : 4 : end);
   end
   t = sol;
+end
+end
+
+function [t, y, stats, te, ye, ie] = watched(given, o)
+% Step by step, each shown to the output function.
+see = o.outputfcn;
+if ischar(see) || isa(see, 'string'), see = str2func(char(see)); end
+if ~isa(see, 'function_handle')
+  error('clinalg:argument:class', 'clinalg.ode: option `OutputFcn` is of class %s, expected a function', class(see));
+end
+[run, y0] = clinalg_mex('MexOdeBegin', 0, given{:});
+kept = onCleanup(@() discard(run));
+if isempty(o.outputsel)
+  o.outputsel = 1 : numel(y0);
+elseif ~isnumeric(o.outputsel) || ~all(ismember(o.outputsel(:), 1 : numel(y0)))
+  error('clinalg:argument:value', 'clinalg.ode: option `OutputSel` is not a list of numbers from 1 to %d', numel(y0));
+end
+shown = @(y) y(:, o.outputsel).';
+if given{end}, shown = @(y) single(y(:, o.outputsel)).'; end
+% The first step tells what is wrong with the equations.
+[t, y] = clinalg_mex('MexOdeNext', 0, run);
+ended = isempty(t);
+if ended
+  [t, y, stats, te, ye, ie] = clinalg_mex('MexOdeEnd', 0, run);
+end
+see(given{2}([1 end]).', shown(y0.'), 'init');
+if ~ended
+  while ~isempty(t) && ~any(see(t.', shown(y), []))
+    [t, y] = clinalg_mex('MexOdeNext', 0, run);
+  end
+  [t, y, stats, te, ye, ie] = clinalg_mex('MexOdeEnd', 0, run);
+end
+see([], [], 'done');
+end
+
+function discard(run)
+try
+  clinalg_mex('MexOdeEnd', 0, run);
+catch
+  % It has been ended.
 end
 end
 
@@ -152,7 +201,7 @@ end
 
 function o = read_options(given)
 known = {'RelTol', 'AbsTol', 'InitialStep', 'MaxStep', 'FixedStep', 'MaxSteps', 'Method', 'Variant', 'Grid', ...
-  'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', 'Refine'};
+  'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', 'Refine', 'OutputFcn', 'OutputSel'};
 for k = 1 : numel(known)
   o.(lower(known{k})) = [];
 end

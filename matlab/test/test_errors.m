@@ -14,6 +14,7 @@ grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
 wave = @() MexWave(gpu, 5, 0.1);
 layer = @() MexHeatOperator(gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2);
+run = @() MexOdeBegin(gpu, 'u'' = -u', [0 1], 1);
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -76,6 +77,9 @@ calls = {
   'MexWaveVelocity', {gpu, wave(), grid_()}
   'MexWaveEnergy', {gpu, wave()}
   'MexOde', {gpu, 'u'' = -u', [0 1], 1, [1e-3 1e-6], 'dopri54', 0, 'fused', [], 4, 0}
+  'MexOdeBegin', {gpu, 'u'' = -u', [0 1], 1, [1e-3 1e-6], 'dopri54', 0, 'fused', [], 4, 0}
+  'MexOdeNext', {gpu, run()}
+  'MexOdeEnd', {gpu, run()}
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
   'MexHeatForward', {gpu, layer()}
   'MexHeatOpposite', {gpu, layer(), 'otf'}

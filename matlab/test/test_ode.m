@@ -1,6 +1,7 @@
 function tests = test_ode()
 tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
-  @events_on_a_grid, @between_steps, @tolerances_by_component, @bad_equations};
+  @events_on_a_grid, @output_functions, ...
+  @between_steps, @tolerances_by_component, @bad_equations};
 end
 
 function like_ode45()
@@ -169,6 +170,85 @@ check_close(many.y(1, :), exact(many.x), 2e-5);
 check_error('clinalg:argument:shape', 'tol', @() clinalg.ode(rhs, [0 1], [0; 0], struct('AbsTol', [1 1 1])));
 end
 
+function stop = record(t, y, flag)
+% Keeps what an output function is given; stops after the time `clinalg_until`.
+global clinalg_calls clinalg_until
+clinalg_calls{end + 1} = {t, y, flag};
+stop = ~isempty(t) && t(end) > clinalg_until;
+end
+
+function output_functions()
+global clinalg_calls clinalg_until
+rhs = struct('x', 'v', 'v', '-x');
+tol = {'RelTol', 1e-6, 'AbsTol', 1e-8, 'OutputFcn', @record};
+% Octave's own solver makes the same calls, with other steps.
+clinalg_calls = {};
+clinalg_until = Inf;
+ode45(@(t, y) [y(2); -y(1)], [0 0.5 2], [0; 1], odeset(tol{:}));
+own = clinalg_calls;
+clinalg_calls = {};
+[t, y, stats] = clinalg.ode(rhs, [0 0.5 2], [0; 1], odeset(tol{:}));
+check(isequal(own{1}{3}, 'init') && isequal(clinalg_calls{1}, {[0 2], [0; 1], 'init'}));
+check(isequal(own{end}{3}, 'done') && isequal(clinalg_calls{end}, {[], [], 'done'}));
+check(isequal(size(own{1}{2}), size(clinalg_calls{1}{2})) && stats.accepted > 3);
+middle = clinalg_calls(2 : end - 1);
+joined = @(calls, k) cell2mat(cellfun(@(call) call{k}, calls, 'UniformOutput', false)).';
+check(isequal(joined(middle, 1), t(2 : end)) && isequal(joined(middle, 2), y(2 : end, :)) && isequal(t, [0; 0.5; 2]));
+[s, z] = clinalg.ode(rhs, [0 0.5 2], [0; 1], odeset('RelTol', 1e-6, 'AbsTol', 1e-8));
+check(isequal(s, t));
+check_close(y, z, 1e-9);
+% Every step and three times in each, some components; the same solution as without.
+clinalg_calls = {};
+o = odeset(tol{:}, 'Refine', 3, 'OutputSel', 2);
+[t, y, stats] = clinalg.ode(rhs, [0 2], [0; 1], o);
+middle = clinalg_calls(2 : end - 1);
+check(numel(middle) == stats.accepted && all(cellfun(@(call) isequal(size(call{1}), size(call{2}), [1 3]), middle)));
+check(isequal(joined(middle, 1), t(2 : end)) && isequal(joined(middle, 2), y(2 : end, 2)));
+o.OutputFcn = [];
+[s, z] = clinalg.ode(rhs, [0 2], [0; 1], o);
+check(isequal(t, s) && isequal(y, z));
+% It stops where the function says so, and what came before stays.
+clinalg_calls = {};
+clinalg_until = 1;
+[t, y, stats] = clinalg.ode(rhs, [0 2], single([0; 1]), struct('OutputFcn', @record, 'FixedStep', 0.125));
+check(t(end) == 1.125 && numel(t) == 10 && stats.accepted == 9 && isa(y, 'single'));
+check(isequal(clinalg_calls{end}{3}, 'done') && isa(clinalg_calls{2}{2}, 'single'));
+% With events, a function that uses the device itself, and the initial values of a test problem.
+clinalg_until = Inf;
+clinalg_calls = {};
+[~, ~, ~, te] = clinalg.ode(rhs, [0 3 9], [0; 1], struct('Events', {{'x', 1, -1}}, 'OutputFcn', @on_the_device));
+check_close(te, pi, 1e-3);
+clinalg.ode('lotka-volterra', [0 1], [], struct('N', 3, 'OutputFcn', @record));
+check(numel(clinalg_calls{1}{2}) == 6);
+% Errors: of the function, of the equations before it is called, of the options; nothing is left.
+gpu = MexInitOpenCL();
+before = MexMemory(gpu);
+before = before.live_bytes;
+check_error('test:output', 'no more', @() clinalg.ode(rhs, [0 2], [0; 1], struct('OutputFcn', @refuses)));
+after = MexMemory(gpu);
+check(before == after.live_bytes);
+clinalg_calls = {};
+check_error('clinalg:argument:value', 'y0', @() clinalg.ode(rhs, [0 2], 1, struct('OutputFcn', @record)));
+check(isempty(clinalg_calls));
+check_error('clinalg:argument:class', 'OutputFcn', @() clinalg.ode(rhs, [0 2], [0; 1], struct('OutputFcn', 7)));
+check_error('clinalg:argument:value', 'OutputSel', ...
+  @() clinalg.ode(rhs, [0 2], [0; 1], struct('OutputFcn', @record, 'OutputSel', 3)));
+run = MexOdeBegin(gpu, 'u'' = -u', [0 1], 1);
+MexOdeEnd(gpu, run);
+check_error('clinalg:handle:stale', 'run', @() MexOdeNext(gpu, run));
+check_error('clinalg:handle:foreign', 'run', @() MexOdeEnd(gpu, uint64(3)));
+clear -global clinalg_calls clinalg_until
+end
+
+function stop = on_the_device(t, y, flag)
+stop = isempty(flag) && ~isempty(y) && any(gather(clinalg.vector(y(:))) ~= y(:));
+end
+
+function stop = refuses(t, y, flag)
+stop = false;
+if isempty(flag), error('test:output', 'no more'); end
+end
+
 function bad_equations()
 decay = struct('u', '-u');
 check_error('clinalg:ode:formula', 'column 5', @() clinalg.ode(struct('u', '1 + q'), [0 1], 1));
@@ -180,7 +260,7 @@ check_error('clinalg:argument:value', 'argument 4 `y0` holds NaN', @() clinalg.o
 check_error('clinalg:argument:value', 'y0', @() clinalg.ode(decay, [0 1], [1 2]));
 check_error('clinalg:argument:value', 'absolute', @() clinalg.ode(decay, [0 1], 1, struct('RelTol', 0, 'AbsTol', 0)));
 check_error('clinalg:argument:value', 'method', @() clinalg.ode(decay, [0 1], 1, struct('Method', 'ode15s')));
-check_error('clinalg:argument:value', 'OutputFcn', @() clinalg.ode(decay, [0 1], 1, struct('OutputFcn', @sin)));
+check_error('clinalg:argument:value', 'Mass', @() clinalg.ode(decay, [0 1], 1, struct('Mass', 2)));
 check_error('clinalg:argument:value', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', @sin)));
 check_error('clinalg:argument:class', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', 3)));
 check_error('clinalg:argument:shape', 'Events', @() clinalg.ode(decay, [0 1], 1, struct('Events', {{'u', 0, 0, 1, 1}})));

@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     only: Vec<Operation>,
     /// Samples of each operation; cg_poisson takes at most 3
-    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = args::positive)]
+    #[arg(long, default_value_t = 20, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     samples: usize,
     /// Also the time that the device gives for each kernel
     #[arg(long)]

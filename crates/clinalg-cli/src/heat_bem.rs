@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "cube12")]
     mesh: String,
     /// How often each triangle is split in four
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES")]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(..=10), value_name = "TIMES", allow_hyphen_values = true)]
     refine: u32,
     /// Number of time steps
     #[arg(long, default_value_t = 32, value_parser = args::positive, allow_hyphen_values = true)]
@@ -86,13 +86,13 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
     preconditioner: PreconditionerArg,
     /// Iterations of GMRES between restarts
-    #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT")]
+    #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
     restart: usize,
     /// Whether matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
     /// How products on the fly are computed: 1 to 4 as published for GPUs, never stored; 5 by moments
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5")]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5", allow_hyphen_values = true)]
     algorithm: u8,
     /// Precision of all that is computed on the device
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]

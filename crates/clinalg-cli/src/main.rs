@@ -72,7 +72,13 @@ struct Cli {
 pub(crate) struct Global {
     /// Device to use: its index in `clinalg devices`, or a part of its name or platform (letter case ignored)
     /// [default: CLINALG_DEVICE, else the first GPU, else the first device]
-    #[arg(long, global = true, value_name = "SELECTOR", help_heading = "Options of every command")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "SELECTOR",
+        help_heading = "Options of every command",
+        allow_hyphen_values = true
+    )]
     device: Option<String>,
     /// Print one JSON document on stdout and nothing else
     #[arg(long, global = true, help_heading = "Options of every command")]

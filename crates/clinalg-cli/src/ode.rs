@@ -123,7 +123,7 @@ pub(crate) struct Args {
     compare: bool,
     /// Steps that tiles compute in one pass over memory where they can; with --h the result has the same bits
     /// [default: 4 with --h, else 1]
-    #[arg(long, value_name = "COUNT", value_parser = args::positive)]
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps_at_once: Option<usize>,
     /// Time to reach [default: see --list]
     #[arg(long, value_name = "T", value_parser = finite, allow_hyphen_values = true)]
@@ -141,7 +141,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = NormArg::Rms)]
     norm: NormArg,
     /// Most steps, those thrown away counted
-    #[arg(long, value_name = "COUNT", default_value_t = 10_000_000, value_parser = args::positive)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000_000, value_parser = args::positive, allow_hyphen_values = true)]
     step_limit: usize,
     /// Precision of all that is computed
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
@@ -156,7 +156,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
     /// Number of frames from the beginning to the end
-    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames)]
+    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
     /// The field drawn over a square or cube [default: the first]
     #[arg(long, value_name = "NAME", requires = "plot")]

@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = RightSide::Sine)]
     rhs: RightSide,
     /// Start of the random numbers of --rhs random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
     /// Precision of all that is computed
     #[arg(long, value_enum, default_value_t = Arithmetic::F64)]
@@ -81,10 +81,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = SmootherArg::Rbgs)]
     smoother: SmootherArg,
     /// Sweeps before the coarse-grid correction
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, allow_hyphen_values = true)]
     pre: usize,
     /// Sweeps after the coarse-grid correction
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     post: usize,
     /// Weight of Jacobi, between 0 and 2
     #[arg(long, default_value_t = 0.8, allow_hyphen_values = true)]
@@ -93,7 +93,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most cycles
-    #[arg(long, default_value_t = 100, value_name = "COUNT")]
+    #[arg(long, default_value_t = 100, value_name = "COUNT", allow_hyphen_values = true)]
     max_cycles: usize,
     /// Draw the solution, of a cube that on its middle plane, into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
     #[arg(long, value_name = "FILE")]

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Start of the random numbers of --rhs random
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
     /// Iterative method [default: cg where A is symmetric with a positive diagonal, else bicgstab]
     #[arg(long, value_enum)]
@@ -63,10 +63,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
     /// Most iterations
-    #[arg(long, default_value_t = 10_000, value_name = "COUNT")]
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", allow_hyphen_values = true)]
     max_iterations: usize,
     /// Iterations of gmres between restarts; its memory grows with them
-    #[arg(long, default_value_t = 30, value_name = "COUNT", value_parser = args::positive)]
+    #[arg(long, default_value_t = 30, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     restart: usize,
     /// Precision of all that is computed
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]

@@ -62,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 1025, value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
     /// Number of time steps [default: 500]
-    #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time")]
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
     /// Time to reach instead; the last step may pass it by a part of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
@@ -86,13 +86,13 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Initial::Mode)]
     initial: Initial,
     /// Half waves of --initial mode along x and y
-    #[arg(long, value_name = "K,L", default_value = "2,1", value_parser = mode)]
+    #[arg(long, value_name = "K,L", default_value = "2,1", value_parser = mode, allow_hyphen_values = true)]
     mode: Mode,
     /// Precision of all that is computed
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
     /// Most explicit steps in one pass over memory, 1 to 8; the result has the same bits
-    #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = args::positive)]
+    #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps_per_pass: usize,
     /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
@@ -101,7 +101,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
     /// Number of frames from time 0 to the end; the energy is looked at as often
-    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames)]
+    #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
 }
 

@@ -9,6 +9,7 @@ mod fault;
 mod functions;
 mod gateway;
 mod host;
+mod runs;
 mod session;
 mod table;
 #[cfg(test)]

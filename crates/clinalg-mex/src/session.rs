@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clinalg::registry::Registry;
 use clinalg::{Context, Error, HandleFault, Result, runtime};
 
+use crate::runs;
+
 /// Highest byte of a session's handle, which no object has.
 const MARK: u64 = 0x3f << 56;
 /// Sessions that have handles of their own.
@@ -74,6 +76,7 @@ pub(crate) fn close() {
     if let Some(session) = &mut *session() {
         session.live = false;
     }
+    runs::end_all();
     Registry::global().release_all();
     Context::release_global();
 }

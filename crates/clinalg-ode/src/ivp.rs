@@ -125,31 +125,63 @@ impl<T: Real> Step for Last<'_, '_, T> {
 /// [`integrate`](crate::integrate::integrate()) refuses; [`Error::Access`] for a snippet that reads further than it declares;
 /// those of the integration and the device.
 pub fn solve(context: &Context, system: &System, times: &[f64], y0: &[f64], settings: &Settings) -> Result<Solution> {
-    let ([t0, inside @ .., t_end], true) = (times, times.windows(2).all(|w| w[0] < w[1])) else {
-        return Err(Error::value("times", "at least two that increase", format!("{times:?}")));
-    };
-    let span = [*t0, *t_end];
-    if !settings.every_step {
-        let save_at = [inside, &[*t_end]].concat();
-        return in_precision(context, system, span, y0, settings, Wanted { save_at, dense: false, see: None });
+    if settings.every_step {
+        return watch(context, system, times, y0, settings, &mut |_, _| true);
     }
+    let (span, inside) = parts(times)?;
+    let save_at = [inside, &[span[1]]].concat();
+    in_precision(context, system, span, y0, settings, Wanted { save_at, dense: false, see: None })
+}
+
+/// As [`solve`]; `seen` is given what each step adds to the solution, its times and the components there, and ends the
+/// integration by `false`.
+///
+/// # Errors
+/// Those of [`solve`].
+pub fn watch(
+    context: &Context,
+    system: &System,
+    times: &[f64],
+    y0: &[f64],
+    settings: &Settings,
+    seen: &mut dyn FnMut(&[f64], &[f64]) -> bool,
+) -> Result<Solution> {
+    let (span, _) = parts(times)?;
     if settings.refine == 0 {
         return Err(Error::value("refine", "at least 1", 0));
     }
-    let (mut t, mut y) = (vec![*t0], y0.to_vec());
+    let (mut t, mut y, mut go_on) = (vec![span[0]], y0.to_vec(), true);
     let mut see = |step: &mut dyn Step| {
-        let (begin, end) = (step.begin(), step.end());
-        for k in 1..=settings.refine {
-            let part = k as f64 / settings.refine as f64;
-            let time = if k == settings.refine { end } else { begin + part * (end - begin) };
-            y.extend(step.at(time)?);
-            t.push(time);
+        let (begin, end, rows) = (step.begin(), step.end(), t.len());
+        if settings.every_step {
+            let part = |k| begin + k as f64 / settings.refine as f64 * (end - begin);
+            t.extend((1..settings.refine).map(part).chain([end]));
+        } else {
+            t.extend(times.iter().filter(|time| begin < **time && **time <= end));
         }
-        Ok(true)
+        for time in &t[rows..] {
+            y.extend(step.at(*time)?);
+        }
+        go_on = rows == t.len() || seen(&t[rows..], &y[rows * y0.len()..]);
+        Ok(go_on)
     };
-    let wanted = Wanted { save_at: Vec::new(), dense: settings.refine > 1, see: Some(&mut see) };
-    let solution = in_precision(context, system, span, y0, settings, wanted)?;
+    let dense = !settings.every_step || settings.refine > 1;
+    let solution =
+        in_precision(context, system, span, y0, settings, Wanted { save_at: Vec::new(), dense, see: Some(&mut see) })?;
+    // An event between the times has ended it.
+    if go_on && t.last() != solution.t.last() {
+        t.extend(solution.t.last());
+        y.extend(&solution.y[y0.len()..]);
+    }
     Ok(Solution { t, y, ..solution })
+}
+
+/// The first and the last of times, and those in between.
+fn parts(times: &[f64]) -> Result<([f64; 2], &[f64])> {
+    match times {
+        [t0, inside @ .., t_end] if times.windows(2).all(|w| w[0] < w[1]) => Ok(([*t0, *t_end], inside)),
+        _ => Err(Error::value("times", "at least two that increase", format!("{times:?}"))),
+    }
 }
 
 /// Solves y' = f(t, y) on a device, from the first time to the second, and calls `see` after every step, from which the solution

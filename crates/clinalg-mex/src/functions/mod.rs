@@ -19,6 +19,8 @@ mod runtime;
 mod solve;
 mod wave;
 
+pub(crate) use ode::Task;
+
 /// The topics in the order in which `Contents.m` lists them.
 pub(crate) const GROUPS: &[(&str, &[Function])] = &[
     ("Devices and sessions", runtime::FUNCTIONS),

@@ -57,7 +57,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
 /// The kernels of a build on each target that can run it, with the target's name. One PTX, for the first, serves all of
 /// them, as it does in drivers; but for the target's name clang makes the same for each.
 fn compile(workspace: &Workspace, build: &Build, libclc: &Path, ptxas: &Path) -> Result<Vec<(String, Usage)>> {
-    let mut targets = TARGETS.iter().filter(|target| build.capability() <= **target).map(|t| format!("sm_{t}")).peekable();
+    let mut targets =
+        TARGETS.iter().filter(|target| build.capability() <= **target).map(|t| format!("sm_{t}")).peekable();
     let first = targets.peek().context("no target can run it")?;
     let ptx = workspace.path(FOLDER).join(format!("{}.ptx", build.title()));
     let mut clang = build.clang(workspace);
