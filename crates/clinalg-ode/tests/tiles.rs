@@ -174,7 +174,7 @@ fn grids_of_every_shape_and_boundary() {
     ];
     for context in contexts() {
         // Without the long cases each in one shape of the kernels: every variant is compared in both above.
-        let here = |k: usize| long() || (k % 2 == 0) == (context.shape() == Shape::Gpu);
+        let here = |k: usize| long() || k.is_multiple_of(2) == (context.shape() == Shape::Gpu);
         for (_, (shape, boundary, layout, variants)) in cases.iter().enumerate().filter(|(k, _)| here(*k)) {
             let system = system(shape, boundary.clone(), *layout);
             let small = |v: &Variant| DeviceOptions { variant: *v, steps: 1, tile: Some(small(&context, *v, 2)) };
