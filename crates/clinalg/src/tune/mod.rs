@@ -693,6 +693,8 @@ mod tests {
             (Op::MvBlocks, [128, 0, 0, 0, 0, 0]),
             // 256 items of 10 numbers each, in 16 KiB.
             (Op::MvBlocks, [256, 10, 0, 0, 0, 0]),
+            // 14 entries and a gap of each of 128 items fit with a sum each, not with those of two dot products.
+            (Op::MvBlocks, [128, 14, 0, 0, 0, 0]),
             (Op::MvChunksCpu, [8, u32::MAX, 0, 0, 0, 0]),
             (Op::MvDiagonals, [0, 1, 0, 0, 0, 0]),
             (Op::MvStencil, [128, 0, 0, 0, 0, 0]),

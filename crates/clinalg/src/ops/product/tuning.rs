@@ -331,10 +331,10 @@ const LONG_LANES: Operation = Operation {
 const BLOCKS: Operation = Operation {
     parameters: &[LOCAL, ("entries", "most entries of an item")],
     needs: |&[local, entries, ..], precision| {
-        // Gaps, and sums of rows that are cut.
-        groups(local, entries + entries.div_ceil(16) + 1, precision, (1..=32).contains(&entries))
+        // Gaps, and sums of rows that are cut or those of two dot products.
+        groups(local, entries + entries.div_ceil(16) + 2, precision, (1..=32).contains(&entries))
     },
-    default: |device, precision, _| [tune::local_size(device, 128, 9 * precision.bytes()), 7, 0, 0, 0, 0],
+    default: |device, precision, _| [tune::local_size(device, 128, 10 * precision.bytes()), 7, 0, 0, 0, 0],
     candidates: |_, _| pairs(&[64, 128, 256], &[4, 5, 6, 7, 8, 10]),
     largest: 20,
     ..ROWS
