@@ -743,14 +743,14 @@ fn methods_are_drawn_before_and_after_each_transformation() {
         command.args(["ode", "--method", "rk4", "--graph"]).arg(&drawings).args(options);
         finish(command.env("OCL_ICD_VENDORS", "/nonexistent"))
     };
-    let names = ["basic", "gathered", "scattered", "mixed", "cloned"];
+    let names = ["basic", "gathered", "scattered", "mixed", "cloned", "inlined"];
     let text = draw(&[]).fine();
     for needle in names.iter().chain(&["kernels", "words", "vectors", "weight"]) {
         assert!(text.contains(needle), "{needle}: {text}");
     }
     for (options, expected, words) in [
-        (&["--json"][..], names.to_vec(), 16),
-        (&["--json", "--recover-stages"], [&["basic", "recovered"], &names[1..]].concat(), 13),
+        (&["--json"][..], names.to_vec(), 13),
+        (&["--json", "--recover-stages"], [&["basic", "recovered"], &names[1..]].concat(), 12),
     ] {
         let answer = draw(options).json();
         keys(&answer, &["method", "transformations"]);
