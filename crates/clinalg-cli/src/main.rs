@@ -77,7 +77,7 @@ pub(crate) struct Global {
         global = true,
         value_name = "SELECTOR",
         help_heading = "Options of every command",
-        allow_hyphen_values = true
+        allow_negative_numbers = true
     )]
     device: Option<String>,
     /// Print one JSON document on stdout and nothing else
