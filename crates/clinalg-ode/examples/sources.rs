@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Variant::Hexagonal, 1),
         (Variant::Grid, 4),
         (Variant::Wavefront, 1),
+        (Variant::Cooperative, 1),
     ];
     let mut count = 0;
     for (title, system, methods) in &systems {

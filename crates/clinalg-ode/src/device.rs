@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use clinalg::runtime::{Arg, Buffer, File};
+use clinalg::runtime::{Arg, Buffer, DeviceKind, File};
 use clinalg::{Context, Real, Vector, ops};
 
 use crate::choose::{Choice, RUNS, WARM, check_memory, choose, choose_untried};
@@ -15,7 +15,7 @@ use crate::integrate::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::method::Method;
 use crate::plan::{Plan, Variant};
 use crate::rhs::System;
-use crate::schedule::{Outline, Schedule, Target, Tile, work};
+use crate::schedule::{Outline, Schedule, Target, Tile, Together, work};
 use crate::{Error, Result};
 
 /// How the kernels of a [`DeviceStepper`] are made.
@@ -56,12 +56,43 @@ pub struct DeviceStepper<T: Real> {
     roles: Vec<usize>,
     parameters: Buffer<T>,
     partial: Vector<T>,
+    /// What work-groups that wait for each other have in common.
+    common: Option<Common>,
     /// Why this variant runs, where nobody said which.
     reason: Option<String>,
     /// Seconds of a step, where they were measured.
     timing: Option<Timing>,
     /// What a step costs by the model, in words of a component moved at the rate of a copy.
     price: f64,
+}
+
+/// What work-groups that wait for each other have in common.
+struct Common {
+    /// How many have arrived, over all launches; whether any gave up; the flags.
+    sync: Buffer<u32>,
+    arrived: u32,
+    launches: u32,
+    /// How often a group asks for a flag before it gives up, and for the others of a meeting.
+    patience: u32,
+    meeting: u32,
+}
+
+impl Common {
+    fn new(context: &Context, flags: usize) -> Result<Common> {
+        // Seconds, where microseconds are needed; of a meeting a part of one. Processors ask their own cache.
+        let (patience, meeting) = match context.device().kind {
+            DeviceKind::Cpu => (1 << 31, 1 << 28),
+            _ => (1 << 22, 1 << 16),
+        };
+        Ok(Common { sync: Buffer::zeroed(context, 2 + flags)?, arrived: 0, launches: 0, patience, meeting })
+    }
+
+    /// Whether no group has waited in vain.
+    fn met(&self) -> Result<bool> {
+        let mut gave_up = [0];
+        self.sync.read_range(1, &mut gave_up)?;
+        Ok(gave_up == [0])
+    }
 }
 
 /// What a step takes.
@@ -112,7 +143,24 @@ impl<T: Real> DeviceStepper<T> {
             _ => None,
         };
         let options = chosen.as_ref().map_or(*options, |c| c.options);
-        DeviceStepper::made(context, method, system, &options, chosen.map(|c| c.reason))
+        DeviceStepper::possible(context, method, system, &options, chosen.map(|c| c.reason))
+    }
+
+    /// Of these kernels, or where work-groups would have to wait for each other and cannot, of those of a wavefront.
+    fn possible(
+        context: &Context,
+        method: &Method,
+        system: &System,
+        options: &DeviceOptions,
+        reason: Option<String>,
+    ) -> Result<DeviceStepper<T>> {
+        match DeviceStepper::made(context, method, system, options, reason) {
+            Err(Error::Variant { reason, .. }) if options.variant == Variant::Cooperative => {
+                let instead = DeviceOptions { variant: Variant::Wavefront, tile: None, ..*options };
+                DeviceStepper::made(context, method, system, &instead, Some(format!("not cooperative: {reason}")))
+            }
+            made => made,
+        }
     }
 
     /// As [`DeviceStepper::new`], but [`Variant::Auto`] takes what the tuning table has for such problems, or what the model
@@ -126,7 +174,7 @@ impl<T: Real> DeviceStepper<T> {
         }
         context.require::<T>()?;
         let Choice { options, reason } = choose_untried::<T>(context, method, system)?;
-        DeviceStepper::made(context, method, system, &options, Some(reason))
+        DeviceStepper::possible(context, method, system, &options, Some(reason))
     }
 
     fn made(
@@ -164,6 +212,9 @@ impl<T: Real> DeviceStepper<T> {
         let partials = several().map(|m| m.partials.iter().sum()).fold(one.partials.iter().sum(), usize::max);
         check_memory::<T>(context, method, system, options, count)?;
         let buffers = (0..count).map(|_| zeroed(n)).collect::<Result<Vec<_>>>()?;
+        let all = || [&one].into_iter().chain(several()).flat_map(|m| &m.launches);
+        let flags = all().filter_map(|l| l.together).map(|t| t.flags).max();
+        let common = flags.map(|flags| Common::new(context, flags)).transpose()?;
         let mut stepper = DeviceStepper {
             context: context.clone(),
             method: method.clone(),
@@ -174,6 +225,7 @@ impl<T: Real> DeviceStepper<T> {
             buffers,
             parameters: Buffer::zeroed(context, system.constants::<T>().len().max(1))?,
             partial: zeroed(partials.max(1))?,
+            common,
             one,
             many,
             band,
@@ -182,7 +234,38 @@ impl<T: Real> DeviceStepper<T> {
             price,
         };
         stepper.parameters.write_range(0, &system.constants::<T>())?;
+        if stepper.common.is_some() && !stepper.meet()? {
+            let reason = "too few work-groups run at the same time on this device".into();
+            return Err(Error::Variant { variant: options.variant.name(), reason });
+        }
         Ok(stepper)
+    }
+
+    /// Lets the work-groups that will wait for each other meet, of every kernel as many as run at the same time; whether they
+    /// are enough.
+    fn meet(&mut self) -> Result<bool> {
+        for what in [Tried::One, Tried::Many, Tried::Band] {
+            let times = vec![0.0; self.schedule(what).plan.graph().steps()];
+            for k in 0..self.schedule(what).launches.len() {
+                while let (Some(together), Some(common)) = (self.schedule(what).launches[k].together, &self.common) {
+                    let meeting = Some(common.meeting);
+                    self.enqueue(what, k, &times, 0.0, &Tolerance::UNUSED, meeting)?;
+                    let Some(common) = &mut self.common else { break };
+                    if common.met()? {
+                        break;
+                    }
+                    common.sync.write_range(1, &[0])?;
+                    if together.groups == together.fewest {
+                        return Ok(false);
+                    }
+                    // A unit may have room for fewer than were wanted.
+                    let units = self.context.device().compute_units as usize;
+                    let groups = together.groups.saturating_sub(units).max(together.fewest);
+                    self.schedule_mut(what).launches[k].together = Some(Together { groups, ..together });
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// The schedule of one step.
@@ -298,26 +381,61 @@ impl<T: Real> DeviceStepper<T> {
 
     /// Enqueues the kernels of one step or of several from `times` on.
     fn launch(&mut self, what: Tried, times: &[f64], h: f64, tolerance: &Tolerance) -> Result<()> {
-        let schedule = self.schedule(what);
-        for launch in &schedule.launches {
-            let mut args: Vec<Arg> = times.iter().map(|t| Arg::real::<T>(*t)).collect();
-            args.extend([
-                Arg::real::<T>(h),
-                Arg::real::<T>(tolerance.relative),
-                Arg::real::<T>(tolerance.absolute),
-                Arg::U32(u32::from(tolerance.norm == Norm::Max)),
-                self.parameters.arg(),
-                self.partial.buffer().arg(),
-            ]);
-            args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].buffer().arg()));
-            args.extend(launch.block.iter().flatten().map(|k| Arg::size(*k)));
-            // SAFETY: the arguments are those that `Writer::open` writes, in its order; all buffers are of this context and
-            // have the components that the kernels were made for, `partial` one value for each item or work-group that
-            // writes there.
-            unsafe { self.context.launch_kernel(&launch.kernel, launch.range, &args)? };
+        for number in 0..self.schedule(what).launches.len() {
+            self.enqueue(what, number, times, h, tolerance, None)?;
         }
         self.tried = what;
         Ok(())
+    }
+
+    /// Enqueues one kernel. Where groups wait for each other, they only meet if it is said how often they ask.
+    fn enqueue(
+        &mut self,
+        what: Tried,
+        number: usize,
+        times: &[f64],
+        h: f64,
+        tolerance: &Tolerance,
+        meet: Option<u32>,
+    ) -> Result<()> {
+        let launch = &self.schedule(what).launches[number];
+        let (kernel, range, together) = (launch.kernel, launch.range, launch.together);
+        let mut args: Vec<Arg> = times.iter().map(|t| Arg::real::<T>(*t)).collect();
+        args.extend([
+            Arg::real::<T>(h),
+            Arg::real::<T>(tolerance.relative),
+            Arg::real::<T>(tolerance.absolute),
+            Arg::U32(u32::from(tolerance.norm == Norm::Max)),
+            self.parameters.arg(),
+            self.partial.buffer().arg(),
+        ]);
+        args.extend(launch.buffers.iter().map(|role| self.buffers[self.roles[*role]].buffer().arg()));
+        args.extend(launch.block.iter().flatten().map(|k| Arg::size(*k)));
+        if let (Some(together), Some(common)) = (together, &mut self.common) {
+            common.launches = common.launches.wrapping_add(1);
+            args.extend([
+                common.sync.arg(),
+                Arg::U32(together.groups as u32),
+                Arg::U32(common.arrived),
+                Arg::U32(common.launches),
+                Arg::U32(meet.unwrap_or(common.patience)),
+                Arg::U32(u32::from(meet.is_some())),
+            ]);
+            common.arrived = common.arrived.wrapping_add(together.launched as u32);
+        }
+        // SAFETY: the arguments are those that `Writer::open` writes, in its order; all buffers are of this context and have
+        // the components that the kernels were made for, `partial` one value for each item or work-group that writes
+        // there, `sync` the flags of the kernel that raises most.
+        unsafe { self.context.launch_kernel(&kernel, range, &args)? };
+        Ok(())
+    }
+
+    fn schedule_mut(&mut self, what: Tried) -> &mut Schedule {
+        match (what, &mut self.many, &mut self.band) {
+            (Tried::Many, Some(many), _) => many,
+            (Tried::Band, _, Some(band)) => band,
+            _ => &mut self.one,
+        }
     }
 
     fn schedule(&self, what: Tried) -> &Schedule {
@@ -328,8 +446,21 @@ impl<T: Real> DeviceStepper<T> {
         }
     }
 
+    /// # Errors
+    /// [`Error::Variant`] when work-groups waited in vain: what was computed since is no solution.
+    fn check(&self) -> Result<()> {
+        match &self.common {
+            Some(common) if !common.met()? => {
+                let reason = "work-groups that wait for each other did not run at the same time".into();
+                Err(Error::Variant { variant: self.variant().name(), reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The norm of each step's error, of the steps that ran last.
     fn norms(&self, norm: Norm) -> Result<Vec<f64>> {
+        self.check()?;
         let counts = &self.schedule(self.tried).partials;
         let mean = |sum: f64| (sum / self.components().max(1) as f64).sqrt();
         let total = counts.iter().sum();
@@ -460,6 +591,7 @@ impl<T: Real> Stepper<T> for DeviceStepper<T> {
         let graph = self.one.plan.graph();
         let carry = graph.carries().iter().find(|(_, value)| *value == graph.solution());
         let (input, _) = carry.expect("the solution of a finished graph is carried on");
+        self.check()?;
         Ok(self.vector(*input).to_vec()?)
     }
 

@@ -141,13 +141,22 @@ impl<T: Real> Writer<'_, T> {
         let stored = self.group.writes.iter().chain(&self.group.saved);
         let written: Vec<_> = stored.filter_map(|v| self.plan.place(*v)).collect();
         let graph = self.plan.graph();
+        let cooperates = self.plan.variant() == Variant::Cooperative;
         let times: Vec<String> = (0..graph.steps()).map(|k| format!("const REAL time{k}")).collect();
         let mut text = format!("__kernel {attributes}void {name}(\n    {},\n", times.join(", "));
         text.push_str("    const REAL h, const REAL relative, const REAL absolute, const uint largest,\n");
         text.push_str("    __global const REAL *restrict par, __global REAL *restrict partial\n");
         for b in buffers(self.plan, self.group) {
             let constant = if written.contains(&b) { "" } else { "const " };
-            writeln!(text, "    , __global {constant}REAL *restrict b{b}").expect("text grows");
+            // Work-groups that wait for each other read what others stored meanwhile.
+            let alone = if cooperates && constant.is_empty() { "" } else { "restrict " };
+            writeln!(text, "    , __global {constant}REAL *{alone}b{b}").expect("text grows");
+        }
+        if cooperates {
+            text.push_str(
+                "    , volatile __global uint *sync, const uint groups, const uint base, const uint epoch,\n",
+            );
+            text.push_str("    const uint patience, const uint meet\n");
         }
         if self.in_blocks() {
             text.push_str("    , const ulong block_begin, const ulong block_end, const ulong block_sum\n");

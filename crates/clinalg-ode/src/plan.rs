@@ -34,11 +34,16 @@ pub enum Variant {
     /// access distance, so that it finds in the cache what that one stored. Nothing is computed twice, and the distance may
     /// be as large as some of the cache.
     Wavefront,
+    /// Several links in one kernel whose work-groups run at the same time: each computes a block of points through all of the
+    /// links, and waits after each for those that compute its neighbours. Nothing is computed twice; the distance may be as
+    /// large as the blocks of all groups together, over the number of links. Where a device does not let work-groups wait for
+    /// each other, [`Variant::Wavefront`] runs.
+    Cooperative,
 }
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Variant; 8] = [
+    pub const ALL: [Variant; 9] = [
         Variant::Auto,
         Variant::Basic,
         Variant::Fused,
@@ -47,6 +52,7 @@ impl Variant {
         Variant::Hexagonal,
         Variant::Grid,
         Variant::Wavefront,
+        Variant::Cooperative,
     ];
 
     /// The variant of this name.
@@ -70,6 +76,7 @@ impl Variant {
             Variant::Hexagonal => "hexagonal",
             Variant::Grid => "grid",
             Variant::Wavefront => "wavefront",
+            Variant::Cooperative => "cooperative",
         }
     }
 
@@ -93,7 +100,8 @@ pub struct Group {
     pub reads: Vec<Value>,
     /// Vectors written to memory.
     pub writes: Vec<Value>,
-    /// Vectors that tiles hand over to each other inside the group, along their borders only.
+    /// Vectors that tiles hand over to each other inside the group, along their borders only, whole ones where
+    /// [work-groups wait for each other](Variant::Cooperative).
     pub saved: Vec<Value>,
 }
 
@@ -476,11 +484,16 @@ impl Plan {
                 reads.dedup();
                 let writes: Vec<Value> = nodes.iter().copied().filter(|v| last_read[v.0] > g).collect();
                 let handed = |v: &Value| {
-                    let later = nodes.iter().filter(|k| links[k.0] > links[v.0]);
-                    !writes.contains(v) && later.flat_map(|k| graph.node(*k).op.reads()).any(|r| r == *v)
+                    let mut later = nodes.iter().filter(|k| links[k.0] > links[v.0]);
+                    let read = |k: &Value| match (&graph.node(*k).op, variant) {
+                        (Op::Rhs { x, .. }, _) => x == v,
+                        (_, Variant::Cooperative) => false,
+                        (op, _) => op.reads().contains(v),
+                    };
+                    !writes.contains(v) && later.any(read)
                 };
-                let borders = matches!(variant, Variant::Trapezoidal | Variant::Hexagonal);
-                let saved = nodes.iter().copied().filter(|v| borders && handed(v)).collect();
+                let hands = matches!(variant, Variant::Trapezoidal | Variant::Hexagonal | Variant::Cooperative);
+                let saved = nodes.iter().copied().filter(|v| hands && handed(v)).collect();
                 Group { nodes, reads, writes, saved }
             })
             .collect();

@@ -1,6 +1,6 @@
 //! The kernels of a plan on a device: their sources, ranges and buffers, and the sizes of tiles.
 
-use clinalg::runtime::{Kernel, Range};
+use clinalg::runtime::{DeviceKind, Kernel, Range};
 use clinalg::{Context, Real, Shape};
 
 use crate::device::{DeviceOptions, interned, interned_name};
@@ -9,7 +9,7 @@ use crate::method::Method;
 use crate::plan::{Group, Plan, Variant};
 use crate::rhs::System;
 use crate::stream::{Reach, Strip};
-use crate::tile::{Items, Launched, Phase, distance, group_links, most_arguments, phases, ring};
+use crate::tile::{Items, Launched, Phase, cooperative, distance, group_links, most_arguments, phases, ring};
 use crate::wavefront::{self, Block};
 use crate::{Error, Result, opencl, stream, tile};
 
@@ -23,7 +23,7 @@ pub struct Tile {
     /// Grid points of an item on GPUs, of a tile on processors; columns of a strip there, and of a strip of a
     /// three-dimensional grid on GPUs as well; points of a block of a wavefront.
     pub points: usize,
-    /// Rows, or planes, of a strip of a grid.
+    /// Rows, or planes, of a strip of a grid; work-groups of a unit that wait for each other.
     pub rows: usize,
 }
 
@@ -37,6 +37,10 @@ pub(crate) struct Target {
     chunks: usize,
     local_mem: usize,
     units: usize,
+    /// Work-groups that are launched for each that is wanted at the same time as others.
+    spare: usize,
+    /// Whether what a group stores can be made known to all others while they run.
+    fences: bool,
 }
 
 impl Target {
@@ -47,12 +51,16 @@ impl Target {
             chunks: context.chunks(),
             local_mem: context.device().local_mem as usize,
             units: context.device().compute_units as usize,
+            // PoCL gives a thread several groups, one after the other.
+            spare: if context.device().kind == DeviceKind::Cpu { 4 } else { 1 },
+            // OpenCL C 1.2 has no word for it: by the compilers that have one, and on processors, whose caches agree.
+            fences: context.device().kind == DeviceKind::Cpu || FENCES.contains(&&*context.device().platform),
         }
     }
 
     /// A device of this kind that nobody asked.
     pub(crate) fn any(shape: Shape) -> Target {
-        Target { shape, local: 256, chunks: 8, local_mem: LOCAL_BYTES, units: 64 }
+        Target { shape, local: 256, chunks: 8, local_mem: LOCAL_BYTES, units: 64, spare: 1, fences: true }
     }
 }
 
@@ -117,6 +125,19 @@ struct Part {
     range: Range,
     /// Norms that it makes partial sums of, with the first among those of the norm.
     sums: Vec<(Value, usize)>,
+    together: Option<Together>,
+}
+
+/// Work-groups of a launch that wait for each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Together {
+    /// How many take part; others leave.
+    pub(crate) groups: usize,
+    /// How few may take part, and how many are launched.
+    pub(crate) fewest: usize,
+    pub(crate) launched: usize,
+    /// Flags that they raise.
+    pub(crate) flags: usize,
 }
 
 /// Points that a kernel works on.
@@ -162,11 +183,14 @@ impl Outline {
             _ if system.is_dense() => {
                 return Err(refuse("the right-hand side has sums over all points".into()));
             }
-            Variant::Trapezoidal | Variant::Hexagonal | Variant::Wavefront if ring(system) => {
+            Variant::Trapezoidal | Variant::Hexagonal | Variant::Wavefront | Variant::Cooperative if ring(system) => {
                 return Err(refuse("the slowest axis is periodic: tiles would have to fit around it".into()));
             }
             Variant::Grid if system.grid.dims == 1 => {
                 return Err(refuse("the grid has one dimension".into()));
+            }
+            Variant::Cooperative if target.shape == Shape::Cpu || !target.fences => {
+                return Err(refuse("work-groups cannot wait for each other on this device".into()));
             }
             _ => {}
         }
@@ -179,6 +203,10 @@ impl Outline {
         };
         found.ok_or_else(|| match variant {
             Variant::Grid => refuse("strips with the columns that the links reach over do not fit".into()),
+            Variant::Cooperative => refuse(format!(
+                "points {} apart depend on each other; too few work-groups run at the same time",
+                distance(system)
+            )),
             _ => {
                 refuse(format!("points {} apart depend on each other; tiles of that size do not fit", distance(system)))
             }
@@ -193,7 +221,7 @@ impl Outline {
             Shape::Gpu => (Range::d1(points, target.local), points.div_ceil(target.local)),
         };
         let sums = |group: &Group| opencl::reductions(&plan, group).into_iter().map(|v| (v, 0)).collect();
-        let part = |(k, group)| Part { group: k, points: Points::All, range, sums: sums(group) };
+        let part = |(k, group)| Part { group: k, points: Points::All, range, sums: sums(group), together: None };
         let parts = plan.groups().iter().enumerate().map(part).collect();
         let partials = vec![partials; plan.graph().reductions().len()];
         let (least, redundancy) = match target.shape {
@@ -217,7 +245,7 @@ impl Outline {
                 Shape::Gpu => (Range::d1(count, target.local), count.div_ceil(target.local)),
             };
             let sums = partials.take(opencl::reductions(&plan, &plan.groups()[block.group]), entries);
-            parts.push(Part { group: block.group, points: Points::Block(block), range, sums });
+            parts.push(Part { group: block.group, points: Points::Block(block), range, sums, together: None });
         }
         let steps = plan.graph().steps();
         let behind = spacing * plan.groups().len();
@@ -260,6 +288,9 @@ impl Outline {
                 (Shape::Gpu, Variant::Grid) => {
                     [256, 128, 64].map(|items| Tile { links, items, points: 1, rows: 0 }).to_vec()
                 }
+                (Shape::Gpu, Variant::Cooperative) => {
+                    COOPERATING.map(|[items, points, rows]| Tile { links, items, points, rows }).to_vec()
+                }
                 (Shape::Gpu, _) => {
                     [4, 2, 1].map(|points| Tile { links, items: target.local, points, rows: 0 }).to_vec()
                 }
@@ -285,6 +316,7 @@ impl Outline {
             if work.overlaps { words.max(weight) } else { words + weight }
         };
         match self.plan.variant() {
+            Variant::Cooperative => cost(self.words.max(self.least)),
             variant if variant.joins_links() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
             _ => cost(self.words.max(self.least)),
         }
@@ -296,7 +328,7 @@ impl Outline {
         let items = Items { local: tile.items, points: tile.points };
         let mut parts = Vec::new();
         let mut partials = Partials::new(plan.graph());
-        let (mut words, mut work, mut needed) = (0.0, 0.0, 0.0);
+        let (mut words, mut work, mut needed, mut least) = (0.0, 0.0, 0.0, 0.0);
         let link_of = plan.graph().links();
         for (k, group) in plan.groups().iter().enumerate() {
             let all = group_links(&plan, group);
@@ -311,19 +343,37 @@ impl Outline {
                 continue;
             }
             for phase in phases(plan.variant(), links, points, d, items.local * items.points)? {
-                words += phase.words(group, d);
                 work += phase.work();
-                let range = Range::d1(phase.tiles * items.local, items.local);
+                let (groups, together) = match plan.variant() {
+                    Variant::Cooperative => {
+                        // What is handed over is overwritten before the next step, but too late to stay in a cache.
+                        words += (group.reads.len() + group.writes.len() + group.saved.len()) as f64;
+                        let (groups, width) = (target.units * tile.rows.max(1), items.local * items.points);
+                        let fewest = cooperative::enough(phase.tiles, links, d, width);
+                        if groups < fewest || !cooperating_fits::<T>(target, &plan, group, system, &tile) {
+                            return None;
+                        }
+                        least += cooperative::least(&plan, group, system, groups * width);
+                        let (launched, flags) = (groups * target.spare, phase.tiles * (links - 1));
+                        (launched, Some(Together { groups, fewest, launched, flags }))
+                    }
+                    _ => {
+                        words += phase.words(group, d);
+                        (phase.tiles, None)
+                    }
+                };
+                let range = Range::d1(groups * items.local, items.local);
                 let made = |v: &Value| all.binary_search(&link_of[v.0]).is_ok_and(|link| phase.has(link));
                 let norms = opencl::reductions(&plan, group).into_iter().filter(made).collect();
-                let sums = partials.take(norms, phase.tiles);
-                parts.push(Part { group: k, points: Points::Tiles(phase, items), range, sums });
+                let sums = partials.take(norms, groups);
+                parts.push(Part { group: k, points: Points::Tiles(phase, items), range, sums, together });
             }
         }
         let words = words / plan.graph().steps() as f64;
         let partials = partials.counts;
+        let least = least / plan.graph().steps() as f64;
         let effort = effort::<T>(target, &plan, system, &tile);
-        Some(Outline { redundancy: work / needed, effort, words, least: 0.0, plan, tile: Some(tile), partials, parts })
+        Some(Outline { redundancy: work / needed, effort, words, least, plan, tile: Some(tile), partials, parts })
     }
 
     /// Writes the kernels.
@@ -364,7 +414,8 @@ impl Outline {
             let (file, source) = interned(source, system.is_dense());
             let kernel = Kernel::new(file, name, T::PRECISION);
             let buffers = opencl::buffers(&plan, group);
-            launches.push(Launch { kernel, name, source, buffers, range: part.range, group: part.group, block });
+            let Part { range, group, together, .. } = *part;
+            launches.push(Launch { kernel, name, source, buffers, range, group, block, together });
         }
         Schedule { launches, plan, partials, words, tile }
     }
@@ -478,6 +529,12 @@ const WORK_READ: f64 = 0.25;
 /// Rows of a strip where there are enough strips anyway: the last ones of a launch keep fewer units waiting.
 const MOST_ROWS: usize = 128;
 
+/// Platforms with compilers that know fences of the device.
+const FENCES: [&str; 2] = ["NVIDIA CUDA", "AMD Accelerated Parallel Processing"];
+
+/// Items of a work-group, points of an item and work-groups of a unit that wait for each other.
+const COOPERATING: [[usize; 3]; 3] = [[512, 4, 3], [256, 4, 4], [256, 2, 4]];
+
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;
 
@@ -521,7 +578,8 @@ fn strip_part(
     let down = ny.div_ceil(rows);
     let range = Range::d2([across * items, down], [items, 1]);
     let (words, work) = reach.words(&plan.groups()[group], links, strip);
-    Some((Part { group, points: Points::Strips(strip), range, sums: Vec::new() }, across * down, words, work))
+    let part = Part { group, points: Points::Strips(strip), range, sums: Vec::new(), together: None };
+    Some((part, across * down, words, work))
 }
 
 /// Whether a tile's values fit the registers and the local memory of a GPU, or the arrays of a processor.
@@ -543,6 +601,7 @@ fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, t
             let kept = stream::kept_values(plan, group, system) * word;
             local <= room && (kept <= KEPT_BYTES || tile.links == 1)
         }
+        (Shape::Gpu, Variant::Cooperative) => cooperating_fits::<T>(target, plan, group, system, tile),
         (Shape::Gpu, _) => {
             let points = tile.points * system.fields().len();
             let local = most_arguments(plan, group).max(1) * points * tile.items * word;
@@ -556,7 +615,7 @@ fn fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, t
 /// borders choose between two places for each value. Fitted to all sizes of tiles of RK4, DOPRI5(4), Bogacki-Shampine and Euler on an H200.
 fn effort<T: Real>(target: &Target, plan: &Plan, system: &System, tile: &Tile) -> f64 {
     match (target.shape, plan.variant()) {
-        (Shape::Cpu, _) => 1.0,
+        (Shape::Cpu, _) | (Shape::Gpu, Variant::Cooperative) => 1.0,
         (Shape::Gpu, Variant::Grid) => 1.0 + tile.items as f64 / 1024.0,
         (Shape::Gpu, variant) => {
             let waiting = plan.groups().iter().map(|group| plan.waiting(group)).max().unwrap_or(0);
@@ -565,6 +624,15 @@ fn effort<T: Real>(target: &Target, plan: &Plan, system: &System, tile: &Tile) -
             borders * (1.0 + 0.2 / tile.points as f64) * (1.0 + kept as f64 / 700.0)
         }
     }
+}
+
+/// Whether what work-groups that wait for each other keep from link to link fits a GPU's local memory, beside the tree of the
+/// norm, and so many groups' together four times as much, which units have where a group has it.
+fn cooperating_fits<T: Real>(target: &Target, plan: &Plan, group: &Group, system: &System, tile: &Tile) -> bool {
+    let tree = if opencl::reduces(plan, group) { tile.items } else { 0 };
+    let kept = cooperative::places(plan, group).1 * system.fields().len() * tile.items * tile.points;
+    let bytes = (tree + kept) * size_of::<T>() + 64;
+    bytes <= target.local_mem && bytes * tile.rows.max(1) <= 4 * target.local_mem
 }
 
 /// Kernels in the order in which they run.
@@ -587,6 +655,7 @@ pub(crate) struct Launch {
     group: usize,
     /// First point of a block, the one past its last, and where its partial sums begin.
     pub(crate) block: Option<[usize; 3]>,
+    pub(crate) together: Option<Together>,
 }
 
 impl Schedule {

@@ -13,6 +13,8 @@
 //! On GPUs a work-group has a tile: values stay in registers, what neighbours read goes through local memory. On processors
 //! an item has a tile, with arrays of its own and loops along rows that become vector code.
 
+pub(crate) mod cooperative;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -165,6 +167,10 @@ pub(crate) fn phases(variant: Variant, links: usize, points: usize, d: usize, wi
             }
             Some(rows.into_iter().filter(|p| !p.links.is_empty()).collect())
         }
+        Variant::Cooperative => {
+            let (span, tiles) = (vec![(0, window); links], points.div_ceil(window as usize));
+            Some(vec![Phase { links: all, span, own: None, origin: 0, spacing: window, tiles }])
+        }
         _ => None,
     }
 }
@@ -203,6 +209,7 @@ pub(crate) fn source<T: Real>(
     let stages = (0..links.len()).map(|k| group.nodes.contains(&Value(k)).then(|| place(k))).collect();
     let tile = Tile { base, phase, items, stages, d: distance(system) as i64, sums };
     match shape {
+        Shape::Gpu if plan.variant() == Variant::Cooperative => tile.cooperative(name),
         Shape::Gpu => tile.gpu(name),
         Shape::Cpu => tile.cpu(name),
     }
@@ -279,8 +286,17 @@ impl<T: Real> Tile<'_, T> {
         self.stages[v.0].and_then(|s| self.order(s))
     }
 
-    /// Vectors with a place in registers or arrays: what later links read, and what comes from memory.
+    /// Whether work-groups hand over what neighbours read through memory.
+    fn cooperates(&self) -> bool {
+        self.base.plan.variant() == Variant::Cooperative
+    }
+
+    /// Vectors with a place in registers or arrays: what later links read, and what comes from memory. Groups that cooperate
+    /// keep what is stored nowhere.
     fn kept(&self) -> Vec<Value> {
+        if self.cooperates() {
+            return cooperative::places(self.base.plan, self.base.group).0.into_keys().collect();
+        }
         let count = self.base.plan.graph().nodes().len();
         let uses = |v: Value, q: usize| {
             let stage = self.phase.links[q];
@@ -387,6 +403,9 @@ impl<T: Real> Tile<'_, T> {
         for v in &nodes {
             for f in 0..self.fields() {
                 match &graph.node(*v).op {
+                    Op::Rhs { x, .. } if self.base.system.snippet.is_some() && self.cooperates() => {
+                        line(format!("const REAL n{}_{f} = derivative(p, t{}, par, {});", v.0, v.0, (words.all)(*x)));
+                    }
                     Op::Rhs { x, .. } if self.base.system.snippet.is_some() => {
                         line(format!("const REAL n{}_{f} = near(p, t{}, par, {}, first);", v.0, v.0, (words.all)(*x)));
                     }
@@ -449,6 +468,9 @@ impl<T: Real> Tile<'_, T> {
         if self.base.group.writes.contains(&v) {
             let own = self.phase.own.unwrap_or((i64::MIN, i64::MAX));
             return Some(self.within(own, low, self.phase.span[q]));
+        }
+        if self.cooperates() {
+            return self.base.group.saved.contains(&v).then(|| "true".into());
         }
         let (from, to) = self.borders(v, q)?;
         let (a, b) = self.phase.span[q];

@@ -91,6 +91,7 @@ fn compare_on(course: &Course, context: &Context, method: &Method, system: &Syst
 fn small(context: &Context, variant: Variant, links: usize) -> Tile {
     match (context.shape(), variant) {
         (_, Variant::Wavefront) => Tile { links, items: 1, points: 77, rows: 0 },
+        (_, Variant::Cooperative) => Tile { links, items: 32, points: links, rows: 1 },
         (Shape::Gpu, Variant::Grid) => Tile { links, items: 16, points: 1, rows: 11 },
         (Shape::Gpu, _) => Tile { links, items: 32, points: links, rows: 0 },
         (Shape::Cpu, _) => {
@@ -112,6 +113,44 @@ fn tiles_give_the_bits_of_the_basic_kernels() {
         compare(&context, &method, &system, &TILED.map(small));
         let chosen = |variant| DeviceOptions { variant, ..DeviceOptions::default() };
         compare(&context, &method, &system, &[Variant::Grid, Variant::Wavefront].map(chosen));
+    }
+}
+
+/// Kernels whose work-groups wait for each other.
+#[test]
+fn work_groups_that_wait_for_each_other() {
+    let method = Method::named("bs32").unwrap();
+    for context in contexts() {
+        let options = |links, items, points| DeviceOptions {
+            variant: Variant::Cooperative,
+            steps: 1,
+            tile: Some(Tile { links, items, points, rows: 1 }),
+        };
+        for (shape, boundary, layout) in [
+            ([5, 61], Boundary::Mirror, Layout::Interleaved),
+            ([19, 30], Boundary::Copy, Layout::FieldWise),
+            ([3, 2], Boundary::Mirror, Layout::FieldWise),
+        ] {
+            let system = system(&shape, boundary, layout);
+            // Two links a kernel in several turns, and all of them in two blocks or one.
+            compare(&context, &method, &system, &[options(2, 16, 2), options(3, 64, 5), options(3, 64, 11)]);
+        }
+        // Two steps a launch, with the kernels of one beside them.
+        let two = DeviceOptions { steps: 2, ..options(2, 16, 2) };
+        compare(&context, &method, &snippet(301, 5), &[two]);
+        compare(&context, &method, &snippet(301, 160), &[options(3, 32, 5)]);
+        // With more than the groups have together, links follow each other by launches.
+        let far = DeviceStepper::<f64>::with(&context, &method, &snippet(50000, 20000), &options(3, 16, 1)).unwrap();
+        assert_eq!(far.variant(), Variant::Wavefront);
+        // Without such work-groups links follow each other by launches.
+        let made = DeviceStepper::<f64>::with(&context, &method, &snippet(301, 5), &options(2, 16, 2)).unwrap();
+        match context.shape() {
+            Shape::Cpu => assert_eq!(made.variant(), Variant::Wavefront),
+            Shape::Gpu if context.device().compute_units > 1 => {
+                assert_eq!(made.variant(), Variant::Cooperative, "{}", made.explain());
+            }
+            Shape::Gpu => {}
+        }
     }
 }
 
