@@ -192,6 +192,7 @@ impl Outline {
             Variant::Cooperative if target.shape == Shape::Cpu || !target.fences => {
                 return Err(refuse("work-groups cannot wait for each other on this device".into()));
             }
+            Variant::Recomputed => return Ok(Outline::recomputed(target, graph, steps, system)),
             _ => {}
         }
         let found = match tile {
@@ -213,6 +214,11 @@ impl Outline {
         })
     }
 
+    /// Two links a kernel over all points.
+    fn recomputed(target: &Target, graph: &Graph, steps: usize, system: &System) -> Outline {
+        Outline::whole(target, graph, Plan::tiled(graph, Variant::Recomputed, steps, 2), system)
+    }
+
     /// One kernel for each group over all points.
     fn whole(target: &Target, graph: &Graph, plan: Plan, system: &System) -> Outline {
         let points = system.grid().points();
@@ -228,7 +234,9 @@ impl Outline {
             Shape::Gpu => (through_caches(target, system, &plan), 1.0),
             Shape::Cpu => (0.0, values_read(plan.graph(), system) as f64 / values_read(graph, system) as f64),
         };
-        Outline { words: plan.words() as f64, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
+        let steps = plan.graph().steps() as f64;
+        let (words, least) = (plan.words() as f64 / steps, least / steps);
+        Outline { words, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
     }
 
     /// The fused kernels on blocks of `tile.points` points.
@@ -263,6 +271,9 @@ impl Outline {
         variant: Variant,
         steps: usize,
     ) -> Vec<Outline> {
+        if variant == Variant::Recomputed {
+            return vec![Outline::recomputed(target, graph, steps, system)];
+        }
         if variant == Variant::Wavefront {
             let plan = Plan::wavefront(graph, steps);
             let point = system.fields().len() * size_of::<T>() * plan.buffers();
@@ -316,7 +327,7 @@ impl Outline {
             if work.overlaps { words.max(weight) } else { words + weight }
         };
         match self.plan.variant() {
-            Variant::Cooperative => cost(self.words.max(self.least)),
+            Variant::Cooperative | Variant::Recomputed => cost(self.words.max(self.least)),
             variant if variant.joins_links() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
             _ => cost(self.words.max(self.least)),
         }
@@ -502,7 +513,8 @@ fn through_caches(target: &Target, system: &System, plan: &Plan) -> f64 {
         let mut first = group.writes.len() + group.reads.len();
         for v in &group.nodes {
             let read = graph.neighbours(&graph.node(*v).op);
-            first += offsets.len() * read.len();
+            let again = if read.iter().any(|x| group.nodes.contains(x)) { offsets.len() } else { 1 };
+            first += again * offsets.len() * read.len();
             near.extend(read);
         }
         near.sort_unstable();
