@@ -234,6 +234,11 @@ impl Outline {
             Shape::Gpu => (through_caches(target, system, &plan), 1.0),
             Shape::Cpu => (0.0, values_read(plan.graph(), system) as f64 / values_read(graph, system) as f64),
         };
+        // Links that are computed again at each neighbour are every other one.
+        let redundancy = match (target.shape, plan.variant()) {
+            (Shape::Cpu, Variant::Recomputed) => redundancy * (1.0 + system.offsets().len().max(3) as f64 / 2.0),
+            _ => redundancy,
+        };
         let steps = plan.graph().steps() as f64;
         let (words, least) = (plan.words() as f64 / steps, least / steps);
         Outline { words, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
