@@ -550,7 +550,7 @@ const MOST_ROWS: usize = 128;
 const FENCES: [&str; 2] = ["NVIDIA CUDA", "AMD Accelerated Parallel Processing"];
 
 /// Items of a work-group, points of an item and work-groups of a unit that wait for each other.
-const COOPERATING: [[usize; 3]; 3] = [[512, 4, 3], [256, 4, 4], [256, 2, 4]];
+const COOPERATING: [[usize; 3]; 3] = [[256, 8, 4], [256, 4, 5], [256, 2, 5]];
 
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;
