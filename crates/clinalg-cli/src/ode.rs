@@ -46,6 +46,7 @@ Variants: how a step is cut into kernels. All give the same solution.
   grid         several stages in one kernel, on strips of a grid
   wavefront    the fused kernels on blocks that stay in the cache from stage to stage
   cooperative  several stages in one kernel, whose work-groups wait for each other
+  recomputed   two stages in one kernel, the first computed again at neighbours
   auto         the fastest for this device that fits its memory, by a model and
                by trial where there are many components
   reference    plain sequential Rust, without OpenCL

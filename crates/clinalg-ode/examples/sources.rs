@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Variant::Grid, 4),
         (Variant::Wavefront, 1),
         (Variant::Cooperative, 1),
+        (Variant::Recomputed, 1),
     ];
     let mut count = 0;
     for (title, system, methods) in &systems {

@@ -25,6 +25,7 @@ use crate::tile::distance;
 pub(crate) fn source<T: Real>(plan: &Plan, group: &Group, system: &System, shape: Shape, name: &str) -> String {
     let writer = Writer::<T> { plan, system, group, shape, marker: PhantomData };
     let mut text = writer.head();
+    writer.recomputed().into_iter().for_each(|x| text.push_str(&writer.again(x)));
     writer.kernel(&mut text, name);
     text
 }
@@ -117,9 +118,11 @@ impl<T: Real> Writer<'_, T> {
         }
     }
 
-    /// Field `f` of the argument `x` of a right-hand side at point `p`, from its buffer or computed there.
+    /// Field `f` of the argument `x` of a right-hand side at point `p`, from its buffer or computed there, again where this
+    /// kernel makes it.
     fn argument(&self, x: Value, p: &str, f: usize) -> String {
         match self.plan.graph().node(x).inlined {
+            false if self.group.nodes.contains(&x) => format!("again{}({p}, {}).s{f}", x.0, self.passed().1),
             true => format!("({})", self.combination(x, f, &|v, f| self.get(&self.buffer(v), p, f))),
             false => self.get(&self.buffer(x), p, f),
         }
@@ -162,10 +165,18 @@ impl<T: Real> Writer<'_, T> {
             text.push_str("    , const ulong block_begin, const ulong block_end, const ulong block_sum\n");
         }
         text.push_str(")\n{\n");
+        text.push_str(&self.constants(&self.group.nodes));
+        text
+    }
+
+    /// Numbers that are the same for all points, for these nodes.
+    fn constants(&self, nodes: &[Value]) -> String {
+        let graph = self.plan.graph();
+        let mut text = String::new();
         for p in 0..self.system.parameters().count() {
             writeln!(text, "    const REAL par{p} = par[{p}];").expect("text grows");
         }
-        for v in &self.group.nodes {
+        for v in nodes {
             match &graph.node(*v).op {
                 Op::Rhs { step, c, .. } => {
                     writeln!(text, "    const REAL t{} = time{step} + {} * h;", v.0, literal(T::of(*c)))
@@ -181,6 +192,65 @@ impl<T: Real> Writer<'_, T> {
                 Op::Red { .. } => writeln!(text, "    REAL sum{} = ZERO;", v.0).expect("text grows"),
                 Op::Input => {}
             }
+        }
+        text
+    }
+
+    /// Arguments of right-hand sides that the same kernel makes, and computes again at their neighbours.
+    fn recomputed(&self) -> Vec<Value> {
+        let graph = self.plan.graph();
+        let made = |v: &Value| match graph.node(*v).op {
+            Op::Rhs { x, .. } if self.group.nodes.contains(&x) && !graph.node(x).inlined => Some(x),
+            _ => None,
+        };
+        let mut all: Vec<Value> = self.group.nodes.iter().filter_map(made).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// What functions that compute vectors again need, declared and called.
+    fn passed(&self) -> (String, String) {
+        let mut names: Vec<(&str, String)> =
+            (0..self.plan.graph().steps()).map(|k| ("const REAL ", format!("time{k}"))).collect();
+        names.push(("const REAL ", "h".into()));
+        names.push(("__global const REAL *", "par".into()));
+        let mut buffers: Vec<usize> = self.group.reads.iter().filter_map(|v| self.plan.place(*v)).collect();
+        buffers.sort_unstable();
+        buffers.dedup();
+        names.extend(buffers.iter().map(|b| ("__global const REAL *", format!("b{b}"))));
+        let declared: Vec<String> = names.iter().map(|(kind, name)| format!("{kind}{name}")).collect();
+        let called: Vec<String> = names.into_iter().map(|(_, name)| name).collect();
+        (declared.join(", "), called.join(", "))
+    }
+
+    /// The function that computes all fields of a vector of this kernel at any point.
+    fn again(&self, x: Value) -> String {
+        let graph = self.plan.graph();
+        let mut needed = vec![x];
+        for v in self.group.nodes.iter().rev() {
+            if needed.contains(v) {
+                needed.extend(graph.node(*v).op.reads());
+            }
+        }
+        let nodes: Vec<Value> = self.group.nodes.iter().copied().filter(|v| needed.contains(v)).collect();
+        let fields = self.system.fields.len();
+        let (declared, called) = self.passed();
+        let members: String = (0..fields).map(|f| format!("REAL s{f}; ")).collect();
+        let values: Vec<String> = (0..fields).map(|f| plain_name(x, f)).collect();
+        let mut text = format!(
+            "typedef struct {{ {members}}} value{n};\ninline value{n} again{n}(const idx p, {declared})\n{{\n{}",
+            self.constants(&nodes),
+            n = x.0
+        );
+        text.push_str("const idx ix = p % NX, iy = p / NX % NY, iz = p / NX / NY;\n");
+        text.push_str(&self.row());
+        text.push_str(&self.values(&nodes, Place::Edge));
+        writeln!(text, "const value{n} result = {{ {} }};\nreturn result;\n}}", values.join(", "), n = x.0)
+            .expect("text grows");
+        if let Some(snippet) = &self.system.snippet {
+            let access = format!("(again{}((j), {called}).s0)", x.0);
+            text.push_str(&snippet::reading(self.system, snippet, &format!("derivative{}", x.0), &declared, &access));
         }
         text
     }
@@ -473,6 +543,32 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
 
     /// All operations at one point.
     fn point(&self, place: Place) -> String {
+        let fields = self.system.fields.len();
+        let mut text = self.values(&self.group.nodes, place);
+        let mut line = |s: String| {
+            text.push_str("            ");
+            text.push_str(&s);
+            text.push('\n');
+        };
+        for v in &self.group.writes {
+            let names: Vec<String> = (0..fields).map(|f| plain_name(*v, f)).collect();
+            if self.shape == Shape::Cpu && self.goes_past(*v) {
+                for (f, name) in names.iter().enumerate() {
+                    let at = match self.system.layout {
+                        Layout::Interleaved => format!("(p - block) * {fields} + {f}"),
+                        Layout::FieldWise => format!("{} + (p - block)", f * BLOCK),
+                    };
+                    line(format!("past{}[{at}] = {name};", v.0));
+                }
+            } else {
+                line(self.put(&self.buffer(*v), "p", &names));
+            }
+        }
+        text
+    }
+
+    /// The values of these nodes at one point.
+    fn values(&self, nodes: &[Value], place: Place) -> String {
         let graph = self.plan.graph();
         let fields = self.system.fields.len();
         let mut text = String::new();
@@ -493,7 +589,7 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
         }
         // Pointwise values; what only a right-hand side reads is read there.
         let pointwise = |v: &Value| {
-            self.group.nodes.iter().any(|k| {
+            nodes.iter().any(|k| {
                 let op = &graph.node(*k).op;
                 !matches!(op, Op::Rhs { .. }) && op.reads().contains(v)
             })
@@ -505,7 +601,7 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
         }
         let known = RefCell::new(Vec::new());
         let mut said = 0;
-        for v in &self.group.nodes {
+        for v in nodes {
             match &graph.node(*v).op {
                 Op::Input => {}
                 Op::Rhs { x, .. } => {
@@ -514,6 +610,7 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
                             let at = |far: i64| self.argument(*x, &format!("(p + ({far}))"), field);
                             self.beside(*x, field, offset, &known, &at)
                         }
+                        _ if offset == [0; 3] && self.recomputed().contains(x) => plain_name(*x, field),
                         _ => {
                             let (row, column) = (row_name(offset[1], offset[2]), column_name(offset[0]));
                             self.argument(*x, &format!("{row} + {column}"), field)
@@ -543,20 +640,6 @@ const idx ix = (idx)((ix0 + (uint)s) % (uint)NX), iy = p / NX % NY, iz = p / NX 
                         });
                     }
                 }
-            }
-        }
-        for v in &self.group.writes {
-            let names: Vec<String> = (0..fields).map(|f| plain_name(*v, f)).collect();
-            if self.shape == Shape::Cpu && self.goes_past(*v) {
-                for (f, name) in names.iter().enumerate() {
-                    let at = match self.system.layout {
-                        Layout::Interleaved => format!("(p - block) * {fields} + {f}"),
-                        Layout::FieldWise => format!("{} + (p - block)", f * BLOCK),
-                    };
-                    line(format!("past{}[{at}] = {name};", v.0));
-                }
-            } else {
-                line(self.put(&self.buffer(*v), "p", &names));
             }
         }
         text
@@ -663,7 +746,10 @@ target[k] = past{n}[{from} + k];
                 let Op::Rhs { x, .. } = self.plan.graph().node(Value(node)).op else {
                     unreachable!("only right-hand sides have formulas")
                 };
-                format!("derivative(p, t{node}, par, {})", self.buffer(x))
+                match self.recomputed().contains(&x) {
+                    true => format!("derivative{}(p, t{node}, par, par, {})", x.0, self.passed().1),
+                    false => format!("derivative(p, t{node}, par, {})", self.buffer(x)),
+                }
             }
             other => self.plain(other, [0; 3], node),
         })

@@ -39,11 +39,14 @@ pub enum Variant {
     /// large as the blocks of all groups together, over the number of links. Where a device does not let work-groups wait for
     /// each other, [`Variant::Wavefront`] runs.
     Cooperative,
+    /// Two links in one kernel over all points, whatever the distance: a point computes again what the second link reads of
+    /// the first at its neighbours, out of what the caches hold.
+    Recomputed,
 }
 
 impl Variant {
     /// Every variant.
-    pub const ALL: [Variant; 9] = [
+    pub const ALL: [Variant; 10] = [
         Variant::Auto,
         Variant::Basic,
         Variant::Fused,
@@ -53,6 +56,7 @@ impl Variant {
         Variant::Grid,
         Variant::Wavefront,
         Variant::Cooperative,
+        Variant::Recomputed,
     ];
 
     /// The variant of this name.
@@ -77,6 +81,7 @@ impl Variant {
             Variant::Grid => "grid",
             Variant::Wavefront => "wavefront",
             Variant::Cooperative => "cooperative",
+            Variant::Recomputed => "recomputed",
         }
     }
 

@@ -192,6 +192,7 @@ impl Outline {
             Variant::Cooperative if target.shape == Shape::Cpu || !target.fences => {
                 return Err(refuse("work-groups cannot wait for each other on this device".into()));
             }
+            Variant::Recomputed => return Ok(Outline::recomputed(target, graph, steps, system)),
             _ => {}
         }
         let found = match tile {
@@ -213,6 +214,11 @@ impl Outline {
         })
     }
 
+    /// Two links a kernel over all points.
+    fn recomputed(target: &Target, graph: &Graph, steps: usize, system: &System) -> Outline {
+        Outline::whole(target, graph, Plan::tiled(graph, Variant::Recomputed, steps, 2), system)
+    }
+
     /// One kernel for each group over all points.
     fn whole(target: &Target, graph: &Graph, plan: Plan, system: &System) -> Outline {
         let points = system.grid().points();
@@ -228,7 +234,14 @@ impl Outline {
             Shape::Gpu => (through_caches(target, system, &plan), 1.0),
             Shape::Cpu => (0.0, values_read(plan.graph(), system) as f64 / values_read(graph, system) as f64),
         };
-        Outline { words: plan.words() as f64, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
+        // Links that are computed again at each neighbour are every other one.
+        let redundancy = match (target.shape, plan.variant()) {
+            (Shape::Cpu, Variant::Recomputed) => redundancy * (1.0 + system.offsets().len().max(3) as f64 / 2.0),
+            _ => redundancy,
+        };
+        let steps = plan.graph().steps() as f64;
+        let (words, least) = (plan.words() as f64 / steps, least / steps);
+        Outline { words, redundancy, effort: 1.0, least, plan, tile: None, partials, parts }
     }
 
     /// The fused kernels on blocks of `tile.points` points.
@@ -263,6 +276,9 @@ impl Outline {
         variant: Variant,
         steps: usize,
     ) -> Vec<Outline> {
+        if variant == Variant::Recomputed {
+            return vec![Outline::recomputed(target, graph, steps, system)];
+        }
         if variant == Variant::Wavefront {
             let plan = Plan::wavefront(graph, steps);
             let point = system.fields().len() * size_of::<T>() * plan.buffers();
@@ -316,7 +332,7 @@ impl Outline {
             if work.overlaps { words.max(weight) } else { words + weight }
         };
         match self.plan.variant() {
-            Variant::Cooperative => cost(self.words.max(self.least)),
+            Variant::Cooperative | Variant::Recomputed => cost(self.words.max(self.least)),
             variant if variant.joins_links() => cost(self.words) + PER_KERNEL * self.parts.len() as f64,
             _ => cost(self.words.max(self.least)),
         }
@@ -502,7 +518,8 @@ fn through_caches(target: &Target, system: &System, plan: &Plan) -> f64 {
         let mut first = group.writes.len() + group.reads.len();
         for v in &group.nodes {
             let read = graph.neighbours(&graph.node(*v).op);
-            first += offsets.len() * read.len();
+            let again = if read.iter().any(|x| group.nodes.contains(x)) { offsets.len() } else { 1 };
+            first += again * offsets.len() * read.len();
             near.extend(read);
         }
         near.sort_unstable();
@@ -533,7 +550,7 @@ const MOST_ROWS: usize = 128;
 const FENCES: [&str; 2] = ["NVIDIA CUDA", "AMD Accelerated Parallel Processing"];
 
 /// Items of a work-group, points of an item and work-groups of a unit that wait for each other.
-const COOPERATING: [[usize; 3]; 3] = [[512, 4, 3], [256, 4, 4], [256, 2, 4]];
+const COOPERATING: [[usize; 3]; 3] = [[256, 8, 4], [256, 4, 5], [256, 2, 5]];
 
 /// Words that a kernel more weighs.
 const PER_KERNEL: f64 = 0.05;

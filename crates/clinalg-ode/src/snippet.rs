@@ -35,6 +35,11 @@ pub(crate) fn near(system: &System, snippet: &Snippet, shape: Shape) -> String {
     function(system, snippet, "near", (state, ", const idx FIRST"), "(STATE[(j) - FIRST])")
 }
 
+/// The function `name` of a snippet that reads components as `access` says, with further arguments.
+pub(crate) fn reading(system: &System, snippet: &Snippet, name: &str, arguments: &str, access: &str) -> String {
+    function(system, snippet, name, (GLOBAL, &format!(", {arguments}")), access)
+}
+
 const GLOBAL: &str = "__global const REAL";
 
 /// Evaluates the snippet of `system` at time `t` for all components of `y` with NaN in place of everything that is further

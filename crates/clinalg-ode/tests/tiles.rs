@@ -116,6 +116,23 @@ fn tiles_give_the_bits_of_the_basic_kernels() {
     }
 }
 
+/// Two links a kernel, the first computed again at neighbours: any distance and boundary, one step and two.
+#[test]
+fn links_that_are_computed_again() {
+    let method = Method::named("bs32").unwrap();
+    for context in contexts() {
+        let options = [1, 2].map(|steps| DeviceOptions { variant: Variant::Recomputed, steps, tile: None });
+        for (shape, boundary, layout) in [
+            (&[5, 61][..], Boundary::Mirror, Layout::Interleaved),
+            (&[19, 30], Boundary::Periodic, Layout::FieldWise),
+            (&[40], Boundary::Copy, Layout::Interleaved),
+        ] {
+            compare(&context, &method, &system(shape, boundary, layout), &options);
+        }
+        compare(&context, &method, &snippet(301, 160), &options);
+    }
+}
+
 /// Kernels whose work-groups wait for each other.
 #[test]
 fn work_groups_that_wait_for_each_other() {
