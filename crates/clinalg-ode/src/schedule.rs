@@ -594,7 +594,12 @@ fn strip_part(
     let strip = Strip { columns, lines, rows };
     let down = ny.div_ceil(rows);
     let range = Range::d2([across * items, down], [items, 1]);
-    let (words, work) = reach.words(&plan.groups()[group], links, strip);
+    let (words, mut work) = reach.words(&plan.groups()[group], links, strip);
+    if target.shape == Shape::Gpu {
+        // Items without a point take as long as the others.
+        let over = |points: usize, own: usize| (points.div_ceil(own) * own) as f64 / points as f64;
+        work *= over(n[0], own) * if system.grid.dims == 3 { over(n[1], own_lines) } else { 1.0 };
+    }
     let part = Part { group, points: Points::Strips(strip), range, sums: Vec::new(), together: None };
     Some((part, across * down, words, work))
 }
