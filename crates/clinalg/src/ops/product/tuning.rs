@@ -400,7 +400,7 @@ const MANY: Operation = Operation {
 const MANY_CPU: Operation = Operation { shape: Shape::Cpu, ..MANY };
 
 /// Panels of a dense matrix with several right-hand sides (NVIDIA H200, f64, 8192, rates over that of cuBLAS with 4, 8 and 16:
-/// 1.15, 0.76 and 0.53; on tensor cores 1.23, 1.17 and 1.10, in the table for that device).
+/// 1.15, 0.76 and 0.53; on tensor cores 1.10, 1.10 and 0.80, in the table for that device).
 const PANELS: Operation = Operation {
     parameters: &[
         LOCAL,
