@@ -40,6 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (Variant::Overlapped, 2),
         (Variant::Trapezoidal, 1),
         (Variant::Hexagonal, 1),
+        (Variant::Grid, 1),
         (Variant::Grid, 4),
         (Variant::Wavefront, 1),
         (Variant::Cooperative, 1),
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     other => other?,
                 };
                 for (k, (_, text)) in kernels.iter().enumerate() {
-                    let file = format!("{title}_{name}_{}_{k}.cl", variant.name()).replace('-', "_");
+                    let file = format!("{title}_{name}_{}{steps}_{k}.cl", variant.name()).replace('-', "_");
                     std::fs::write(folder.join(file), text)?;
                     count += 1;
                 }
