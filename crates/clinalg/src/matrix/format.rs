@@ -167,7 +167,8 @@ pub(crate) fn analyse<T: Real>(
     let blocks = if gpu && without { Blocks::new::<T>(s, offsets)? } else { None };
     let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Diagonals));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
-    let takes_chunks = !gpu && (forced == Some(Format::Blocks) || forced.is_none() && without && runs.is_none());
+    let unforced = forced.is_none() && without && runs.is_none();
+    let takes_chunks = !gpu && (forced == Some(Format::Blocks) || unforced && !launch::gathers_far::<T>(s, offsets)?);
     let chunks = if takes_chunks { Chunks::new::<T>(s, offsets, forced.is_some())? } else { None };
     let possible = match forced {
         Some(Format::Stencil) => stencil.is_some(),

@@ -1,10 +1,11 @@
 //! How products with matrices are launched: kernels and ranges made from the tuning table, when a sparse matrix is uploaded
 //! and before the first product with another, so that a call looks nothing up.
 
+use super::csr::Structure;
 use crate::runtime::kernel::File;
 use crate::runtime::{Kernel, Launch, Range, Shape, files};
 use crate::tune::{BlockShape, Choice, GATHERED_BYTES, Op, RowProduct, class};
-use crate::{Context, DeviceInfo, Precision, Real};
+use crate::{Context, DeviceInfo, Precision, Real, Result};
 
 /// The launch parameters of an operation on `n` elements.
 pub(super) fn numbers<T: Real>(context: &Context, op: Op, n: usize) -> [usize; 6] {
@@ -62,11 +63,38 @@ pub(super) fn csr_gpu<T: Real>(context: &Context, rows: usize, product: RowProdu
 pub(super) fn csr_cpu<T: Real>(context: &Context, rows: usize, cols: usize) -> Launch {
     let mut launch = chunked::<T>(context, Op::MvCsrCpu, rows, (&files::CSR, "mv_csr_cpu"), rows);
     let [_, _, gather, ..] = numbers::<T>(context, Op::MvCsrCpu, rows);
-    if context.fetches_ahead() && cols * size_of::<T>() >= GATHERED_BYTES {
+    if gathers_ahead::<T>(context, cols) {
         launch.kernel = launch.kernel.with_changed(&[("GATHER_AHEAD", gather as u64, 0)]);
     }
     launch
 }
+
+/// Whether the product by compressed rows on a processor fetches ahead what it gathers of a vector this long.
+fn gathers_ahead<T: Real>(context: &Context, cols: usize) -> bool {
+    context.fetches_ahead() && cols * size_of::<T>() >= GATHERED_BYTES
+}
+
+/// Whether rows reach so far over the vector that it is faster to fetch ahead than to multiply several rows at once.
+///
+/// # Errors
+/// OpenCL errors.
+pub(super) fn gathers_far<T: Real>(s: &Structure, offsets: &[u32]) -> Result<bool> {
+    if s.nnz == 0 || !gathers_ahead::<T>(s.offset.context(), s.cols) {
+        return Ok(false);
+    }
+    let mut far = 0;
+    for k in 0..SAMPLED_ROWS {
+        let row = k * s.rows / SAMPLED_ROWS;
+        let mut columns = vec![0; (offsets[row + 1] - offsets[row]) as usize];
+        s.column.read_range(offsets[row] as usize, &mut columns)?;
+        let reach = columns.last().unwrap_or(&0) - columns.first().unwrap_or(&0);
+        far += usize::from(reach as usize * size_of::<T>() >= GATHERED_BYTES);
+    }
+    Ok(2 * far > SAMPLED_ROWS)
+}
+
+/// Rows that [`gathers_far`] looks at.
+const SAMPLED_ROWS: usize = 64;
 
 /// The blocks of a sparse matrix on a GPU.
 pub(super) fn block_shape<T: Real>(context: &Context, rows: usize, nnz: usize) -> BlockShape {

@@ -501,8 +501,9 @@ pub(crate) const EMPTY_SLOTS: usize = 6;
 pub(crate) const RUN_ROWS: usize = 16;
 
 /// On a processor, a matrix whose entries lie in chunks but for one in so many is multiplied by chunks. (AMD EPYC, PoCL 3.1,
-/// random columns, time of MKL's optimised product over ours: 16 a row 1.02 to 1.15, by rows 0.95; with rows of 4 to 27
-/// entries 0.96, by rows 1.3; with chunks of sorted rows instead, power law 1.03, by rows 1.15.)
+/// random columns, time of MKL's optimised product over ours: with rows of 4 to 27 entries 0.96, by rows 1.3; with chunks of sorted
+/// rows instead, power law 1.03, by rows 1.15.) Not where most rows reach over [`GATHERED_BYTES`] of the vector or more and rows alone
+/// fetch ahead (random columns, 16 a row: 1.40, 0.99 in two runs, by rows 1.47, 1.27).
 pub(crate) const OUTSIDE_CHUNKS: usize = 16;
 
 /// Bytes of a vector from which a product by rows on a processor fetches what it gathers ahead (AMD EPYC: a power law 1.3
