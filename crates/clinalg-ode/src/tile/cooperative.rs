@@ -126,9 +126,9 @@ const uint me = place;
 volatile __global uint *flag = sync + 2;",
         );
         line(
-            "const uint turns = meet || me >= groups ? 0 : (BLOCKS + groups - 1) / groups;
+            "const uint turns = meet ? 0 : (BLOCKS + groups - 1) / groups;
 for (uint turn = 0; turn < turns; turn++) {
-const uint block = turn * groups + me;
+const uint block = me < groups ? turn * groups + me : BLOCKS;
 const idx first = (idx)block * (K * LOCAL);",
         );
         let value = |v: Value, f: usize| match places.get(&v) {
