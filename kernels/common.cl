@@ -169,27 +169,24 @@ inline void mma_8x8x4(double2 *d, double a, double b)
     *d = (double2)(d0, d1);
 }
 
-#if TENSOR >= 90
 inline void mma_16x8x4(double4 *d, double2 a, double b)
 {
+#if TENSOR >= 90
     double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
     __asm__ volatile("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
                      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
                      : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
                      : "d"(a.s0), "d"(a.s1), "d"(b));
     *d = (double4)(d0, d1, d2, d3);
+#else
+    double2 upper = d->lo, lower = d->hi;
+    mma_8x8x4(&upper, a.s0, b);
+    mma_8x8x4(&lower, a.s1, b);
+    *d = (double4)(upper, lower);
+#endif
 }
 
-inline void mma_16x8x8(double4 *d, const double2 *a, const double *b)
-{
-    double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;
-    __asm__ volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-                     "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                     : "+d"(d0), "+d"(d1), "+d"(d2), "+d"(d3)
-                     : "d"(a[0].s0), "d"(a[0].s1), "d"(a[1].s0), "d"(a[1].s1), "d"(b[0]), "d"(b[1]));
-    *d = (double4)(d0, d1, d2, d3);
-}
-
+#if TENSOR >= 90
 inline void mma_16x8x16(double4 *d, const double2 *a, const double *b)
 {
     double d0 = d->s0, d1 = d->s1, d2 = d->s2, d3 = d->s3;

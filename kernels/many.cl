@@ -205,19 +205,9 @@ mm_dense_gpu(ulong rows, ulong cols, ulong columns, REAL alpha, __global const R
 #if defined(TENSOR) && REAL_BITS == 64
 
 // The product of small matrices of common.cl, 16 x 4 and 4 x 8, where every item of a work-group comes.
-#if TENSOR >= 90
+#if TENSOR >= 80
 #define MMA_SPACE
 #define MULTIPLY_TILE(d, a, b) mma_16x8x4(&(d), a, b)
-#elif TENSOR >= 80
-#define MMA_SPACE
-#define MULTIPLY_TILE(d, a, b) multiply_halves(&(d), a, b)
-inline void multiply_halves(double4 *d, double2 a, double b)
-{
-    double2 upper = d->lo, lower = d->hi;
-    mma_8x8x4(&upper, a.s0, b);
-    mma_8x8x4(&lower, a.s1, b);
-    *d = (double4)(upper, lower);
-}
 #else
 // By local memory.
 #define MMA_SPACE __local double mma_a[2 * LOCAL], mma_b[LOCAL];

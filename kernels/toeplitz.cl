@@ -93,13 +93,10 @@ inline void multiply_tiles(double4 *sum, const double2 *a, const double *b)
 #if TENSOR >= 90
     mma_16x8x16(sum, a, b);
 #else
-    double2 low = sum->lo, high = sum->hi;
 #pragma unroll
     for (uint k = 0; k < 4; ++k) {
-        mma_8x8x4(&low, a[k].s0, b[k]);
-        mma_8x8x4(&high, a[k].s1, b[k]);
+        mma_16x8x4(sum, a[k], b[k]);
     }
-    *sum = (double4)(low, high);
 #endif
 }
 
