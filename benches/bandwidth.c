@@ -5,7 +5,7 @@
  *
  * ELEMENTS is the length of each of the three f64 arrays. Prints one JSON object: for each kind the bytes that the algorithm
  * reads and writes (a write-allocate transfer is not counted) and the seconds of each sample. Kinds:
- *   copy            c = a by ordinary vector stores,         16 bytes an element
+ *   copy            c = a by ordinary vector stores,         16 bytes per element
  *   copy_streaming  c = a by stores past the cache,          16
  *   triad           c = a + 3 b by ordinary vector stores,   24
  *   triad_streaming c = a + 3 b by stores past the cache,    24

@@ -8,7 +8,7 @@
  * is the difference of integrations with few and with many steps over their number, so that set-up and transfers drop
  * out; the median of several. Work: 20 flops for a pair of bodies (3 differences, 6 for the distance with the softening,
  * its inverse root counted as 2, 2 for the cube, 1 for the mass, 6 for three sums), n^2 pairs. The limit is the rate of
- * multiply-adds in registers, measured before and after: 8 chains of four numbers an item, 2 flops each. The answer is
+ * multiply-adds in registers, measured before and after: 8 chains of four numbers per item, 2 flops each. The answer is
  * checked against the same step in double precision. Prints one JSON object.
  */
 #define CL_TARGET_OPENCL_VERSION 120

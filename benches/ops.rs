@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use clinalg::grid::{Form, Poisson, PoissonParams};
+use clinalg::multigrid::{Backend, Poisson, PoissonParams};
 use clinalg::{Context, Csr, Real, Result, Vector, ops};
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 
@@ -28,7 +28,7 @@ fn values<T: Real>(n: usize, seed: u64) -> Vec<T> {
         state ^= state << 17;
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     };
-    (0..n).map(|_| T::of(next())).collect()
+    (0..n).map(|_| T::from_f64(next())).collect()
 }
 
 /// The 5-point matrix of n x n points, times h^2.
@@ -47,7 +47,7 @@ fn poisson<T: Real>(context: &Context, n: usize) -> Csr<T> {
             ];
             for (_, column) in neighbours.into_iter().filter(|(inside, _)| *inside) {
                 indices.push(column);
-                entries.push(T::of(if column == k { 4.0 } else { -1.0 }));
+                entries.push(T::from_f64(if column == k { 4.0 } else { -1.0 }));
             }
             offsets.push(indices.len());
         }
@@ -88,7 +88,7 @@ fn primitives<T: Real>(criterion: &mut Criterion) {
     let matrix = poisson::<T>(&context, side);
     let upload = |seed| Vector::from_slice(&context, &values::<T>(n, seed)).expect("the vectors fit the device");
     let (x, y, mut out) = (upload(1), upload(2), upload(3));
-    let (two, three, half) = (T::of(2.0), T::of(3.0), T::of(0.5));
+    let (two, three, half) = (T::from_f64(2.0), T::from_f64(3.0), T::from_f64(0.5));
 
     let bytes = (size + 4) * matrix.nnz() + 4 * n + 2 * size * n;
     measure(&mut group, "mv_csr_poisson5", bytes, &context, || ops::mv(T::one(), &matrix, &x, T::zero(), &mut out));
@@ -115,11 +115,11 @@ fn multigrid<T: Real>(criterion: &mut Criterion) {
     group.sample_size(20).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_millis(800));
     let f = Vector::from_slice(&context, &values::<T>(side * side, 4)).expect("the vectors fit the device");
     let mut u = Vector::zeros(&context, side * side).expect("the vectors fit the device");
-    for (form, name) in [(Form::Kernels, "kernels"), (Form::Matrix, "matrix")] {
+    for (backend, name) in [(Backend::Kernels, "kernels"), (Backend::Matrix, "matrix")] {
         // No residual reaches the tolerance, so that every run makes all its cycles.
         let params = PoissonParams {
             n: side,
-            form,
+            backend,
             tolerance: f64::MIN_POSITIVE,
             max_cycles: CYCLES,
             ..PoissonParams::default()

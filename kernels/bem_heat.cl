@@ -6,7 +6,7 @@
 //   DEGREE      degree in b of the sum over quadrature points, a multiple of 4, at least 4
 //   STEPS_ITEM  time steps that an item of the product has, and
 //   ROWS_ITEM   rows; both only for GPUs
-//   PROCESSOR   only for processors: eight columns at a time
+//   PROCESSOR   only for CPUs: eight columns at a time
 //   TESTS       only for the published algorithms: test and
 //   TRIALS      trial triangles of a work-group, the latter a power of two
 //
@@ -19,6 +19,19 @@
 //
 // Work, floating-point instructions: fill_blocks about 2 p + 15 per pair of points (3 p for D) with p <= DEGREE powers, then 16 + p per
 // entry and time point; fill_blocks_pointwise 15 + 2 TERMS (20 + 4 TERMS for D) per pair of points and block; the product one per entry and time step behind it. Traffic: 8 B (f64) per entry written and read.
+//@ crate clinalg-bem
+//@ build KIND=0 DEGREE=24
+//@ build KIND=1 DEGREE=24
+//@ build KIND=2 DEGREE=24
+//@ build KIND=3 DEGREE=24
+//@ build KIND=0 TESTS=1 TRIALS=256
+//@ build KIND=1 TESTS=8 TRIALS=16
+//@ build KIND=2 TESTS=8 TRIALS=16
+//@ build KIND=3 TESTS=8 TRIALS=8
+//@ build PROCESSOR=1 KIND=0
+//@ build PROCESSOR=1 KIND=3 DEGREE=8
+//@ build DEGREE=4 STEPS_ITEM=1 ROWS_ITEM=2 POINTS=7
+#include "common.clh"
 
 #ifndef KIND
 #define KIND 0

@@ -3,6 +3,17 @@
 // Count the entries of each row, sum the counts to offsets, drop the position of each entry into
 // its row, sort the positions within the row, gather. Positions grow with the column, so the sort
 // makes the result independent of the order in which the drops happened.
+//@ build
+//@ build CPU=1
+//@ build CPU=1 ENTRIES_AHEAD=16
+//@ build SCALAR_COMPLEX=1
+//@ build CPU=1 SCALAR_COMPLEX=1
+//@ variant Wide WIDE=1
+//@ build Wide CPU=1
+//@ build Wide CPU=1 ENTRIES_AHEAD=16
+//@ build Wide CPU=1 SCALAR_COMPLEX=1
+#include "common.clh"
+#include "scalar.clh"
 
 // Rows as the host gives them, or as they are stored.
 #ifdef WIDE
@@ -11,6 +22,18 @@ typedef ulong INDEX;
 typedef uint INDEX;
 #endif
 
+// Sums of the parts before each part, in place; one item.
+__kernel void scan_parts(ulong parts, __global uint *part)
+{
+    uint sum = 0;
+    for (size_t p = 0; p < parts; ++p) {
+        const uint own = part[p];
+        part[p] = sum;
+        sum += own;
+    }
+}
+
+#ifndef CPU
 // order[k] = column of entry k, for the columns' entries.
 __kernel void expand_columns(ulong cols, __global const uint *offset, __global uint *column_of)
 {
@@ -56,18 +79,7 @@ __kernel void sum_parts(ulong n, __global const uint *count, __global uint *part
     part[get_global_id(0)] = sum;
 }
 
-// Sums of the parts before each part, in place; one item.
-__kernel void scan_parts(ulong parts, __global uint *part)
-{
-    uint sum = 0;
-    for (size_t p = 0; p < parts; ++p) {
-        const uint own = part[p];
-        part[p] = sum;
-        sum += own;
-    }
-}
-
-// offset = sums of the counts before each row; cursor is a copy for `drop_entries`. The counts may
+// offset = sums of the counts before each row; cursor is a copy for `scatter_entries`. The counts may
 // be those of cursor's own buffer.
 __kernel void scan_rows(ulong n, __global const uint *part, __global uint *cursor, __global uint *offset)
 {
@@ -84,7 +96,7 @@ __kernel void scan_rows(ulong n, __global const uint *part, __global uint *curso
     }
 }
 
-__kernel void drop_entries(ulong entries, __global const uint *row, __global uint *cursor, __global uint *order)
+__kernel void scatter_entries(ulong entries, __global const uint *row, __global uint *cursor, __global uint *order)
 {
     const size_t k = get_global_id(0);
     if (k < entries) {
@@ -118,11 +130,11 @@ __kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, _
         if (size <= 32) {
             for (uint k = 1; k < size; ++k) {
                 const uint own = entry[k];
-                uint slot = k;
-                for (; slot > 0 && entry[slot - 1] > own; --slot) {
-                    entry[slot] = entry[slot - 1];
+                uint diagonal = k;
+                for (; diagonal > 0 && entry[diagonal - 1] > own; --diagonal) {
+                    entry[diagonal] = entry[diagonal - 1];
                 }
-                entry[slot] = own;
+                entry[diagonal] = own;
             }
         } else {
             for (uint root = size / 2; root > 0; --root) {
@@ -151,7 +163,7 @@ inline void sort_pair(__global uint *entry, ulong size, ulong a, ulong b)
 // Ascending order within the rows listed, a work-group per row: bitonic sort (Batcher, AFIPS 32 (1968) 307-314) whose
 // merges begin with mirrored pairs, so that every exchange is ascending and the length may be any.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-sort_long_rows_gpu(__global const uint *list, __global const uint *offset, __global uint *order)
+sort_long_rows(__global const uint *list, __global const uint *offset, __global uint *order)
 {
     const uint row = list[get_group_id(0)];
     __global uint *entry = order + offset[row];
@@ -171,7 +183,7 @@ sort_long_rows_gpu(__global const uint *list, __global const uint *offset, __glo
 }
 
 __kernel void gather_entries(ulong entries, __global const uint *order, __global const uint *column_of,
-                             __global const REAL *value, __global uint *column, __global REAL *gathered)
+                             __global const SCALAR *value, __global uint *column, __global SCALAR *gathered)
 {
     const size_t k = get_global_id(0);
     if (k < entries) {
@@ -179,14 +191,14 @@ __kernel void gather_entries(ulong entries, __global const uint *order, __global
         gathered[k] = value[order[k]];
     }
 }
-
-// On processors: a part of the columns per item, each with counts of its own. Entries are placed in the order of the
+#else
+// On CPUs: a part of the columns per item, each with counts of its own. Entries are placed in the order of the
 // columns, so the rows come out sorted without atomics.
 
 // Entries of each row in the columns from split[p] to split[p + 1], for item p; the counts are 0 before. wrong as in
 // narrow_rows; the counts are not complete then.
-__kernel void count_parts_cpu(ulong rows, __global const uint *split, __global const uint *offset,
-                              __global const INDEX *row, __global uint *count, __global uint *wrong)
+__kernel void count_parts(ulong rows, __global const uint *split, __global const uint *offset,
+                          __global const INDEX *row, __global uint *count, __global uint *wrong)
 {
     __global uint *own = count + get_global_id(0) * rows;
     const uint last = split[get_global_id(0) + 1];
@@ -207,7 +219,7 @@ __kernel void count_parts_cpu(ulong rows, __global const uint *split, __global c
 }
 
 // As sum_parts, over the counts of `copies` parts of the columns.
-__kernel void sum_copies_cpu(ulong n, ulong copies, __global const uint *count, __global uint *part)
+__kernel void sum_copies(ulong n, ulong copies, __global const uint *count, __global uint *part)
 {
     const size_t start = part_start(n, get_global_id(0), get_global_size(0));
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
@@ -221,8 +233,8 @@ __kernel void sum_copies_cpu(ulong n, ulong copies, __global const uint *count, 
 }
 
 // As scan_rows; each count becomes the place of the first entry of its row and part of the columns.
-__kernel void scan_copies_cpu(ulong n, ulong copies, __global const uint *part, __global uint *count,
-                              __global uint *offset)
+__kernel void scan_copies(ulong n, ulong copies, __global const uint *part, __global uint *count,
+                          __global uint *offset)
 {
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     uint sum = part[get_global_id(0)];
@@ -240,9 +252,9 @@ __kernel void scan_copies_cpu(ulong n, ulong copies, __global const uint *part, 
 }
 
 // With ENTRIES_AHEAD, the places of the entry so many further are fetched: rows of a random pattern lie far apart.
-__kernel void place_entries_cpu(ulong rows, __global const uint *split, __global const uint *offset,
-                                __global const INDEX *row, __global const REAL *value, __global uint *place,
-                                __global uint *column, __global REAL *placed)
+__kernel void place_entries(ulong rows, __global const uint *split, __global const uint *offset,
+                            __global const INDEX *row, __global const SCALAR *value, __global uint *place,
+                            __global uint *column, __global SCALAR *placed)
 {
     __global uint *own = place + get_global_id(0) * rows;
     const uint last = split[get_global_id(0) + 1];
@@ -280,7 +292,7 @@ inline bool continues_run(size_t i, __global const uint *offset, __global const 
 }
 
 // How many runs begin in each part of the rows.
-__kernel void count_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column, __global uint *count)
+__kernel void count_runs(ulong rows, __global const uint *offset, __global const uint *column, __global uint *count)
 {
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
     uint own = 0;
@@ -291,8 +303,8 @@ __kernel void count_runs_cpu(ulong rows, __global const uint *offset, __global c
 }
 
 // The rows in which they begin, those of a part from start[place[part]] on.
-__kernel void list_runs_cpu(ulong rows, __global const uint *offset, __global const uint *column,
-                            __global const uint *place, __global uint *start)
+__kernel void list_runs(ulong rows, __global const uint *offset, __global const uint *column,
+                        __global const uint *place, __global uint *start)
 {
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
     uint next = place[get_global_id(0)];
@@ -302,3 +314,4 @@ __kernel void list_runs_cpu(ulong rows, __global const uint *offset, __global co
         }
     }
 }
+#endif

@@ -1,7 +1,31 @@
 // Products with a dense column-major matrix; beta = 0 never reads y.
 //
 // Traffic, f64: 8 B per entry; x and y are small beside it.
+//@ build
+//@ build TILE=32
+//@ build TILE=64 PAIRS=1
+//@ build TILE=32 AT_ONCE=16
+//@ build TILE=128 PAIRS=1 AT_ONCE=16
+//@ build CPU=1
+//@ build CPU=1 AHEAD=512
+//@ build SCALAR_COMPLEX=1 TILE=32
+//@ build SCALAR_COMPLEX=1 CONJUGATE=1
+//@ build CPU=1 SCALAR_COMPLEX=1 CONJUGATE=1
+//@ variant Dots DOTS=1
+//@ build Dots TILE=32
+//@ build Dots CPU=1 AHEAD=512
+#include "common.clh"
+#include "dots.clh"
+#include "memory.clh"
 
+// Of the products with the transpose: with CONJUGATE the conjugate transpose.
+#ifdef CONJUGATE
+#define entry_mul(a, x) scalar_mul_conj(a, x)
+#else
+#define entry_mul(a, x) scalar_mul(a, x)
+#endif
+
+#ifndef CPU
 // Loads under way per item.
 #ifndef AT_ONCE
 #define AT_ONCE 8
@@ -10,39 +34,39 @@
 #ifdef TILE
 // y = alpha A x + beta y. A work-group has TILE rows; LOCAL / TILE items share a row's columns. Where the rows alone make
 // too few groups, the columns are cut into `parts` of `chunk`, each with its groups, whose sums go to `cut`. The dot products
-// are there where nothing is cut, else `join_parts_gpu` makes them.
+// are there where nothing is cut, else `join_parts` makes them.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __global const REAL *a,
-             __global const REAL *x, REAL beta, __global REAL *cut, __global REAL *y DOTS_ARGUMENTS)
+mv_dense(ulong rows, ulong cols, ulong parts, ulong chunk, SCALAR alpha, __global const SCALAR *a,
+         __global const SCALAR *x, SCALAR beta, __global SCALAR *cut, __global SCALAR *y DOTS_ARGUMENTS)
 {
 #ifdef DOTS
-    __local REAL shared[2 * LOCAL];
+    __local SCALAR shared[2 * LOCAL];
     REAL2 dots = (REAL2)ZERO;
 #else
-    __local REAL shared[LOCAL];
+    __local SCALAR shared[LOCAL];
 #endif
     const uint item = (uint)get_local_id(0);
     const uint lane = item / TILE;
     const size_t i = get_group_id(0) * TILE + item % TILE;
     const size_t part = get_global_id(1);
     const size_t end = min((size_t)cols, (part + 1) * chunk);
-    REAL sum = ZERO;
+    SCALAR sum = SCALAR_ZERO;
     if (i < rows) {
-        __global const REAL *own = a + i;
+        __global const SCALAR *own = a + i;
         size_t j = part * chunk + lane;
         for (; j + (AT_ONCE - 1) * (LOCAL / TILE) < end; j += AT_ONCE * (LOCAL / TILE)) {
-            REAL v[AT_ONCE];
+            SCALAR v[AT_ONCE];
 #pragma unroll
             for (uint q = 0; q < AT_ONCE; ++q) {
                 v[q] = own[(j + q * (LOCAL / TILE)) * rows];
             }
 #pragma unroll
             for (uint q = 0; q < AT_ONCE; ++q) {
-                sum += v[q] * x[j + q * (LOCAL / TILE)];
+                sum += scalar_mul(v[q], x[j + q * (LOCAL / TILE)]);
             }
         }
         for (; j < end; j += LOCAL / TILE) {
-            sum += own[j * rows] * x[j];
+            sum += scalar_mul(own[j * rows], x[j]);
         }
     }
     shared[item] = sum;
@@ -71,30 +95,30 @@ mv_dense_gpu(ulong rows, ulong cols, ulong parts, ulong chunk, REAL alpha, __glo
 }
 #endif
 
-inline REAL row_of_parts(size_t i, ulong rows, ulong parts, __global const REAL *cut)
+inline SCALAR row_of_parts(size_t i, ulong rows, ulong parts, __global const SCALAR *cut)
 {
-    REAL sum = ZERO;
+    SCALAR sum = SCALAR_ZERO;
     for (size_t part = 0; part < parts; ++part) {
         sum += cut[part * rows + i];
     }
     return sum;
 }
 
+#ifndef DOTS
 // y = alpha (sum of the parts) + beta y.
-__kernel void join_parts_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *cut, REAL beta,
-                             __global REAL *y)
+__kernel void join_parts(ulong rows, ulong parts, SCALAR alpha, __global const SCALAR *cut, SCALAR beta,
+                         __global SCALAR *y)
 {
     const size_t i = get_global_id(0);
     if (i < rows) {
         y[i] = combine_product(alpha, row_of_parts(i, rows, parts, cut), beta, y + i);
     }
 }
-
-#ifdef DOTS
+#else
 // The same with dot products.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-join_parts_dots_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *cut, REAL beta,
-                    __global REAL *y DOTS_ARGUMENTS)
+join_parts(ulong rows, ulong parts, REAL alpha, __global const REAL *cut, REAL beta,
+           __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -110,26 +134,28 @@ join_parts_dots_gpu(ulong rows, ulong parts, REAL alpha, __global const REAL *cu
 // Two values at once where every column begins at a multiple of two.
 #ifdef PAIRS
 typedef REAL2 VALUES;
+#define VALUES_ZERO ((REAL2)ZERO)
 #define VALUES_SUM(v) ((v).x + (v).y)
 #define WIDE 2
 #else
-typedef REAL VALUES;
+typedef SCALAR VALUES;
+#define VALUES_ZERO SCALAR_ZERO
 #define VALUES_SUM(v) (v)
 #define WIDE 1
 #endif
 
 // y = alpha A' x + beta y: a work-group per column.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a, __global const REAL *x, REAL beta,
-                        __global REAL *y)
+mv_dense_transposed(ulong rows, ulong cols, SCALAR alpha, __global const SCALAR *a, __global const SCALAR *x, SCALAR beta,
+                    __global SCALAR *y)
 {
-    __local REAL shared[LOCAL];
+    __local SCALAR shared[LOCAL];
     const uint item = (uint)get_local_id(0);
     const size_t column = get_group_id(0);
     const size_t count = rows / WIDE;
     __global const VALUES *own = (__global const VALUES *)(a + column * rows);
     __global const VALUES *from = (__global const VALUES *)x;
-    VALUES sum = (VALUES)ZERO;
+    VALUES sum = VALUES_ZERO;
     size_t i = item;
     for (; i + (AT_ONCE - 1) * LOCAL < count; i += AT_ONCE * LOCAL) {
         VALUES v[AT_ONCE];
@@ -139,11 +165,11 @@ mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL 
         }
 #pragma unroll
         for (uint u = 0; u < AT_ONCE; ++u) {
-            sum += v[u] * from[i + u * LOCAL];
+            sum += entry_mul(v[u], from[i + u * LOCAL]);
         }
     }
     for (; i < count; i += LOCAL) {
-        sum += own[i] * from[i];
+        sum += entry_mul(own[i], from[i]);
     }
     shared[item] = VALUES_SUM(sum);
     for (uint width = LOCAL / 2; width > 0; width /= 2) {
@@ -156,17 +182,18 @@ mv_dense_transposed_gpu(ulong rows, ulong cols, REAL alpha, __global const REAL 
         y[column] = combine_product(alpha, shared[0], beta, y + column);
     }
 }
-
+#else
 // A chunk of rows per item, four columns at a time, the sums kept in y, which stays in the cache.
-__kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a, __global const REAL *x,
-                           REAL beta, __global REAL *y DOTS_ARGUMENTS)
+__kernel void mv_dense(ulong rows, ulong cols, SCALAR alpha, __global const SCALAR *a, __global const SCALAR *x,
+                       SCALAR beta, __global SCALAR *y DOTS_ARGUMENTS)
 {
     const size_t begin = part_start(rows, get_global_id(0), get_global_size(0));
     const size_t end = part_start(rows, get_global_id(0) + 1, get_global_size(0));
     for (size_t i = begin; i < end; ++i) {
-        y[i] = beta == ZERO ? ZERO : beta * ADDEND[i];
+        y[i] = scalar_is_zero(beta) ? SCALAR_ZERO : scalar_mul(beta, ADDEND[i]);
     }
     size_t j = 0;
+#ifndef SCALAR_COMPLEX
     for (; j + 4 <= cols; j += 4) {
         __global const REAL *a0 = a + j * rows;
         __global const REAL *a1 = a0 + rows;
@@ -190,10 +217,11 @@ __kernel void mv_dense_cpu(ulong rows, ulong cols, REAL alpha, __global const RE
             y[i] += x0 * a0[i] + x1 * a1[i] + x2 * a2[i] + x3 * a3[i];
         }
     }
+#endif
     for (; j < cols; ++j) {
-        const REAL xj = alpha * x[j];
+        const SCALAR xj = scalar_mul(alpha, x[j]);
         for (size_t i = begin; i < end; ++i) {
-            y[i] += xj * a[j * rows + i];
+            y[i] += scalar_mul(xj, a[j * rows + i]);
         }
     }
     START_DOTS(begin);
@@ -206,12 +234,13 @@ inline REAL sum8(REAL8 v)
 }
 
 // A chunk of columns per item, four at a time, so that x is read from the cache once for all four.
-__kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __global const REAL *a,
-                                      __global const REAL *x, REAL beta, __global REAL *y)
+__kernel void mv_dense_transposed(ulong rows, ulong cols, SCALAR alpha, __global const SCALAR *a,
+                                  __global const SCALAR *x, SCALAR beta, __global SCALAR *y)
 {
     const size_t begin = part_start(cols, get_global_id(0), get_global_size(0));
     const size_t end = part_start(cols, get_global_id(0) + 1, get_global_size(0));
     size_t j = begin;
+#ifndef SCALAR_COMPLEX
     for (; j + 4 <= end; j += 4) {
         __global const REAL *a0 = a + j * rows;
         __global const REAL *a1 = a0 + rows;
@@ -238,23 +267,28 @@ __kernel void mv_dense_transposed_cpu(ulong rows, ulong cols, REAL alpha, __glob
         y[j + 2] = combine_product(alpha, s2, beta, y + j + 2);
         y[j + 3] = combine_product(alpha, s3, beta, y + j + 3);
     }
+#endif
     for (; j < end; ++j) {
-        __global const REAL *aj = a + j * rows;
-        REAL8 v = (REAL8)ZERO;
+        __global const SCALAR *aj = a + j * rows;
+        SCALAR sum = SCALAR_ZERO;
         size_t i = 0;
+#ifndef SCALAR_COMPLEX
+        REAL8 v = (REAL8)ZERO;
         for (; i + 8 <= rows; i += 8) {
             v += vload8(0, aj + i) * vload8(0, x + i);
         }
-        REAL sum = sum8(v);
+        sum = sum8(v);
+#endif
         for (; i < rows; ++i) {
-            sum += aj[i] * x[i];
+            sum += entry_mul(aj[i], x[i]);
         }
         y[j] = combine_product(alpha, sum, beta, y + j);
     }
 }
+#endif
 
 // The diagonal of the leading square part of `n` rows.
-__kernel void diagonal_dense(ulong n, ulong rows, __global const REAL *a, __global REAL *diagonal)
+__kernel void diagonal_dense(ulong n, ulong rows, __global const SCALAR *a, __global SCALAR *diagonal)
 {
     const size_t i = get_global_id(0);
     if (i < n) {

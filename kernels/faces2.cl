@@ -8,14 +8,18 @@
 // Traffic per point, f64, where every neighbour comes from cache: 40 B, with NINE 64 B; for red_black per
 // launch, which with NINE is of a quarter of the points, and there are four in a sweep. Transfers: 34 B.
 //
-// A point per item, or, built with PROCESSOR, a run of rows.
-// Products and sums are rounded one by one and in the order of the formulas.
-#pragma OPENCL FP_CONTRACT OFF
+// GPUs: a point per item. CPUs: a run of rows per item.
+//@ build
+//@ build CPU=1
+//@ variant Nine NINE=1
+//@ build Nine
+//@ build Nine CPU=1
+#include "common.clh"
+#include "grid.clh"
 
-#ifdef PROCESSOR
+#ifdef CPU
 #define EACH_ROW(j, from, to)                                                                            \
-    for (size_t j = max((size_t)(to) * get_global_id(0) / get_global_size(0), (size_t)(from));            \
-         j < (size_t)(to) * (get_global_id(0) + 1) / get_global_size(0); ++j)
+    for (size_t j = max(PART_BEGIN((size_t)(to)), (size_t)(from)); j < PART_END((size_t)(to)); ++j)
 #define EACH_COLUMN(i, from, to, step) for (size_t i = (from); i < (to); i += (step))
 #else
 #define EACH_ROW(j, from, to) for (size_t j = get_global_id(1) + (from); j < (to); j += get_global_size(1))
@@ -162,11 +166,11 @@ __kernel void source(ulong n, REAL inverse_h2, FACES, __global const REAL *f, __
     }
 }
 
-// The weights of a coarse point (m a side) for the fine points around it: to its southwest, south, southeast,
+// The weights of a coarse point (m points per side) for the fine points around it: to its southwest, south, southeast,
 // west, east, northwest, north and northeast, one array of all points after the other.
 #define WEIGHT(k, c) weights[(k) * (m * m) + (c)]
 
-// fine (n a side) += interpolant of coarse, inside.
+// fine (n points per side) += interpolant of coarse, inside.
 __kernel void interpolate_add(ulong n, __global const REAL *weights, __global const REAL *coarse, __global REAL *fine)
 {
     const size_t m = (n + 1) / 2;
@@ -189,7 +193,7 @@ __kernel void interpolate_add(ulong n, __global const REAL *weights, __global co
     }
 }
 
-// coarse (m a side) = a quarter of the transpose of that interpolation of d inside, 0 on the boundary.
+// coarse (m points per side) = a quarter of the transpose of that interpolation of d inside, 0 on the boundary.
 __kernel void restrict_along(ulong m, __global const REAL *weights, __global const REAL *d, __global REAL *coarse)
 {
     const size_t n = 2 * m - 1;
@@ -204,7 +208,7 @@ __kernel void restrict_along(ulong m, __global const REAL *weights, __global con
                 const REAL around = WEIGHT(0, c) * d[p - n - 1] + WEIGHT(1, c) * d[p - n] + WEIGHT(2, c) * d[p - n + 1] +
                                     WEIGHT(3, c) * d[p - 1] + WEIGHT(4, c) * d[p + 1] + WEIGHT(5, c) * d[p + n - 1] +
                                     WEIGHT(6, c) * d[p + n] + WEIGHT(7, c) * d[p + n + 1];
-                value = (REAL)0.25f * (d[p] + around);
+                value = QUARTER * (d[p] + around);
             }
             coarse[c] = value;
         }

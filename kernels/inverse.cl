@@ -4,13 +4,16 @@
 // after the last block the matrix is -A^-1. Its side is a multiple of TILE; what is added to reach it is an identity.
 //
 // Work, f64, a sweep of n rows: 2 BLOCK n^2 flops; traffic 16 n^2 B.
+//@ build
+//@ build CPU=1
+#include "common.clh"
 
 #define BLOCK 32
 #define TILE 64
 #define ITEMS 16
 #define EACH (TILE / ITEMS)
 #define DEPTH 16
-// Rows and columns of a tile of the update on processors.
+// Rows and columns of a tile of the update on CPUs.
 #define ROWS_CPU 16
 #define COLUMNS_CPU 4
 
@@ -36,8 +39,44 @@ __kernel void take_square(ulong n, ulong side, __global const REAL *source, __gl
 
 // Sweeps the diagonal block that begins at `first` and leaves S in `block`. The first pivot that is not positive makes
 // `fault` one more than its row.
+#ifdef CPU
+// By one item.
+__kernel void sweep_block(ulong side, ulong first, __global REAL *a, __global REAL *block, __global uint *fault)
+{
+    REAL d[BLOCK][BLOCK];
+    for (uint j = 0; j < BLOCK; ++j) {
+        for (uint i = 0; i < BLOCK; ++i) {
+            d[j][i] = a[first + i + (first + j) * side];
+        }
+    }
+    for (uint k = 0; k < BLOCK; ++k) {
+        const REAL pivot = d[k][k];
+        const REAL inverse = ONE / pivot;
+        if (!(pivot > ZERO) && *fault == 0) {
+            *fault = (uint)(first + k + 1);
+        }
+        for (uint j = 0; j < BLOCK; ++j) {
+            const REAL factor = d[j][k] * inverse;
+            for (uint i = 0; i < BLOCK; ++i) {
+                d[j][i] = i == k || j == k ? d[j][i] : d[j][i] - d[k][i] * factor;
+            }
+        }
+        for (uint i = 0; i < BLOCK; ++i) {
+            d[k][i] *= inverse;
+            d[i][k] *= inverse;
+        }
+        d[k][k] = -inverse;
+    }
+    for (uint j = 0; j < BLOCK; ++j) {
+        for (uint i = 0; i < BLOCK; ++i) {
+            a[first + i + (first + j) * side] = d[j][i];
+            block[i + j * BLOCK] = -d[j][i];
+        }
+    }
+}
+#else
 __kernel __attribute__((reqd_work_group_size(ITEMS * ITEMS, 1, 1))) void
-sweep_block_gpu(ulong side, ulong first, __global REAL *a, __global REAL *block, __global uint *fault)
+sweep_block(ulong side, ulong first, __global REAL *a, __global REAL *block, __global uint *fault)
 {
     __local REAL d[BLOCK * (BLOCK + 1)];
     const uint item = (uint)get_local_id(0);
@@ -74,41 +113,7 @@ sweep_block_gpu(ulong side, ulong first, __global REAL *a, __global REAL *block,
         block[i + j * BLOCK] = -d[j * (BLOCK + 1) + i];
     }
 }
-
-// As sweep_block_gpu, by one item.
-__kernel void sweep_block_cpu(ulong side, ulong first, __global REAL *a, __global REAL *block, __global uint *fault)
-{
-    REAL d[BLOCK][BLOCK];
-    for (uint j = 0; j < BLOCK; ++j) {
-        for (uint i = 0; i < BLOCK; ++i) {
-            d[j][i] = a[first + i + (first + j) * side];
-        }
-    }
-    for (uint k = 0; k < BLOCK; ++k) {
-        const REAL pivot = d[k][k];
-        const REAL inverse = ONE / pivot;
-        if (!(pivot > ZERO) && *fault == 0) {
-            *fault = (uint)(first + k + 1);
-        }
-        for (uint j = 0; j < BLOCK; ++j) {
-            const REAL factor = d[j][k] * inverse;
-            for (uint i = 0; i < BLOCK; ++i) {
-                d[j][i] = i == k || j == k ? d[j][i] : d[j][i] - d[k][i] * factor;
-            }
-        }
-        for (uint i = 0; i < BLOCK; ++i) {
-            d[k][i] *= inverse;
-            d[i][k] *= inverse;
-        }
-        d[k][k] = -inverse;
-    }
-    for (uint j = 0; j < BLOCK; ++j) {
-        for (uint i = 0; i < BLOCK; ++i) {
-            a[first + i + (first + j) * side] = d[j][i];
-            block[i + j * BLOCK] = -d[j][i];
-        }
-    }
-}
+#endif
 
 // Sweeps columns and rows p, the BLOCK ones from `first` on: an item has a row i. `before` gets A_ip as it was, `after` A_ip S,
 // both zero in the rows p, where the update has nothing to do.
@@ -142,8 +147,45 @@ __kernel void sweep_columns(ulong side, ulong first, __global REAL *a, __global 
 }
 
 // A_ij - A_ip S A_pj outside the columns and rows p.
+#ifdef CPU
+// An item has ROWS_CPU rows.
+__kernel void sweep_rest(ulong side, __global REAL *a, __global const REAL *before,
+                             __global const REAL *after)
+{
+    const size_t row = get_global_id(0) * ROWS_CPU;
+    if (row >= side) {
+        return;
+    }
+    REAL8 own[2 * BLOCK];
+    for (uint b = 0; b < BLOCK; ++b) {
+        own[2 * b] = vload8(0, after + row + b * side);
+        own[2 * b + 1] = vload8(1, after + row + b * side);
+    }
+    for (size_t j = 0; j < side; j += COLUMNS_CPU) {
+        REAL8 low[COLUMNS_CPU], high[COLUMNS_CPU];
+#pragma unroll
+        for (uint c = 0; c < COLUMNS_CPU; ++c) {
+            low[c] = high[c] = (REAL8)ZERO;
+        }
+        for (uint b = 0; b < BLOCK; ++b) {
+#pragma unroll
+            for (uint c = 0; c < COLUMNS_CPU; ++c) {
+                const REAL factor = before[j + c + b * side];
+                low[c] += own[2 * b] * factor;
+                high[c] += own[2 * b + 1] * factor;
+            }
+        }
+#pragma unroll
+        for (uint c = 0; c < COLUMNS_CPU; ++c) {
+            __global REAL *to = a + row + (j + c) * side;
+            vstore8(vload8(0, to) - low[c], 0, to);
+            vstore8(vload8(1, to) - high[c], 1, to);
+        }
+    }
+}
+#else
 __kernel __attribute__((reqd_work_group_size(ITEMS, ITEMS, 1))) void
-sweep_rest_gpu(ulong side, __global REAL *a, __global const REAL *before, __global const REAL *after)
+sweep_rest(ulong side, __global REAL *a, __global const REAL *before, __global const REAL *after)
 {
     __local REAL left[DEPTH][TILE];
     __local REAL right[DEPTH][TILE];
@@ -192,39 +234,4 @@ sweep_rest_gpu(ulong side, __global REAL *a, __global const REAL *before, __glob
         }
     }
 }
-
-// As sweep_rest_gpu: an item has ROWS_CPU rows.
-__kernel void sweep_rest_cpu(ulong side, __global REAL *a, __global const REAL *before,
-                             __global const REAL *after)
-{
-    const size_t row = get_global_id(0) * ROWS_CPU;
-    if (row >= side) {
-        return;
-    }
-    REAL8 own[2 * BLOCK];
-    for (uint b = 0; b < BLOCK; ++b) {
-        own[2 * b] = vload8(0, after + row + b * side);
-        own[2 * b + 1] = vload8(1, after + row + b * side);
-    }
-    for (size_t j = 0; j < side; j += COLUMNS_CPU) {
-        REAL8 low[COLUMNS_CPU], high[COLUMNS_CPU];
-#pragma unroll
-        for (uint c = 0; c < COLUMNS_CPU; ++c) {
-            low[c] = high[c] = (REAL8)ZERO;
-        }
-        for (uint b = 0; b < BLOCK; ++b) {
-#pragma unroll
-            for (uint c = 0; c < COLUMNS_CPU; ++c) {
-                const REAL factor = before[j + c + b * side];
-                low[c] += own[2 * b] * factor;
-                high[c] += own[2 * b + 1] * factor;
-            }
-        }
-#pragma unroll
-        for (uint c = 0; c < COLUMNS_CPU; ++c) {
-            __global REAL *to = a + row + (j + c) * side;
-            vstore8(vload8(0, to) - low[c], 0, to);
-            vstore8(vload8(1, to) - high[c], 1, to);
-        }
-    }
-}
+#endif

@@ -1,6 +1,6 @@
 // One iteration of conjugate gradients in three launches (four with a preconditioner, besides its own), the scalars in
-// the memory of the device: a product that leaves p'Ap in parts, `cg_residual`, `cg_direction`. Every work-group (_gpu)
-// or item (_cpu) joins the parts that the launch before left, all in the same order, so that no launch is spent on that
+// the memory of the device: a product that leaves p'Ap in parts, `cg_residual`, `cg_direction`. Every work-group
+// of a GPU or item of a CPU joins the parts that the launch before left, all in the same order, so that no launch is spent on that
 // and the bits are the same each time.
 //
 // Traffic per row, f64: mv_csr_row_dot as mv_csr_row; cg_residual 24 B, cg_direction 40 B, with a preconditioner too.
@@ -14,49 +14,23 @@
 //
 // What an iteration starts from and finds out stands in a row of numbers of its own; a launch writes only places that
 // no work-group of the same launch reads.
+//@ build
+//@ build WIDTH=2 ROWS=8
+//@ build WIDTH=4
+//@ build CPU=1
+#include "common.clh"
+#include "krylov.clh"
+#include "reduce.clh"
+#include "wide.clh"
 
-// r'z with z = M^-1 r, and r'r.
-#define RHO 0
-#define SQUARES 1
-// p'Mp, by its recurrence.
-#define SQUARE 2
-// The largest Rayleigh quotients of M^-1 A and of M^-1 so far.
-#define LARGEST 3
-#define STEEPEST 4
-// Not zero: r is small or large enough to stop before this iteration.
-#define STOP 5
-// p'Ap.
-#define CURVATURE 6
-// Whether the iteration was made.
-#define MADE 7
-#define NUMBERS 8
+// Vectors of a basis that a launch takes at once.
+#define VECTORS 8
+#define BASIS                                                                                                          \
+    __global const REAL *v0, __global const REAL *v1, __global const REAL *v2, __global const REAL *v3,                \
+        __global const REAL *v4, __global const REAL *v5, __global const REAL *v6, __global const REAL *v7
+#define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
 
-// The step length of an iteration, zero where it must not be made: after a stop, and where a quotient is not positive to
-// working precision. `unsound` is a little more than that precision, so that what the host will judge as an end is one.
-inline REAL step_length(__global const REAL *row, REAL curvature, REAL unsound)
-{
-    const REAL rho = row[RHO];
-    const REAL steepness = rho / row[SQUARES];
-    const REAL quotient = curvature / row[SQUARE];
-    const bool sound = row[STOP] == ZERO && isfinite(rho) && steepness > unsound * unsound * row[STEEPEST]
-        && isfinite(curvature) && quotient > unsound * row[LARGEST];
-    return sound ? rho / curvature : ZERO;
-}
-
-// The row of the next iteration.
-inline void next_row(__global REAL *row, __global REAL *next, REAL step, REAL squares, REAL rho, REAL low, REAL high)
-{
-    const bool made = step != ZERO;
-    const REAL beta = rho / row[RHO];
-    row[MADE] = made ? ONE : ZERO;
-    next[RHO] = made ? rho : row[RHO];
-    next[SQUARES] = made ? squares : row[SQUARES];
-    next[SQUARE] = made ? rho + beta * beta * row[SQUARE] : row[SQUARE];
-    next[LARGEST] = fmax(row[LARGEST], row[CURVATURE] / row[SQUARE]);
-    next[STEEPEST] = fmax(row[STEEPEST], row[RHO] / row[SQUARES]);
-    next[STOP] = made && squares > low && squares < high ? ZERO : ONE;
-}
-
+#ifndef CPU
 #if WIDTH == 1
 #define SUM_LANES(v) (v)
 #elif WIDTH == 2
@@ -85,8 +59,8 @@ inline REAL lane_sum(__global const REAL *parts, uint count, uint lane)
 
 // y = A x with a row per item, `turns` times ROWS rows in turn, and x'y in a part per work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_csr_row_dot_gpu(ulong rows, uint turns, __global const uint *offset, __global const uint *column,
-                   __global const REAL *value, __global const REAL *x, __global REAL *y, __global REAL *partial)
+mv_csr_row_dot(ulong rows, uint turns, __global const uint *offset, __global const uint *column,
+               __global const REAL *value, __global const REAL *x, __global REAL *y, __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -114,8 +88,8 @@ mv_csr_row_dot_gpu(ulong rows, uint turns, __global const uint *offset, __global
 
 // r -= step q, and r'r of the new r in a part per work-group. `dots` holds p'Ap in `count` parts.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-cg_residual_gpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at, REAL unsound,
-                __global const REAL *q, __global REAL *r, __global REAL *partial)
+cg_residual(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at, REAL unsound,
+            __global const REAL *q, __global REAL *r, __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -152,9 +126,9 @@ cg_residual_gpu(ulong n, uint count, __global const REAL *dots, __global REAL *r
 
 // x += unit step p, p = z + rho'/rho p. `squares` holds the new r'r in `count` parts, `rhos` the new r'z in `rho_count`.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-cg_direction_gpu(ulong n, uint count, __global const REAL *squares, uint rho_count, __global const REAL *rhos,
-                 __global REAL *rows, uint at, uint next, REAL unsound, REAL low, REAL high, REAL unit,
-                 __global const REAL *z, __global REAL *x, __global REAL *p)
+cg_direction(ulong n, uint count, __global const REAL *squares, uint rho_count, __global const REAL *rhos,
+             __global REAL *rows, uint at, uint next, REAL unsound, REAL low, REAL high, REAL unit,
+             __global const REAL *z, __global REAL *x, __global REAL *p)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -190,67 +164,12 @@ cg_direction_gpu(ulong n, uint count, __global const REAL *squares, uint rho_cou
     }
 }
 
-// What an iteration of BiCGStab starts from and finds out: the shadow residual's product with r, r'r, the largest
-// |A M^-1 p|^2 / |p|^2 so far, whether to stop before the iteration; for v = A M^-1 p the shadow's product with v, v'v and p'p; r'r
-// after the half step; for t = A M^-1 r the products t'r and t't; how far the iteration went.
-#define BI_RHO 0
-#define BI_SQUARES 1
-#define BI_LARGEST 2
-#define BI_STOP 3
-#define BI_SIGMA 4
-#define BI_SQUARE 5
-#define BI_LENGTH 6
-#define BI_HALF 7
-#define BI_MIXED 8
-#define BI_OTHER 9
-// 0, 1 for the half step alone, 2.
-#define BI_MADE 10
-#define BI_NUMBERS 11
-
-// The step along M^-1 p, zero where it must not be made: after a stop, and where a coefficient vanishes to working
-// precision. `shadow` is the length of the shadow residual.
-inline REAL half_step(__global const REAL *row, REAL sigma, REAL square, REAL length, REAL unsound, REAL shadow)
-{
-    const REAL rho = row[BI_RHO];
-    const bool sound = row[BI_STOP] == ZERO && isfinite(rho) && isfinite(square) && isfinite(sigma)
-        && square / length > unsound * unsound * row[BI_LARGEST] && fabs(sigma) > unsound * shadow * sqrt(square);
-    return sound ? rho / sigma : ZERO;
-}
-
-// The step along M^-1 r, zero where the half step has met the tolerance or the coefficient vanishes.
-inline REAL whole_step(REAL alpha, REAL halved, REAL mixed, REAL square, REAL unsound, REAL low)
-{
-    const bool sound = alpha != ZERO && halved > low && isfinite(halved) && isfinite(square) && isfinite(mixed)
-        && fabs(mixed) > unsound * sqrt(square) * sqrt(halved);
-    return sound ? mixed / square : ZERO;
-}
-
-// Both steps of an iteration that has found out everything.
-inline REAL2 both_steps(__global const REAL *row, REAL unsound, REAL shadow, REAL low)
-{
-    const REAL alpha = half_step(row, row[BI_SIGMA], row[BI_SQUARE], row[BI_LENGTH], unsound, shadow);
-    return (REAL2)(alpha, whole_step(alpha, row[BI_HALF], row[BI_MIXED], row[BI_OTHER], unsound, low));
-}
-
-// The row of the next iteration.
-inline void next_bicgstab_row(__global REAL *row, __global REAL *next, REAL2 steps, REAL squares, REAL rho, REAL unsound,
-                              REAL shadow, REAL low, REAL high)
-{
-    const bool made = steps.s1 != ZERO;
-    row[BI_MADE] = made ? (REAL)2 : steps.s0 != ZERO ? ONE : ZERO;
-    next[BI_RHO] = rho;
-    next[BI_SQUARES] = squares;
-    next[BI_LARGEST] = fmax(row[BI_LARGEST], row[BI_SQUARE] / row[BI_LENGTH]);
-    const bool goes_on = made && squares > low && squares < high && fabs(rho) > unsound * shadow * sqrt(squares);
-    next[BI_STOP] = goes_on ? ZERO : ONE;
-}
-
 // r -= alpha v, and r'r of the new r in a part per work-group. `dots` holds the shadow's product with v, then v'v, in `count`
 // parts each, `lengths` p'p in `length_count`.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-bicgstab_half_gpu(ulong n, uint count, __global const REAL *dots, uint length_count, __global const REAL *lengths,
-                  __global REAL *rows, uint at, REAL unsound, REAL shadow, __global const REAL *v, __global REAL *r,
-                  __global REAL *partial)
+bicgstab_half(ulong n, uint count, __global const REAL *dots, uint length_count, __global const REAL *lengths,
+              __global REAL *rows, uint at, REAL unsound, REAL shadow, __global const REAL *v, __global REAL *r,
+              __global REAL *partial)
 {
     __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -292,10 +211,10 @@ bicgstab_half_gpu(ulong n, uint count, __global const REAL *dots, uint length_co
 // x += unit (alpha y + omega z), r -= omega t; the shadow's product with the new r and r'r in a part of each per work-group.
 // `halves` holds r'r in `half_count` parts, `dots` t'r and t't in `count` each; z may be r.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-bicgstab_whole_gpu(ulong n, uint half_count, __global const REAL *halves, uint count, __global const REAL *dots,
-                   __global REAL *rows, uint at, REAL unsound, REAL shadow, REAL low, REAL unit,
-                   __global const REAL *y, __global const REAL *z, __global const REAL *t,
-                   __global const REAL *shadows, __global REAL *x, __global REAL *r, __global REAL *partial)
+bicgstab_whole(ulong n, uint half_count, __global const REAL *halves, uint count, __global const REAL *dots,
+               __global REAL *rows, uint at, REAL unsound, REAL shadow, REAL low, REAL unit,
+               __global const REAL *y, __global const REAL *z, __global const REAL *t,
+               __global const REAL *shadows, __global REAL *x, __global REAL *r, __global REAL *partial)
 {
     __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -351,9 +270,9 @@ bicgstab_whole_gpu(ulong n, uint half_count, __global const REAL *halves, uint c
 // p = r + beta (p - omega v), and p'p of the new p in a part per work-group. `dots` holds the shadow's product with r, then
 // r'r, in `count` parts each.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-bicgstab_direction_gpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at, uint next,
-                       REAL unsound, REAL shadow, REAL low, REAL high, __global const REAL *r,
-                       __global const REAL *v, __global REAL *p, __global REAL *partial)
+bicgstab_direction(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at, uint next,
+                   REAL unsound, REAL shadow, REAL low, REAL high, __global const REAL *r,
+                   __global const REAL *v, __global REAL *p, __global REAL *partial)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -391,17 +310,10 @@ bicgstab_direction_gpu(ulong n, uint count, __global const REAL *dots, __global 
     }
 }
 
-// Vectors of a basis that a launch takes at once.
-#define VECTORS 8
-#define BASIS                                                                                                          \
-    __global const REAL *v0, __global const REAL *v1, __global const REAL *v2, __global const REAL *v3,                \
-        __global const REAL *v4, __global const REAL *v5, __global const REAL *v6, __global const REAL *v7
-#define BASIS_ARRAY {v0, v1, v2, v3, v4, v5, v6, v7}
-
 // The dot products of w with `count` of the vectors, a part per work-group; those of vector q follow `first + q` times as
 // many as there are groups.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-dot_basis_gpu(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
+dot_basis(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -442,7 +354,7 @@ dot_basis_gpu(ulong n, uint first, uint count, BASIS, __global const REAL *w, __
 
 // Joins `parts` parts of as many sums as there are work-groups, from `to` on.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-join_dots_gpu(uint parts, __global const REAL *partial, uint to, __global REAL *number)
+join_dots(uint parts, __global const REAL *partial, uint to, __global REAL *number)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -456,8 +368,8 @@ join_dots_gpu(uint parts, __global const REAL *partial, uint to, __global REAL *
 // w -= sum of number[from + q] times vector q over `count` of the vectors, and the square of the new w in a part per
 // work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-subtract_basis_gpu(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
-                   __global REAL *partial)
+subtract_basis(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
+               __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -499,7 +411,7 @@ subtract_basis_gpu(ulong n, uint from, uint count, BASIS, __global const REAL *n
         partial[get_group_id(0)] = shared[0];
     }
 }
-
+#else
 inline REAL sum_parts(__global const REAL *parts, uint count)
 {
     REAL sum = ZERO;
@@ -536,8 +448,8 @@ inline REAL step_residual(size_t start, size_t end, REAL step, __global const RE
     return total;
 }
 
-__kernel void cg_residual_cpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
-                              REAL unsound, __global const REAL *q, __global REAL *r, __global REAL *partial)
+__kernel void cg_residual(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
+                          REAL unsound, __global const REAL *q, __global REAL *r, __global REAL *partial)
 {
     __global REAL *row = rows + at * NUMBERS;
     const REAL curvature = sum_parts(dots, count);
@@ -550,10 +462,10 @@ __kernel void cg_residual_cpu(ulong n, uint count, __global const REAL *dots, __
     partial[get_global_id(0)] = step_residual(start, end, step, q, r);
 }
 
-__kernel void cg_direction_cpu(ulong n, uint count, __global const REAL *squares, uint rho_count,
-                               __global const REAL *rhos, __global REAL *rows, uint at, uint next, REAL unsound,
-                               REAL low, REAL high, REAL unit, __global const REAL *z, __global REAL *x,
-                               __global REAL *p)
+__kernel void cg_direction(ulong n, uint count, __global const REAL *squares, uint rho_count,
+                           __global const REAL *rhos, __global REAL *rows, uint at, uint next, REAL unsound,
+                           REAL low, REAL high, REAL unit, __global const REAL *z, __global REAL *x,
+                           __global REAL *p)
 {
     __global REAL *row = rows + at * NUMBERS;
     const REAL rho = sum_parts(rhos, rho_count);
@@ -576,9 +488,9 @@ __kernel void cg_direction_cpu(ulong n, uint count, __global const REAL *squares
     }
 }
 
-__kernel void bicgstab_half_cpu(ulong n, uint count, __global const REAL *dots, uint length_count,
-                                __global const REAL *lengths, __global REAL *rows, uint at, REAL unsound,
-                                REAL shadow, __global const REAL *v, __global REAL *r, __global REAL *partial)
+__kernel void bicgstab_half(ulong n, uint count, __global const REAL *dots, uint length_count,
+                            __global const REAL *lengths, __global REAL *rows, uint at, REAL unsound,
+                            REAL shadow, __global const REAL *v, __global REAL *r, __global REAL *partial)
 {
     __global REAL *row = rows + at * BI_NUMBERS;
     const REAL sigma = sum_parts(dots, count);
@@ -595,11 +507,11 @@ __kernel void bicgstab_half_cpu(ulong n, uint count, __global const REAL *dots, 
     partial[get_global_id(0)] = step_residual(start, end, alpha, v, r);
 }
 
-__kernel void bicgstab_whole_cpu(ulong n, uint half_count, __global const REAL *halves, uint count,
-                                 __global const REAL *dots, __global REAL *rows, uint at, REAL unsound, REAL shadow,
-                                 REAL low, REAL unit, __global const REAL *y, __global const REAL *z,
-                                 __global const REAL *t, __global const REAL *shadows, __global REAL *x,
-                                 __global REAL *r, __global REAL *partial)
+__kernel void bicgstab_whole(ulong n, uint half_count, __global const REAL *halves, uint count,
+                             __global const REAL *dots, __global REAL *rows, uint at, REAL unsound, REAL shadow,
+                             REAL low, REAL unit, __global const REAL *y, __global const REAL *z,
+                             __global const REAL *t, __global const REAL *shadows, __global REAL *x,
+                             __global REAL *r, __global REAL *partial)
 {
     __global REAL *row = rows + at * BI_NUMBERS;
     const REAL half_squares = sum_parts(halves, half_count);
@@ -647,10 +559,10 @@ __kernel void bicgstab_whole_cpu(ulong n, uint half_count, __global const REAL *
     partial[get_global_size(0) + get_global_id(0)] = total;
 }
 
-__kernel void bicgstab_direction_cpu(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
-                                     uint next, REAL unsound, REAL shadow, REAL low, REAL high,
-                                     __global const REAL *r, __global const REAL *v, __global REAL *p,
-                                     __global REAL *partial)
+__kernel void bicgstab_direction(ulong n, uint count, __global const REAL *dots, __global REAL *rows, uint at,
+                                 uint next, REAL unsound, REAL shadow, REAL low, REAL high,
+                                 __global const REAL *r, __global const REAL *v, __global REAL *p,
+                                 __global REAL *partial)
 {
     __global REAL *row = rows + at * BI_NUMBERS;
     const REAL rho = sum_parts(dots, count);
@@ -683,7 +595,7 @@ __kernel void bicgstab_direction_cpu(ulong n, uint count, __global const REAL *d
     partial[get_global_id(0)] = total;
 }
 
-__kernel void dot_basis_cpu(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
+__kernel void dot_basis(ulong n, uint first, uint count, BASIS, __global const REAL *w, __global REAL *partial)
 {
     __global const REAL *basis[VECTORS] = BASIS_ARRAY;
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
@@ -710,13 +622,13 @@ __kernel void dot_basis_cpu(ulong n, uint first, uint count, BASIS, __global con
     }
 }
 
-__kernel void join_dots_cpu(uint parts, __global const REAL *partial, uint to, __global REAL *number)
+__kernel void join_dots(uint parts, __global const REAL *partial, uint to, __global REAL *number)
 {
     number[to + get_global_id(0)] = sum_parts(partial + get_global_id(0) * parts, parts);
 }
 
-__kernel void subtract_basis_cpu(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
-                                 __global REAL *partial)
+__kernel void subtract_basis(ulong n, uint from, uint count, BASIS, __global const REAL *number, __global REAL *w,
+                             __global REAL *partial)
 {
     __global const REAL *basis[VECTORS] = BASIS_ARRAY;
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
@@ -748,3 +660,4 @@ __kernel void subtract_basis_cpu(ulong n, uint from, uint count, BASIS, __global
     }
     partial[get_global_id(0)] = total;
 }
+#endif

@@ -1,27 +1,30 @@
 // Defect correction in two precisions for -Laplace u + shift u = f on n by n (DIMENSIONS 2) or n by n by n points, boundary
 // included, h = 1 / (n - 1): the solution and its defect in REAL, the correction in float. Products and sums are rounded
-// one by one, in the order of grid2.cl and grid3.cl.
+// one by one, in the order of grid2.clh and grid3.clh.
 //
 // Traffic per point, f64, where every neighbour comes from cache: narrow_defect 20 B, add_correction 20 B.
 //
-// Rows are dealt to work-groups in turn, or, built with PROCESSOR, an item has a run of rows.
-#pragma OPENCL FP_CONTRACT OFF
+// GPUs: rows are dealt to work-groups in turn. CPUs: a run of rows per item.
+//@ build DIMENSIONS=2
+//@ build DIMENSIONS=3
+//@ build DIMENSIONS=2 CPU=1
+//@ build DIMENSIONS=3 CPU=1
+#include "common.clh"
+#include "grid.clh"
+#include "reduce.clh"
 
 #if DIMENSIONS == 3
 #define SUM(below, south, west, east, north, above) ((below) + (south) + (west) + (east) + (north) + (above))
-#define CENTRE_WEIGHT ((REAL)6.0f)
+#define CENTRE_WEIGHT SIX
 #else
 #define SUM(below, south, west, east, north, above)                                                      \
-    ((void)(below), (void)(above), (south) + (west) + (east) + (north))
-#define CENTRE_WEIGHT ((REAL)4.0f)
+    ((void)(below), (void)(above), NEIGHBOURS(south, west, east, north))
+#define CENTRE_WEIGHT FOUR
 #endif
 #define DEFECT(f, sum, centre) (((f) - shift * (centre)) + inverse_h2 * ((sum) - CENTRE_WEIGHT * (centre)))
 
-#ifdef PROCESSOR
-#define EACH_ROW(row, rows)                                                                              \
-    for (size_t row = (rows) * get_global_id(0) / get_global_size(0),                                    \
-                end = (rows) * (get_global_id(0) + 1) / get_global_size(0);                              \
-         row < end; ++row)
+#ifdef CPU
+#define EACH_ROW(row, rows) for (size_t row = PART_BEGIN(rows), end = PART_END(rows); row < end; ++row)
 #define FIRST 0
 #define STEP 1
 #else
@@ -33,8 +36,14 @@
 // Row `row` of n points: whether it lies inside.
 inline bool row_inside(size_t n, size_t row)
 {
-    const size_t j = row % n, k = row / n;
-    return j > 0 && j < n - 1 && (DIMENSIONS == 2 || (k > 0 && k < n - 1));
+    const size_t j = row % n;
+    const bool inside = j > 0 && j < n - 1;
+#if DIMENSIONS == 3
+    const size_t k = row / n;
+    return inside && k > 0 && k < n - 1;
+#else
+    return inside;
+#endif
 }
 
 // f plus what the boundary values of u contribute to the equation of point i of an interior row.
@@ -61,7 +70,7 @@ __kernel void narrow_defect(ulong n, REAL inverse_h2, REAL shift, REAL scale, ui
         __global float *to = r + row * n;
         const bool inside = row_inside(n, row);
         size_t i = FIRST;
-#ifdef PROCESSOR
+#ifdef CPU
         // Eight points at a time; the first one of a row is on the boundary.
         REAL8 values8 = (REAL8)ZERO, defects8 = (REAL8)ZERO;
         values += at[0] * at[0];
@@ -95,24 +104,19 @@ __kernel void narrow_defect(ulong n, REAL inverse_h2, REAL shift, REAL scale, ui
             sources += source * source;
         }
     }
-#ifdef PROCESSOR
+#ifdef CPU
     partial[3 * get_global_id(0)] = values;
     partial[3 * get_global_id(0) + 1] = defects;
     partial[3 * get_global_id(0) + 2] = sources;
 #else
-    __local REAL shared[3][LOCAL];
+    __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
-    shared[0][lane] = values;
-    shared[1][lane] = defects;
-    shared[2][lane] = sources;
-    for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (int term = 0; lane < half_size && term < 3; ++term) {
-            shared[term][lane] += shared[term][lane + half_size];
-        }
-    }
+    shared[lane] = values;
+    shared[LOCAL + lane] = defects;
+    shared[2 * LOCAL + lane] = sources;
+    SUM_TREES(shared, 3, lane);
     for (int term = 0; lane == 0 && term < 3; ++term) {
-        partial[3 * get_group_id(0) + (size_t)term] = shared[term][0];
+        partial[3 * get_group_id(0) + (size_t)term] = shared[term * LOCAL];
     }
 #endif
 }

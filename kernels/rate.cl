@@ -1,6 +1,8 @@
 // How many multiplications with additions a device makes in a second, to compare kernels with that are bound by arithmetic.
 //
 // Work: 64 floating-point operations a turn, in 32 chains of which none waits for another; no traffic.
+//@ crate clinalg-bem
+#include "common.clh"
 
 __kernel void multiply_add(uint turns, REAL factor, REAL term, __global REAL *out)
 {

@@ -1,13 +1,20 @@
-// Reductions to one partial result per work-group (_gpu) or per work-item (_cpu); the host joins
+// Reductions to one partial result per work-group of a GPU or per work-item of a CPU; the host joins
 // the partials in their order, so the same device gives the same bits each time.
 //
 // Traffic per element, f64: 8 B, dot and dot_pair 16 B.
+//@ build WIDTH=1 UNROLL=1
+//@ build WIDTH=2 UNROLL=2
+//@ build WIDTH=4 UNROLL=4
+//@ build CPU=1
+#include "common.clh"
+#include "reduce.clh"
+#include "wide.clh"
 
-// Joins of two values; the larger of two magnitudes keeps a NaN.
+// Joins of two values and of two vectors; the larger of two magnitudes keeps a NaN.
 #define JOIN_SUM(a, b) ((a) + (b))
 #define JOIN_MAX(a, b) (((b) > (a) || (b) != (b)) ? (b) : (a))
-#define JOIN8_SUM(a, b) ((a) + (b))
-#define JOIN8_MAX(a, b) select(a, b, ((b) > (a)) | ((b) != (b)))
+#define JOIN_WIDE_SUM(a, b) ((a) + (b))
+#define JOIN_WIDE_MAX(a, b) select(a, b, ((b) > (a)) | ((b) != (b)))
 
 // What is joined, from elements x and y and the scale s.
 #define TERM_SUM(x, y, s) (x)
@@ -19,24 +26,23 @@
 // number of additions in a row, so long sums are cut into blocks.
 #define BLOCK 4096
 
+#ifndef CPU
 #ifndef UNROLL
 #define UNROLL 1
 #endif
 
 #if WIDTH == 1
-#define JOINW_MAX(a, b) JOIN_MAX(a, b)
 #define JOIN_LANES(JOIN, v) (v)
+#undef JOIN_WIDE_MAX
+#define JOIN_WIDE_MAX(a, b) JOIN_MAX(a, b)
 #elif WIDTH == 2
-#define JOINW_MAX(a, b) JOIN8_MAX(a, b)
 #define JOIN_LANES(JOIN, v) JOIN((v).s0, (v).s1)
 #else
-#define JOINW_MAX(a, b) JOIN8_MAX(a, b)
 #define JOIN_LANES(JOIN, v) JOIN(JOIN((v).s0, (v).s1), JOIN((v).s2, (v).s3))
 #endif
-#define JOINW_SUM(a, b) ((a) + (b))
 
 // Each item has UNROLL accumulators of WIDTH lanes, so that as many loads are under way.
-#define REDUCE_GPU(name, TERM, JOIN, JOINW)                                                              \
+#define REDUCE(name, TERM, JOIN, JOIN_WIDE)                                                              \
     __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void name(                               \
         ulong n, REAL s, __global const REAL *x, __global const REAL *y, __global REAL *partial)         \
     {                                                                                                    \
@@ -53,15 +59,15 @@
         for (; i + (UNROLL - 1) * step < wide; i += UNROLL * step) {                                     \
             for (uint k = 0; k < UNROLL; ++k) {                                                          \
                 const REALW term = TERM(LOADW(x, i + k * step), LOADW(y, i + k * step), s);              \
-                values[k] = JOINW(values[k], term);                                                      \
+                values[k] = JOIN_WIDE(values[k], term);                                                  \
             }                                                                                            \
         }                                                                                                \
         for (; i < wide; i += step) {                                                                    \
             const REALW term = TERM(LOADW(x, i), LOADW(y, i), s);                                        \
-            values[0] = JOINW(values[0], term);                                                          \
+            values[0] = JOIN_WIDE(values[0], term);                                                      \
         }                                                                                                \
         for (uint k = 1; k < UNROLL; ++k) {                                                              \
-            values[0] = JOINW(values[0], values[k]);                                                     \
+            values[0] = JOIN_WIDE(values[0], values[k]);                                                 \
         }                                                                                                \
         REAL value = JOIN_LANES(JOIN, values[0]);                                                        \
         /* Fewer than WIDTH elements. */                                                                 \
@@ -80,15 +86,9 @@
             partial[get_group_id(0)] = shared[0];                                                        \
         }                                                                                                \
     }
-
-REDUCE_GPU(sum_gpu, TERM_SUM, JOIN_SUM, JOINW_SUM)
-REDUCE_GPU(sum_abs_gpu, TERM_ABS, JOIN_SUM, JOINW_SUM)
-REDUCE_GPU(sum_square_gpu, TERM_SQUARE, JOIN_SUM, JOINW_SUM)
-REDUCE_GPU(max_abs_gpu, TERM_ABS, JOIN_MAX, JOINW_MAX)
-REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM, JOINW_SUM)
-
+#else
 // Four independent accumulators of eight lanes hide the latency of the addition.
-#define REDUCE_CPU(name, TERM, JOIN, JOIN8)                                                              \
+#define REDUCE(name, TERM, JOIN, JOIN_WIDE)                                                              \
     __kernel void name(ulong n, REAL s, __global const REAL *x, __global const REAL *y,                  \
                        __global REAL *partial)                                                           \
     {                                                                                                    \
@@ -105,14 +105,14 @@ REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM, JOINW_SUM)
                 const REAL8 t1 = TERM(vload8(1, x + i), vload8(1, y + i), s);                            \
                 const REAL8 t2 = TERM(vload8(2, x + i), vload8(2, y + i), s);                            \
                 const REAL8 t3 = TERM(vload8(3, x + i), vload8(3, y + i), s);                            \
-                v0 = JOIN8(v0, t0);                                                                      \
-                v1 = JOIN8(v1, t1);                                                                      \
-                v2 = JOIN8(v2, t2);                                                                      \
-                v3 = JOIN8(v3, t3);                                                                      \
+                v0 = JOIN_WIDE(v0, t0);                                                                  \
+                v1 = JOIN_WIDE(v1, t1);                                                                  \
+                v2 = JOIN_WIDE(v2, t2);                                                                  \
+                v3 = JOIN_WIDE(v3, t3);                                                                  \
             }                                                                                            \
-            v0 = JOIN8(v0, v1);                                                                          \
-            v2 = JOIN8(v2, v3);                                                                          \
-            v0 = JOIN8(v0, v2);                                                                          \
+            v0 = JOIN_WIDE(v0, v1);                                                                      \
+            v2 = JOIN_WIDE(v2, v3);                                                                      \
+            v0 = JOIN_WIDE(v0, v2);                                                                      \
             REAL value = JOIN(JOIN(JOIN(v0.s0, v0.s1), JOIN(v0.s2, v0.s3)),                              \
                               JOIN(JOIN(v0.s4, v0.s5), JOIN(v0.s6, v0.s7)));                             \
             for (; i < stop; ++i) {                                                                      \
@@ -123,16 +123,18 @@ REDUCE_GPU(dot_gpu, TERM_DOT, JOIN_SUM, JOINW_SUM)
         }                                                                                                \
         partial[get_global_id(0)] = total;                                                               \
     }
+#endif
 
-REDUCE_CPU(sum_cpu, TERM_SUM, JOIN_SUM, JOIN8_SUM)
-REDUCE_CPU(sum_abs_cpu, TERM_ABS, JOIN_SUM, JOIN8_SUM)
-REDUCE_CPU(sum_square_cpu, TERM_SQUARE, JOIN_SUM, JOIN8_SUM)
-REDUCE_CPU(max_abs_cpu, TERM_ABS, JOIN_MAX, JOIN8_MAX)
-REDUCE_CPU(dot_cpu, TERM_DOT, JOIN_SUM, JOIN8_SUM)
+REDUCE(sum, TERM_SUM, JOIN_SUM, JOIN_WIDE_SUM)
+REDUCE(sum_abs, TERM_ABS, JOIN_SUM, JOIN_WIDE_SUM)
+REDUCE(sum_square, TERM_SQUARE, JOIN_SUM, JOIN_WIDE_SUM)
+REDUCE(max_abs, TERM_ABS, JOIN_MAX, JOIN_WIDE_MAX)
+REDUCE(dot_product, TERM_DOT, JOIN_SUM, JOIN_WIDE_SUM)
 
 // The dot products of x with y and with x; the second one's partial results follow the first's.
+#ifndef CPU
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-dot_pair_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)
+dot_pair(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -151,8 +153,8 @@ dot_pair_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global R
         partial[get_num_groups(0) + get_group_id(0)] = shared[LOCAL];
     }
 }
-
-__kernel void dot_pair_cpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)
+#else
+__kernel void dot_pair(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *partial)
 {
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
     REAL mixed = ZERO;
@@ -178,3 +180,4 @@ __kernel void dot_pair_cpu(ulong n, __global const REAL *x, __global const REAL 
     partial[get_global_id(0)] = mixed;
     partial[get_global_size(0) + get_global_id(0)] = square;
 }
+#endif

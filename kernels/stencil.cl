@@ -7,12 +7,24 @@
 //
 // Traffic per row, f64: 16 B for x and y, and 8 B per entry of the pattern unless the coefficients are constant. To find the
 // pattern: 4 B for the offset, 4 B for the mask, 12 B per entry.
+//@ build POINTS=5
+//@ build POINTS=5 LINES=8 ROWS=4
+//@ build POINTS=9 LINES=8 ROWS=4
+//@ build POINTS=27
+//@ build CPU=1 POINTS=27 BLOCK=8 AHEAD=512
+//@ variant Dots DOTS=1
+//@ build Dots POINTS=5
+//@ build Dots POINTS=27
+//@ build Dots CPU=1 POINTS=27 BLOCK=8 AHEAD=512
+#include "common.clh"
+#include "dots.clh"
+#include "memory.clh"
 
 #define OTHER 0x80000000u
 // The columns are those of the pattern, the values are not.
 #define DIFFERS 0x40000000u
 
-// Rows of a block; 8 on processors.
+// Rows of a block; 8 on CPUs.
 #ifndef BLOCK
 #define BLOCK 64
 #endif
@@ -22,7 +34,7 @@
 #define LINES 4
 #endif
 
-// Rows of an item of `mv_slots_gpu`, a work-group's size apart.
+// Rows of an item of `mv_dia`, a work-group's size apart.
 #ifndef ROWS
 #define ROWS 1
 #endif
@@ -108,14 +120,14 @@ inline uint count_of_mask(uint mask, uint whole)
 
 // The masks of all rows and the blocks that are full, for any values and for constant ones; totals[0] gets the number of rows
 // that have entries outside of the pattern, totals[1] of those with other values.
-//
+#ifndef CPU
 // A work-group has whole blocks; with fewer items than a block has rows, one block in turns.
 #define TURNS (LOCAL < BLOCK ? BLOCK / LOCAL : 1)
 #define ITEMS_OF_BLOCK (LOCAL < BLOCK ? LOCAL : BLOCK)
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mark_rows_gpu(ulong rows, uint width, __global const uint *offset, __global const uint *column,
-              __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
-              __global uint *mask, __global uchar *full, __global uchar *full_constant, __global uint *totals)
+mark_rows(ulong rows, uint width, __global const uint *offset, __global const uint *column,
+          __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
+          __global uint *mask, __global uchar *full, __global uchar *full_constant, __global uint *totals)
 {
     __local uint shared[LOCAL];
     const uint item = (uint)get_local_id(0);
@@ -157,39 +169,7 @@ mark_rows_gpu(ulong rows, uint width, __global const uint *offset, __global cons
     }
 }
 
-// The same with a chunk of blocks per item. The masks of blocks that are full with constant values are never read there, and
-// not written: their memory is not even touched.
-__kernel void mark_rows_cpu(ulong rows, uint width, __global const uint *offset, __global const uint *column,
-                            __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
-                            __global uint *mask, __global uchar *full, __global uchar *full_constant,
-                            __global uint *totals)
-{
-    const uint whole = (1u << width) - 1;
-    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
-    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
-    uint others = 0, differing = 0;
-    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
-        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
-        uint own[BLOCK];
-        uint count = 0;
-        for (size_t i = b * BLOCK; i < end; ++i) {
-            own[i % BLOCK] = mask_of_row(i, width, offset, column, value, delta, coefficient);
-            count += count_of_mask(own[i % BLOCK], whole);
-        }
-        STORE_FULL(b, count)
-        if (count > 0) {
-            for (size_t i = b * BLOCK; i < end; ++i) {
-                mask[i] = own[i % BLOCK];
-            }
-        }
-        others += OTHERS_OF(count);
-        differing += DIFFERING_OF(count);
-    }
-    atomic_add(totals, others);
-    atomic_add(totals + 1, differing);
-}
-
-// The tiles of mv_stencil_gpu, of `length` neighbours each, `across` of them beside each other: a work-group per tile.
+// The tiles of mv_stencil, of `length` neighbours each, `across` of them beside each other: a work-group per tile.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 find_full_tiles(ulong rows, ulong line, ulong length, ulong lines, ulong across, uint whole,
                 __global const uint *mask, __global uchar *tile)
@@ -217,6 +197,39 @@ find_full_tiles(ulong rows, ulong line, ulong length, ulong lines, ulong across,
         tile[t] = (uchar)shared[0];
     }
 }
+#else
+// A chunk of blocks per item. The masks of blocks that are full with constant values are never read there, and
+// not written: their memory is not even touched.
+__kernel void mark_rows(ulong rows, uint width, __global const uint *offset, __global const uint *column,
+                        __global const REAL *value, __global const uint *delta, __global const REAL *coefficient,
+                        __global uint *mask, __global uchar *full, __global uchar *full_constant,
+                        __global uint *totals)
+{
+    const uint whole = (1u << width) - 1;
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    uint others = 0, differing = 0;
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        uint own[BLOCK];
+        uint count = 0;
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            own[i % BLOCK] = mask_of_row(i, width, offset, column, value, delta, coefficient);
+            count += count_of_mask(own[i % BLOCK], whole);
+        }
+        STORE_FULL(b, count)
+        if (count > 0) {
+            for (size_t i = b * BLOCK; i < end; ++i) {
+                mask[i] = own[i % BLOCK];
+            }
+        }
+        others += OTHERS_OF(count);
+        differing += DIFFERING_OF(count);
+    }
+    atomic_add(totals, others);
+    atomic_add(totals + 1, differing);
+}
+#endif
 
 #ifdef POINTS
 
@@ -230,66 +243,6 @@ inline REAL row_of_entries(size_t i, __global const uint *offset, __global const
         sum += value[k] * x[column[k]];
     }
     return sum;
-}
-
-// Values by entries of the pattern: entry j of row i at slot[(i / BLOCK * POINTS + j) * BLOCK + i % BLOCK].
-__kernel void fill_slots(ulong rows, __global const uint *mask, __global const uint *offset,
-                         __global const REAL *value, __global REAL *slot)
-{
-    const size_t i = get_global_id(0);
-    if (i < rows) {
-        __global REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
-        const uint present = mask[i] & OTHER ? 0 : mask[i];
-        uint k = offset[i];
-        for (uint j = 0; j < POINTS; ++j) {
-            own[j * BLOCK] = present >> j & 1 ? value[k++] : ZERO;
-        }
-    }
-}
-
-// Row i with the values from the slots.
-inline REAL row_of_slots(size_t i, __global const uchar *full, __global const uint *mask, __constant int *delta,
-                         __global const REAL *slot, __global const uint *offset, __global const uint *column,
-                         __global const REAL *value, __global const REAL *x)
-{
-    __global const REAL *own = slot + i / BLOCK * BLOCK * POINTS + i % BLOCK;
-    __global const REAL *from = x + i;
-    REAL sum = ZERO;
-    if (full[i / BLOCK]) {
-#pragma unroll
-        for (uint j = 0; j < POINTS; ++j) {
-            sum += own[j * BLOCK] * from[delta[j]];
-        }
-    } else {
-        const uint present = mask[i];
-        if (present & OTHER) {
-            sum = row_of_entries(i, offset, column, value, x);
-        } else {
-#pragma unroll
-            for (uint j = 0; j < POINTS; ++j) {
-                if (present >> j & 1) {
-                    sum += own[j * BLOCK] * from[delta[j]];
-                }
-            }
-        }
-    }
-    return sum;
-}
-
-// y = alpha A x + beta y with the values from the slots.
-__kernel void mv_slots_gpu(ulong rows, __global const uchar *full, __global const uint *mask,
-                           __constant int *delta, __global const REAL *slot, REAL alpha,
-                           __global const uint *offset, __global const uint *column, __global const REAL *value,
-                           __global const REAL *x, REAL beta, __global REAL *y)
-{
-    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
-#pragma unroll
-    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
-        if (i < rows) {
-            const REAL sum = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
-            y[i] = combine_product(alpha, sum, beta, y + i);
-        }
-    }
 }
 
 // A row of constant coefficients.
@@ -321,6 +274,76 @@ inline REAL row_of_whole_stencil(__constant int *delta, __constant REAL *coeffic
         sum += coefficient[j] * from[delta[j]];
     }
     return sum;
+}
+
+#ifndef CPU
+// Values by entries of the pattern: entry j of row i at diagonal[(i / BLOCK * POINTS + j) * BLOCK + i % BLOCK].
+__kernel void fill_dia(ulong rows, __global const uint *mask, __global const uint *offset,
+                         __global const REAL *value, __global REAL *diagonal)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        __global REAL *own = diagonal + i / BLOCK * BLOCK * POINTS + i % BLOCK;
+        const uint present = mask[i] & OTHER ? 0 : mask[i];
+        uint k = offset[i];
+        for (uint j = 0; j < POINTS; ++j) {
+            own[j * BLOCK] = present >> j & 1 ? value[k++] : ZERO;
+        }
+    }
+}
+
+// Row i with the values by diagonals.
+inline REAL row_of_dia(size_t i, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                         __global const REAL *diagonal, __global const uint *offset, __global const uint *column,
+                         __global const REAL *value, __global const REAL *x)
+{
+    __global const REAL *own = diagonal + i / BLOCK * BLOCK * POINTS + i % BLOCK;
+    __global const REAL *from = x + i;
+    REAL sum = ZERO;
+    if (full[i / BLOCK]) {
+#pragma unroll
+        for (uint j = 0; j < POINTS; ++j) {
+            sum += own[j * BLOCK] * from[delta[j]];
+        }
+    } else {
+        const uint present = mask[i];
+        if (present & OTHER) {
+            sum = row_of_entries(i, offset, column, value, x);
+        } else {
+#pragma unroll
+            for (uint j = 0; j < POINTS; ++j) {
+                if (present >> j & 1) {
+                    sum += own[j * BLOCK] * from[delta[j]];
+                }
+            }
+        }
+    }
+    return sum;
+}
+
+// Whether tile (across, along) is whole: tile[] is 1 there. Those across inner.s0 to inner.s1 and along inner.s2 to inner.s3
+// all are, and nothing has to be read.
+inline bool whole_tile(size_t across, size_t along, uint4 inner, __global const uchar *tile)
+{
+    const bool inside = across >= inner.s0 && across < inner.s1 && along >= inner.s2 && along < inner.s3;
+    return inside || tile[along * get_num_groups(0) + across];
+}
+
+#ifndef DOTS
+// y = alpha A x + beta y with the values by diagonals.
+__kernel void mv_dia(ulong rows, __global const uchar *full, __global const uint *mask,
+                       __constant int *delta, __global const REAL *diagonal, REAL alpha,
+                       __global const uint *offset, __global const uint *column, __global const REAL *value,
+                       __global const REAL *x, REAL beta, __global REAL *y)
+{
+    size_t i = get_group_id(0) * ROWS * get_local_size(0) + get_local_id(0);
+#pragma unroll
+    for (uint r = 0; r < ROWS; ++r, i += get_local_size(0)) {
+        if (i < rows) {
+            const REAL sum = row_of_dia(i, full, mask, delta, diagonal, offset, column, value, x);
+            y[i] = combine_product(alpha, sum, beta, y + i);
+        }
+    }
 }
 
 // A tile of LOCAL neighbours in each of LINES lines from row `first` of this item on, at `place` of its lines; `whole`
@@ -363,22 +386,14 @@ inline REAL multiply_tile(size_t first, size_t place, bool whole, ulong rows, ul
     return dot;
 }
 
-// Whether tile (across, along) is whole: tile[] is 1 there. Those across inner.s0 to inner.s1 and along inner.s2 to inner.s3
-// all are, and nothing has to be read.
-inline bool whole_tile(size_t across, size_t along, uint4 inner, __global const uchar *tile)
-{
-    const bool inside = across >= inner.s0 && across < inner.s1 && along >= inner.s2 && along < inner.s3;
-    return inside || tile[along * get_num_groups(0) + across];
-}
-
 // y = alpha A x + beta y with constant coefficients. The rows are looked at as lines of `line`; a work-group has a tile of
 // LOCAL neighbours in each of LINES lines, so that with lines that are those of the grid most of x comes from the
 // caches near by.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_stencil_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, __global const uchar *tile,
-               __global const uchar *full, __global const uint *mask, __constant int *delta,
-               __constant REAL *coefficient, REAL alpha, __global const uint *offset, __global const uint *column,
-               __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
+mv_stencil(ulong rows, ulong line, uint left, uint right, uint low, uint high, __global const uchar *tile,
+           __global const uchar *full, __global const uint *mask, __constant int *delta,
+           __constant REAL *coefficient, REAL alpha, __global const uint *offset, __global const uint *column,
+           __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y)
 {
     const size_t place = get_global_id(0);
     const size_t along = get_group_id(1);
@@ -390,11 +405,11 @@ mv_stencil_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint hig
 // y = A x likewise, with `turns` tiles one after the other along the lines' direction, of `tiles`, and x'y in a part per
 // work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
-                   __global const uchar *tile, __global const uchar *full, __global const uint *mask,
-                   __constant int *delta, __constant REAL *coefficient, __global const uint *offset,
-                   __global const uint *column, __global const REAL *value, __global const REAL *x, __global REAL *y,
-                   __global REAL *partial)
+mv_stencil_dot(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
+               __global const uchar *tile, __global const uchar *full, __global const uint *mask,
+               __constant int *delta, __constant REAL *coefficient, __global const uint *offset,
+               __global const uint *column, __global const REAL *value, __global const REAL *x, __global REAL *y,
+               __global REAL *partial)
 {
     __local REAL shared[LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -419,92 +434,12 @@ mv_stencil_dot_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint
         partial[get_group_id(1) * get_num_groups(0) + get_group_id(0)] = shared[0];
     }
 }
-
-// A chunk of blocks per item. In a full block all rows do the same: eight at a time.
-__kernel void mv_stencil_cpu(ulong rows, __global const uchar *full, __global const uint *mask,
-                             __constant int *delta, __constant REAL *coefficient, REAL alpha,
-                             __global const uint *offset, __global const uint *column, __global const REAL *value,
-                             __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
-{
-    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
-    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
-    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
-    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
-        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
-        size_t i = b * BLOCK;
-        if (full[b]) {
-            for (; i + 8 <= end; i += 8) {
-                REAL8 sum = (REAL8)ZERO;
-#pragma unroll
-                for (uint j = 0; j < POINTS; ++j) {
-                    sum += coefficient[j] * vload8(0, x + i + delta[j]);
-                }
-                if (beta == ZERO) {
-                    vstore8(alpha * sum, 0, y + i);
-                } else {
-                    vstore8(alpha * sum + beta * vload8(0, ADDEND + i), 0, y + i);
-                }
-            }
-        }
-        for (; i < end; ++i) {
-            const uint present = full[b] ? (1u << POINTS) - 1 : mask[i];
-            const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
-            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
-        }
-        COUNT_DOTS(end);
-    }
-    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
-}
-
-// y = alpha A x + beta y with the values of the compressed rows, a chunk of blocks per item. In a full block they follow
-// one another row by row, and no column is read.
-__kernel void mv_pattern_cpu(ulong rows, __global const uchar *full, __global const uint *mask, __constant int *delta,
-                             REAL alpha, __global const uint *offset, __global const uint *column,
-                             __global const REAL *value, __global const REAL *x, REAL beta,
-                             __global REAL *y DOTS_ARGUMENTS)
-{
-    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
-    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
-    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
-    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
-        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
-        const bool whole = full[b];
-        __global const REAL *v = value + offset[b * BLOCK];
-#pragma clang loop vectorize(disable)
-        for (size_t i = b * BLOCK; i < end; ++i) {
-            REAL sum;
-            if (whole || (mask[i] & ~DIFFERS) == (1u << POINTS) - 1) {
-                // Three sums: additions that wait for each other take longer than the memory.
-                REAL part[3] = {ZERO};
-                if (!whole) {
-                    v = value + offset[i];
-                }
-#pragma unroll
-                for (uint j = 0; j < POINTS; ++j) {
-                    if (j % 8 == 0) {
-                        FETCH_AHEAD(v + j);
-                    }
-                    part[j % 3] += v[j] * x[(long)i + delta[j]];
-                }
-                sum = (part[0] + part[1]) + part[2];
-                v += POINTS;
-            } else {
-                sum = row_of_entries(i, offset, column, value, x);
-            }
-            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
-        }
-        COUNT_DOTS(end);
-    }
-    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
-}
-
-#ifdef DOTS
-
-// As mv_slots_gpu with dot products, `turns` times LOCAL rows a work-group.
+#else
+// The values by diagonals, with dot products: `turns` times LOCAL rows a work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_slots_dots_gpu(ulong rows, uint turns, __global const uchar *full, __global const uint *mask, __constant int *delta,
-                  __global const REAL *slot, REAL alpha, __global const uint *offset, __global const uint *column,
-                  __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+mv_dia(ulong rows, uint turns, __global const uchar *full, __global const uint *mask, __constant int *delta,
+         __global const REAL *diagonal, REAL alpha, __global const uint *offset, __global const uint *column,
+         __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -512,7 +447,7 @@ mv_slots_dots_gpu(ulong rows, uint turns, __global const uchar *full, __global c
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn, i += LOCAL) {
         if (i < rows) {
-            const REAL product = row_of_slots(i, full, mask, delta, slot, offset, column, value, x);
+            const REAL product = row_of_dia(i, full, mask, delta, diagonal, offset, column, value, x);
             dots += finish_row(i, alpha, product, beta, y, u, w);
         }
     }
@@ -556,13 +491,13 @@ inline REAL2 multiply_tile_dots(size_t first, size_t place, bool whole, ulong ro
     return dots;
 }
 
-// As mv_stencil_gpu with dot products, `turns` tiles one after the other along the lines' direction, of `tiles`.
+// Constant coefficients, with dot products: `turns` tiles one after the other along the lines' direction, of `tiles`.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_stencil_dots_gpu(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
-                    __global const uchar *tile, __global const uchar *full, __global const uint *mask,
-                    __constant int *delta, __constant REAL *coefficient, REAL alpha, __global const uint *offset,
-                    __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
-                    __global REAL *y DOTS_ARGUMENTS)
+mv_stencil(ulong rows, ulong line, uint left, uint right, uint low, uint high, ulong tiles, uint turns,
+           __global const uchar *tile, __global const uchar *full, __global const uint *mask,
+           __constant int *delta, __constant REAL *coefficient, REAL alpha, __global const uint *offset,
+           __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
+           __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL shared[2 * LOCAL];
     const uint lane = (uint)get_local_id(0);
@@ -579,7 +514,84 @@ mv_stencil_dots_gpu(ulong rows, ulong line, uint left, uint right, uint low, uin
     LEAVE_GROUP_DOTS(shared, lane, get_group_id(1) * get_num_groups(0) + get_group_id(0),
                      get_num_groups(0) * get_num_groups(1));
 }
-
 #endif
+#else
+// A chunk of blocks per item. In a full block all rows do the same: eight at a time.
+__kernel void mv_stencil(ulong rows, __global const uchar *full, __global const uint *mask,
+                         __constant int *delta, __constant REAL *coefficient, REAL alpha,
+                         __global const uint *offset, __global const uint *column, __global const REAL *value,
+                         __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+{
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        size_t i = b * BLOCK;
+        if (full[b]) {
+            for (; i + 8 <= end; i += 8) {
+                REAL8 sum = (REAL8)ZERO;
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    sum += coefficient[j] * vload8(0, x + i + delta[j]);
+                }
+                if (beta == ZERO) {
+                    vstore8(alpha * sum, 0, y + i);
+                } else {
+                    vstore8(alpha * sum + beta * vload8(0, ADDEND + i), 0, y + i);
+                }
+            }
+        }
+        for (; i < end; ++i) {
+            const uint present = full[b] ? (1u << POINTS) - 1 : mask[i];
+            const REAL sum = row_of_stencil(i, present, delta, coefficient, offset, column, value, x);
+            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
+        }
+        COUNT_DOTS(end);
+    }
+    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
+}
 
+// y = alpha A x + beta y with the values of the compressed rows, a chunk of blocks per item. In a full block they follow
+// one another row by row, and no column is read.
+__kernel void mv_dia(ulong rows, __global const uchar *full, __global const uint *mask, __constant int *delta,
+                         REAL alpha, __global const uint *offset, __global const uint *column,
+                         __global const REAL *value, __global const REAL *x, REAL beta,
+                         __global REAL *y DOTS_ARGUMENTS)
+{
+    const size_t blocks = (rows + BLOCK - 1) / BLOCK;
+    const size_t last = part_start(blocks, get_global_id(0) + 1, get_global_size(0));
+    START_DOTS(min((ulong)part_start(blocks, get_global_id(0), get_global_size(0)) * BLOCK, rows));
+    for (size_t b = part_start(blocks, get_global_id(0), get_global_size(0)); b < last; ++b) {
+        const size_t end = min((ulong)(b + 1) * BLOCK, rows);
+        const bool whole = full[b];
+        __global const REAL *v = value + offset[b * BLOCK];
+#pragma clang loop vectorize(disable)
+        for (size_t i = b * BLOCK; i < end; ++i) {
+            REAL sum;
+            if (whole || (mask[i] & ~DIFFERS) == (1u << POINTS) - 1) {
+                // Three sums: additions that wait for each other take longer than the memory.
+                REAL part[3] = {ZERO};
+                if (!whole) {
+                    v = value + offset[i];
+                }
+#pragma unroll
+                for (uint j = 0; j < POINTS; ++j) {
+                    if (j % 8 == 0) {
+                        FETCH_AHEAD(v + j);
+                    }
+                    part[j % 3] += v[j] * x[(long)i + delta[j]];
+                }
+                sum = (part[0] + part[1]) + part[2];
+                v += POINTS;
+            } else {
+                sum = row_of_entries(i, offset, column, value, x);
+            }
+            y[i] = combine_product(alpha, sum, beta, ADDEND + i);
+        }
+        COUNT_DOTS(end);
+    }
+    LEAVE_DOTS(min((ulong)last * BLOCK, rows));
+}
+#endif
 #endif

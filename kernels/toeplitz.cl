@@ -2,7 +2,7 @@
 // multiply small matrices of doubles.
 //
 // The build defines
-//   TENSOR  as in common.cl
+//   TENSOR  as in tensor.clh
 //   TILES   tiles of 8 time steps that a work-group has, a power of two
 //   LATER   only where there are more time steps than those
 //   TILED   only where blocks are stored as tiles of 16 rows and 8 columns: those of one place from block to block, then the next columns
@@ -13,6 +13,18 @@
 //
 // For n steps of one work-group: n (n + 8) / 2 multiply-adds for the entries of a row and column in the n blocks, which are 8 n bytes; 128 steps take
 // 128 bytes of local memory a clock and unit at most half of the time, where a unit has 128 multiply-adds a clock.
+//@ crate clinalg-bem
+//@ build TENSOR=90 TILES=1
+//@ build TENSOR=90 TILES=4
+//@ build TENSOR=90 TILES=16
+//@ build TENSOR=90 TILES=16 TILED=1
+//@ build TENSOR=90 TILES=16 TILED=1 LATER=1
+//@ build TENSOR=90 TILES=16 LATER=1
+//@ build TENSOR=80 TILES=16
+//@ build TENSOR=80 TILES=16 LATER=1
+#include "common.clh"
+#include "tensor.clh"
+
 #define STEPS (8 * TILES)
 #define ROWS 16
 #define COLUMNS 16

@@ -2,12 +2,32 @@
 // one of the inputs.
 //
 // Traffic per element, f64: axpby, add and multiply 24 B; scale, copy 16 B; update 24 B.
-// *_gpu: ITEMS times WIDTH elements per item. *_cpu: a chunk per item, eight elements at a time.
+// GPU: ITEMS times WIDTH elements per item. CPU: a chunk per item, eight elements at a time.
+//@ build
+//@ build WIDTH=2 ITEMS=4
+//@ build WIDTH=4 ITEMS=2
+//@ build CPU=1
+//@ build CPU=1 STREAM=1
+#include "common.clh"
+#include "memory.clh"
+#include "wide.clh"
 
+#ifdef CPU
+// The item's chunk by eights, then what is left of it.
+#define FOR_WIDE(i, n)                                                                                   \
+    size_t i = part_start(n, get_global_id(0), get_global_size(0));                                      \
+    const size_t end_ = part_start(n, get_global_id(0) + 1, get_global_size(0));                         \
+    for (; i + 8 <= end_; i += 8)
+#define FOR_REST(i, n) for (; i < end_; ++i)
+#define LOAD_WIDE(p, i) vload8(0, (p) + (i))
+#define STORE_WIDE(v, p, i) STORE8(v, (p) + (i))
+#define FOR_EACH(i, n)                                                                                   \
+    const size_t end_ = part_start(n, get_global_id(0) + 1, get_global_size(0));                         \
+    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end_; ++i)
+#else
 #ifndef ITEMS
 #define ITEMS 1
 #endif
-
 // Whole groups of WIDTH elements: ITEMS of them per item, LOCAL apart, so that neighbours read neighbours.
 #define FOR_WIDE(i, n)                                                                                   \
     for (size_t i = get_group_id(0) * (size_t)(get_local_size(0) * ITEMS) + get_local_id(0), k_ = 0;     \
@@ -15,13 +35,17 @@
 // The elements left, fewer than WIDTH.
 #define FOR_REST(i, n)                                                                                   \
     for (size_t i = (n) - (n) % WIDTH + get_global_id(0); i < (n); i += get_global_size(0))
+#define LOAD_WIDE(p, i) LOADW(p, i)
+#define STORE_WIDE(v, p, i) STOREW(v, p, i)
+#define FOR_EACH(i, n) for (size_t i = get_global_id(0); i < (n); i += get_global_size(0))
+#endif
 
 // out = a x + b y; y = a x + b y with b = 0 is `scale`, which does not read y.
-__kernel void axpby_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
+__kernel void axpby(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
 {
     FOR_WIDE(i, n)
     {
-        STOREW(a * LOADW(x, i) + b * LOADW(y, i), out, i);
+        STORE_WIDE(a * LOAD_WIDE(x, i) + b * LOAD_WIDE(y, i), out, i);
     }
     FOR_REST(i, n)
     {
@@ -30,11 +54,11 @@ __kernel void axpby_gpu(ulong n, REAL a, __global const REAL *x, REAL b, __globa
 }
 
 // out = x y, element by element.
-__kernel void multiply_gpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *out)
+__kernel void multiply(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *out)
 {
     FOR_WIDE(i, n)
     {
-        STOREW(LOADW(x, i) * LOADW(y, i), out, i);
+        STORE_WIDE(LOAD_WIDE(x, i) * LOAD_WIDE(y, i), out, i);
     }
     FOR_REST(i, n)
     {
@@ -43,11 +67,11 @@ __kernel void multiply_gpu(ulong n, __global const REAL *x, __global const REAL 
 }
 
 // out = a x.
-__kernel void scale_gpu(ulong n, REAL a, __global const REAL *x, __global REAL *out)
+__kernel void scale(ulong n, REAL a, __global const REAL *x, __global REAL *out)
 {
     FOR_WIDE(i, n)
     {
-        STOREW(a * LOADW(x, i), out, i);
+        STORE_WIDE(a * LOAD_WIDE(x, i), out, i);
     }
     FOR_REST(i, n)
     {
@@ -65,65 +89,19 @@ inline REAL sign_of(size_t i)
 }
 
 // out = x with scattered signs.
-__kernel void scatter_signs_gpu(ulong n, __global const REAL *x, __global REAL *out)
+__kernel void scatter_signs(ulong n, __global const REAL *x, __global REAL *out)
 {
-    for (size_t i = get_global_id(0); i < n; i += get_global_size(0)) {
+    FOR_EACH(i, n)
+    {
         out[i] = sign_of(i) * x[i];
     }
 }
 
-__kernel void scatter_signs_cpu(ulong n, __global const REAL *x, __global REAL *out)
-{
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    for (size_t i = part_start(n, get_global_id(0), get_global_size(0)); i < end; ++i) {
-        out[i] = sign_of(i) * x[i];
-    }
-}
-
-__kernel void axpby_cpu(ulong n, REAL a, __global const REAL *x, REAL b, __global const REAL *y, __global REAL *out)
-{
-    const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        STORE8(a * vload8(0, x + i) + b * vload8(0, y + i), out + i);
-    }
-    for (; i < end; ++i) {
-        out[i] = a * x[i] + b * y[i];
-    }
-}
-
-__kernel void multiply_cpu(ulong n, __global const REAL *x, __global const REAL *y, __global REAL *out)
-{
-    const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        STORE8(vload8(0, x + i) * vload8(0, y + i), out + i);
-    }
-    for (; i < end; ++i) {
-        out[i] = x[i] * y[i];
-    }
-}
-
-__kernel void scale_cpu(ulong n, REAL a, __global const REAL *x, __global REAL *out)
-{
-    const size_t begin = part_start(n, get_global_id(0), get_global_size(0));
-    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    size_t i = begin;
-    for (; i + 8 <= end; i += 8) {
-        STORE8(a * vload8(0, x + i), out + i);
-    }
-    for (; i < end; ++i) {
-        out[i] = a * x[i];
-    }
-}
-
-// Fills memory with a value of one word, or of two that take turns.
-__kernel void fill_words(ulong n, uint even, uint odd, __global uint *out)
+// Fills memory with four words in turn: a value of one, two or four words.
+__kernel void fill_words(ulong n, uint w0, uint w1, uint w2, uint w3, __global uint *out)
 {
     const size_t i = get_global_id(0);
     if (i < n) {
-        out[i] = i % 2 == 0 ? even : odd;
+        out[i] = i % 2 == 0 ? (i % 4 == 0 ? w0 : w2) : (i % 4 == 1 ? w1 : w3);
     }
 }

@@ -5,11 +5,11 @@
 %   MexInitOpenCL                  - Start a session and get its handle.
 %   MexPrintGPU                    - List the OpenCL devices.
 %   MexSetGPU                      - Choose the device.
-%   MexDeviceInfo                  - What the device in use says of itself.
+%   MexDeviceInfo                  - Properties of the current device.
 %   MexMemory                      - Memory that objects take on the device.
 %   MexFinish                      - Wait until the device has done its work.
 %   MexReleaseOpenCL               - End a session and free all its objects.
-%   MexShutdown                    - Free everything and let the library be cleared.
+%   MexShutdown                    - Free everything and unlock the library.
 %   MexVersion                     - Version of the library.
 %
 % Objects on the device
@@ -27,7 +27,7 @@
 %   MexSize                        - Number of rows and columns of an object.
 %   MexExplain                     - How the products of a sparse matrix run, and why.
 %   MexSetFormat                   - Choose how the products of a sparse matrix run.
-%   MexInfo                        - What a handle names.
+%   MexInfo                        - Kind, precision and shape of the object of a handle.
 %   MexTranspose                   - Transpose a full or sparse matrix.
 %   MexDiagonal                    - Copy the main diagonal of a matrix to a new vector.
 %   MexReadMarket                  - Read a MatrixMarket file to the device.
@@ -58,6 +58,27 @@
 %   MexNorm2                       - Euclidean norm.
 %   MexNormInf                     - Largest magnitude.
 %
+% Arrays
+%   MexTake                        - Rows and columns of a full matrix.
+%   MexTakeLinear                  - Elements of a full matrix or vector by their number.
+%   MexPut                         - Write rows and columns of a full matrix.
+%   MexPutLinear                   - Write elements of a full matrix or vector by their number.
+%   MexMap                         - A function of each element of an array.
+%   MexMap2                        - A function of the elements of two arrays.
+%   MexReduce                      - Sums, products or extrema of the columns or rows of an array.
+%   MexMatrixMatrix                - Product of two full matrices, their transposes or conjugate transposes.
+%
+% Complex numbers
+%   MexComplex                     - A complex object from its parts.
+%   MexRealPart                    - The real parts of an object.
+%   MexImagPart                    - The imaginary parts of an object.
+%   MexAbs                         - The magnitudes of the values of an object.
+%   MexConj                        - The conjugate of an object, element by element.
+%   MexConjTranspose               - Conjugate transpose of a full or sparse matrix.
+%   MexDotu                        - Dot product without conjugation.
+%   MexMultiplyOp                  - Product of a matrix, its transpose or its conjugate transpose and a vector.
+%   MexSolveDense                  - Solve a system with a full matrix by factorisation.
+%
 % Systems of equations
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
@@ -82,12 +103,21 @@
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.
 %   MexOdeBegin                    - Begin to solve an initial value problem, to go on step by step.
-%   MexOdeNext                     - What the next step adds to a solution.
-%   MexOdeEnd                      - End a solution that MexOdeBegin began.
+%   MexOdeNext                     - The next step of a solution.
+%   MexOdeEnd                      - End a solution begun by MexOdeBegin.
+%   MexWaveform                    - Solve an initial value problem by waveform relaxation.
 %
 % Boundary elements for the heat equation
 %   MexHeatOperator                - Make a boundary integral operator of the heat equation.
 %   MexHeatForward                 - Make the inverse of an operator of the heat equation, by block forward elimination.
 %   MexHeatOpposite                - Make a preconditioner for an operator of the heat equation.
+%
+% Boundary elements for elastodynamics
+%   MexElasto                      - Make a problem of elastodynamics: a surface with a material on one side.
+%   MexElastoAssemble              - Assemble the matrices H and G of elastodynamics on the device.
+%   MexElastoMatrices              - Assemble the matrices H and G of a problem of elastodynamics.
+%   MexElastoSurface               - Centres and normals of the boundary elements of a problem of elastodynamics.
+%   MexElastoSolve                 - Solve a problem of elastodynamics for given boundary values.
+%   MexElastoEvaluate              - Displacements and stresses of elastodynamics at points in the material.
 %
 % Objects that behave like matrices: see <a href="matlab:help clinalg">clinalg</a>.

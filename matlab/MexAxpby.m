@@ -2,8 +2,8 @@ function z = MexAxpby(gpu, alpha, x, beta, y, z)
 %MexAxpby  alpha x + beta y.
 %   z = MexAxpby(gpu, alpha, x, beta, y [, z])
 %
-%   z = alpha x + beta y with real numbers alpha and beta, for two objects of the same kind, shape and
-%   precision. The result goes to z if it is given, which may be x or y, else to a new object.
+%   z = alpha x + beta y with numbers alpha and beta, real unless x is complex, for two objects of the same
+%   kind, shape and precision. The result goes to z if it is given, which may be x or y, else to a new object.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,7 +2,7 @@ function h = MexBandMatrix(gpu, A, kl, ku, single)
 %MexBandMatrix  Copy a band matrix to the device.
 %   h = MexBandMatrix(gpu, A, kl, ku [, single])
 %
-%   A is a full or sparse real matrix whose nonzeros lie on the diagonals -kl to ku, the main diagonal being
+%   A is a full or sparse matrix, real or complex, whose nonzeros lie on the diagonals -kl to ku, the main diagonal being
 %   0; a nonzero elsewhere is an error. kl = 0 makes an upper band matrix. The device keeps kl + 1 + ku
 %   diagonals, in the precision of A or, with single = 1, in single precision.
 %

@@ -3,7 +3,7 @@ function [x, flag, relres, iter, resvec, reason] = MexBiCGStab(gpu, A, b, tol, m
 %   [x, flag, relres, iter, resvec, reason] = MexBiCGStab(gpu, A, b [, tol] [, maxit] [, precond] [, x])
 %
 %   Solves A x = b for any full, sparse or band matrix A that is not singular; the arguments and results are
-%   those of MexCG. An iteration takes two products; resvec has one entry for both.
+%   those of MexCG. An iteration takes two products; resvec has one entry per iteration.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

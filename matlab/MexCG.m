@@ -3,14 +3,15 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %   [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b [, tol] [, maxit] [, precond] [, x])
 %
 %   Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
-%   arguments. x holds the start and takes the result; without it the start is zero and the result is new.
+%   arguments. x holds the initial guess and receives the result; without it the initial guess is zero and
+%   the result is a new object.
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
-%     maxit    most iterations (default the smaller of numel(b) and 20)
+%     maxit    maximum number of iterations (default the smaller of numel(b) and 20)
 %     precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
 %              product approximates the inverse of A, as MexHeatOpposite makes
-%   flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
-%   A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
-%   the norm of the residual at the start and after each iteration, reason the flag in words.
+%   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
+%   down or A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
+%   the norm of the residual at the start and after each iteration, reason the meaning of flag as text.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

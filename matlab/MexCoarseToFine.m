@@ -2,7 +2,7 @@ function U = MexCoarseToFine(gpu, e, U)
 %MexCoarseToFine  Interpolate a grid to the next finer one.
 %   U = MexCoarseToFine(gpu, e [, U])
 %
-%   e is an M x M grid, boundary points included, or a vector of M^2 values; U has 2 M - 1 points a side. The
+%   e is an M x M grid, boundary points included, or a vector of M^2 values; U has 2 M - 1 points per side. The
 %   interpolation is bilinear, with the stencil 1/4 [1 2 1; 2 4 2; 1 2 1]. The result goes to U if it is
 %   given, else to a new grid.
 %

@@ -1,8 +1,9 @@
-function c = MexConvert(gpu, a, single)
+function c = MexConvert(gpu, a, single, complex)
 %MexConvert  Copy an object in single or double precision.
-%   c = MexConvert(gpu, a, single)
+%   c = MexConvert(gpu, a, single [, complex])
 %
-%   c is a new object of the kind and shape of a, in single precision for single = 1, in double for 0.
+%   c is a new object of the kind and shape of a, in single precision for single = 1, in double for 0; complex
+%   for complex = 1, else as a is. A complex object has no real copy: see MexRealPart.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -13,8 +14,9 @@ function c = MexConvert(gpu, a, single)
 %   See also MexCopy.
 
 % Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 4, complex = []; end
 try
-  c = clinalg_mex('MexConvert', gpu, a, single);
+  c = clinalg_mex('MexConvert', gpu, a, single, complex);
 catch problem
   if nargin < 3, clinalg_mex('MexConvert'); end
   rethrow(problem);

@@ -1,5 +1,5 @@
 function info = MexDeviceInfo(gpu)
-%MexDeviceInfo  What the device in use says of itself.
+%MexDeviceInfo  Properties of the current device.
 %   info = MexDeviceInfo(gpu)
 %
 %   info is a structure with the fields that MexPrintGPU lists.

@@ -2,8 +2,8 @@ function s = MexDot(gpu, a, b)
 %MexDot  Dot product.
 %   s = MexDot(gpu, a, b)
 %
-%   s = sum(a .* b) for two objects of the same kind, shape and precision. The same call on the same device
-%   gives the same bits.
+%   s = sum(conj(a) .* b) for two objects of the same kind, shape and precision. The same call on the same
+%   device gives the same bits.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -11,7 +11,7 @@ function s = MexDot(gpu, a, b)
 %     b = MexMatrix(gpu, [3; 4]);
 %     s = MexDot(gpu, a, b)
 %
-%   See also MexSum, MexNorm2, MexVectorTimesVector.
+%   See also MexDotu, MexSum, MexNorm2, MexVectorTimesVector.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 try

@@ -3,7 +3,7 @@ function words = MexExplain(gpu, A)
 %   words = MexExplain(gpu, A)
 %
 %   A is a sparse matrix. At upload the library looks for structure: a stencil with constant coefficients,
-%   entries on few diagonals, rows of very different lengths. words is a sentence on what it found.
+%   entries on few diagonals, rows of very different lengths. words is a sentence that describes it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,7 +2,8 @@ function h = MexFill(gpu, h, value)
 %MexFill  Set every stored value of an object.
 %   h = MexFill(gpu, h, value)
 %
-%   Of a sparse matrix the stored entries are set, of a band matrix the entries of its diagonals.
+%   For a sparse matrix this sets the stored entries, for a band matrix the entries of its diagonals. A
+%   complex value needs a complex object.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function R = MexFineToCoarse(gpu, d, R)
 %   R = MexFineToCoarse(gpu, d [, R])
 %
 %   d is an N x N grid, boundary points included, or a vector of N^2 values, with N odd; R has (N + 1) / 2
-%   points a side. Inside it is the full weighting with the stencil 1/16 [1 2 1; 2 4 2; 1 2 1], on the
+%   points per side. Inside it is the full weighting with the stencil 1/16 [1 2 1; 2 4 2; 1 2 1], on the
 %   boundary 0. The result goes to R if it is given, else to a new grid.
 %
 %   Example:

@@ -3,10 +3,10 @@ function [x, flag, relres, iter, resvec, reason] = MexGMRES(gpu, A, b, restart, 
 %   [x, flag, relres, iter, resvec, reason] = MexGMRES(gpu, A, b [, restart] [, tol] [, maxit] [, precond] [, x])
 %
 %   Solves A x = b for any full, sparse or band matrix A that is not singular, with gmres's order of arguments:
-%   the method starts again after restart iterations, at most maxit times (default the smaller of
-%   numel(b) / restart and 10); without restart it goes on for at most maxit iterations (default the smaller
+%   the method restarts after restart iterations, at most maxit times (default the smaller of
+%   numel(b) / restart and 10); without restart it runs for at most maxit iterations (default the smaller
 %   of numel(b) and 10). iter is [outer inner]. The rest is as for MexCG; the preconditioner acts from the
-%   left, and with one resvec holds the norms of the preconditioned residual.
+%   left, and with a preconditioner resvec holds the norms of the preconditioned residual.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

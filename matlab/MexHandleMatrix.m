@@ -3,7 +3,7 @@ function A = MexHandleMatrix(gpu, h)
 %   A = MexHandleMatrix(gpu, h)
 %
 %   A is a full array in the precision of the object, or for a sparse or band matrix a sparse matrix, which is
-%   always of class double. The call waits for the device.
+%   always of class double; of a complex object a complex one. The call waits for the device.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

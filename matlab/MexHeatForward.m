@@ -3,8 +3,8 @@ function h = MexHeatForward(gpu, A)
 %   h = MexHeatForward(gpu, A)
 %
 %   A is an operator V or D of MexHeatOperator. Its diagonal block is inverted here; each product with h,
-%   x = MexMultiply(gpu, h, b), then solves A x = b to rounding in one pass through time. h is a preconditioner
-%   as well. It keeps the operator: A may be released before it. MexRelease frees it.
+%   x = MexMultiply(gpu, h, b), then solves A x = b up to rounding in one pass through time. h can also be a
+%   preconditioner. It keeps the operator alive: A may be released before it. MexRelease frees it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -10,10 +10,10 @@ function h = MexHeatOperator(gpu, kind, nodes, triangles, alpha, end_time, steps
 %     'K'   double layer, for u, tested on triangles
 %     'Ks'  adjoint double layer, for w, tested at nodes
 %     'D'   hypersingular, for u, tested at nodes
-%   Vectors have the steps one after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
+%   Vectors store one time step after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
 %   matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without 'jacobi').
-%     form    'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in
-%             every product
+%     form    'auto' (default) stores the blocks if they fit, 'assembled' always stores them, 'otf' computes
+%             them on the fly in every product
 %     single  1 computes in single precision (default 0)
 %   MexRelease frees it.
 %

@@ -2,9 +2,10 @@ function h = MexHeatOpposite(gpu, A, form)
 %MexHeatOpposite  Make a preconditioner for an operator of the heat equation.
 %   h = MexHeatOpposite(gpu, A [, form])
 %
-%   A is an operator V or D of MexHeatOperator. h is an approximate inverse of it, made from the operator of
-%   opposite order, D or V, on the same surface and time steps: the argument precond of MexGMRES. form is as
-%   for MexHeatOperator and holds for the other operator. MexRelease frees h; A may be released before it.
+%   A is an operator V or D of MexHeatOperator. h is an approximate inverse of A by operator (Calderon-type)
+%   preconditioning, D for V and V for D, on the same surface and time steps: the argument precond of MexGMRES.
+%   form is as for MexHeatOperator and applies to the preconditioning operator. MexRelease frees h; A may be
+%   released before it.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,10 +1,11 @@
 function info = MexInfo(gpu, h)
-%MexInfo  What a handle names.
+%MexInfo  Kind, precision and shape of the object of a handle.
 %   info = MexInfo(gpu, h)
 %
 %   info is a structure with the fields
-%     kind        'full', 'sparse', 'band', 'wave' or 'operator'
+%     kind        'full', 'sparse', 'band', 'wave', 'operator' or 'elastodynamics'
 %     class       'double' or 'single'
+%     complex     whether the values are complex
 %     rows, cols  the shape
 %     entries     number of values of a full matrix, of stored entries of a sparse one, 0 for a band
 %     kl, ku      number of sub- and superdiagonals of a band matrix, else 0

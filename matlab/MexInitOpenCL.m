@@ -2,10 +2,10 @@ function gpu = MexInitOpenCL()
 %MexInitOpenCL  Start a session and get its handle.
 %   gpu = MexInitOpenCL()
 %
-%   gpu is the handle of the session, which the other functions take as their first argument. A session that
-%   runs already gives the same handle. It is an error, with advice, if this machine has no OpenCL device.
+%   gpu is the handle of the session, which the other functions take as their first argument. If a session is
+%   running, its handle is returned. It is an error, with advice, if this machine has no OpenCL device.
 %
-%   Instead of gpu each function also takes the number 0, for the session that runs or, where none does, a
+%   In place of gpu each function also accepts 0, which means the running session or, if there is none, a
 %   new one.
 %
 %   Example:

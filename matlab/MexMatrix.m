@@ -2,8 +2,8 @@ function h = MexMatrix(gpu, A)
 %MexMatrix  Copy a full matrix or vector to the device.
 %   h = MexMatrix(gpu, A)
 %
-%   A is a full real array of two dimensions, of class double, single or logical (stored as double). h is the
-%   handle of the copy, which has the shape and precision of A.
+%   A is a full array of two dimensions, real or complex, of class double, single or logical (stored as
+%   double). h is the handle of the copy, which has the shape and precision of A.
 %
 %   A matrix of one row or column is a vector for the functions that take one.
 %

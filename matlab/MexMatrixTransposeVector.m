@@ -2,8 +2,8 @@ function y = MexMatrixTransposeVector(gpu, A, x, y)
 %MexMatrixTransposeVector  Product of the transpose of a full matrix and a vector.
 %   y = MexMatrixTransposeVector(gpu, A, x [, y])
 %
-%   y = A' x, with A a full m x n matrix, x a vector of m values and y one of n, all of one precision. The
-%   result goes to y if it is given, else to a new column.
+%   y = A' x with the conjugate transpose of a full m x n matrix A, x a vector of m values and y one of n, all
+%   of one precision. The result goes to y if it is given, else to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

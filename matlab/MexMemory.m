@@ -4,7 +4,7 @@ function memory = MexMemory(gpu)
 %
 %   memory is a structure with the fields
 %     live_bytes    bytes in use now
-%     peak_bytes    the most bytes that were in use
+%     peak_bytes    the largest number of bytes in use so far
 %     live_buffers  number of buffers; an object has one or a few
 %     objects       number of objects, on all devices
 %

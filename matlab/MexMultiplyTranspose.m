@@ -2,8 +2,8 @@ function y = MexMultiplyTranspose(gpu, A, x, y)
 %MexMultiplyTranspose  Product of the transpose of a full or sparse matrix and a vector.
 %   y = MexMultiplyTranspose(gpu, A, x [, y])
 %
-%   y = A' x, with A a full or sparse m x n matrix, x a vector of m values and y one of n, all of one
-%   precision. The result goes to y if it is given, else to a new column.
+%   y = A' x with the conjugate transpose of a full or sparse m x n matrix A, x a vector of m values and y one
+%   of n, all of one precision. The result goes to y if it is given, else to a new column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -12,7 +12,7 @@ function y = MexMultiplyTranspose(gpu, A, x, y)
 %     y = MexMultiplyTranspose(gpu, A, x);
 %     MexHandleMatrix(gpu, y)
 %
-%   See also MexMatrixTransposeVector, MexSparseMatrixTransposeVector, MexMultiply.
+%   See also MexMultiplyOp, MexMatrixTransposeVector, MexSparseMatrixTransposeVector, MexMultiply.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 4, y = []; end

@@ -2,8 +2,8 @@ function s = MexNorm2(gpu, a)
 %MexNorm2  Euclidean norm.
 %   s = MexNorm2(gpu, a)
 %
-%   s = sqrt(sum(a(:) .^ 2)), of the precision of a, an object of any kind; of a matrix it is the Frobenius
-%   norm. Large and small values neither overflow nor underflow on the way.
+%   s = sqrt(sum(abs(a(:)) .^ 2)), of the precision of a, an object of any kind; of a matrix it is the Frobenius
+%   norm. Large and small values neither overflow nor underflow in between.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,7 +2,7 @@ function s = MexNormInf(gpu, a)
 %MexNormInf  Largest magnitude.
 %   s = MexNormInf(gpu, a)
 %
-%   s = max(abs(a(:))), of the precision of a, an object of any kind; 0 for none, NaN where one value is NaN.
+%   s = max(abs(a(:))), of the precision of a, an object of any kind; 0 if it is empty, NaN if a value is NaN.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

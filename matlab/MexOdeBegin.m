@@ -2,8 +2,8 @@ function [run, y0] = MexOdeBegin(gpu, system, times, y0, tol, method, steps, var
 %MexOdeBegin  Begin to solve an initial value problem, to go on step by step.
 %   [run, y0] = MexOdeBegin(gpu, system, times, y0 [, tol] [, method] [, steps] [, variant] [, data] [, n] [, single])
 %
-%   The arguments are those of MexOde. run is what MexOdeNext and MexOdeEnd take, y0 a column with the initial
-%   values, those of a test problem among them. What is wrong with the equations, MexOdeEnd tells.
+%   The arguments are those of MexOde. run is the argument of MexOdeNext and MexOdeEnd, y0 a column with the initial
+%   values, also for a test problem. Errors in the equations are reported by MexOdeEnd.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,9 +1,9 @@
 function [t, y, stats, te, ye, ie] = MexOdeEnd(gpu, run)
-%MexOdeEnd  End a solution that MexOdeBegin began.
+%MexOdeEnd  End a solution begun by MexOdeBegin.
 %   [t, y, stats, te, ye, ie] = MexOdeEnd(gpu, run)
 %
-%   run is what MexOdeBegin gave, and is not valid afterwards. The results are those of MexOde, up to what MexOdeNext
-%   gave last. Every solution that was begun is to be ended; MexReleaseOpenCL ends them all.
+%   run is the result of MexOdeBegin, and is not valid afterwards. The results are those of MexOde, up to the last call
+%   of MexOdeNext. End every solution that was begun; MexReleaseOpenCL ends them all.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,9 +1,9 @@
 function [t, y] = MexOdeNext(gpu, run)
-%MexOdeNext  What the next step adds to a solution.
+%MexOdeNext  The next step of a solution.
 %   [t, y] = MexOdeNext(gpu, run)
 %
-%   run is what MexOdeBegin gave. Row k of y is the solution at t(k): at the end of the step, at more times in it,
-%   or at those asked for that lie in it, steps without one being passed over. At the end both are empty.
+%   run is the result of MexOdeBegin. Row k of y is the solution at t(k): at the end of the step, at more times in it,
+%   or at the given times in it (steps without such a time are skipped). After the last step both are empty.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -4,20 +4,20 @@ function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxi
 %       MexPoisson(gpu, f [, tol] [, maxit] [, u] [, cycle] [, smoother] [, form] [, d] [, s])
 %
 %   Solves -Laplace u + s u = f on the unit square, or on the unit cube. f and u are N x N grids with
-%   N = 2^k + 1, boundary points included, or vectors of N^2 values, of a cube N^3. u holds the boundary values
-%   and a start; without it both are zero and the result is a new grid.
+%   N = 2^k + 1, boundary points included, or vectors of N^2 values (N^3 on the cube). u holds the boundary
+%   values and an initial guess; without it both are zero and the result is a new grid.
 %     tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
-%     maxit     most cycles (default 100)
+%     maxit     maximum number of cycles (default 100)
 %     cycle     'v' (default, the fastest to a small residual), 'w' or 'fmg' for full multigrid
 %     smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
 %     form      'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
-%               'reference' for plain code on the processor
+%               'reference' for sequential code on the host
 %     d         dimensions: 2 for the square (default), 3 for the cube
 %     s         a number of at least 0 (default 0)
-%   flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, which for smooth data can be
-%   as small as rounding allows, 4 for data that are not finite. relres is the relative residual, iter the
-%   number of cycles, history the relative residual before the first and after each cycle, reason the flag in
-%   words.
+%   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
+%   possibly at the rounding floor), 4 for data that are not finite. relres is the relative residual, iter the
+%   number of cycles, history the relative residual before the first and after each cycle, reason the meaning
+%   of flag as text.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -6,9 +6,9 @@ function devices = MexPrintGPU(gpu)
 %   returns a column of structures with the fields
 %     index          number of the device, from 0 on, as MexSetGPU takes it
 %     name, vendor, platform, version, driver
-%                    what the device says of itself
+%                    names and versions reported by the driver
 %     kind           'cpu', 'gpu', 'accelerator' or 'other'
-%     fp64           whether it computes in double precision
+%     fp64           whether it supports double precision
 %     compute_units  number of compute units
 %     global_mem, max_alloc, local_mem
 %                    bytes of memory, of the largest object, of memory that a work-group shares

@@ -2,8 +2,9 @@ function h = MexReadMarket(gpu, file, single)
 %MexReadMarket  Read a MatrixMarket file to the device.
 %   h = MexReadMarket(gpu, file [, single])
 %
-%   A coordinate file makes a sparse matrix, an array file a full one; symmetric files are expanded. The
-%   values are kept in double precision or, with single = 1, in single precision.
+%   A coordinate file makes a sparse matrix, an array file a full one; symmetric and Hermitian files are
+%   expanded, files of complex numbers make complex objects. The values are kept in double precision or, with
+%   single = 1, in single precision.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

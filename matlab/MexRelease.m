@@ -2,7 +2,7 @@ function freed = MexRelease(gpu, h)
 %MexRelease  Free an object of any kind, if it is still there.
 %   freed = MexRelease(gpu, h)
 %
-%   freed is false where h names no object any more, which is no error: for clean-up code.
+%   freed is false if h no longer names an object, which is not an error: for clean-up code.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

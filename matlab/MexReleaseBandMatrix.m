@@ -2,7 +2,7 @@ function MexReleaseBandMatrix(gpu, h)
 %MexReleaseBandMatrix  Free a band matrix.
 %   MexReleaseBandMatrix(gpu, h)
 %
-%   h is stale afterwards; to use or release it again is an error that harms nothing.
+%   h is stale afterwards; using or releasing it again is an error without side effects.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

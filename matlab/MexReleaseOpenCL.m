@@ -2,7 +2,7 @@ function MexReleaseOpenCL(gpu)
 %MexReleaseOpenCL  End a session and free all its objects.
 %   MexReleaseOpenCL(gpu)
 %
-%   Every handle is stale afterwards, gpu included; to use one is an error. MexInitOpenCL starts anew.
+%   All handles, gpu included, are stale afterwards. MexInitOpenCL starts a new session.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,13 +2,13 @@ function MexSetFormat(gpu, A, format)
 %MexSetFormat  Choose how the products of a sparse matrix run.
 %   MexSetFormat(gpu, A [, format])
 %
-%   format is 'best' for what suits the matrix as its values are now (default), 'rows', 'blocks', 'diagonals' or
-%   'stencil'. One that the matrix or the device does not allow is an error and changes nothing.
+%   format is 'best' for the best format for the current values (default), 'csr', 'balanced', 'dia' or
+%   'stencil'. A format that the matrix or the device does not support is an error and changes nothing.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
 %     A = MexSparseMatrix(gpu, speye(1000));
-%     MexSetFormat(gpu, A, 'rows');
+%     MexSetFormat(gpu, A, 'csr');
 %     MexExplain(gpu, A)
 %
 %   See also MexExplain.

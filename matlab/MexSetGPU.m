@@ -3,11 +3,11 @@ function MexSetGPU(gpu, device, doubles)
 %   MexSetGPU(gpu, device [, doubles])
 %
 %   device is an index from MexPrintGPU, from 0 on, or a part of the name of a device or platform. With
-%   doubles = 1 it is an error if the device does not compute in double precision.
+%   doubles = 1 it is an error if the device does not support double precision.
 %
 %   Without this call the device is the one that the environment variable CLINALG_DEVICE names, else the
-%   first GPU, else the first device. Objects made before stay on the device that they were made on and do
-%   not mix with later ones.
+%   first GPU, else the first device. Existing objects stay on their device and cannot be combined with new
+%   ones.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,9 +1,9 @@
 function MexShutdown()
-%MexShutdown  Free everything and let the library be cleared.
+%MexShutdown  Free everything and unlock the library.
 %   MexShutdown()
 %
-%   Ends the session that runs, if any, and unlocks the library, so that the next 'clear functions' (Octave)
-%   or 'clear mex' (MATLAB) drops it. A later call of any function starts anew.
+%   Ends the running session, if any, and unlocks the library, so that the next 'clear functions' (Octave)
+%   or 'clear mex' (MATLAB) unloads it. A later call of any function starts a new session.
 %
 %   Example:
 %     MexShutdown()

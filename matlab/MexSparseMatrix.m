@@ -2,7 +2,7 @@ function h = MexSparseMatrix(gpu, S, single)
 %MexSparseMatrix  Copy a sparse matrix to the device.
 %   h = MexSparseMatrix(gpu, S [, single])
 %
-%   S is a sparse real matrix. The device keeps it in compressed rows, in double precision or, with
+%   S is a sparse matrix, real or complex. The device keeps it in compressed rows, in double precision or, with
 %   single = 1, in single precision. h is the handle of the copy.
 %
 %   Example:

@@ -2,7 +2,7 @@ function c = MexVectorMinusVectorConstant(gpu, a, b, k, c)
 %MexVectorMinusVectorConstant  a - k b.
 %   c = MexVectorMinusVectorConstant(gpu, a, b, k [, c])
 %
-%   c = a - k b with a real number k; the other arguments are those of MexVectorPlusVector.
+%   c = a - k b with a number k, real unless a is complex; the other arguments are those of MexVectorPlusVector.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

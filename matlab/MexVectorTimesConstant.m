@@ -2,7 +2,7 @@ function c = MexVectorTimesConstant(gpu, a, k, c)
 %MexVectorTimesConstant  An object times a number.
 %   c = MexVectorTimesConstant(gpu, a, k [, c])
 %
-%   c = k a with a real number k, for an object a of any kind. The result goes to c if it is given, an object
+%   c = k a with a number k, real unless a is complex, for an object a of any kind. The result goes to c if it is given, an object
 %   of the same kind, shape and precision, which may be a, else to a new object.
 %
 %   Example:

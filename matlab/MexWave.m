@@ -3,13 +3,14 @@ function wave = MexWave(gpu, n, dt, c, scheme, single, form, tolerance)
 %   wave = MexWave(gpu, n, dt [, c] [, scheme] [, single] [, form] [, tolerance])
 %
 %   For u_tt = c^2 Laplace u on the unit square, the values on the boundary fixed, on n x n points, boundary
-%   points included, with the mesh width h = 1 / (n - 1) and the time step dt. It is at rest at 0.
-%     c          speed of the waves (default 1)
+%   points included, with the mesh width h = 1 / (n - 1) and the time step dt. The initial displacement and
+%   velocity are 0.
+%     c          wave speed (default 1)
 %     scheme     'explicit' for leapfrog (default), which needs c dt / h <= 1 / sqrt(2), or 'implicit' for Newmark's
 %                with beta = 1/4, which takes any dt, n = 2^k + 1, and solves its equations by multigrid
 %     single     1 computes in single precision (default 0)
 %     form       'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
-%                'reference' for plain code on the processor
+%                'reference' for sequential code on the host
 %     tolerance  of the implicit scheme, relative residual of each step (default 1e-10, in single precision 1e-5)
 %   MexRelease frees it.
 %

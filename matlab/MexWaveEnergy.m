@@ -3,7 +3,7 @@ function [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
 %   [E, kinetic, potential] = MexWaveEnergy(gpu, wave)
 %
 %   E = kinetic + potential is the discrete energy half a step before the time reached, of a membrane of unit
-%   density. Both schemes keep it: exactly but for rounding, and the implicit one for its tolerance.
+%   density. Both schemes conserve it up to rounding, the implicit one also up to its tolerance.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,8 +3,8 @@ function flag = MexWaveStart(gpu, wave, u, v)
 %   flag = MexWaveStart(gpu, wave, u [, v])
 %
 %   u and v are n x n grids of the membrane's precision, or vectors of n^2 values. The boundary values of u
-%   stay; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson where the
-%   implicit scheme found no solution.
+%   stay fixed; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson if
+%   the solver of the implicit scheme did not converge.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,10 +2,10 @@ function [t, flag, cycles] = MexWaveStep(gpu, wave, steps)
 %MexWaveStep  Make time steps.
 %   [t, flag, cycles] = MexWaveStep(gpu, wave [, steps])
 %
-%   Makes a number of steps (default 1) and gives the time reached. The kernels make up to 8 explicit steps in
-%   one pass over memory, so one call with many steps is faster than many calls. flag is 0, or as for
-%   MexPoisson where the implicit scheme found no solution, where it stops; cycles is the number of multigrid
-%   cycles of all steps together.
+%   Makes a number of steps (default 1) and returns the time reached. The kernels compute up to 8 explicit
+%   steps per pass over memory, so one call with many steps is faster than many calls. flag is 0, or as for
+%   MexPoisson if the solver of an implicit step did not converge, which ends the call; cycles is the number
+%   of multigrid cycles of all steps together.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -3,7 +3,7 @@ function v = MexWaveVelocity(gpu, wave, v)
 %   v = MexWaveVelocity(gpu, wave [, v])
 %
 %   The result goes to v if it is given, an n x n grid of the membrane's precision or a vector of n^2 values,
-%   else to a new n x n matrix. MexWaveStart with displacement and velocity goes on as if nothing had happened.
+%   else to a new n x n matrix. MexWaveStart with displacement and velocity continues the integration.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,8 +2,8 @@ function h = MexWriteMatrix(gpu, h, A)
 %MexWriteMatrix  Replace the values of a full matrix or vector on the device.
 %   h = MexWriteMatrix(gpu, h, A)
 %
-%   A is a full real array of the shape of the object with the handle h, converted to its precision. Nothing
-%   is allocated on the device.
+%   A is a full array of the shape of the object with the handle h, converted to its precision; a complex one
+%   takes a complex object, into which a real A goes as well. Nothing is allocated on the device.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -1,4 +1,4 @@
-/* V w = b on a tetrahedron over 8 time steps: by forward elimination, and by GMRES with the operator of opposite order. */
+/* V w = b on a tetrahedron over 8 time steps: by forward elimination, and by GMRES with operator preconditioning. */
 
 #include <clinalg.h>
 

@@ -1,7 +1,7 @@
 // Solves -Laplace u = 2 pi^2 sin(pi x) sin(pi y) on the unit square by multigrid and compares with
 // u = sin(pi x) sin(pi y).
 //
-//   poisson [N]      N = 2^k + 1 points a side, 513 by default
+//   poisson [N]      N = 2^k + 1 points per side, 513 by default
 
 #include <clinalg.hpp>
 

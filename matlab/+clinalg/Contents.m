@@ -2,24 +2,28 @@
 %
 % Arrays
 %   array     - matrix or vector on the device, with MATLAB's operators
+%   hosted    - functions of array that compute in MATLAB's memory
 %   matrix    - copy a matrix or vector to the device
 %   vector    - copy a vector to the device
 %   allocate  - make a full matrix of zeros on the device
 %   read      - read a MatrixMarket file to the device
 %   write     - write an array to a MatrixMarket file
+%   store     - save variables to a file, arrays by their values
+%   restore   - load the variables that store has saved
 %
 % Systems of equations
 %   pcg       - conjugate gradients on the device
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
 %   poisson   - solve the Poisson problem by multigrid on the device
-%   wave      - a membrane in motion on the device
-%   ode       - differential equations, in the manner of ode45
+%   wave      - integrate the wave equation on the device
+%   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps
 %   heat_operator - boundary integral operator of the heat equation
 %   heat_forward  - direct solver for such an operator
 %   heat_opposite - preconditioner for such an operator
-%   factor        - what divides: M \ b, and preconditioners
+%   elastodynamics - waves in an elastic material by boundary elements
+%   factor        - factorisation or inverse operator: M \ b, and preconditioners
 %
 % Devices
 %   devices   - list the OpenCL devices

@@ -1,10 +1,10 @@
 function info = device(which)
-%clinalg.device  The device in use; choose another.
+%clinalg.device  Query or choose the current device.
 %   info = clinalg.device()
 %   info = clinalg.device(which)
 %
-%   which is an index from clinalg.devices, from 0 on, or a part of a name. Arrays made before stay on
-%   their device and do not mix with later ones. info is the structure of MexDeviceInfo.
+%   which is an index from clinalg.devices, from 0 on, or a part of a name. Existing arrays stay on
+%   their device and cannot be combined with new ones. info is the structure of MexDeviceInfo.
 %
 %   Example:
 %     info = clinalg.device();

@@ -1,11 +1,11 @@
 classdef factor < handle
-%clinalg.factor  What divides: a matrix M known by the products with its inverse.
+%clinalg.factor  Factorisation or inverse operator: a matrix M given by products with its inverse.
 %   clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last reference is
 %   cleared.
 %
 %   M \ b             the inverse of M, exact or approximate, times a column
 %   size, underlyingType, disp
-%   clinalg.gmres(A, b, restart, tol, maxit, M)    with M for a preconditioner
+%   clinalg.gmres(A, b, restart, tol, maxit, M)    with M as preconditioner
 %
 %   Example:
 %     A = clinalg.heat_operator('V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 4);

@@ -3,7 +3,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, restart, tol, maxit, M, M
 %   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M, [], x0)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
-%   starting again after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
+%   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
 %   rest is as for clinalg.pcg.
 %
 %   Example:

@@ -3,7 +3,7 @@ function F = heat_forward(A)
 %   F = clinalg.heat_forward(A)
 %
 %   A is an operator V or D of clinalg.heat_operator. Its diagonal block is inverted here, once; F \ b then solves
-%   A x = b to rounding by block forward elimination, one pass through time. A \ b does both for one right-hand side.
+%   A x = b up to rounding by block forward elimination, one pass through time. A \ b does both for one right-hand side.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];

@@ -2,8 +2,9 @@ function M = heat_opposite(A, form)
 %clinalg.heat_opposite  Preconditioner for an operator of the heat equation.
 %   M = clinalg.heat_opposite(A, form)
 %
-%   A is an operator V or D of clinalg.heat_operator. M \ r approximates A \ r by the operator of opposite order, D or V,
-%   on the same surface and time steps; form is as for clinalg.heat_operator and holds for that one. clinalg.gmres takes M.
+%   A is an operator V or D of clinalg.heat_operator. M \ r approximates A \ r by operator (Calderon-type)
+%   preconditioning, D for V and V for D, on the same surface and time steps; form is as for clinalg.heat_operator and
+%   applies to the preconditioning operator. clinalg.gmres takes M.
 %
 %   Example:
 %     nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
@@ -13,9 +14,9 @@ function M = heat_opposite(A, form)
 %
 %   See also MexHeatOpposite, clinalg.heat_operator, clinalg.heat_forward, clinalg.gmres.
 if nargin < 1 || ~isa(A, 'clinalg.array')
-  error('clinalg:argument:class', 'clinalg.heat_opposite: argument 1 `A` is an operator of clinalg.heat_operator');
+  error('clinalg:argument:class', 'clinalg.heat_opposite: argument 1 `A` must be an operator of clinalg.heat_operator');
 end
 if nargin < 2, form = []; end
 if isa(form, 'string'), form = char(form); end
-M = clinalg.factor(clinalg_mex('MexHeatOpposite', 0, A.h, form), 'preconditioner of opposite order');
+M = clinalg.factor(clinalg_mex('MexHeatOpposite', 0, A.h, form), 'operator preconditioner');
 end

@@ -4,7 +4,7 @@ function a = matrix(A, varargin)
 %   a = clinalg.matrix(A, kl, ku)
 %   a = clinalg.matrix(..., class)
 %
-%   A is a real matrix, full or sparse; the copy is stored likewise, or as a band matrix with kl sub- and
+%   A is a matrix, full or sparse, real or complex; the copy is stored likewise, or as a band matrix with kl sub- and
 %   ku superdiagonals, outside of which A must be zero. class is 'double' or 'single'; without it a full
 %   matrix keeps its class (logical becomes double) and a sparse one becomes double. a is a clinalg.array.
 %

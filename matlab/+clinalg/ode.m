@@ -1,12 +1,12 @@
-function [t, y, stats, te, ye, ie] = ode(rhs, tspan, y0, options)
-%clinalg.ode  Solve differential equations on the device, in the manner of ode45.
-%   [t, y, stats] = clinalg.ode(rhs, tspan, y0, options)
-%   [t, y, stats, te, ye, ie] = clinalg.ode(...)
+function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, options)
+%clinalg.ode  Solve differential equations on the device, called like ode45.
+%   [t, y] = clinalg.ode(rhs, tspan, y0, options)
+%   [t, y, te, ye, ie, stats] = clinalg.ode(...)
 %   sol = clinalg.ode(...)
 %
 %   Solves y' = f(t, y) from tspan(1) to tspan(end). With two times the solution is given at the end of every
 %   step, with more at these times; row k of y is the solution at t(k). te are the times of events, the rows of
-%   ye the solutions there and ie the numbers of the events. sol has the fields x, y (a column for each time),
+%   ye the solutions there and ie the numbers of the events, stats counts steps and evaluations. sol has the fields x, y (a column for each time),
 %   stats, xe, ye and ie; with two times clinalg.deval evaluates it anywhere between.
 %
 %   rhs says what the derivatives are by formulas, which become kernels of the device:
@@ -21,8 +21,8 @@ function [t, y, stats, te, ye, ie] = ode(rhs, tspan, y0, options)
 %     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square;
 %                           AbsTol may be a vector with a tolerance for each number of y0
 %     InitialStep, MaxStep  first and largest step
-%     FixedStep             steps of this size instead of such that follow the error
-%     MaxSteps              most steps (default 100000)
+%     FixedStep             steps of this size instead of adaptive steps
+%     MaxSteps              maximum number of steps (default 100000)
 %     Refine                with two times: times in every step that the solution is given at (default 1, its end)
 %     Events                a formula whose zeros are looked for, or a cell with a row for each event: formula,
 %                           1 if it ends the integration there, direction (1 rising, -1 falling, 0 both) and
@@ -80,7 +80,7 @@ elseif iscell(rhs)
   end
 elseif isa(rhs, 'function_handle')
   error('clinalg:argument:class', ['clinalg.ode: argument 1 `rhs` is a function handle, which runs on the ' ...
-    'processor only: give formulas, such as struct(''x'', ''-x'')']);
+    'CPU only: give formulas, such as struct(''x'', ''-x'')']);
 else
   lines{end + 1} = char(rhs);
 end
@@ -176,7 +176,7 @@ function lines = event_lines(given)
 lines = {};
 if isempty(given), return; end
 if isa(given, 'function_handle')
-  error('clinalg:argument:value', ['clinalg.ode: option `Events` is a function handle, which runs on the processor ' ...
+  error('clinalg:argument:value', ['clinalg.ode: option `Events` is a function handle, which runs on the CPU ' ...
     'only: give formulas, such as {''height'', 1, -1}']);
 end
 if ~iscell(given), given = {given}; end

@@ -2,8 +2,8 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, tol, maxit, M, M2, x0)
 %clinalg.pcg  Conjugate gradients on the device.
 %   [x, flag, relres, iter, resvec] = clinalg.pcg(A, b, tol, maxit, M, [], x0)
 %
-%   The arguments and results are those of pcg: it solves A x = b for a symmetric positive definite matrix
-%   A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. M is
+%   The arguments and results are those of pcg: it solves A x = b for a symmetric (complex: Hermitian)
+%   positive definite matrix A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. M is
 %   'jacobi' for the diagonal of A, a clinalg.factor, or []. All but A and b may be left out or []. flag 3 tells as well that
 %   the residual is as small as rounding allows.
 %

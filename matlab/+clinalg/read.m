@@ -3,7 +3,8 @@ function a = read(file, class)
 %   a = clinalg.read(file)
 %   a = clinalg.read(file, class)
 %
-%   A coordinate file makes a sparse matrix, an array file a full one. class is 'double' (default) or
+%   A coordinate file makes a sparse matrix, an array file a full one, of complex numbers if the file's are.
+%   class is 'double' (default) or
 %   'single'. a is a clinalg.array.
 %
 %   Example:

@@ -3,7 +3,7 @@ function x = vector(values, varargin)
 %   x = clinalg.vector(values)
 %   x = clinalg.vector(values, class)
 %
-%   values is a real row or column; the copy has its shape. class is 'double' or 'single'; without it the
+%   values is a row or column, real or complex; the copy has its shape. class is 'double' or 'single'; without it the
 %   copy has the class of values (logical becomes double). x is a clinalg.array.
 %
 %   Example:

@@ -36,7 +36,7 @@ for k = 1 : rounds
   tic; for i = 1 : N, x = clinalg_mex('MexRelease', gpu, r); end, t(k, 8) = toc - empty;
 end
 us = min(t) / N * 1e6;
-fprintf('%-28s %8s %8s %6s\n', 'us a call', 'function', 'nothing', 'ratio');
+fprintf('%-28s %8s %8s %6s\n', 'us per call', 'function', 'nothing', 'ratio');
 names = {'MexInitOpenCL()', 'MexRelease(gpu, h)', '[m, n] = MexSize(gpu, h)', 'gateway itself'};
 for k = 1 : 4
   fprintf('%-28s %8.2f %8.2f %6.2f\n', names{k}, us(2 * k), us(2 * k - 1), us(2 * k) / us(2 * k - 1));

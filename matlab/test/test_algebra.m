@@ -155,9 +155,10 @@ s = MexSparseMatrix(gpu, S);
 hx = MexMatrix(gpu, x);
 begins = @(h, word) strncmp(MexExplain(gpu, h), word, numel(word));
 check(begins(s, 'stencil') && ~isempty(strfind(MexExplain(gpu, s), 'analysis took')));
-for format = {'rows', 'diagonals', 'stencil'}
+% Old names are taken as well.
+for format = {'csr', 'dia', 'stencil', 'rows', 'diagonals'; 'csr', 'dia', 'stencil', 'csr', 'dia'}
   MexSetFormat(gpu, s, format{1});
-  check(begins(s, format{1}), format{1});
+  check(begins(s, format{2}), format{1});
   check(isequal(MexHandleMatrix(gpu, MexSparseMatrixVector(gpu, s, hx)), full(S * x)), format{1});
   check(isequal(MexHandleMatrix(gpu, s), S), format{1});
 end

@@ -15,6 +15,9 @@ spd = @() MexMatrix(gpu, [4 1; 1 3]);
 wave = @() MexWave(gpu, 5, 0.1);
 layer = @() MexHeatOperator(gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2);
 run = @() MexOdeBegin(gpu, 'u'' = -u', [0 1], 1);
+corners = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
+faces = [1 4 3 2; 5 6 7 8; 1 2 6 5; 2 3 7 6; 3 4 8 7; 4 1 5 8];
+cube = @() MexElasto(gpu, corners, faces, [1 0.25 1], 'exterior');
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -24,11 +27,11 @@ calls = {
   'MexMatrix', {gpu, [1 2 3]}
   'MexSparseMatrix', {gpu, speye(3), 0}
   'MexBandMatrix', {gpu, eye(3), 1, 1, 0}
-  'MexZeros', {gpu, 2, 3, 0}
+  'MexZeros', {gpu, 2, 3, 0, 1}
   'MexHandleMatrix', {gpu, full_()}
   'MexWriteMatrix', {gpu, full_(), ones(2)}
   'MexCopy', {gpu, full_(), full_()}
-  'MexConvert', {gpu, full_(), 1}
+  'MexConvert', {gpu, full_(), 1, 0}
   'MexFill', {gpu, full_(), 2}
   'MexSlice', {gpu, full_(), 1, 2}
   'MexWriteSlice', {gpu, full_(), 1, x()}
@@ -58,6 +61,23 @@ calls = {
   'MexAxpby', {gpu, 1, x(), 1, x(), x()}
   'MexSum', {gpu, x()}
   'MexDot', {gpu, x(), x()}
+  'MexTake', {gpu, full_(), 1, 2}
+  'MexTakeLinear', {gpu, full_(), [1 2], 2, 1}
+  'MexPut', {gpu, full_(), MexMatrix(gpu, 1), 1, 2}
+  'MexPutLinear', {gpu, full_(), MexMatrix(gpu, 1), 1}
+  'MexMap', {gpu, 'exp', x()}
+  'MexMap2', {gpu, 'plus', x(), x()}
+  'MexReduce', {gpu, 'sum', full_(), 1}
+  'MexMatrixMatrix', {gpu, spd(), spd(), 'transp', 'notransp'}
+  'MexComplex', {gpu, x(), x()}
+  'MexRealPart', {gpu, x()}
+  'MexImagPart', {gpu, x()}
+  'MexAbs', {gpu, x()}
+  'MexConj', {gpu, x(), x()}
+  'MexConjTranspose', {gpu, full_()}
+  'MexDotu', {gpu, x(), x()}
+  'MexMultiplyOp', {gpu, 'transp', full_(), x(), x()}
+  'MexSolveDense', {gpu, spd(), x(), 'lu'}
   'MexNorm1', {gpu, x()}
   'MexNorm2', {gpu, x()}
   'MexNormInf', {gpu, x()}
@@ -83,12 +103,18 @@ calls = {
   'MexHeatOperator', {gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2, 'auto', 0}
   'MexHeatForward', {gpu, layer()}
   'MexHeatOpposite', {gpu, layer(), 'otf'}
+  'MexElasto', {gpu, corners, faces, [1 0.25 1], 'exterior'}
+  'MexElastoAssemble', {gpu, corners, faces, [1 0.25 1], 1, 'exterior'}
+  'MexElastoSurface', {gpu, cube()}
+  'MexElastoMatrices', {gpu, cube(), 1}
+  'MexElastoSolve', {gpu, cube(), 1, zeros(18, 1), ones(18, 1)}
+  'MexWaveform', {gpu, 'u'' = -u', [0 1], 1, 8}
   };
 end
 
 function names = others()
-% Functions that the list leaves out: they take no arguments, files, or end the session.
-names = {'MexInitOpenCL', 'MexReleaseOpenCL', 'MexShutdown', 'MexVersion', 'MexReadMarket', 'MexWriteMarket'};
+% Functions that the list leaves out: they take no arguments, files, end the session, or name another one of two arguments whose lengths differ.
+names = {'MexInitOpenCL', 'MexReleaseOpenCL', 'MexShutdown', 'MexVersion', 'MexReadMarket', 'MexWriteMarket', 'MexElastoEvaluate'};
 end
 
 function every_function_is_listed()

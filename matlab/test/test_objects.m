@@ -1,6 +1,6 @@
 function tests = test_objects()
 tests = {@arrays_are_made, @products, @sums_and_multiples, @transposes, @reductions, @shapes, @conversions, ...
-  @host_operands, @the_hosts_pcg, @solvers, @the_poisson_problem, @files, @unsupported, @bad_operands, @words};
+  @host_operands, @the_hosts_pcg, @solvers, @the_poisson_problem, @files, @like_another, @values_are_not_shared, @bad_operands, @words};
 end
 
 function [A, S, x, tolerance] = operands(type)
@@ -85,7 +85,7 @@ for type = {'double', 'single'}
     check_close(gather(a' * u), expected, tolerance);
     check_close(gather(a.' * u), expected, tolerance);
     check(isequal(gather(a'), M{1}') && isequal(gather(a''), M{1}) && isequal(size(a'), [30 40]));
-    check(isequal(gather(full(a')), M{1}'));
+    check(isequal(gather(full(a')), cast(full(M{1}'), type{1})));
   end
   v = clinalg.vector(x);
   check_close(v' * v, x' * x, tolerance);
@@ -144,7 +144,7 @@ c = copy(v);
 check(c.h ~= v.h && isequal(gather(c), x));
 S = sprand(5, 5, 0.5);
 check(isequal(full(gather(single(clinalg.matrix(S)))), double(single(full(S)))));
-check_error('clinalg:argument:precision', '', @() s + v);
+check(isa(gather(s + v), 'single') && isequal(gather(s + v), single(x) + x), 'single and double give single');
 check(isequal(gather(double(s) + v), double(single(x)) + x));
 end
 
@@ -229,16 +229,29 @@ check_error('clinalg:file:io', 'MexReadMarket', @() clinalg.read(file));
 check_error('clinalg:argument:class', 'clinalg.write', @() clinalg.write(S, file));
 end
 
-function unsupported()
-v = clinalg.vector([1; 2]);
-for call = {@() [v v], @() [v; v], @() cat(1, v, v)}
-  try
-    call{1}();
-    check(false, 'concatenation is an error');
-  catch problem
-    check(~isempty(problem.message));
+function like_another()
+for type = {'double', 'single'}
+  x = clinalg.matrix(cast([1 2; 3 4], type{1}));
+  check(isequal(gather(eye(2, 3, 'like', x)), eye(2, 3, type{1})));
+  for made = {rand(2, 3, 'like', x), randn(2, 3, 'like', x), ones(2, 3, 'like', x), linspace(0, 1, 6, 'like', x)}
+    check(isa(made{1}, 'clinalg.array') && isUnderlyingType(made{1}, type{1}) && numel(made{1}) == 6);
   end
+  check(iscomplex(zeros(2, 'like', complex(x))) && isaUnderlying(x, 'float'));
 end
+check_error('clinalg:argument:value', '''like''', @() zeros(x));
+end
+
+function values_are_not_shared()
+x = clinalg.vector([1; 2; 3]);
+before = clinalg.memory();
+for k = 1 : 50
+  c = x;
+  c(2) = k;
+end
+check(isequal(gather(x), [1; 2; 3]) && isequal(gather(c), [1; 50; 3]));
+clear c
+after = clinalg.memory();
+check(after.live_bytes == before.live_bytes, 'assignments free what they replace');
 end
 
 function bad_operands()
@@ -246,21 +259,11 @@ A = clinalg.matrix(rand(3, 4));
 v = clinalg.vector([1; 2; 3]);
 check_error('clinalg:argument:shape', 'inner sizes', @() A * v);
 check_error('clinalg:argument:shape', 'inner sizes', @() A * [1 2]);
-check_error('clinalg:argument:shape', 'a column', @() A * rand(4, 2));
-check_error('clinalg:argument:shape', 'expected b of 3 x 1', @() A' * [1; 2]);
-check_error('clinalg:argument:shape', '', @() v + [1; 2]);
-check_error('clinalg:argument:shape', 'full array only', @() clinalg.matrix(speye(3)) + 1);
-check_error('clinalg:argument:complex', 'complex', @() v * 1i);
-check_error('clinalg:argument:complex', 'complex', @() v + [1i; 2; 3]);
+check_error('clinalg:argument:shape', 'a is 4 x 3, b is 2 x 1', @() A' * [1; 2]);
 check_error('clinalg:argument:class', '', @() v * {1});
 check_error('clinalg:argument:class', '', @() v + 'abc');
 check_error('clinalg:argument:class', '', @() v + int8([1; 2; 3]));
-check_error('clinalg:argument:class', 'divided by a number', @() v / v);
-check_error('clinalg:argument:class', 'divided by a number', @() 1 / v);
-check_error('clinalg:argument:value', 'norm(A, ''fro'')', @() norm(A));
-check_error('clinalg:argument:value', 'p is 1', @() norm(v, 3));
-check_error('clinalg:argument:shape', 'sum(a, ''all'')', @() sum(A));
-check_error('clinalg:argument:value', 'sum', @() sum(v, 2));
+check_error('clinalg:argument:shape', 'numbers of columns', @() [1 2] / v);
 check_error('clinalg:argument:shape', 'row or a column', @() clinalg.vector(rand(2)));
 check_error('clinalg:argument:value', '''int8''', @() clinalg.matrix(1, 'int8'));
 check_error('clinalg:argument:count', 'clinalg.matrix', @() clinalg.matrix(1, 2));
@@ -276,5 +279,5 @@ check(~isempty(strfind(shown, '2 x 1 full array of class double')), shown); %#ok
 shown = evalc('disp(clinalg.matrix(speye(3), ''single''))');
 check(~isempty(strfind(shown, '3 x 3 sparse array of class single on the device, 3 stored entries')), shown); %#ok<STREMP>
 shown = evalc('disp(v'')');
-check(~isempty(strfind(shown, 'transpose')), shown); %#ok<STREMP>
+check(~isempty(strfind(shown, '1 x 2 full')) && ~isempty(strfind(shown, '1   2')), shown); %#ok<STREMP>
 end

@@ -1,7 +1,23 @@
 function tests = test_ode()
 tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
   @events_on_a_grid, @output_functions, ...
-  @between_steps, @tolerances_by_component, @bad_equations};
+  @between_steps, @tolerances_by_component, @waveform_relaxation, @bad_equations};
+end
+
+function waveform_relaxation()
+% Euler's steps in Octave.
+gpu = MexInitOpenCL();
+heat = sprintf('grid 7 5\nu'' = u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u\nboundary periodic');
+u = reshape(mod(0:34, 6), 7, 5);
+y0 = u(:);
+for k = 1:8
+  u = u + 0.125 * (circshift(u, 1, 1) + circshift(u, -1, 1) + circshift(u, 1, 2) + circshift(u, -1, 2) - 4 * u);
+end
+[y, stats] = MexWaveform(gpu, heat, [0 1], y0, [8 2], 'block-boundary', [3 2], 'linear');
+check_close(y, u(:), 1e-14);
+check(sum(stats.steps) == 8 && numel(stats.iterations) == 2 && all(stats.iterations <= 5));
+check_error('clinalg:argument:value', 'divisor', @() MexWaveform(gpu, heat, [0 1], y0, [8 3]));
+check_error('clinalg:argument:value', 'block-boundary', @() MexWaveform(gpu, heat, [0 1], y0, 8, 'nope'));
 end
 
 function like_ode45()
@@ -9,7 +25,7 @@ function like_ode45()
 rhs = struct('x', 'v', 'v', 'mu*(1 - x^2)*v - x');
 o = struct('RelTol', 1e-8, 'AbsTol', 1e-10, 'Parameters', struct('mu', 1.5));
 times = linspace(0, 10, 21);
-[t, y, stats] = clinalg.ode(rhs, times, [2; 0], o);
+[t, y, ~, ~, ~, stats] = clinalg.ode(rhs, times, [2; 0], o);
 [s, z] = ode45(@(t, y) [y(2); 1.5 * (1 - y(1) ^ 2) * y(2) - y(1)], times, [2; 0], ...
   odeset('RelTol', 1e-10, 'AbsTol', 1e-12));
 check(isequal(t, times.') && isequal(size(y), [21 2]) && isequal(s(:), t));
@@ -95,7 +111,7 @@ function events_like_ode45()
 % times by a straight line between its steps, and the times of the exact solution.
 rhs = struct('h', 'v', 'v', '-9.81 - 0.1*v');
 o = struct('RelTol', 1e-9, 'AbsTol', 1e-10, 'Events', {{'h', 1, -1; 'h - 2', 0, 0; 'v', [], -1}});
-[t, y, stats, te, ye, ie] = clinalg.ode(rhs, [0 10], [1; 8], o);
+[t, y, te, ye, ie, stats] = clinalg.ode(rhs, [0 10], [1; 8], o);
 happens = @(t, y) deal([y(1); y(1) - 2; y(2)], [1; 0; 0], [-1; 0; -1]);
 state = warning('off', 'all');  % It warns of an end before tspan(2).
 [s, ~, se, ze, je] = ode45(@(t, y) [y(2); -9.81 - 0.1 * y(2)], [0 10], [1; 8], ...
@@ -116,7 +132,7 @@ check(stats.accepted == numel(t) - 1);
 [t, y] = clinalg.ode(rhs, [0 0.5 1 9 10], [1; 8], o);
 check(isequal(t(1 : 3), [0; 0.5; 1]) && numel(t) == 4 && size(y, 1) == 4 && abs(t(4) - te(4)) < 1e-9);
 % A single formula; nothing happens.
-[~, ~, ~, te, ye, ie] = clinalg.ode(rhs, [0 0.1], [1; 8], struct('Events', 'h + 5'));
+[~, ~, te, ye, ie] = clinalg.ode(rhs, [0 0.1], [1; 8], struct('Events', 'h + 5'));
 check(isempty(te) && isempty(ye) && isempty(ie));
 end
 
@@ -133,7 +149,7 @@ check(isequal(sol.ie, [2 1]));
 check_close(sol.xe, [log(9 / 5), log(4)], 1e-9);
 check_close(sol.ye(7, 2), 0.5, 1e-9);
 check(sol.x(end) == sol.xe(2));
-[~, ~, ~, te] = clinalg.ode('lotka-volterra', [0 10], [], struct('N', 4, 'Events', {{'prey - 2', 0, 1, 2}}));
+[~, ~, te] = clinalg.ode('lotka-volterra', [0 10], [], struct('N', 4, 'Events', {{'prey - 2', 0, 1, 2}}));
 check(~isempty(te));
 end
 
@@ -187,7 +203,7 @@ clinalg_until = Inf;
 ode45(@(t, y) [y(2); -y(1)], [0 0.5 2], [0; 1], odeset(tol{:}));
 own = clinalg_calls;
 clinalg_calls = {};
-[t, y, stats] = clinalg.ode(rhs, [0 0.5 2], [0; 1], odeset(tol{:}));
+[t, y, ~, ~, ~, stats] = clinalg.ode(rhs, [0 0.5 2], [0; 1], odeset(tol{:}));
 check(isequal(own{1}{3}, 'init') && isequal(clinalg_calls{1}, {[0 2], [0; 1], 'init'}));
 check(isequal(own{end}{3}, 'done') && isequal(clinalg_calls{end}, {[], [], 'done'}));
 check(isequal(size(own{1}{2}), size(clinalg_calls{1}{2})) && stats.accepted > 3);
@@ -200,7 +216,7 @@ check_close(y, z, 1e-9);
 % Every step and three times in each, some components; the same solution as without.
 clinalg_calls = {};
 o = odeset(tol{:}, 'Refine', 3, 'OutputSel', 2);
-[t, y, stats] = clinalg.ode(rhs, [0 2], [0; 1], o);
+[t, y, ~, ~, ~, stats] = clinalg.ode(rhs, [0 2], [0; 1], o);
 middle = clinalg_calls(2 : end - 1);
 check(numel(middle) == stats.accepted && all(cellfun(@(call) isequal(size(call{1}), size(call{2}), [1 3]), middle)));
 check(isequal(joined(middle, 1), t(2 : end)) && isequal(joined(middle, 2), y(2 : end, 2)));
@@ -210,13 +226,13 @@ check(isequal(t, s) && isequal(y, z));
 % It stops where the function says so, and what came before stays.
 clinalg_calls = {};
 clinalg_until = 1;
-[t, y, stats] = clinalg.ode(rhs, [0 2], single([0; 1]), struct('OutputFcn', @record, 'FixedStep', 0.125));
+[t, y, ~, ~, ~, stats] = clinalg.ode(rhs, [0 2], single([0; 1]), struct('OutputFcn', @record, 'FixedStep', 0.125));
 check(t(end) == 1.125 && numel(t) == 10 && stats.accepted == 9 && isa(y, 'single'));
 check(isequal(clinalg_calls{end}{3}, 'done') && isa(clinalg_calls{2}{2}, 'single'));
 % With events, a function that uses the device itself, and the initial values of a test problem.
 clinalg_until = Inf;
 clinalg_calls = {};
-[~, ~, ~, te] = clinalg.ode(rhs, [0 3 9], [0; 1], struct('Events', {{'x', 1, -1}}, 'OutputFcn', @on_the_device));
+[~, ~, te] = clinalg.ode(rhs, [0 3 9], [0; 1], struct('Events', {{'x', 1, -1}}, 'OutputFcn', @on_the_device));
 check_close(te, pi, 1e-3);
 clinalg.ode('lotka-volterra', [0 1], [], struct('N', 3, 'OutputFcn', @record));
 check(numel(clinalg_calls{1}{2}) == 6);

@@ -544,7 +544,7 @@ static void nonsense(void)
     size_t far[2] = {0, (size_t)-1}, index = 7;
     clinalg_status status = CLINALG_STATUS_INTERNAL;
     switch (below(12)) {
-    case 0: status = clinalg_vector((uint32_t)(2 + below(9)), &number, 1, &out); break;
+    case 0: status = clinalg_vector((uint32_t)(4 + below(9)), &number, 1, &out); break;
     case 1: status = clinalg_vector(CLINALG_PRECISION_F64, NULL, 1, &out); break;
     case 2: status = clinalg_dense(CLINALG_PRECISION_F64, (size_t)-1, (size_t)-1, &number, &out); break;
     case 3: status = clinalg_csr(CLINALG_PRECISION_F64, 1, 1, far, &index, &number, &out); break;

@@ -76,7 +76,7 @@ static void formats(void)
     static size_t offsets[ROWS + 1], columns[ENTRIES], got_offsets[ROWS + 1], got_rows[ENTRIES];
     static double entries[ENTRIES], got_entries[ENTRIES], x[ROWS], want[ROWS], result[ROWS];
     static const clinalg_format all[3] = {CLINALG_FORMAT_ROWS, CLINALG_FORMAT_DIAGONALS, CLINALG_FORMAT_STENCIL};
-    static const char *const words[3] = {"rows", "diagonals", "stencil"};
+    static const char *const words[3] = {"csr", "dia", "stencil"};
     clinalg_handle a = 0, v = 0, y = 0, other = 0;
     char text[1024], whole[1024];
     size_t needed = 0, count = 0, i, k;

@@ -58,7 +58,7 @@ static void formulas(void)
     FAILS(clinalg_ode_release(swing), CLINALG_STATUS_HANDLE_STALE);
     FAILS(clinalg_ode_shape(swing + 1000, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
     FAILS(clinalg_ode_shape(7, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
-    FAILS(clinalg_release(swing), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_release(swing), CLINALG_STATUS_HANDLE_STALE);
 
     FAILS(clinalg_ode_system("u' = 1 + q", NULL, 0, 0, &swing), CLINALG_STATUS_ODE_FORMULA);
     SAYS("column 5");
@@ -68,6 +68,55 @@ static void formulas(void)
     SAYS("line 1");
     FAILS(clinalg_ode_system(NULL, NULL, 0, 0, &swing), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_ode_system("u' = 1", NULL, 0, 0, NULL), CLINALG_STATUS_NULL_POINTER);
+}
+
+/* Waveform relaxation ends at Euler's solution. */
+static void waveform(void)
+{
+    double y0[54], y[54], euler[54];
+    const double times[2] = {0, 0.125};
+    size_t iterations[4] = {0, 0, 0, 0};
+    clinalg_handle heat = 0;
+    clinalg_ode_options steps;
+    clinalg_waveform_options options;
+    clinalg_waveform_report report;
+
+    for (int k = 0; k < 54; ++k) {
+        y0[k] = k % 7;
+    }
+    OK(clinalg_ode_system("grid 9 6\nu' = u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u", NULL, 0, 0, &heat));
+    OK(clinalg_ode_options_default(&steps));
+    steps.fixed_step = 0.015625;
+    {
+        double both[108];
+        OK(clinalg_ode_solve(heat, "euler", "fused", &steps, times, 2, y0, 54, both, NULL));
+        memcpy(euler, both + 54, sizeof euler);
+    }
+    OK(clinalg_waveform_options_default(&options, sizeof options));
+    options.h = 0.015625;
+    options.steps = 8;
+    options.windows = 2;
+    OK(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, &report, iterations, 4));
+    CHECK(memcmp(y, euler, sizeof y) == 0);
+    CHECK(report.windows == 2 && report.iterations == iterations[0] + iterations[1] && report.difference == 0);
+    CHECK(iterations[0] <= 5 && iterations[2] == 0 && report.memory_bytes == 2 * 5 * 54 * 8);
+    options.block[0] = 4;
+    options.block[1] = 3;
+    options.guess = CLINALG_GUESS_LINEAR;
+    OK(clinalg_waveform_solve(heat, "block-boundary", &options, 0, y0, 54, y, NULL, NULL, 0));
+    CHECK(memcmp(y, euler, sizeof y) == 0);
+
+    FAILS(clinalg_waveform_solve(heat, "nope", &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    SAYS("block-boundary");
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 53, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_waveform_solve(heat, NULL, NULL, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);
+    options.guess = 9;
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    options.guess = CLINALG_GUESS_CONSTANT;
+    options.windows = 3;
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    SAYS("divisor");
+    OK(clinalg_release(heat));
 }
 
 /* Numbers for each point, and all points acting on each: decay towards the weighted mean. */
@@ -254,7 +303,7 @@ static void vectors(void)
     }
     CHECK(report.t == 1 && report.accepted > 2);
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, before, NULL), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, decay, NULL), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, decay, NULL), CLINALG_STATUS_HANDLE_KIND);
     OK(clinalg_release(after));
     OK(clinalg_vector(CLINALG_PRECISION_F64, y, 49, &after));
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, NULL), CLINALG_STATUS_LENGTH);
@@ -269,6 +318,7 @@ static void vectors(void)
 int main(void)
 {
     formulas();
+    waveform();
     data();
     problems();
     snippets();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,6 +78,63 @@ template <class T> Array sparse(size_t rows, size_t cols, const std::vector<T> &
         }
         array->jc[j + 1] = k;
     }
+    return array;
+}
+
+/// Sets the values of a complex array in the layout of this MATLAB.
+template <class T> void set_complex(const Array &array, const std::vector<std::complex<T>> &list)
+{
+    for (size_t i = 0; i < list.size(); ++i) {
+        if (array->imaginary != nullptr) {
+            values<T>(array)[i] = list[i].real();
+            static_cast<T *>(array->imaginary)[i] = list[i].imag();
+        } else {
+            static_cast<std::complex<T> *>(array->data)[i] = list[i];
+        }
+    }
+}
+
+template <class T> std::vector<std::complex<T>> complex_values(const Array &array, size_t count)
+{
+    std::vector<std::complex<T>> list(count);
+    for (size_t i = 0; i < count; ++i) {
+        list[i] = array->imaginary != nullptr
+                      ? std::complex<T>(values<T>(array)[i], static_cast<const T *>(array->imaginary)[i])
+                      : static_cast<const std::complex<T> *>(array->data)[i];
+    }
+    return list;
+}
+
+template <class T> std::vector<std::complex<T>> complex_list(const Array &array)
+{
+    return complex_values<T>(array, array->count());
+}
+
+template <class T> Array complex_full(size_t rows, size_t cols, const std::vector<std::complex<T>> &list)
+{
+    Array array(make_array(class_of<T>(), rows, cols, true, true));
+    set_complex(array, list);
+    return array;
+}
+
+/// A sparse matrix from its full form, column by column.
+Array complex_sparse(size_t rows, size_t cols, const std::vector<std::complex<double>> &list)
+{
+    std::vector<std::complex<double>> entries;
+    std::vector<size_t> where, ends;
+    for (size_t k = 0; k < list.size(); ++k) {
+        if (list[k] != 0.0) {
+            entries.push_back(list[k]);
+            where.push_back(k % rows);
+        }
+        if ((k + 1) % rows == 0) {
+            ends.push_back(entries.size());
+        }
+    }
+    Array array(make_sparse(DOUBLE, rows, cols, entries.size(), true));
+    set_complex(array, entries);
+    std::copy(where.begin(), where.end(), array->ir);
+    std::copy(ends.begin(), ends.end(), array->jc + 1);
     return array;
 }
 
@@ -226,6 +284,46 @@ template <class T> void objects(const Array &gpu)
     }
 }
 
+template <class T> void complex_objects(const Array &gpu)
+{
+    using Complex = std::complex<T>;
+    const std::string precision = class_of<T>() == SINGLE ? "complex single: " : "complex double: ";
+    const Complex i(0, 1);
+    const std::vector<Complex> list{{1, 2}, {-2, 0}, {3, -1}, {0, 4}, 5, 0};
+    const Array a = call("MexMatrix", gpu, complex_full<T>(2, 3, list));
+    const Array back = call("MexHandleMatrix", gpu, a);
+    check(back->type == class_of<T>() && back->complex && back->rows() == 2 && back->cols() == 3, precision + "shape and class");
+    check(complex_list<T>(back) == list, precision + "full values");
+    check(*static_cast<bool *>(field(call("MexInfo", gpu, a), "complex")->data), precision + "MexInfo says so");
+
+    const Array s = call("MexSparseMatrix", gpu, complex_sparse(2, 3, {{1, 2}, 0, {3, -1}, {0, 4}, 5, 0}),
+                         number(class_of<T>() == SINGLE));
+    const Array sparse_back = call("MexHandleMatrix", gpu, s);
+    check(sparse_back->sparse && sparse_back->complex && sparse_back->jc[3] == 4, precision + "sparse shape");
+    const std::vector<std::complex<double>> entries{{1, 2}, {3, -1}, {0, 4}, 5};
+    check(complex_values<double>(sparse_back, 4) == entries, precision + "sparse values");
+
+    const Array u = call("MexMatrix", gpu, complex_full<T>(2, 1, {i, 2}));
+    const Array down = call("MexHandleMatrix", gpu, call("MexMultiplyTranspose", gpu, a, u));
+    const std::vector<Complex> hermitian{std::conj(list[0]) * i + std::conj(list[1]) * T(2),
+                                         std::conj(list[2]) * i + std::conj(list[3]) * T(2), std::conj(list[4]) * i};
+    check(complex_list<T>(down) == hermitian, precision + "A' u");
+    const Array plain = call("MexHandleMatrix", gpu, call("MexMultiplyOp", gpu, text("transp"), a, u));
+    check(complex_list<T>(plain)[0] == list[0] * i + list[1] * T(2), precision + "A.' u");
+    const Array dot = call("MexDot", gpu, u, u);
+    check(dot->type == class_of<T>() && dot->complex && complex_list<T>(dot)[0] == Complex(5), precision + "dot");
+    check(complex_list<T>(call("MexDotu", gpu, u, u))[0] == Complex(3), precision + "dot without conjugation");
+    const Array twice = call("MexVectorTimesConstant", gpu, u, complex_full<T>(1, 1, {i}));
+    check(complex_list<T>(call("MexHandleMatrix", gpu, twice))[0] == Complex(-1), precision + "i u");
+    call("MexWriteMatrix", gpu, u, column<T>({7, 8}));
+    check(complex_list<T>(call("MexHandleMatrix", gpu, u))[1] == Complex(8), precision + "a real array goes into a complex object");
+    raises("clinalg:argument:value", "argument 3 `b`", [&] {
+        call("MexVectorPlusVector", gpu, u, call("MexMatrix", gpu, column<T>({1, 2})));
+    });
+    const Array none = call("MexHandleMatrix", gpu, call("MexMatrix", gpu, complex_full<T>(0, 3, {})));
+    check(none->rows() == 0 && none->cols() == 3, precision + "an empty matrix keeps its shape");
+}
+
 void conversions(const Array &gpu)
 {
     const Array logical = call("MexHandleMatrix", gpu, call("MexMatrix", gpu, full<bool>(1, 3, {true, false, true})));
@@ -243,8 +341,7 @@ void bad_input(const Array &gpu)
     const Array x = call("MexMatrix", gpu, column<double>({1, 2, 3}));
     const Array f = call("MexMatrix", gpu, column<float>({1, 2, 3}));
     const Array s = call("MexSparseMatrix", gpu, sparse<double>(3, 3, {1, 0, 0, 0, 1, 0, 0, 0, 1}));
-    Array complex = column<double>({1});
-    complex->complex = true;
+    const Array complex = complex_full<double>(1, 1, {{1, 2}});
     Array cell = full<double>(1, 1, {1});
     cell->type = CELL;
     Array string = full<double>(1, 1, {1});
@@ -269,7 +366,8 @@ void bad_input(const Array &gpu)
     raises("clinalg:argument:class", "double(x)", [&] { call("MexMatrix", gpu, integers); });
     raises("clinalg:argument:class", "full(x)", [&] { call("MexMatrix", gpu, sparse<double>(1, 1, {1})); });
     raises("clinalg:argument:class", "sparse(x)", [&] { call("MexSparseMatrix", gpu, number(1)); });
-    raises("clinalg:argument:complex", "MexMatrix: argument 2 `A` is complex", [&] { call("MexMatrix", gpu, complex); });
+    raises("clinalg:argument:complex", "MexCG: argument 4 `tol` is complex", [&] { call("MexCG", gpu, s, x, complex); });
+    raises("clinalg:argument:value", "argument 3 `k` is 1+2i", [&] { call("MexVectorTimesConstant", gpu, x, complex); });
     raises("clinalg:argument:shape", "3 dimensions", [&] { call("MexMatrix", gpu, cube); });
     raises("clinalg:argument:shape", "`value` is 3 x 1", [&] { call("MexFill", gpu, x, column<double>({1, 2, 3})); });
     raises("clinalg:argument:value", "`rows` is -1", [&] { call("MexZeros", gpu, number(-1), number(1)); });
@@ -574,6 +672,8 @@ extern "C" __attribute__((visibility("default"))) int run(const char *mode, cons
             sessions(gpu);
             const Array before = call("MexMemory", gpu);
             objects<double>(gpu);
+    complex_objects<double>(gpu);
+    complex_objects<float>(gpu);
             objects<float>(gpu);
             conversions(gpu);
             bad_input(gpu);

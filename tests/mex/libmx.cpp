@@ -46,25 +46,37 @@ static mxArray *track(mxArray *array)
     return array;
 }
 
-mxArray *make_array(Class type, size_t rows, size_t cols, bool zero)
+// Room for the values of an array in the layout of this MATLAB.
+static void allocate_values(mxArray *array, size_t count, bool zero, bool complex)
 {
-    void *data = allocate(cols == 0 ? 0 : rows * cols, class_bytes(type), zero);
-    auto *array = new mxArray;
-    array->type = type;
-    array->dims = {rows, cols};
-    array->data = data;
-    return track(array);
+    const size_t bytes = class_bytes(array->type);
+    array->complex = complex;
+#ifdef BEFORE_R2018A
+    array->data = allocate(count, bytes, zero);
+    array->imaginary = complex ? allocate(count, bytes, zero) : nullptr;
+#else
+    array->data = allocate(count, complex ? 2 * bytes : bytes, zero);
+#endif
 }
 
-mxArray *make_sparse(Class type, size_t rows, size_t cols, size_t nzmax)
+mxArray *make_array(Class type, size_t rows, size_t cols, bool zero, bool complex)
+{
+    mxArray shape;
+    shape.type = type;
+    shape.dims = {rows, cols};
+    allocate_values(&shape, cols == 0 ? 0 : rows * cols, zero, complex);
+    return track(new mxArray(shape));
+}
+
+mxArray *make_sparse(Class type, size_t rows, size_t cols, size_t nzmax, bool complex)
 {
     nzmax = nzmax == 0 ? 1 : nzmax;
-    void *data = allocate(nzmax, class_bytes(type), true);
-    auto *array = new mxArray;
-    array->type = type;
-    array->dims = {rows, cols};
-    array->sparse = true;
-    array->data = data;
+    mxArray shape;
+    shape.type = type;
+    shape.dims = {rows, cols};
+    shape.sparse = true;
+    allocate_values(&shape, nzmax, true, complex);
+    auto *array = new mxArray(shape);
     array->nzmax = nzmax;
     array->ir = static_cast<size_t *>(calloc(nzmax, sizeof(size_t)));
     array->jc = static_cast<size_t *>(calloc(cols + 1, sizeof(size_t)));
@@ -92,6 +104,7 @@ void destroy(mxArray *array)
         }
     }
     free(array->data);
+    free(array->imaginary);
     free(array->ir);
     free(array->jc);
     delete array;
@@ -139,6 +152,12 @@ double scalar(const mxArray *a)
 
 size_t dimensions(const mxArray *a) { return a->dims.size(); }
 void *data(const mxArray *a) { return a->data; }
+#ifdef BEFORE_R2018A
+void *imaginary(const mxArray *a) { return a->imaginary; }
+#else
+void *complex_doubles(const mxArray *a) { return a->type == DOUBLE && a->complex ? a->data : nullptr; }
+void *complex_singles(const mxArray *a) { return a->type == SINGLE && a->complex ? a->data : nullptr; }
+#endif
 size_t *row_indices(const mxArray *a) { return a->ir; }
 size_t *column_offsets(const mxArray *a) { return a->jc; }
 
@@ -156,12 +175,17 @@ int string(const mxArray *a, char *buffer, size_t size)
     return i == length ? 0 : 1;
 }
 
-mxArray *create_uninit(size_t rows, size_t cols, int type, int)
+mxArray *create_uninit(size_t rows, size_t cols, int type, int complex)
 {
-    mxArray *array = make_array(static_cast<Class>(type), rows, cols, false);
+    mxArray *array = make_array(static_cast<Class>(type), rows, cols, false, complex != 0);
     // What is not written must not look like a result.
+    const size_t bytes = array->count() * class_bytes(array->type);
+    const bool interleaved = array->complex && array->imaginary == nullptr;
     if (array->data != nullptr) {
-        memset(array->data, 0xa5, array->count() * class_bytes(array->type));
+        memset(array->data, 0xa5, interleaved ? 2 * bytes : bytes);
+    }
+    if (array->imaginary != nullptr) {
+        memset(array->imaginary, 0xa5, bytes);
     }
     return array;
 }
@@ -174,7 +198,10 @@ mxArray *create_logical(bool value)
 }
 
 mxArray *create_string(const char *text) { return make_text(text); }
-mxArray *create_sparse(size_t rows, size_t cols, size_t nzmax, int) { return make_sparse(DOUBLE, rows, cols, nzmax); }
+mxArray *create_sparse(size_t rows, size_t cols, size_t nzmax, int complex)
+{
+    return make_sparse(DOUBLE, rows, cols, nzmax, complex != 0);
+}
 
 mxArray *create_struct(size_t rows, size_t cols, int count, const char **names)
 {
@@ -216,6 +243,12 @@ PLAIN(mxGetN, get_n);
 PLAIN(mxGetNumberOfElements, elements);
 PLAIN(mxGetScalar, scalar);
 PLAIN(mxGetData, data);
+#ifdef BEFORE_R2018A
+PLAIN(mxGetImagData, imaginary);
+#else
+PLAIN(mxGetComplexDoubles, complex_doubles);
+PLAIN(mxGetComplexSingles, complex_singles);
+#endif
 PLAIN(mxCreateLogicalScalar, create_logical);
 PLAIN(mxCreateString, create_string);
 PLAIN(mxCreateUninitNumericMatrix, create_uninit);

@@ -21,6 +21,8 @@ struct mxArray {
     bool complex = false;
     bool sparse = false;
     void *data = nullptr;
+    /// Imaginary parts, in MATLAB before R2018a; later ones keep them beside the real parts in `data`.
+    void *imaginary = nullptr;
     size_t *ir = nullptr;
     size_t *jc = nullptr;
     size_t nzmax = 0;
@@ -41,8 +43,8 @@ struct mxArray {
 };
 
 size_t class_bytes(Class type);
-mxArray *make_array(Class type, size_t rows, size_t cols, bool zero);
-mxArray *make_sparse(Class type, size_t rows, size_t cols, size_t nzmax);
+mxArray *make_array(Class type, size_t rows, size_t cols, bool zero, bool complex = false);
+mxArray *make_sparse(Class type, size_t rows, size_t cols, size_t nzmax, bool complex = false);
 mxArray *make_text(const char *text);
 void destroy(mxArray *array);
 

@@ -7,7 +7,7 @@
 //! blocks: what the published algorithms compute. Operations are those that `HeatOperator::flops` counts, over evaluations, and
 //! over time as a share of the rate of multiply-adds measured before. With several algorithms, the difference of each from the last
 //! one is printed.
-//! `reference` times the plain Rust loops over pairs of points on all threads of the processor, once.
+//! `reference` times the plain Rust loops over pairs of points on all threads of the CPU, once.
 
 use std::time::Instant;
 
@@ -90,7 +90,7 @@ fn run<T: Real>(
             space.operator(kind, &OperatorOptions { form, algorithm, tensor, ..OperatorOptions::default() })?;
         context.finish()?;
         let setup = start.elapsed().as_secs_f64();
-        let values: Vec<T> = (0..operator.cols()).map(|k| T::of(value(k))).collect();
+        let values: Vec<T> = (0..operator.cols()).map(|k| T::from_f64(value(k))).collect();
         let x = Vector::from_slice(&context, &values)?;
         let mut y = Vector::zeros(&context, operator.rows())?;
         let mut product = || -> clinalg::Result<f64> {
@@ -110,11 +110,11 @@ fn run<T: Real>(
             1e3 * time,
             operator.evaluations() / time,
             if algorithm == Algorithm::Moments { ", " } else { "" },
-            operator.plan_words()
+            operator.plan_description()
         );
         let flops = operator.flops()?;
         println!(
-            "    {:.1} operations an evaluation, {:.1} GFLOP/s, {:.0} % of {:.1} GFLOP/s",
+            "    {:.1} operations per evaluation, {:.1} GFLOP/s, {:.0} % of {:.1} GFLOP/s",
             flops / operator.evaluations(),
             1e-9 * flops / time,
             100.0 * flops / time / rate,
@@ -125,7 +125,7 @@ fn run<T: Real>(
         }
         let got = y.to_vec()?;
         if let Some(want) = &last {
-            let norm = |v: &mut dyn Iterator<Item = T>| v.map(|v| v.wide().powi(2)).sum::<f64>().sqrt();
+            let norm = |v: &mut dyn Iterator<Item = T>| v.map(|v| v.into_f64().powi(2)).sum::<f64>().sqrt();
             let error = norm(&mut got.iter().zip(want).map(|(&a, &b)| a - b)) / norm(&mut want.iter().copied());
             println!("    differs by {error:.1e} from algorithm {}", algorithms[algorithms.len() - 1]);
         } else {

@@ -1,6 +1,8 @@
 //! Published errors and iteration counts of the Dirichlet and the Neumann problem.
 
-use clinalg::solve::Params;
+use std::ops::ControlFlow;
+
+use clinalg::solve::GmresParams;
 use clinalg::{Context, Real};
 use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
 use clinalg_bem::heat::{BoundaryProblem, HeatParams, HeatSpace, OperatorOptions, Problem, interior};
@@ -39,10 +41,10 @@ fn solve<T: Real>(
     };
     let other = space.operator(problem.kinds().1, &options).unwrap();
     let b = system.right_side(&other, &given).unwrap();
-    let solver = Params { tolerance, ..Params::default() };
-    let (x, report) = system.gmres(None, &b, 500, &solver, &mut |_, _| ()).unwrap();
+    let solver = GmresParams::default().restart(500).tolerance(tolerance);
+    let (x, report) = system.gmres(None, &b, solver.clone(), &mut |_, _| ControlFlow::Continue(())).unwrap();
     assert!(report.stop.is_success(), "{report}");
-    let x: Vec<f64> = x.to_vec().unwrap().into_iter().map(T::wide).collect();
+    let x: Vec<f64> = x.to_vec().unwrap().into_iter().map(T::into_f64).collect();
     let triangles = |values: &[f64]| error_triangles(mesh, params, values, &w).unwrap();
     let nodes = |values: &[f64]| error_nodes(mesh, params, values, &u).unwrap();
     let (error, best, values) = match problem {
@@ -58,7 +60,7 @@ fn rung(level: usize) -> (Mesh, HeatParams) {
 }
 
 fn context() -> Option<Context> {
-    Context::global().inspect_err(|error| eprintln!("skipped: {error}")).ok()
+    clinalg_testing::found(Context::global())
 }
 
 /// Level, iterations and error, Dirichlet then Neumann. Most of the time goes into the last level, which only
@@ -73,7 +75,7 @@ const LADDER: [(usize, [(usize, f64); 2]); 4] = [
 fn climb(problem: Problem) {
     let Some(context) = context() else { return };
     let mut errors = Vec::new();
-    let levels = if std::env::var_os("CLINALG_TEST_LONG").is_some() { 4 } else { 3 };
+    let levels = if clinalg_testing::long() { 4 } else { 3 };
     for (level, want) in LADDER.into_iter().take(levels) {
         let (iterations, error) = want[problem as usize];
         let (mesh, params) = rung(level);
@@ -140,7 +142,7 @@ fn best_approximations_have_the_published_errors() {
 #[test]
 fn single_precision_reaches_the_same_errors() {
     let Some(context) = context() else { return };
-    let levels = if std::env::var_os("CLINALG_TEST_LONG").is_some() { 4 } else { 3 };
+    let levels = if clinalg_testing::long() { 4 } else { 2 };
     for (level, want) in LADDER.into_iter().take(levels) {
         let (mesh, params) = rung(level);
         for problem in [Problem::Dirichlet, Problem::Neumann] {

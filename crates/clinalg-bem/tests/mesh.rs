@@ -4,8 +4,8 @@ use std::f64::consts::PI;
 use std::fs;
 
 use clinalg::Error;
-use clinalg_bem::mesh::Field;
 use clinalg_bem::quadrature::Contact;
+use clinalg_bem::surface::Field;
 use clinalg_bem::{Mesh, Point};
 
 #[test]
@@ -78,14 +78,14 @@ fn contacts_are_counted_and_ordered() {
             let common = match contact {
                 Contact::Vertex => 1,
                 Contact::Edge => 2,
-                Contact::Identical => 3,
+                Contact::Coincident => 3,
             };
             for k in 0..3 {
                 assert_eq!(mesh.triangles()[i][a[k]] == mesh.triangles()[j][b[k]], k < common);
             }
         }
     }
-    // Three edges a triangle; the number of vertex contacts follows from the degrees d of the nodes.
+    // Three edges per triangle; the number of vertex contacts follows from the degrees d of the nodes.
     let pairs: usize = (0..mesh.nodes().len()).map(|v| around.of(v).len().pow(2)).sum();
     assert_eq!(counts, [pairs - 3 * 96 - 2 * 288, 288, 96]);
 }
@@ -111,7 +111,7 @@ fn refused(nodes: Vec<Point>, triangles: Vec<[u32; 3]>, words: &str) {
 }
 
 #[test]
-fn bad_surfaces_are_refused_in_words() {
+fn bad_surfaces_are_refused_with_a_message() {
     let cube = Mesh::cube12();
     let (nodes, triangles) = (cube.nodes().to_vec(), cube.triangles().to_vec());
     refused(nodes.clone(), Vec::new(), "at least four");

@@ -2,21 +2,20 @@
 
 use clinalg::runtime::{Buffer, devices};
 use clinalg::solve::Operator;
-use clinalg::{Context, ContextOptions, Precision, Real, Shape, Vector};
+use clinalg::team::Team;
+use clinalg::{Context, ContextOptions, KernelFamily, Precision, Real, Vector};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::reference::Reference;
 use clinalg_bem::heat::{
-    Algorithm, Form, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, multiply_add_rate,
+    Algorithm, BoundaryProblem, Form, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem,
+    multiply_add_rate,
 };
 
 fn contexts() -> Vec<Context> {
-    let Ok(devices) = devices() else {
-        eprintln!("skipped: no OpenCL device");
-        return Vec::new();
-    };
+    let Some(devices) = clinalg_testing::found(devices()) else { return Vec::new() };
     let shapes = |device| {
-        [Shape::Cpu, Shape::Gpu].map(|shape| {
-            Context::new(device, &ContextOptions { shape: Some(shape), ..ContextOptions::default() }).unwrap()
+        [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| {
+            Context::new(device, &ContextOptions { family: Some(family), ..ContextOptions::default() }).unwrap()
         })
     };
     devices.iter().flat_map(shapes).collect()
@@ -52,22 +51,27 @@ fn agree<T: Real>(mesh: &Mesh, params: &HeatParams, tolerance: f64) {
         let tolerance = if single { tolerance * condition(&reference, kind, &x) } else { tolerance };
         for context in contexts() {
             let space = HeatSpace::<T>::new(&context, mesh, params).unwrap();
-            let xs: Vec<T> = x.iter().map(|&v| T::of(v)).collect();
+            let xs: Vec<T> = x.iter().map(|&v| T::from_f64(v)).collect();
             let x = Vector::from_slice(&context, &xs).unwrap();
             for form in [Form::Assembled, Form::Otf] {
                 // A few rows at a time.
                 let options = OperatorOptions { form, scratch_bytes: Some(200_000), ..OperatorOptions::default() };
                 let a = space.operator(kind, &options).unwrap();
-                let mut y = Vector::filled(&context, a.rows(), T::of(f64::NAN)).unwrap();
+                let mut y = Vector::filled(&context, a.rows(), T::from_f64(f64::NAN)).unwrap();
                 a.apply(T::one(), &x, T::zero(), &mut y).unwrap();
-                let got: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::wide).collect();
+                let got: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::into_f64).collect();
                 let error = distance(&got, &want);
-                println!("{kind:?} {form:?} {:?} {}: {error:.2e}, {}", context.shape(), T::PRECISION, a.plan_words());
-                assert!(error <= tolerance, "{kind:?} {form:?} {:?}: {error:e}", context.shape());
+                println!(
+                    "{kind:?} {form:?} {:?} {}: {error:.2e}, {}",
+                    context.family(),
+                    T::PRECISION,
+                    a.plan_description()
+                );
+                assert!(error <= tolerance, "{kind:?} {form:?} {:?}: {error:e}", context.family());
                 // y = 2 A x - y = A x.
-                a.apply(T::of(2.0), &x, -T::one(), &mut y).unwrap();
-                let again: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::wide).collect();
-                assert!(distance(&again, &got) <= 8.0 * T::epsilon().wide(), "{kind:?} {form:?}");
+                a.apply(T::from_f64(2.0), &x, -T::one(), &mut y).unwrap();
+                let again: Vec<f64> = y.to_vec().unwrap().into_iter().map(T::into_f64).collect();
+                assert!(distance(&again, &got) <= 8.0 * T::epsilon().into_f64(), "{kind:?} {form:?}");
             }
         }
     }
@@ -132,8 +136,8 @@ fn products_by_instructions_for_small_matrices_are_the_direct_ones() {
     let mesh = Mesh::cube24();
     for context in contexts() {
         let info = context.device();
-        if context.shape() == Shape::Cpu || info.tensor_f64 == 0 {
-            eprintln!("skipped: {} as {:?} has no instructions for small matrices", info.name, context.shape());
+        if context.family() == KernelFamily::Cpu || info.tensor_f64 == 0 {
+            clinalg_testing::skip_part(format_args!("{} as {:?} has no tensor cores", info.name, context.family()));
             continue;
         }
         // Each number of tiles of steps, and more steps than a work-group has.
@@ -185,7 +189,7 @@ fn all_algorithms_agree_whatever_the_work_group() {
             let xs = Vector::from_slice(&context, &x).unwrap();
             for algorithm in Algorithm::ALL {
                 // One code of the published ones for all shapes.
-                if context.shape() == Shape::Cpu && algorithm != Algorithm::Moments {
+                if context.family() == KernelFamily::Cpu && algorithm != Algorithm::Moments {
                     continue;
                 }
                 // The default and another one; each is a program to compile.
@@ -221,7 +225,7 @@ fn published_algorithms_agree_in_single_precision() {
         (Algorithm::TileLoop, Kind::K, [5, 4]),
     ];
     // Each operator of each algorithm is a program to compile: all of them in long runs.
-    let long = std::env::var_os("CLINALG_TEST_LONG").is_some();
+    let long = clinalg_testing::long();
     let all = cases.into_iter().flat_map(|(algorithm, one, group)| {
         Kind::ALL.into_iter().filter(move |&kind| long || kind == one).map(move |kind| (kind, algorithm, group))
     });
@@ -229,7 +233,7 @@ fn published_algorithms_agree_in_single_precision() {
         let x = scattered(kind.cols(&mesh) * params.steps);
         let want = reference.apply(kind, &x).unwrap();
         let tolerance = 1e-6 * condition(&reference, kind, &x);
-        for context in contexts().into_iter().filter(|context| context.shape() == Shape::Gpu) {
+        for context in contexts().into_iter().filter(|context| context.family() == KernelFamily::Gpu) {
             let space = HeatSpace::<f32>::new(&context, &mesh, &params).unwrap();
             let xs: Vec<f32> = x.iter().map(|&v| v as f32).collect();
             let xs = Vector::from_slice(&context, &xs).unwrap();
@@ -270,6 +274,54 @@ fn blocks_are_those_of_the_reference() {
     }
 }
 
+/// Rows shared out among the contexts of a team: the blocks of one device, and its products to rounding.
+#[test]
+fn a_team_has_the_blocks_of_one_device() {
+    let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 5));
+    for context in contexts() {
+        let device = &devices().unwrap()[context.device().index];
+        let options = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
+        let others = (0..2).map(|_| Context::new(device, &options).unwrap());
+        let team = Team::of_contexts([context.clone()].into_iter().chain(others).collect()).unwrap();
+        let one = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
+        let many = HeatSpace::<f64>::on_team(&team, &mesh, &params, &[1.0, 3.0, 2.0]).unwrap();
+        for (kind, form) in Kind::ALL.into_iter().zip([Form::Otf, Form::Assembled, Form::Otf, Form::Otf]) {
+            let options = OperatorOptions { form, scratch_bytes: Some(10_000), ..OperatorOptions::default() };
+            let [a, b] = [&one, &many].map(|space| space.operator(kind, &options).unwrap());
+            assert_eq!((a.rows(), a.cols(), a.stored_bytes()), (b.rows(), b.cols(), b.stored_bytes()));
+            for d in [0, 1, 4] {
+                let [want, got] = [&a, &b].map(|operator| operator.block(d).unwrap().to_column_major().unwrap());
+                assert_eq!(got, want, "{kind:?}, block {d}");
+            }
+            // All steps with what is in y, then three of them without.
+            for (steps, beta) in [(params.steps, 0.5), (3, 0.0)] {
+                let [x, y] = [a.cols(), a.rows()].map(|n| scattered(n / params.steps * steps));
+                let x = Vector::from_slice(&context, &x).unwrap();
+                let [want, got] = [&a, &b].map(|operator| {
+                    let mut y = Vector::from_slice(&context, &y).unwrap();
+                    operator.apply_first(steps, -2.0, &x, beta, &mut y).unwrap();
+                    y.to_vec().unwrap()
+                });
+                assert!(distance(&got, &want) <= 1e-14, "{kind:?} {form:?}: {:e}", distance(&got, &want));
+            }
+        }
+        let given: Vec<f64> = scattered(mesh.nodes().len() * params.steps);
+        let [want, got] = [&one, &many].map(|space| {
+            let problem = BoundaryProblem::new(space, Problem::Dirichlet, &OperatorOptions::default()).unwrap();
+            let right = space.operator(Kind::K, &OperatorOptions::default()).unwrap();
+            let b = problem.right_side(&right, &given).unwrap();
+            let (x, _) = problem.forward().unwrap().solve(&b, 1e-12, &mut |_| {}).unwrap();
+            x.to_vec().unwrap()
+        });
+        assert!(distance(&got, &want) <= 1e-10, "{:e}", distance(&got, &want));
+        let wrong = |weights: &[f64]| HeatSpace::<f64>::on_team(&team, &mesh, &params, weights).map(drop).unwrap_err();
+        assert!([&[1.0, 1.0][..], &[1.0, -1.0, 1.0]].iter().all(|w| wrong(w).id() == "clinalg:argument:value"));
+        let published = OperatorOptions { algorithm: Algorithm::ALL[1], ..OperatorOptions::default() };
+        let error = many.operator(Kind::V, &published).map(drop).unwrap_err();
+        assert!(error.to_string().contains("5 on several devices"), "{error}");
+    }
+}
+
 /// Buffers that nothing reads, until `left` bytes are free.
 fn hold(context: &Context, left: u64) -> Vec<Buffer<u32>> {
     let info = context.device();
@@ -279,7 +331,8 @@ fn hold(context: &Context, left: u64) -> Vec<Buffer<u32>> {
         if more == 0 {
             return held;
         }
-        held.push(Buffer::uninit(context, more as usize).unwrap());
+        // SAFETY: nobody reads it.
+        held.push(unsafe { Buffer::uninit_unchecked(context, more as usize) }.unwrap());
     }
 }
 
@@ -307,13 +360,13 @@ fn blocks_that_do_not_fit_are_computed_or_refused() {
 #[test]
 fn operations_are_counted() {
     let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 24));
-    for context in contexts().into_iter().filter(|context| context.shape() == Shape::Gpu) {
+    for context in contexts().into_iter().filter(|context| context.family() == KernelFamily::Gpu) {
         let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
         let count = |kind: Kind, form, algorithm| {
             let options = OperatorOptions { form, algorithm, ..OperatorOptions::default() };
             space.operator(kind, &options).unwrap().flops().unwrap()
         };
-        // Of 24 steps, block d meets 24 - d: 300 multiplications with additions an entry.
+        // Of 24 steps, block d meets 24 - d: 300 multiplications with additions per entry.
         let stored = count(Kind::V, Form::Assembled, Algorithm::Moments);
         assert_eq!(stored, 600.0 * 24.0 * 24.0);
         // The same product, and entries; by closed forms in every pair of points it is 105 operations and what these are for.

@@ -1,6 +1,6 @@
 /* clinalg: linear algebra on any OpenCL device. Generated from crates/clinalg-capi; do not edit.
  *
- * Every function returns a status; clinalg_last_error_message() has the words of the last failure
+ * Every function returns a status; clinalg_last_error_message() has the message of the last failure
  * on this thread. Objects are handles, never pointers; 0 is never one. */
 
 #pragma once
@@ -63,6 +63,10 @@ typedef enum {
    * The device is lost (clinalg:device:lost).
    */
   CLINALG_STATUS_DEVICE_LOST = 18,
+  /**
+   * The process was forked after OpenCL was in use (clinalg:device:forked).
+   */
+  CLINALG_STATUS_FORKED = 19,
   /**
    * An array of the wrong length (clinalg:argument:length).
    */
@@ -135,6 +139,30 @@ typedef enum {
    * A variant that does not fit the method, the system or the device (clinalg:ode:variant).
    */
   CLINALG_STATUS_ODE_VARIANT = 56,
+  /**
+   * Vectors that do not fit the device in any variant (clinalg:ode:memory).
+   */
+  CLINALG_STATUS_ODE_MEMORY = 57,
+  /**
+   * Coefficients that are not those of a method (clinalg:ode:condition).
+   */
+  CLINALG_STATUS_ODE_CONDITION = 58,
+  /**
+   * A data-flow graph that cannot be run (clinalg:ode:graph).
+   */
+  CLINALG_STATUS_ODE_GRAPH = 59,
+  /**
+   * A system with a singular matrix (clinalg:matrix:singular).
+   */
+  CLINALG_STATUS_SINGULAR = 60,
+  /**
+   * A Cholesky factorisation of a matrix that has none (clinalg:matrix:notPositiveDefinite).
+   */
+  CLINALG_STATUS_NOT_POSITIVE_DEFINITE = 61,
+  /**
+   * Infinity or NaN in a waveform relaxation (clinalg:ode:waveform).
+   */
+  CLINALG_STATUS_ODE_WAVEFORM = 62,
 } clinalg_status;
 
 /**
@@ -166,7 +194,15 @@ typedef enum {
    */
   CLINALG_KIND_OPERATOR = 6,
   /**
-   * An object of a kind younger than this interface.
+   * A system of differential equations, of `rows` points and `cols` fields.
+   */
+  CLINALG_KIND_ODE = 7,
+  /**
+   * A problem of elastodynamics, whose matrices have `rows` rows and `cols` columns.
+   */
+  CLINALG_KIND_ELASTODYNAMICS = 8,
+  /**
+   * A kind of object unknown to this version of the header.
    */
   CLINALG_KIND_OTHER = 255,
 } clinalg_kind;
@@ -183,6 +219,14 @@ typedef enum {
    * `double`.
    */
   CLINALG_PRECISION_F64 = 1,
+  /**
+   * Complex numbers of two `float`: the real part, then the imaginary part, as C99's `float complex`.
+   */
+  CLINALG_PRECISION_COMPLEX_F32 = 2,
+  /**
+   * Complex numbers of two `double`: the real part, then the imaginary part, as C99's `double complex`.
+   */
+  CLINALG_PRECISION_COMPLEX_F64 = 3,
 } clinalg_precision;
 
 /**
@@ -218,11 +262,11 @@ typedef enum {
    */
   CLINALG_STOP_DIVERGED = 6,
   /**
-   * The residual is as small as rounding allows, above the tolerance.
+   * Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
    */
   CLINALG_STOP_ROUNDING_FLOOR = 7,
   /**
-   * A reason younger than this interface.
+   * A reason unknown to this version of the header.
    */
   CLINALG_STOP_OTHER = 255,
 } clinalg_stop;
@@ -244,6 +288,42 @@ typedef enum {
    */
   CLINALG_METHOD_GMRES = 2,
 } clinalg_method;
+
+/**
+ * Which form of a matrix a product takes.
+ */
+typedef enum {
+  /**
+   * The matrix itself.
+   */
+  CLINALG_TRANSPOSE_FORM_NO = 0,
+  /**
+   * Its transpose, without conjugation.
+   */
+  CLINALG_TRANSPOSE_FORM_YES = 1,
+  /**
+   * Its conjugate transpose; of a real matrix the transpose.
+   */
+  CLINALG_TRANSPOSE_FORM_CONJUGATE = 2,
+} clinalg_transpose_form;
+
+/**
+ * A factorisation of a dense matrix.
+ */
+typedef enum {
+  /**
+   * LU with partial pivoting: square matrices.
+   */
+  CLINALG_FACTORISATION_LU = 0,
+  /**
+   * Cholesky: Hermitian positive definite matrices, of which the lower triangle is read.
+   */
+  CLINALG_FACTORISATION_CHOLESKY = 1,
+  /**
+   * QR: least squares with at least as many rows as columns.
+   */
+  CLINALG_FACTORISATION_QR = 2,
+} clinalg_factorisation;
 
 /**
  * A preconditioner.
@@ -306,7 +386,7 @@ typedef enum {
 } clinalg_scheme;
 
 /**
- * What steps are made of.
+ * The implementation of the steps: kernels, matrices or sequential code.
  */
 typedef enum {
   /**
@@ -338,7 +418,7 @@ typedef enum {
 } clinalg_ode_norm;
 
 /**
- * Which way an event's formula passes through zero.
+ * The direction in which an event's formula passes through zero.
  */
 typedef enum {
   /**
@@ -356,7 +436,25 @@ typedef enum {
 } clinalg_ode_direction;
 
 /**
- * What a text of [`clinalg_device_text`] is about.
+ * The waveforms that a window of a waveform relaxation begins with.
+ */
+typedef enum {
+  /**
+   * The solution at the beginning of the window, constant.
+   */
+  CLINALG_GUESS_CONSTANT = 0,
+  /**
+   * The waveforms of the previous window, step by step.
+   */
+  CLINALG_GUESS_PREVIOUS = 1,
+  /**
+   * On along a straight line from the last step of the previous window.
+   */
+  CLINALG_GUESS_LINEAR = 2,
+} clinalg_guess;
+
+/**
+ * The texts of [`clinalg_device_text`].
  */
 typedef enum {
   /**
@@ -382,7 +480,7 @@ typedef enum {
 } clinalg_text;
 
 /**
- * What a number of [`clinalg_device_number`] is about.
+ * The numbers of [`clinalg_device_number`].
  */
 typedef enum {
   /**
@@ -474,9 +572,70 @@ typedef enum {
 } clinalg_storage;
 
 /**
- * The step that `clinalg_ode_run` took last; valid in the call of the function that is given it.
+ * Which side of a surface the material is on.
+ */
+typedef enum {
+  /**
+   * Inside; also a half-space whose patch is closed by enclosing elements.
+   */
+  CLINALG_DOMAIN_INTERIOR = 0,
+  /**
+   * Outside, up to infinity.
+   */
+  CLINALG_DOMAIN_EXTERIOR = 1,
+} clinalg_domain;
+
+/**
+ * Which of displacement and traction is known.
+ */
+typedef enum {
+  /**
+   * The displacement.
+   */
+  CLINALG_KNOWN_DISPLACEMENT = 0,
+  /**
+   * The traction.
+   */
+  CLINALG_KNOWN_TRACTION = 1,
+} clinalg_known;
+
+/**
+ * How a system of elastodynamics is solved.
+ */
+typedef enum {
+  /**
+   * LU factors of the stored matrix.
+   */
+  CLINALG_ELASTODYNAMICS_METHOD_LU = 0,
+  /**
+   * GMRES without stored matrices, to 1e-8, in single precision 1e-5.
+   */
+  CLINALG_ELASTODYNAMICS_METHOD_ON_THE_FLY = 1,
+} clinalg_elastodynamics_method;
+
+/**
+ * The last step of `clinalg_ode_run`; valid only during the callback that receives it.
  */
 typedef struct clinalg_ode_step clinalg_ode_step;
+
+/**
+ * A complex number, with the layout of C99's `double complex` and C++'s `std::complex<double>`.
+ */
+typedef struct {
+  /**
+   * Real part.
+   */
+  double re;
+  /**
+   * Imaginary part.
+   */
+  double im;
+} clinalg_complex;
+
+/**
+ * A device object; 0 is never one.
+ */
+typedef uint64_t clinalg_handle;
 
 /**
  * Device memory held by the objects of the process.
@@ -497,7 +656,37 @@ typedef struct {
 } clinalg_memory_report;
 
 /**
- * What operators of the heat equation are made with; fill it with `clinalg_heat_params_default` first.
+ * Material and quadrature; fill it with `clinalg_elastodynamics_params_default` first.
+ */
+typedef struct {
+  /**
+   * Shear modulus.
+   */
+  double shear;
+  /**
+   * Poisson's ratio, above -1 and below 0.5.
+   */
+  double poisson;
+  /**
+   * Density.
+   */
+  double density;
+  /**
+   * Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
+   */
+  double damping;
+  /**
+   * Where the material is, a `clinalg_domain`.
+   */
+  uint32_t domain;
+  /**
+   * Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
+   */
+  size_t rule;
+} clinalg_elastodynamics_params;
+
+/**
+ * Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
  */
 typedef struct {
   /**
@@ -527,12 +716,7 @@ typedef struct {
 } clinalg_heat_params;
 
 /**
- * A device object; 0 is never one.
- */
-typedef uint64_t clinalg_handle;
-
-/**
- * What a handle names, in numbers.
+ * Kind, type of values, shape and size of an object.
  */
 typedef struct {
   /**
@@ -587,7 +771,7 @@ typedef struct {
    */
   uint32_t precision;
   /**
-   * Steps of this size at most, all equal between stops, instead of such that follow the error; 0 for the latter.
+   * Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
    */
   double fixed_step;
   /**
@@ -605,7 +789,7 @@ typedef struct {
 } clinalg_ode_options;
 
 /**
- * What an integration took.
+ * Steps and evaluations of an integration.
  */
 typedef struct {
   /**
@@ -635,12 +819,119 @@ typedef struct {
 } clinalg_ode_report;
 
 /**
- * A function that `clinalg_ode_run` calls after every step, with the pointer it was given; other than 0 to go on.
+ * A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues. It must return:
+ * a C++ exception that leaves it ends the process. `clinalg::ode_run` of clinalg.hpp passes exceptions on.
  */
 typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
 
 /**
- * What a solver is asked for; fill it with `clinalg_solve_params_default` first.
+ * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_solver_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The method, a `clinalg_method`.
+   */
+  uint32_t method;
+  /**
+   * The preconditioner, a `clinalg_preconditioner`.
+   */
+  uint32_t preconditioner;
+  /**
+   * Relative residual |b - A x| / |b| to reach.
+   */
+  double tolerance;
+  /**
+   * Most iterations.
+   */
+  size_t max_iterations;
+  /**
+   * Iterations between restarts of GMRES.
+   */
+  size_t restart;
+  /**
+   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+   */
+  clinalg_handle inverse;
+} clinalg_solver_options;
+
+/**
+ * The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
+ */
+typedef struct {
+  /**
+   * Why it ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Iterations or cycles done.
+   */
+  size_t iterations;
+  /**
+   * |b - A x| / |b|, computed from the returned x.
+   */
+  double relative_residual;
+  /**
+   * Entries of the residual history, `iterations + 1`.
+   */
+  size_t history;
+} clinalg_report;
+
+/**
+ * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_poisson_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The cycle, a `clinalg_cycle`.
+   */
+  uint32_t cycle;
+  /**
+   * The smoother, a `clinalg_smoother`.
+   */
+  uint32_t smoother;
+  /**
+   * Sweeps before the coarse-grid correction.
+   */
+  size_t pre;
+  /**
+   * Sweeps after it.
+   */
+  size_t post;
+  /**
+   * Weight of Jacobi, between 0 and 2.
+   */
+  double omega;
+  /**
+   * Relative residual to reach.
+   */
+  double tolerance;
+  /**
+   * Most cycles.
+   */
+  size_t max_cycles;
+  /**
+   * 2 for the unit square, 3 for the unit cube.
+   */
+  size_t dim;
+  /**
+   * What is added to -Laplace, at least 0.
+   */
+  double shift;
+} clinalg_poisson_options;
+
+/**
+ * Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
+ *
+ * @deprecated `clinalg_solver_options` can grow.
  */
 typedef struct {
   /**
@@ -666,29 +957,9 @@ typedef struct {
 } clinalg_solve_params;
 
 /**
- * The outcome of a solve. Not to converge is no failed call: look at `stop`.
- */
-typedef struct {
-  /**
-   * Why it ended.
-   */
-  clinalg_stop stop;
-  /**
-   * Iterations or cycles done.
-   */
-  size_t iterations;
-  /**
-   * |b - A x| / |b|, computed from the returned x.
-   */
-  double relative_residual;
-  /**
-   * Entries of the residual history, `iterations + 1`.
-   */
-  size_t history;
-} clinalg_report;
-
-/**
- * What the Poisson solver is asked for; fill it with `clinalg_poisson_params_default` first.
+ * Parameters of the Poisson solver; fill it with `clinalg_poisson_params_default` first.
+ *
+ * @deprecated `clinalg_poisson_options` can grow.
  */
 typedef struct {
   /**
@@ -730,11 +1001,11 @@ typedef struct {
 } clinalg_poisson_params;
 
 /**
- * What a wave is made with; fill it with `clinalg_wave_params_default` first.
+ * Parameters of a wave; fill it with `clinalg_wave_params_default` first.
  */
 typedef struct {
   /**
-   * Points a side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+   * Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
    */
   size_t n;
   /**
@@ -762,13 +1033,13 @@ typedef struct {
    */
   double tolerance;
   /**
-   * Of the implicit scheme: most multigrid cycles a step.
+   * Of the implicit scheme: most multigrid cycles per step.
    */
   size_t max_cycles;
 } clinalg_wave_params;
 
 /**
- * What a start or some steps took.
+ * The outcome of a start or of some steps.
  */
 typedef struct {
   /**
@@ -793,9 +1064,257 @@ typedef struct {
   double relative_residual;
 } clinalg_wave_report;
 
+/**
+ * Options of a waveform relaxation. Fill them with `clinalg_waveform_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_waveform_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Size of an explicit Euler step.
+   */
+  double h;
+  /**
+   * Number of steps, at least 1.
+   */
+  size_t steps;
+  /**
+   * Number of windows, a divisor of the number of steps.
+   */
+  size_t windows;
+  /**
+   * Iterations of each window; 0 iterates until `eps` is reached.
+   */
+  size_t iterations;
+  /**
+   * Difference of two iterates at which a window ends: the largest 2-norm over its steps. 0 gives Euler's solution.
+   */
+  double eps;
+  /**
+   * Points of a block along each axis, for the variants "block" and "block-boundary".
+   */
+  size_t block[3];
+  /**
+   * The first guess, a `clinalg_guess`.
+   */
+  uint32_t guess;
+  /**
+   * What is computed with, a `clinalg_precision`.
+   */
+  uint32_t precision;
+  /**
+   * Iterations that a window should take: its length follows them; 0 for windows of equal lengths.
+   */
+  size_t adaptive;
+} clinalg_waveform_options;
+
+/**
+ * What a waveform relaxation did.
+ */
+typedef struct {
+  /**
+   * Windows.
+   */
+  size_t windows;
+  /**
+   * Iterations of all windows together.
+   */
+  size_t iterations;
+  /**
+   * Difference of the last two iterates of the last window.
+   */
+  double difference;
+  /**
+   * Bytes of the waveforms, copies and indices.
+   */
+  uint64_t memory_bytes;
+  /**
+   * Words moved per component, step and iteration by the model.
+   */
+  double words_per_component;
+} clinalg_waveform_report;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose_form`); out = 0 makes a new vector and sets beta to 0.
+ * All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_mv_complex(uint32_t transpose,
+                                  clinalg_complex alpha,
+                                  clinalg_handle a,
+                                  clinalg_handle x,
+                                  clinalg_complex beta,
+                                  clinalg_handle *out);
+
+/**
+ * out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and takes beta as 0.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_mm_complex(clinalg_complex alpha,
+                                  clinalg_handle a,
+                                  clinalg_handle x,
+                                  clinalg_complex beta,
+                                  clinalg_handle *out);
+
+/**
+ * out = alpha x + beta y with complex numbers.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_axpby_complex(clinalg_complex alpha,
+                                     clinalg_handle x,
+                                     clinalg_complex beta,
+                                     clinalg_handle y,
+                                     clinalg_handle *out);
+
+/**
+ * out = c a with a complex number.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_times_constant_complex(clinalg_handle a,
+                                              clinalg_complex c,
+                                              clinalg_handle *out);
+
+/**
+ * Sets every stored value of a complex object.
+ */
+clinalg_status clinalg_fill_complex(clinalg_handle handle, clinalg_complex value);
+
+/**
+ * Sum of the stored values of an object of any type.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_sum_complex(clinalg_handle a, clinalg_complex *result);
+
+/**
+ * Dot product sum conj(a) b of the stored values: the first object is conjugated, as in BLAS's `dotc`, C++'s and NumPy's `vdot` and
+ * MATLAB's `dot`.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_dot_complex(clinalg_handle a,
+                                   clinalg_handle b,
+                                   clinalg_complex *result);
+
+/**
+ * Dot product sum a b of the stored values without conjugation, as in BLAS's `dotu`.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_dotu_complex(clinalg_handle a, clinalg_handle b, clinalg_complex *result);
+
+/**
+ * out = conj(a), element by element; of a real object a copy.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_conj(clinalg_handle a, clinalg_handle *out);
+
+/**
+ * The conjugate transpose of a vector, dense or sparse matrix; of a real one the transpose.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_conj_transpose(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * The real parts of a vector or dense matrix as a real object of the same shape.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_real_part(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * The imaginary parts of a vector or dense matrix as a real object of the same shape.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_imaginary_part(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * The moduli of a vector or dense matrix as a real object of the same shape.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_abs(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * re + i im of two real vectors or dense matrices of one shape and precision as a complex object.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_join_parts(clinalg_handle re, clinalg_handle im, clinalg_handle *handle);
+
+/**
+ * Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
+ * |A X - b|. X is a new object of the kind of b; A and b stay as they are.
+ *
+ * # Safety
+ * `x` is null or valid for a write.
+ */
+clinalg_status clinalg_solve_dense(uint32_t factorisation,
+                                   clinalg_handle a,
+                                   clinalg_handle b,
+                                   clinalg_handle *x);
+
+/**
+ * A dense matrix of zeros, of the type `precision` (a `clinalg_precision`).
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_zeros(uint32_t precision, size_t rows, size_t cols, clinalg_handle *handle);
+
+/**
+ * A copy of a vector or matrix with values of the type `precision` (a `clinalg_precision`), rounded to nearest. A complex object has
+ * no real copy: see `clinalg_real_part`.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_convert(clinalg_handle a,
+                               uint32_t precision,
+                               clinalg_handle *handle);
+
+/**
+ * The transpose of a vector, dense or sparse matrix.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_transpose(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * The diagonal of a square matrix as a vector.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_diagonal(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * Number of OpenCL devices.
@@ -827,8 +1346,8 @@ clinalg_status clinalg_device_text(size_t index,
 clinalg_status clinalg_device_number(size_t index, uint32_t what, uint64_t *value);
 
 /**
- * Makes the device of this index or name the one that new objects live on. Without this call the
- * first object takes the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
+ * Selects the device of this index or name for new objects. Without this call the first object
+ * selects the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
  *
  * # Safety
  * `selector` is null or a text that ends in zero.
@@ -836,12 +1355,12 @@ clinalg_status clinalg_device_number(size_t index, uint32_t what, uint64_t *valu
 clinalg_status clinalg_select_device(const char *selector);
 
 /**
- * Waits until the device has done all that was asked.
+ * Waits until the device has done everything enqueued.
  */
 clinalg_status clinalg_finish(void);
 
 /**
- * Device memory held by the objects of the device in use.
+ * Device memory held by the objects of the current device.
  *
  * # Safety
  * `report` is null or valid for a write.
@@ -854,7 +1373,91 @@ clinalg_status clinalg_memory(clinalg_memory_report *report);
 clinalg_status clinalg_shutdown(void);
 
 /**
- * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored where they fit.
+ * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points.
+ *
+ * # Safety
+ * `params` is null or valid for a write.
+ */
+clinalg_status clinalg_elastodynamics_params_default(clinalg_elastodynamics_params *params);
+
+/**
+ * Makes a problem of elastodynamics on the current device: (lambda + mu) grad div u + mu Laplace u + rho w^2 u = 0, time factor
+ * exp(i w t), by collocated boundary elements, u and tractions t constant on each.
+ *
+ * The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
+ * from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
+ * whole is closed. `precision` is a `clinalg_precision` of real numbers. `clinalg_release` frees the problem.
+ *
+ * # Safety
+ * `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
+ */
+clinalg_status clinalg_elastodynamics_create(const clinalg_elastodynamics_params *params,
+                                             uint32_t precision,
+                                             const double *nodes,
+                                             size_t node_count,
+                                             const uint32_t *elements,
+                                             size_t element_count,
+                                             size_t boundary,
+                                             clinalg_handle *out);
+
+/**
+ * Centres of the boundary elements and the unit normals there, out of the material: three numbers for each element.
+ *
+ * # Safety
+ * `centres` and `normals` have room for three numbers for each boundary element.
+ */
+clinalg_status clinalg_elastodynamics_surface(clinalg_handle problem,
+                                              double *centres,
+                                              double *normals);
+
+/**
+ * H and G at the angular frequency `frequency` as new complex dense matrices: H u = G t, with 3 numbers for each boundary element in u and t.
+ *
+ * # Safety
+ * `h` and `g` are valid for a write.
+ */
+clinalg_status clinalg_elastodynamics_assemble(clinalg_handle problem,
+                                               double frequency,
+                                               clinalg_handle *h,
+                                               clinalg_handle *g);
+
+/**
+ * Displacements and tractions on m boundary elements at the angular frequency `frequency` for `count` sets of given values. `known` has a
+ * `clinalg_known` for each of 3 m directions; a set of `given` has 3 m displacements or tractions accordingly, real and imaginary parts one after
+ * the other, and so have the results. `method` is a `clinalg_elastodynamics_method`.
+ *
+ * # Safety
+ * `known` has 3 m values, `given` 6 m `count`; `displacements` and `tractions` have room for as many.
+ */
+clinalg_status clinalg_elastodynamics_solve(clinalg_handle problem,
+                                            double frequency,
+                                            uint32_t method,
+                                            const uint32_t *known,
+                                            const double *given,
+                                            size_t count,
+                                            double *displacements,
+                                            double *tractions);
+
+/**
+ * Fields at `point_count` points in the material, of three coordinates each, from the displacements and tractions on the boundary elements at the angular
+ * frequency `frequency`. `fields` gets three complex displacements for each point, `stresses` nine complex stresses by rows; `stresses` may be
+ * null.
+ *
+ * # Safety
+ * `displacements` and `tractions` have 6 numbers for each boundary element, `points` 3 `point_count`; `fields` has room for 6 `point_count`,
+ * `stresses` for 18 `point_count` or is null.
+ */
+clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
+                                               double frequency,
+                                               const double *displacements,
+                                               const double *tractions,
+                                               const double *points,
+                                               size_t point_count,
+                                               double *fields,
+                                               double *stresses);
+
+/**
+ * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -866,8 +1469,8 @@ clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
  * elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
  *
  * The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
- * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors have the time
- * steps one after the other. `clinalg_mv` and `clinalg_solve` take the handle for a matrix, without the Jacobi preconditioner;
+ * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors store one
+ * time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
  * `clinalg_release` frees it.
  *
  * # Safety
@@ -884,8 +1487,8 @@ clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
 
 /**
  * Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
- * product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b to rounding in one pass through time. The
- * handle is a preconditioner as well. It keeps the operator: `matrix` may be released before it.
+ * product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
+ * handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
  *
  * # Safety
  * `out` is valid for a write.
@@ -894,9 +1497,9 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
                                            clinalg_handle *out);
 
 /**
- * Makes an approximate inverse of `matrix`, an operator V or D, from the operator of opposite order, D or V, on the same surface
- * and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, is that of the other
- * operator. `matrix` may be released before the new handle.
+ * Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
+ * and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, applies to the
+ * preconditioning operator. `matrix` may be released before the new handle.
  *
  * # Safety
  * `out` is valid for a write.
@@ -904,6 +1507,53 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
 clinalg_status clinalg_heat_opposite_create(clinalg_handle matrix,
                                             uint32_t storage,
                                             clinalg_handle *out);
+
+/**
+ * `sweeps` sweeps of Jacobi, weighted with `omega`, from u for -Laplace_h u = f. out may be u; out = 0 makes a new grid.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_jacobi(clinalg_handle u,
+                              clinalg_handle f,
+                              clinalg_handle *out,
+                              size_t sweeps,
+                              double omega);
+
+/**
+ * `sweeps` sweeps of red-black Gauss-Seidel from u for -Laplace_h u = f. out may be u; out = 0 makes a new grid.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_red_black(clinalg_handle u,
+                                 clinalg_handle f,
+                                 clinalg_handle *out,
+                                 size_t sweeps);
+
+/**
+ * out = f + Laplace_h u, 0 on the boundary; out = 0 makes a new grid.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_defect(clinalg_handle u, clinalg_handle f, clinalg_handle *out);
+
+/**
+ * Bilinear interpolation of n x n points to 2n - 1 by 2n - 1; out = 0 makes a new grid.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_interpolate(clinalg_handle coarse, clinalg_handle *out);
+
+/**
+ * Full weighting of 2n - 1 by 2n - 1 points to n x n; out = 0 makes a new grid.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_restrict(clinalg_handle fine, clinalg_handle *out);
 
 /**
  * A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
@@ -1004,7 +1654,7 @@ clinalg_status clinalg_write(clinalg_handle handle,
 /**
  * Downloads a sparse or band matrix in compressed columns. `entries` is the capacity of `indices`
  * and `values` on entry and the number of entries on return; with too small a capacity nothing is
- * copied and the call fails with the needed number in `entries`. `precision` must be that of the
+ * copied and the call fails with the required number in `entries`. `precision` must be that of the
  * object.
  *
  * # Safety
@@ -1019,17 +1669,17 @@ clinalg_status clinalg_read_sparse(clinalg_handle handle,
 
 /**
  * Reads a MatrixMarket file into a sparse matrix (coordinate files) or a dense one (array files),
- * with values of the type `precision`.
+ * with values of the type `precision`, a complex one for files of complex values.
  *
  * # Safety
- * `path` is null or a text that ends in zero; `handle` is null or valid for a write.
+ * `path` is null or a path that ends in zero, of any bytes on Unix; `handle` is null or valid for a write.
  */
 clinalg_status clinalg_read_matrix_market(const char *path,
                                           uint32_t precision,
                                           clinalg_handle *handle);
 
 /**
- * What a handle names.
+ * Information about the object of a handle.
  *
  * # Safety
  * `info` is null or valid for a write.
@@ -1037,13 +1687,13 @@ clinalg_status clinalg_read_matrix_market(const char *path,
 clinalg_status clinalg_info(clinalg_handle handle, clinalg_object_info *info);
 
 /**
- * Releases an object; a second release is an error that harms nothing.
+ * Releases an object of any kind; a second release is an error without side effects.
  */
 clinalg_status clinalg_release(clinalg_handle handle);
 
 /**
- * Looks at a sparse matrix, as its values are now, once more; `format` is a `clinalg_format`. One that the matrix or the
- * device does not allow is an error and changes nothing.
+ * Chooses the format of a sparse matrix by its current values; `format` is a `clinalg_format`. One that the matrix or the
+ * device does not support is an error and changes nothing.
  */
 clinalg_status clinalg_set_format(clinalg_handle handle,
                                   uint32_t format);
@@ -1072,10 +1722,10 @@ clinalg_status clinalg_ode_problem(const char *name,
                                    clinalg_handle *ode);
 
 /**
- * Makes a system of equations from a description: a statement a line, such as `grid 100`, `parameter a = 2`,
+ * Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
  * `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
- * `data_count` lines `data name`, one for each point, one line after the other; it may be null where there is none.
- * A formula that cannot be read is an error that names the column. `clinalg_ode_release` frees it.
+ * `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
+ * A formula that cannot be parsed is an error that names the column. `clinalg_ode_release` frees it.
  *
  * # Safety
  * `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
@@ -1089,10 +1739,13 @@ clinalg_status clinalg_ode_system(const char *description,
 /**
  * Makes a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
  * component `I` at time `T` of `N` components, with `Y(j)` for component j. It reads no component further than `distance`
- * from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, stands before it.
+ * from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, is placed before it. The text is executed as it is:
+ * the caller vouches for it as for the program's own code. It must read components by `Y(j)` alone, for 0 <= j < N, write to no
+ * memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_system`, whose
+ * formulas are safe.
  *
  * # Safety
- * `body` and `functions` are texts that end in zero, the latter or null; `ode` is valid for a write.
+ * `body` and `functions` are code as said above, in texts that end in zero, the latter or null; `ode` is valid for a write.
  */
 clinalg_status clinalg_ode_snippet(size_t components,
                                    const char *body,
@@ -1101,12 +1754,12 @@ clinalg_status clinalg_ode_snippet(size_t components,
                                    clinalg_handle *ode);
 
 /**
- * Frees a system of equations.
+ * Frees a system of equations. Deprecated: `clinalg_release` frees objects of any kind.
  */
 clinalg_status clinalg_ode_release(clinalg_handle ode);
 
 /**
- * Changes a parameter; calls of `clinalg_ode_solve` that run keep the old value.
+ * Changes a parameter; running calls of `clinalg_ode_solve` keep the old value.
  *
  * # Safety
  * `name` is a text that ends in zero.
@@ -1115,7 +1768,7 @@ clinalg_status clinalg_ode_set_parameter(clinalg_handle ode, const char *name, d
 
 /**
  * Adds an event: the times at which `formula`, of the time, coordinates, parameters and fields at grid point `point`, passes
- * zero in the direction, a `clinalg_ode_direction`. Other than 0 as `terminal` ends integrations there. Events are
+ * zero in the direction, a `clinalg_ode_direction`. If `terminal` is not 0, it ends the integration. Events are
  * numbered from 0; those of lines `event` of a description come first. The zero is found on the interpolant of the step; signs are
  * compared at the ends of steps.
  *
@@ -1129,8 +1782,8 @@ clinalg_status clinalg_ode_add_event(clinalg_handle ode,
                                      int32_t terminal);
 
 /**
- * Absolute tolerances of the components, all points of the first field first, in the place of that of the options; none
- * (`components` is 0) takes the one of the options again.
+ * Absolute tolerances of the components, field by field, in place of that of the options; `components` 0
+ * restores that of the options.
  *
  * # Safety
  * `absolute` names `components` values, or is null where that is 0.
@@ -1165,7 +1818,7 @@ clinalg_status clinalg_ode_initial(clinalg_handle ode,
                                    double *t_end);
 
 /**
- * The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, steps that follow the error.
+ * The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, adaptive steps.
  *
  * # Safety
  * `options` is null or valid for a write.
@@ -1177,13 +1830,13 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
  * `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
  *
- * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
- * `report` may be null. Jumps of test problems in time are steps' ends. Where a terminal event ended the integration, the solution
- * there follows those at the times before, and NaN fills the rest. What fails leaves `y` as it was.
+ * `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
+ * `report` may be null. Steps end at the times where a test problem jumps. If a terminal event ends the integration, its solution
+ * follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
  *
  * # Safety
  * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
- * `y0` names `components`; `y` has the room said; `report` is null or valid for a write.
+ * `y0` names `components`; `y` has room for the solution as said; `report` is null or valid for a write.
  */
 clinalg_status clinalg_ode_solve(clinalg_handle ode,
                                  const char *method,
@@ -1198,9 +1851,9 @@ clinalg_status clinalg_ode_solve(clinalg_handle ode,
 
 /**
  * Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
- * `data`; where it returns 0 the integration ends there. In `see`, `clinalg_ode_step_info` tells about the step,
- * `clinalg_ode_step_at` gives the solution at any time inside of it and `clinalg_ode_step_events` the events. `y` gets the solution
- * where the integration ended, `report` when that was. Otherwise as `clinalg_ode_solve`.
+ * `data`; the integration ends if it returns 0. In `see`, `clinalg_ode_step_info` describes the step,
+ * `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
+ * at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
  *
  * # Safety
  * As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
@@ -1219,7 +1872,7 @@ clinalg_status clinalg_ode_run(clinalg_handle ode,
                                clinalg_ode_report *report);
 
 /**
- * Where a step began and ended, and what the integration did up to its end. Each pointer but `step` may be null.
+ * Beginning and end of a step, and the report of the integration up to its end. Each pointer but `step` may be null.
  *
  * # Safety
  * `step` is what the function that calls this was given; the other pointers are null or valid for a write.
@@ -1241,15 +1894,15 @@ clinalg_status clinalg_ode_step_at(clinalg_ode_step *step,
                                    size_t components);
 
 /**
- * Numbers and times of the events inside a step, the first `room` of them in the order of their times; `count` gets how many there
- * are.
+ * Numbers and times of the events inside a step, the first `capacity` of them in the order of their times; `count` gets their
+ * number.
  *
  * # Safety
- * `step` is what the function that calls this was given; `events` and `times` have room for `room` values; `count` is valid for a
+ * `step` is what the function that calls this was given; `events` and `times` have room for `capacity` values; `count` is valid for a
  * write.
  */
 clinalg_status clinalg_ode_step_events(clinalg_ode_step *step,
-                                       size_t room,
+                                       size_t capacity,
                                        size_t *events,
                                        double *times,
                                        size_t *count);
@@ -1436,7 +2089,61 @@ clinalg_status clinalg_norm2(clinalg_handle a, double *result);
 clinalg_status clinalg_norm_inf(clinalg_handle a, double *result);
 
 /**
+ * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30. `struct_size` is
+ * `sizeof(clinalg_solver_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
+                                              size_t struct_size);
+
+/**
+ * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex. `*x` holds the start on entry and the last
+ * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
+ * residuals, the start's first. Options of a larger size than this library knows are an error.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or
+ * valid for a write, the latter of `capacity` values.
+ */
+clinalg_status clinalg_solve_system(const clinalg_solver_options *options,
+                                    clinalg_handle a,
+                                    clinalg_handle b,
+                                    clinalg_handle *x,
+                                    clinalg_report *report,
+                                    double *history,
+                                    size_t capacity);
+
+/**
+ * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles. `struct_size` is
+ * `sizeof(clinalg_poisson_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_poisson_options_default(clinalg_poisson_options *options,
+                                               size_t struct_size);
+
+/**
+ * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
+ * side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
+ * new vector of zeros. `history` as in `clinalg_solve_system`.
+ *
+ * # Safety
+ * As `clinalg_solve_system`.
+ */
+clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
+                                     clinalg_handle f,
+                                     clinalg_handle *u,
+                                     clinalg_report *report,
+                                     double *history,
+                                     size_t capacity);
+
+/**
  * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
+ *
+ * @deprecated Use `clinalg_solver_options_default`.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -1447,6 +2154,8 @@ clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
  * Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
  * first `capacity` relative residuals, the start's first.
+ *
+ * @deprecated Use `clinalg_solve_system`.
  *
  * # Safety
  * `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
@@ -1464,6 +2173,8 @@ clinalg_status clinalg_solve(const clinalg_solve_params *params,
  * As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
  * as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
  *
+ * @deprecated Use `clinalg_solve_system` with `clinalg_solver_options.inverse`.
+ *
  * # Safety
  * As `clinalg_solve`.
  */
@@ -1479,6 +2190,8 @@ clinalg_status clinalg_solve_preconditioned(const clinalg_solve_params *params,
 /**
  * The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
  *
+ * @deprecated Use `clinalg_poisson_options_default`.
+ *
  * # Safety
  * `params` is null or valid for a write.
  */
@@ -1486,8 +2199,10 @@ clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
 
 /**
  * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
- * boundary points, N a side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+ * boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
  * solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
+ *
+ * @deprecated Use `clinalg_solve_poisson`.
  *
  * # Safety
  * As `clinalg_solve`.
@@ -1500,7 +2215,7 @@ clinalg_status clinalg_poisson(const clinalg_poisson_params *params,
                                size_t capacity);
 
 /**
- * The words of the last failure on this thread, in UTF-8; empty before the first.
+ * The message of the last failure on this thread, in UTF-8; empty before the first.
  *
  * Valid until the next failing call on this thread.
  */
@@ -1518,7 +2233,7 @@ const char *clinalg_last_error_id(void);
 const char *clinalg_version(void);
 
 /**
- * The defaults: leapfrog by kernels at 1025 points a side, c = 1, c dt / h = 1/2, up to 8 steps a pass.
+ * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -1583,6 +2298,38 @@ clinalg_status clinalg_wave_velocity(clinalg_handle wave, clinalg_handle *v);
 clinalg_status clinalg_wave_energy(clinalg_handle wave,
                                    double *kinetic,
                                    double *potential);
+
+/**
+ * The defaults: 100 steps of 1e-4 in one window, iterated until Euler's solution is reached, blocks of 32 by 32 points, double
+ * precision. `struct_size` is `sizeof(clinalg_waveform_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_waveform_options_default(clinalg_waveform_options *options,
+                                                size_t struct_size);
+
+/**
+ * Integrates on the current device by waveform relaxation from `t0`, where the solution is `y0`; `y` gets the solution after
+ * the last step. Components are all points of the first field, then those of the next. `variant` is the name of the blocks
+ * and of what is stored: "component" (null for this one), "point", "block", "block-boundary", "copy-all" or
+ * "copy-access-distance". `iterations`, if not null, gets those of the first `capacity` windows; `report` may be null. A failed call
+ * does not change `y`.
+ *
+ * # Safety
+ * `variant` is null or a text that ends in zero; `options` names as many bytes as its first member says; `y0` names `components`
+ * values and `y` has room for them; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
+ */
+clinalg_status clinalg_waveform_solve(clinalg_handle ode,
+                                      const char *variant,
+                                      const clinalg_waveform_options *options,
+                                      double t0,
+                                      const double *y0,
+                                      size_t components,
+                                      double *y,
+                                      clinalg_waveform_report *report,
+                                      size_t *iterations,
+                                      size_t capacity);
 
 #ifdef __cplusplus
 }  // extern "C"

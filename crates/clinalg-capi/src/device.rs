@@ -2,14 +2,14 @@
 
 use std::ffi::c_char;
 
-use clinalg::registry::Registry;
 use clinalg::runtime::devices;
 use clinalg::{Context, ContextOptions, Device};
+use clinalg_handles::Registry;
 
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, put_text, text};
 
-/// What a text of [`clinalg_device_text`] is about.
+/// The texts of [`clinalg_device_text`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum ClinalgDeviceText {
@@ -25,7 +25,7 @@ pub enum ClinalgDeviceText {
     Version = 4,
 }
 
-/// What a number of [`clinalg_device_number`] is about.
+/// The numbers of [`clinalg_device_number`].
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub enum ClinalgDeviceNumber {
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn clinalg_device_number(index: usize, what: u32, value: *
     })
 }
 
-/// Makes the device of this index or name the one that new objects live on. Without this call the
-/// first object takes the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
+/// Selects the device of this index or name for new objects. Without this call the first object
+/// selects the default device (`CLINALG_DEVICE`, else the first GPU, else the first).
 ///
 /// # Safety
 /// `selector` is null or a text that ends in zero.
@@ -134,18 +134,18 @@ pub unsafe extern "C" fn clinalg_select_device(selector: *const c_char) -> Clina
     guard(|| {
         // SAFETY: by the contract above.
         let selector = unsafe { text("selector", selector)? };
-        Context::set_global(Context::new(&Device::select(&selector)?, &ContextOptions::default())?);
+        Context::set_global(Context::new(&Device::select(selector)?, &ContextOptions::default())?);
         Ok(())
     })
 }
 
-/// Waits until the device has done all that was asked.
+/// Waits until the device has done everything enqueued.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_finish() -> ClinalgStatus {
     guard(|| Ok(Context::global()?.finish()?))
 }
 
-/// Device memory held by the objects of the device in use.
+/// Device memory held by the objects of the current device.
 ///
 /// # Safety
 /// `report` is null or valid for a write.

@@ -1,9 +1,9 @@
 //! Operators of the heat equation on handles.
 
 use clinalg::Context;
-use clinalg::registry::Registry;
 use clinalg_bem::Mesh;
-use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions, forward_handle, operator_handle, opposite_handle};
+use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions};
+use clinalg_handles::{Registry, forward_handle, operator_handle, opposite_handle};
 
 use crate::object::{ClinalgHandle, precision_of};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -44,7 +44,7 @@ fn form(storage: u32) -> Result<Form, Fault> {
     choice("storage", storage, &forms)
 }
 
-/// What operators of the heat equation are made with; fill it with `clinalg_heat_params_default` first.
+/// Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgHeatParams {
@@ -62,7 +62,7 @@ pub struct ClinalgHeatParams {
     pub storage: u32,
 }
 
-/// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored where they fit.
+/// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
 ///
 /// # Safety
 /// `params` is null or valid for a write.
@@ -85,8 +85,8 @@ pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatPar
 /// elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
 ///
 /// The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
-/// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors have the time
-/// steps one after the other. `clinalg_mv` and `clinalg_solve` take the handle for a matrix, without the Jacobi preconditioner;
+/// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors store one
+/// time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
 /// `clinalg_release` frees it.
 ///
 /// # Safety
@@ -110,14 +110,14 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
             return Err(Fault::Null("out"));
         }
         // SAFETY: by the contract above.
-        let asked = unsafe { *params };
+        let wanted = unsafe { *params };
         let kinds = [
             (ClinalgHeatKind::V as u32, Kind::V),
             (ClinalgHeatKind::K as u32, Kind::K),
             (ClinalgHeatKind::Ks as u32, Kind::Ks),
             (ClinalgHeatKind::D as u32, Kind::D),
         ];
-        let (kind, form) = (choice("kind", kind, &kinds)?, form(asked.storage)?);
+        let (kind, form) = (choice("kind", kind, &kinds)?, form(wanted.storage)?);
         let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));
         // SAFETY: by the contract above.
         let (nodes, triangles) = unsafe {
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
         let nodes = nodes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
         let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
         let mesh = Mesh::new(nodes, triangles)?;
-        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, .. } = asked;
+        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, .. } = wanted;
         let params = HeatParams { alpha, end_time, steps, order, singular_order };
         let options = OperatorOptions { form, ..OperatorOptions::default() };
         let (registry, context) = (Registry::global(), Context::global()?);
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
 }
 
 /// Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
-/// product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b to rounding in one pass through time. The
-/// handle is a preconditioner as well. It keeps the operator: `matrix` may be released before it.
+/// product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
+/// handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
 ///
 /// # Safety
 /// `out` is valid for a write.
@@ -157,9 +157,9 @@ pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out:
     })
 }
 
-/// Makes an approximate inverse of `matrix`, an operator V or D, from the operator of opposite order, D or V, on the same surface
-/// and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, is that of the other
-/// operator. `matrix` may be released before the new handle.
+/// Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
+/// and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, applies to the
+/// preconditioning operator. `matrix` may be released before the new handle.
 ///
 /// # Safety
 /// `out` is valid for a write.

@@ -6,25 +6,38 @@
 //!
 //! Arrays are borrowed for the length of a call. All functions may be called from any thread.
 
+mod complex;
+mod convert;
 mod device;
+mod elastodynamics;
 mod heat;
+mod multigrid;
 mod object;
 mod ode;
 mod operation;
+mod options;
 mod solver;
 mod status;
 mod wave;
+mod waveform;
 
+pub use complex::*;
+pub use convert::*;
 pub use device::*;
+pub use elastodynamics::*;
 pub use heat::*;
+pub use multigrid::*;
 pub use object::*;
 pub use ode::*;
 pub use operation::*;
+pub use options::*;
 pub use solver::*;
 pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};
 pub use wave::*;
+pub use waveform::*;
 
 use std::ffi::{CStr, c_char};
+use std::path::Path;
 
 use status::Fault;
 
@@ -91,12 +104,38 @@ unsafe fn put<T>(argument: &'static str, pointer: *mut T, value: T) -> Result<()
 ///
 /// # Safety
 /// `pointer` is null or names a text that ends in zero.
-unsafe fn text<'a>(argument: &'static str, pointer: *const c_char) -> Result<std::borrow::Cow<'a, str>, Fault> {
+unsafe fn text<'a>(argument: &'static str, pointer: *const c_char) -> Result<&'a str, Fault> {
     if pointer.is_null() {
         return Err(Fault::Null(argument));
     }
     // SAFETY: by the contract above.
-    Ok(unsafe { CStr::from_ptr(pointer) }.to_string_lossy())
+    let bytes = unsafe { CStr::from_ptr(pointer) };
+    bytes.to_str().map_err(|error| {
+        let got = format!("not UTF-8 from byte {} on", error.valid_up_to());
+        Fault::Library(clinalg::Error::value(argument, "text in UTF-8", got))
+    })
+}
+
+/// The path behind a pointer: any bytes on Unix, text in UTF-8 elsewhere.
+///
+/// # Safety
+/// `pointer` is null or names a text that ends in zero.
+unsafe fn path<'a>(argument: &'static str, pointer: *const c_char) -> Result<&'a Path, Fault> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt;
+        if pointer.is_null() {
+            return Err(Fault::Null(argument));
+        }
+        // SAFETY: by the contract above.
+        let bytes = unsafe { CStr::from_ptr(pointer) };
+        Ok(Path::new(std::ffi::OsStr::from_bytes(bytes.to_bytes())))
+    }
+    #[cfg(not(unix))]
+    {
+        // SAFETY: by the contract above.
+        unsafe { text(argument, pointer) }.map(Path::new)
+    }
 }
 
 /// Writes `text` with an ending zero, cut to the buffer's bytes, and to `needed`, if not null, the bytes of all of it.

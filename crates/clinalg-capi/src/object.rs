@@ -5,11 +5,11 @@ use std::path::Path;
 
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
-use clinalg::registry::{Download, Host, Kind, Registry, Scalar};
-use clinalg::{Context, Csr, Dense, Error, HandleFault, Precision};
+use clinalg::{Complex, Context, Csr, Dense, Error, HandleFault, Precision};
+use clinalg_handles::{Download, Element, Host, Kind, Registry, ScalarType};
 
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{choice, put, put_text, slice, slice_mut, text, too_many};
+use crate::{choice, put, put_text, slice, slice_mut, too_many};
 
 /// A device object; 0 is never one.
 pub type ClinalgHandle = u64;
@@ -22,6 +22,32 @@ pub enum ClinalgPrecision {
     F32 = 0,
     /// `double`.
     F64 = 1,
+    /// Complex numbers of two `float`: the real part, then the imaginary part, as C99's `float complex`.
+    ComplexF32 = 2,
+    /// Complex numbers of two `double`: the real part, then the imaginary part, as C99's `double complex`.
+    ComplexF64 = 3,
+}
+
+/// A complex number, with the layout of C99's `double complex` and C++'s `std::complex<double>`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClinalgComplex {
+    /// Real part.
+    pub re: f64,
+    /// Imaginary part.
+    pub im: f64,
+}
+
+impl From<ClinalgComplex> for Complex<f64> {
+    fn from(value: ClinalgComplex) -> Complex<f64> {
+        Complex::new(value.re, value.im)
+    }
+}
+
+impl From<Complex<f64>> for ClinalgComplex {
+    fn from(value: Complex<f64>) -> ClinalgComplex {
+        ClinalgComplex { re: value.re, im: value.im }
+    }
 }
 
 /// The kind of an object.
@@ -40,11 +66,15 @@ pub enum ClinalgKind {
     Wave = 5,
     /// An operator, which products and solvers take.
     Operator = 6,
-    /// An object of a kind younger than this interface.
+    /// A system of differential equations, of `rows` points and `cols` fields.
+    Ode = 7,
+    /// A problem of elastodynamics, whose matrices have `rows` rows and `cols` columns.
+    Elastodynamics = 8,
+    /// A kind of object unknown to this version of the header.
     Other = 255,
 }
 
-/// What a handle names, in numbers.
+/// Kind, type of values, shape and size of an object.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgInfo {
@@ -90,7 +120,7 @@ fn area(rows: usize, cols: usize) -> Result<usize, Fault> {
     rows.checked_mul(cols).ok_or_else(|| too_many("rows x cols"))
 }
 
-fn upload(handle: *mut ClinalgHandle, make: impl FnOnce(&Context) -> Result<u64, Fault>) -> ClinalgStatus {
+pub(crate) fn upload(handle: *mut ClinalgHandle, make: impl FnOnce(&Context) -> Result<u64, Fault>) -> ClinalgStatus {
     guard(|| {
         if handle.is_null() {
             return Err(Fault::Null("handle"));
@@ -104,25 +134,47 @@ fn upload(handle: *mut ClinalgHandle, make: impl FnOnce(&Context) -> Result<u64,
 /// Evaluates `$body` with `$real` standing for the type that the code `$precision` names.
 macro_rules! typed {
     ($precision:expr, $real:ident => $body:expr) => {
-        match precision_of($precision)? {
-            Precision::F32 => {
+        match scalar_of($precision)? {
+            ScalarType::F32 => {
                 type $real = f32;
                 $body
             }
-            Precision::F64 => {
+            ScalarType::F64 => {
                 type $real = f64;
+                $body
+            }
+            ScalarType::C32 => {
+                type $real = Complex<f32>;
+                $body
+            }
+            ScalarType::C64 => {
+                type $real = Complex<f64>;
                 $body
             }
         }
     };
 }
 
+/// The codes of the types of values.
+const SCALARS: [(ClinalgPrecision, ScalarType); 4] = [
+    (ClinalgPrecision::F32, ScalarType::F32),
+    (ClinalgPrecision::F64, ScalarType::F64),
+    (ClinalgPrecision::ComplexF32, ScalarType::C32),
+    (ClinalgPrecision::ComplexF64, ScalarType::C64),
+];
+
+pub(crate) fn scalar_of(code: u32) -> Result<ScalarType, Fault> {
+    choice("precision", code, &SCALARS.map(|(code, scalar)| (code as u32, scalar)))
+}
+
+/// The precision of what is real by its nature.
 pub(crate) fn precision_of(code: u32) -> Result<Precision, Fault> {
-    choice(
-        "precision",
-        code,
-        &[(ClinalgPrecision::F32 as u32, Precision::F32), (ClinalgPrecision::F64 as u32, Precision::F64)],
-    )
+    let scalar = scalar_of(code)?;
+    if scalar.is_complex() {
+        let expected = "CLINALG_PRECISION_F32 (0) or CLINALG_PRECISION_F64 (1): its values are real";
+        return Err(Error::value("precision", expected, code).into());
+    }
+    Ok(scalar.precision())
 }
 
 /// A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
@@ -286,7 +338,7 @@ pub unsafe extern "C" fn clinalg_write(
 
 /// Downloads a sparse or band matrix in compressed columns. `entries` is the capacity of `indices`
 /// and `values` on entry and the number of entries on return; with too small a capacity nothing is
-/// copied and the call fails with the needed number in `entries`. `precision` must be that of the
+/// copied and the call fails with the required number in `entries`. `precision` must be that of the
 /// object.
 ///
 /// # Safety
@@ -300,20 +352,26 @@ pub unsafe extern "C" fn clinalg_read_sparse(
     values: *mut c_void,
     entries: *mut usize,
 ) -> ClinalgStatus {
-    guard(|| match (Registry::global().download(handle)?, precision_of(precision)?) {
-        // SAFETY: by the contract above.
-        (Download::F32(host), Precision::F32) => unsafe {
-            copy_sparse(handle, host, offsets, indices, values.cast(), entries)
-        },
-        // SAFETY: by the contract above.
-        (Download::F64(host), Precision::F64) => unsafe {
-            copy_sparse(handle, host, offsets, indices, values.cast(), entries)
-        },
-        (Download::F32(_), got) => {
-            Err(Error::Precision { argument: "precision", expected: Precision::F32, got }.into())
+    guard(|| {
+        let scalar = scalar_of(precision)?;
+        let found = Registry::global().info(handle)?.scalar();
+        if found != scalar {
+            return Err(match found.is_complex() == scalar.is_complex() {
+                true => {
+                    Error::Precision { argument: "precision", expected: found.precision(), got: scalar.precision() }
+                }
+                false => Error::value("precision", format!("the code of the object's values, {found}"), scalar),
+            }
+            .into());
         }
-        (Download::F64(_), got) => {
-            Err(Error::Precision { argument: "precision", expected: Precision::F64, got }.into())
+        // SAFETY: by the contract above, as the types agree.
+        unsafe {
+            match Registry::global().download(handle)? {
+                Download::F32(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
+                Download::F64(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
+                Download::C32(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
+                Download::C64(host) => copy_sparse(handle, host, offsets, indices, values.cast(), entries),
+            }
         }
     })
 }
@@ -350,23 +408,21 @@ unsafe fn copy_sparse<T: Copy>(
 }
 
 /// Reads a MatrixMarket file into a sparse matrix (coordinate files) or a dense one (array files),
-/// with values of the type `precision`.
+/// with values of the type `precision`, a complex one for files of complex values.
 ///
 /// # Safety
-/// `path` is null or a text that ends in zero; `handle` is null or valid for a write.
+/// `path` is null or a path that ends in zero, of any bytes on Unix; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_read_matrix_market(
     path: *const c_char,
     precision: u32,
     handle: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    fn load<T: Scalar>(context: &Context, path: &str) -> Result<u64, Fault> {
-        let file = matrix_market::read(Path::new(path))?;
-        Ok(match file.storage {
-            matrix_market::Storage::Coordinate(_) => {
-                Registry::global().insert(Csr::from_parts(context, &file.to_csr_parts::<T>()?)?)
-            }
-            matrix_market::Storage::Array(_) => {
+    fn load<T: Element>(context: &Context, path: &Path) -> Result<u64, Fault> {
+        let file = matrix_market::read(path)?;
+        Ok(match file.storage.is_sparse() {
+            true => Registry::global().insert(Csr::from_parts(context, &file.to_csr_parts::<T>()?)?),
+            false => {
                 let values = file.to_column_major::<T>()?;
                 Registry::global().insert(Dense::from_column_major(context, file.rows, file.cols, &values)?)
             }
@@ -374,12 +430,12 @@ pub unsafe extern "C" fn clinalg_read_matrix_market(
     }
     upload(handle, |context| {
         // SAFETY: by the contract above.
-        let path = unsafe { text("path", path)? };
-        typed!(precision, T => load::<T>(context, &path))
+        let path = unsafe { crate::path("path", path)? };
+        typed!(precision, T => load::<T>(context, path))
     })
 }
 
-/// What a handle names.
+/// Information about the object of a handle.
 ///
 /// # Safety
 /// `info` is null or valid for a write.
@@ -394,13 +450,17 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Band => ClinalgKind::Band,
             Kind::Wave => ClinalgKind::Wave,
             Kind::Operator => ClinalgKind::Operator,
+            Kind::Ode => ClinalgKind::Ode,
+            Kind::Elastodynamics => ClinalgKind::Elastodynamics,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {
             kind,
-            precision: match found.precision {
-                Precision::F32 => ClinalgPrecision::F32,
-                Precision::F64 => ClinalgPrecision::F64,
+            precision: match found.scalar() {
+                ScalarType::F32 => ClinalgPrecision::F32,
+                ScalarType::F64 => ClinalgPrecision::F64,
+                ScalarType::C32 => ClinalgPrecision::ComplexF32,
+                ScalarType::C64 => ClinalgPrecision::ComplexF64,
             },
             rows: found.rows,
             cols: found.cols,
@@ -413,7 +473,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
     })
 }
 
-/// Releases an object; a second release is an error that harms nothing.
+/// Releases an object of any kind; a second release is an error without side effects.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_release(handle: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().release(handle, Kind::ALL)?))
@@ -435,8 +495,8 @@ pub enum ClinalgFormat {
     Stencil = 4,
 }
 
-/// Looks at a sparse matrix, as its values are now, once more; `format` is a `clinalg_format`. One that the matrix or the
-/// device does not allow is an error and changes nothing.
+/// Chooses the format of a sparse matrix by its current values; `format` is a `clinalg_format`. One that the matrix or the
+/// device does not support is an error and changes nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> ClinalgStatus {
     guard(|| {
@@ -445,9 +505,9 @@ pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> Clin
             format,
             &[
                 (ClinalgFormat::Best as u32, None),
-                (ClinalgFormat::Rows as u32, Some(Format::Rows)),
-                (ClinalgFormat::Blocks as u32, Some(Format::Blocks)),
-                (ClinalgFormat::Diagonals as u32, Some(Format::Diagonals)),
+                (ClinalgFormat::Rows as u32, Some(Format::Csr)),
+                (ClinalgFormat::Blocks as u32, Some(Format::Balanced)),
+                (ClinalgFormat::Diagonals as u32, Some(Format::Dia)),
                 (ClinalgFormat::Stencil as u32, Some(Format::Stencil)),
             ],
         )?;

@@ -1,16 +1,12 @@
 //! Initial value problems.
-//!
-//! Their handles are of this module alone: nothing of them is on a device between calls.
 
-use std::collections::HashMap;
 use std::ffi::{c_char, c_void};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use clinalg::registry::{Kind, Object, Operand, Registry, Scalar};
-use clinalg::{Context, Error, HandleFault, Precision};
+use clinalg::{Context, Error};
+use clinalg_handles::{Kind, Ode, Registry};
 use clinalg_ode::integrate::{Direction, Norm, Options, Report};
-use clinalg_ode::ivp::{Settings, Solution, Step, run, solve, solve_on_device};
-use clinalg_ode::problems::{Problem, problem};
+use clinalg_ode::ivp::{Settings, Solution, Step, run, solve};
+use clinalg_ode::problems::problem;
 use clinalg_ode::{System, Variant};
 
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
@@ -39,7 +35,7 @@ pub struct ClinalgOdeOptions {
     pub norm: u32,
     /// What is computed with, a `clinalg_precision`.
     pub precision: u32,
-    /// Steps of this size at most, all equal between stops, instead of such that follow the error; 0 for the latter.
+    /// Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
     pub fixed_step: f64,
     /// First step; 0 finds one.
     pub first_step: f64,
@@ -49,7 +45,7 @@ pub struct ClinalgOdeOptions {
     pub step_limit: usize,
 }
 
-/// What an integration took.
+/// Steps and evaluations of an integration.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgOdeReport {
@@ -80,7 +76,7 @@ impl From<&Report> for ClinalgOdeReport {
     }
 }
 
-/// Which way an event's formula passes through zero.
+/// The direction in which an event's formula passes through zero.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgOdeDirection {
@@ -92,63 +88,15 @@ pub enum ClinalgOdeDirection {
     Falling = 2,
 }
 
-/// The step that `clinalg_ode_run` took last; valid in the call of the function that is given it.
+/// The last step of `clinalg_ode_run`; valid only during the callback that receives it.
 pub struct ClinalgOdeStep {
     /// A `&mut dyn Step`.
     step: *mut c_void,
 }
 
-/// A function that `clinalg_ode_run` calls after every step, with the pointer it was given; other than 0 to go on.
+/// A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues. It must return:
+/// a C++ exception that leaves it ends the process. `clinalg::ode_run` of clinalg.hpp passes exceptions on.
 pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
-
-/// What a handle of this module names.
-#[derive(Clone)]
-struct Ode {
-    system: System,
-    /// Absolute tolerances of the components, by fields; none where they are that of the options.
-    absolute_each: Vec<f64>,
-    /// Initial values and times, of the test problems.
-    problem: Option<Problem>,
-}
-
-/// The systems by handle. Numbers are never used again, so that a released handle stays one.
-#[derive(Default)]
-struct Table {
-    last: u64,
-    all: HashMap<u64, Arc<Ode>>,
-}
-
-/// First of the numbers of this module: a kind of object that the registry of the core does not have.
-const FIRST: ClinalgHandle = 0xEF << 56;
-
-fn table() -> MutexGuard<'static, Table> {
-    static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn insert(ode: Ode) -> ClinalgHandle {
-    let mut table = table();
-    table.last += 1;
-    let handle = FIRST + table.last;
-    table.all.insert(handle, Arc::new(ode));
-    handle
-}
-
-fn unknown(table: &Table, handle: ClinalgHandle) -> Fault {
-    let released = handle > FIRST && handle <= FIRST + table.last;
-    let fault = if released { HandleFault::Stale } else { HandleFault::Foreign };
-    Fault::Library(Error::Handle {
-        argument: "ode",
-        handle,
-        fault,
-        expected: "system of differential equations".into(),
-    })
-}
-
-fn get(handle: ClinalgHandle) -> Result<Arc<Ode>, Fault> {
-    let table = table();
-    table.all.get(&handle).cloned().ok_or_else(|| unknown(&table, handle))
-}
 
 /// Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
 /// `clinalg_ode_release` frees it.
@@ -162,17 +110,21 @@ pub unsafe extern "C" fn clinalg_ode_problem(name: *const c_char, n: usize, ode:
             return Err(Fault::Null("ode"));
         }
         // SAFETY: by the contract above.
-        let problem = problem(&unsafe { text("name", name)? }, n)?;
-        let handle = insert(Ode { system: problem.system.clone(), absolute_each: Vec::new(), problem: Some(problem) });
+        let problem = problem(unsafe { text("name", name)? }, n)?;
+        let handle = Registry::global().ode(Ode {
+            system: problem.system.clone(),
+            absolute_each: Vec::new(),
+            problem: Some(problem),
+        });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
 }
 
-/// Makes a system of equations from a description: a statement a line, such as `grid 100`, `parameter a = 2`,
+/// Makes a system of equations from a description: one statement per line, such as `grid 100`, `parameter a = 2`,
 /// `boundary periodic` and `u' = a*(u[-1] - 2*u + u[1])`; the guide lists them all. `data` has the numbers for its
-/// `data_count` lines `data name`, one for each point, one line after the other; it may be null where there is none.
-/// A formula that cannot be read is an error that names the column. `clinalg_ode_release` frees it.
+/// `data_count` lines `data name`, one for each point, one line after the other; it may be null if there is none.
+/// A formula that cannot be parsed is an error that names the column. `clinalg_ode_release` frees it.
 ///
 /// # Safety
 /// `description` is a text that ends in zero, `data` names `data_length` values, `ode` is valid for a write.
@@ -198,8 +150,8 @@ pub unsafe extern "C" fn clinalg_ode_system(
             0 => Vec::new(),
             count => data.chunks(data_length / count).map(<[f64]>::to_vec).collect(),
         };
-        let system = System::from_text(&description, &parts)?;
-        let handle = insert(Ode { system, absolute_each: Vec::new(), problem: None });
+        let system = System::from_text(description, &parts)?;
+        let handle = Registry::global().ode(Ode { system, absolute_each: Vec::new(), problem: None });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
@@ -207,10 +159,13 @@ pub unsafe extern "C" fn clinalg_ode_system(
 
 /// Makes a system whose derivatives are given in OpenCL C: `body` is the body of a function that returns the derivative of
 /// component `I` at time `T` of `N` components, with `Y(j)` for component j. It reads no component further than `distance`
-/// from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, stands before it.
+/// from `I`; `clinalg_ode_solve` fails if it does. `functions`, which may be null, is placed before it. The text is executed as it is:
+/// the caller vouches for it as for the program's own code. It must read components by `Y(j)` alone, for 0 <= j < N, write to no
+/// memory except its own variables, divide no integer by 0, and return. For untrusted text use `clinalg_ode_system`, whose
+/// formulas are safe.
 ///
 /// # Safety
-/// `body` and `functions` are texts that end in zero, the latter or null; `ode` is valid for a write.
+/// `body` and `functions` are code as said above, in texts that end in zero, the latter or null; `ode` is valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_ode_snippet(
     components: usize,
@@ -223,31 +178,25 @@ pub unsafe extern "C" fn clinalg_ode_snippet(
         if ode.is_null() {
             return Err(Fault::Null("ode"));
         }
-        // SAFETY: by the contract above.
-        let mut snippet = System::snippet(components, unsafe { text("body", body)? }, distance);
+        // SAFETY: by the contract above; the caller vouches for the code.
+        let mut snippet = unsafe { System::snippet(components, text("body", body)?, distance) };
         if !functions.is_null() {
             // SAFETY: by the contract above.
             snippet = snippet.functions(unsafe { text("functions", functions)? });
         }
-        let handle = insert(Ode { system: snippet.build()?, absolute_each: Vec::new(), problem: None });
+        let handle = Registry::global().ode(Ode { system: snippet.build()?, absolute_each: Vec::new(), problem: None });
         // SAFETY: by the contract above.
         unsafe { put("ode", ode, handle) }
     })
 }
 
-/// Frees a system of equations.
+/// Frees a system of equations. Deprecated: `clinalg_release` frees objects of any kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_ode_release(ode: ClinalgHandle) -> ClinalgStatus {
-    guard(|| {
-        let mut table = table();
-        match table.all.remove(&ode) {
-            Some(_) => Ok(()),
-            None => Err(unknown(&table, ode)),
-        }
-    })
+    guard(|| Ok(Registry::global().release(ode, Kind::ODE)?))
 }
 
-/// Changes a parameter; calls of `clinalg_ode_solve` that run keep the old value.
+/// Changes a parameter; running calls of `clinalg_ode_solve` keep the old value.
 ///
 /// # Safety
 /// `name` is a text that ends in zero.
@@ -260,14 +209,12 @@ pub unsafe extern "C" fn clinalg_ode_set_parameter(
     guard(|| {
         // SAFETY: by the contract above.
         let name = unsafe { text("name", name)? };
-        let mut table = table();
-        let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
-        Ok(Arc::make_mut(entry).system.set_parameter(&name, value)?)
+        Ok(Registry::global().change_ode(ode, |ode| ode.system.set_parameter(name, value))??)
     })
 }
 
 /// Adds an event: the times at which `formula`, of the time, coordinates, parameters and fields at grid point `point`, passes
-/// zero in the direction, a `clinalg_ode_direction`. Other than 0 as `terminal` ends integrations there. Events are
+/// zero in the direction, a `clinalg_ode_direction`. If `terminal` is not 0, it ends the integration. Events are
 /// numbered from 0; those of lines `event` of a description come first. The zero is found on the interpolant of the step; signs are
 /// compared at the ends of steps.
 ///
@@ -290,14 +237,13 @@ pub unsafe extern "C" fn clinalg_ode_add_event(
             (ClinalgOdeDirection::Falling as u32, Direction::Falling),
         ];
         let direction = choice("direction", direction, &directions)?;
-        let mut table = table();
-        let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
-        Ok(Arc::make_mut(entry).system.add_event(&formula, point, direction, terminal != 0)?)
+        let change = |ode: &mut Ode| ode.system.add_event(formula, point, direction, terminal != 0);
+        Ok(Registry::global().change_ode(ode, change)??)
     })
 }
 
-/// Absolute tolerances of the components, all points of the first field first, in the place of that of the options; none
-/// (`components` is 0) takes the one of the options again.
+/// Absolute tolerances of the components, field by field, in place of that of the options; `components` 0
+/// restores that of the options.
 ///
 /// # Safety
 /// `absolute` names `components` values, or is null where that is 0.
@@ -310,13 +256,14 @@ pub unsafe extern "C" fn clinalg_ode_set_tolerances(
     guard(|| {
         // SAFETY: by the contract above.
         let absolute = unsafe { slice("absolute", absolute, components)? };
-        let mut table = table();
-        let Some(entry) = table.all.get_mut(&ode) else { return Err(unknown(&table, ode)) };
-        let expected = entry.system.components();
-        if components != 0 && components != expected {
-            return Err(Error::Length { argument: "absolute", expected, got: components }.into());
-        }
-        Arc::make_mut(entry).absolute_each = absolute.to_vec();
+        Registry::global().change_ode(ode, |ode| {
+            let expected = ode.system.components();
+            if components != 0 && components != expected {
+                return Err(Error::Length { argument: "absolute", expected, got: components });
+            }
+            ode.absolute_each = absolute.to_vec();
+            Ok(())
+        })??;
         Ok(())
     })
 }
@@ -334,7 +281,7 @@ pub unsafe extern "C" fn clinalg_ode_shape(
     access_distance: *mut usize,
 ) -> ClinalgStatus {
     guard(|| {
-        let ode = get(ode)?;
+        let ode = Registry::global().get_ode(ode)?;
         let system = &ode.system;
         let values = [system.fields().len(), system.grid().points(), system.access_distance()];
         for (pointer, value) in [fields, points, access_distance].into_iter().zip(values) {
@@ -361,7 +308,7 @@ pub unsafe extern "C" fn clinalg_ode_initial(
     t_end: *mut f64,
 ) -> ClinalgStatus {
     guard(|| {
-        let ode = get(ode)?;
+        let ode = Registry::global().get_ode(ode)?;
         let Some(problem) = &ode.problem else {
             let expected = "a test problem made by clinalg_ode_problem".into();
             return Err(
@@ -384,7 +331,7 @@ pub unsafe extern "C" fn clinalg_ode_initial(
     })
 }
 
-/// The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, steps that follow the error.
+/// The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, adaptive steps.
 ///
 /// # Safety
 /// `options` is null or valid for a write.
@@ -409,13 +356,13 @@ pub unsafe extern "C" fn clinalg_ode_options_default(options: *mut ClinalgOdeOpt
 /// `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
 ///
-/// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` how it becomes kernels (null for "auto").
-/// `report` may be null. Jumps of test problems in time are steps' ends. Where a terminal event ended the integration, the solution
-/// there follows those at the times before, and NaN fills the rest. What fails leaves `y` as it was.
+/// `method` is a name such as "dopri54" (null for this one) or "rk4", `variant` the division into kernels (null for "auto").
+/// `report` may be null. Steps end at the times where a test problem jumps. If a terminal event ends the integration, its solution
+/// follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
 ///
 /// # Safety
 /// `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
-/// `y0` names `components`; `y` has the room said; `report` is null or valid for a write.
+/// `y0` names `components`; `y` has room for the solution as said; `report` is null or valid for a write.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_ode_solve(
@@ -434,28 +381,28 @@ pub unsafe extern "C" fn clinalg_ode_solve(
         if options.is_null() {
             return Err(Fault::Null("options"));
         }
-        let ode = get(ode)?;
+        let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
-        let (asked, times, y0) = unsafe { (*options, slice("times", times, count)?, slice("y0", y0, components)?) };
+        let (wanted, times, y0) = unsafe { (*options, slice("times", times, count)?, slice("y0", y0, components)?) };
         // An array of `count` times `components` values has a length that fits only where both products do.
         let room = count.checked_mul(components).ok_or_else(|| crate::too_many("y"))?;
         // SAFETY: by the contract above.
         let target = unsafe { slice_mut("y", y, room)? };
         // SAFETY: by the contract above.
-        let settings = unsafe { settings(&ode, &asked, method, variant)? };
+        let settings = unsafe { settings(&ode, &wanted, method, variant)? };
         let Solution { y, report: done, .. } = solve(&Context::global()?, &ode.system, times, y0, &settings)?;
         let (reached, after) = target.split_at_mut(y.len());
         reached.copy_from_slice(&y);
         after.fill(f64::NAN);
         // SAFETY: by the contract above.
-        unsafe { tell(report, &done) };
+        unsafe { write_report(report, &done) };
         Ok(())
     })
 }
 
 /// # Safety
 /// `report` is null or valid for a write.
-unsafe fn tell(report: *mut ClinalgOdeReport, done: &Report) {
+unsafe fn write_report(report: *mut ClinalgOdeReport, done: &Report) {
     if !report.is_null() {
         // SAFETY: by the contract above.
         unsafe { report.write(done.into()) };
@@ -466,40 +413,40 @@ unsafe fn tell(report: *mut ClinalgOdeReport, done: &Report) {
 /// `method` and `variant` are null or texts that end in zero.
 unsafe fn settings(
     ode: &Ode,
-    asked: &ClinalgOdeOptions,
+    wanted: &ClinalgOdeOptions,
     method: *const c_char,
     variant: *const c_char,
 ) -> Result<Settings, Fault> {
     let norms = [(ClinalgOdeNorm::Rms as u32, Norm::Rms), (ClinalgOdeNorm::Max as u32, Norm::Max)];
     let positive = |v: f64| (v != 0.0).then_some(v);
     let options = Options {
-        relative: asked.relative,
-        absolute: asked.absolute,
+        relative: wanted.relative,
+        absolute: wanted.absolute,
         absolute_each: ode.absolute_each.clone(),
-        norm: choice("norm", asked.norm, &norms)?,
-        fixed_step: positive(asked.fixed_step),
-        first_step: positive(asked.first_step),
-        largest_step: asked.largest_step,
-        step_limit: asked.step_limit,
+        norm: choice("norm", wanted.norm, &norms)?,
+        fixed_step: positive(wanted.fixed_step),
+        first_step: positive(wanted.first_step),
+        largest_step: wanted.largest_step,
+        step_limit: wanted.step_limit,
         stops: ode.problem.as_ref().map(|p| p.stops.clone()).unwrap_or_default(),
         ..Options::default()
     };
-    let mut settings = Settings { precision: precision_of(asked.precision)?, options, ..Settings::default() };
+    let mut settings = Settings { precision: precision_of(wanted.precision)?, options, ..Settings::default() };
     if !method.is_null() {
         // SAFETY: by the contract above.
-        settings.method = unsafe { text("method", method)? }.into_owned();
+        settings.method = unsafe { text("method", method)? }.to_owned();
     }
     if !variant.is_null() {
         // SAFETY: by the contract above.
-        settings.variant = Variant::named(&unsafe { text("variant", variant)? })?;
+        settings.variant = Variant::named(unsafe { text("variant", variant)? })?;
     }
     Ok(settings)
 }
 
 /// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
-/// `data`; where it returns 0 the integration ends there. In `see`, `clinalg_ode_step_info` tells about the step,
-/// `clinalg_ode_step_at` gives the solution at any time inside of it and `clinalg_ode_step_events` the events. `y` gets the solution
-/// where the integration ended, `report` when that was. Otherwise as `clinalg_ode_solve`.
+/// `data`; the integration ends if it returns 0. In `see`, `clinalg_ode_step_info` describes the step,
+/// `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
+/// at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
 ///
 /// # Safety
 /// As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
@@ -524,7 +471,7 @@ pub unsafe extern "C" fn clinalg_ode_run(
             return Err(Fault::Null("options"));
         }
         let Some(see) = see else { return Err(Fault::Null("see")) };
-        let ode = get(ode)?;
+        let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
         let (settings, y0) = unsafe { (settings(&ode, &*options, method, variant)?, slice("y0", y0, components)?) };
         // SAFETY: by the contract above.
@@ -537,7 +484,7 @@ pub unsafe extern "C" fn clinalg_ode_run(
         let solution = run(&Context::global()?, &ode.system, [t0, t_end], y0, &settings, &mut call)?;
         target.copy_from_slice(&solution.y[solution.y.len() - components..]);
         // SAFETY: by the contract above.
-        unsafe { tell(report, &solution.report) };
+        unsafe { write_report(report, &solution.report) };
         Ok(())
     })
 }
@@ -552,7 +499,7 @@ unsafe fn seen<'s>(step: *mut ClinalgOdeStep) -> Result<&'s mut &'s mut dyn Step
     Ok(unsafe { &mut *(*step).step.cast::<&mut dyn Step>() })
 }
 
-/// Where a step began and ended, and what the integration did up to its end. Each pointer but `step` may be null.
+/// Beginning and end of a step, and the report of the integration up to its end. Each pointer but `step` may be null.
 ///
 /// # Safety
 /// `step` is what the function that calls this was given; the other pointers are null or valid for a write.
@@ -573,7 +520,7 @@ pub unsafe extern "C" fn clinalg_ode_step_info(
             }
         }
         // SAFETY: by the contract above.
-        unsafe { tell(report, step.report()) };
+        unsafe { write_report(report, step.report()) };
         Ok(())
     })
 }
@@ -601,16 +548,16 @@ pub unsafe extern "C" fn clinalg_ode_step_at(
     })
 }
 
-/// Numbers and times of the events inside a step, the first `room` of them in the order of their times; `count` gets how many there
-/// are.
+/// Numbers and times of the events inside a step, the first `capacity` of them in the order of their times; `count` gets their
+/// number.
 ///
 /// # Safety
-/// `step` is what the function that calls this was given; `events` and `times` have room for `room` values; `count` is valid for a
+/// `step` is what the function that calls this was given; `events` and `times` have room for `capacity` values; `count` is valid for a
 /// write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_ode_step_events(
     step: *mut ClinalgOdeStep,
-    room: usize,
+    capacity: usize,
     events: *mut usize,
     times: *mut f64,
     count: *mut usize,
@@ -619,9 +566,9 @@ pub unsafe extern "C" fn clinalg_ode_step_events(
         // SAFETY: by the contract above.
         let step = unsafe { seen(step)? };
         // SAFETY: by the contract above.
-        let (events, times) = unsafe { (slice_mut("events", events, room)?, slice_mut("times", times, room)?) };
+        let (events, times) = unsafe { (slice_mut("events", events, capacity)?, slice_mut("times", times, capacity)?) };
         let found = step.events();
-        for (k, occurrence) in found.iter().take(room).enumerate() {
+        for (k, occurrence) in found.iter().take(capacity).enumerate() {
             (events[k], times[k]) = (occurrence.event, occurrence.t);
         }
         // SAFETY: by the contract above.
@@ -654,31 +601,12 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
         if options.is_null() {
             return Err(Fault::Null("options"));
         }
-        let ode = get(ode)?;
+        let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
         let settings = unsafe { settings(&ode, &*options, method, variant)? };
-        let operand = |name, handle| Operand::new(name, handle, &[Kind::Vector]);
-        let done = Registry::global().call(&[operand("y0", y0)], Some(operand("y", y)), |inputs, output| {
-            let output = output.expect("there is one");
-            match inputs[0].precision() {
-                Precision::F32 => on_device::<f32>(&ode.system, [t0, t_end], inputs[0], output, &settings),
-                Precision::F64 => on_device::<f64>(&ode.system, [t0, t_end], inputs[0], output, &settings),
-            }
-        })??;
+        let done = Registry::global().ode_solve(&ode.system, [t0, t_end], y0, y, &settings)??;
         // SAFETY: by the contract above.
-        unsafe { tell(report, &done) };
+        unsafe { write_report(report, &done) };
         Ok(())
     })
-}
-
-/// The errors of the objects outside, those of the integration inside.
-fn on_device<T: Scalar>(
-    system: &System,
-    span: [f64; 2],
-    y0: &Object,
-    y: &mut Object,
-    settings: &Settings,
-) -> clinalg::Result<clinalg_ode::Result<Report>> {
-    let (y0, y) = (y0.stored::<T>("y0")?.vector("y0")?, y.stored_mut::<T>("y")?.vector_mut("y")?);
-    Ok(solve_on_device(system, span, y0, y, settings))
 }

@@ -3,14 +3,17 @@
 //! A result that is an object goes to `*out`: 0 there on entry makes a new object, a handle is
 //! written into. Elementwise operations may write into one of their inputs.
 
-use clinalg::registry::Registry;
+use clinalg_handles::Registry;
 
 use crate::object::ClinalgHandle;
 use crate::put;
 use crate::status::{ClinalgStatus, Fault, guard};
 
 /// Runs an operation whose result goes to `*out`.
-fn into(out: *mut ClinalgHandle, run: impl FnOnce(&Registry, Option<u64>) -> clinalg::Result<u64>) -> ClinalgStatus {
+pub(crate) fn into(
+    out: *mut ClinalgHandle,
+    run: impl FnOnce(&Registry, Option<u64>) -> clinalg::Result<u64>,
+) -> ClinalgStatus {
     guard(|| {
         if out.is_null() {
             return Err(Fault::Null("out"));

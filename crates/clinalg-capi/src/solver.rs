@@ -1,8 +1,8 @@
 //! Solvers on handles.
 
-use clinalg::grid::{Cycle, PoissonParams, Smoother};
-use clinalg::registry::{Method, Preconditioning, Registry};
-use clinalg::solve::{Params, Report, Stop};
+use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
+use clinalg::solve::{GmresParams, Report, Stop, Stopping};
+use clinalg_handles::{Method, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -48,13 +48,15 @@ pub enum ClinalgStop {
     Stagnated = 5,
     /// The residual grows.
     Diverged = 6,
-    /// The residual is as small as rounding allows, above the tolerance.
+    /// Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
     RoundingFloor = 7,
-    /// A reason younger than this interface.
+    /// A reason unknown to this version of the header.
     Other = 255,
 }
 
-/// What a solver is asked for; fill it with `clinalg_solve_params_default` first.
+/// Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
+///
+/// @deprecated `clinalg_solver_options` can grow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgSolveParams {
@@ -68,6 +70,19 @@ pub struct ClinalgSolveParams {
     pub max_iterations: usize,
     /// Iterations between restarts of GMRES.
     pub restart: usize,
+}
+
+impl ClinalgSolveParams {
+    pub(crate) fn defaults() -> ClinalgSolveParams {
+        let defaults = GmresParams::default();
+        ClinalgSolveParams {
+            method: ClinalgMethod::Cg as u32,
+            preconditioner: ClinalgPreconditioner::None as u32,
+            tolerance: defaults.stopping.tolerance_of::<f64>(),
+            max_iterations: defaults.stopping.max_iterations,
+            restart: 30,
+        }
+    }
 }
 
 /// The smoother of multigrid.
@@ -92,7 +107,9 @@ pub enum ClinalgCycle {
     Full = 2,
 }
 
-/// What the Poisson solver is asked for; fill it with `clinalg_poisson_params_default` first.
+/// Parameters of the Poisson solver; fill it with `clinalg_poisson_params_default` first.
+///
+/// @deprecated `clinalg_poisson_options` can grow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgPoissonParams {
@@ -116,7 +133,24 @@ pub struct ClinalgPoissonParams {
     pub shift: f64,
 }
 
-/// The outcome of a solve. Not to converge is no failed call: look at `stop`.
+impl ClinalgPoissonParams {
+    pub(crate) fn defaults() -> ClinalgPoissonParams {
+        let defaults = PoissonParams::default();
+        ClinalgPoissonParams {
+            cycle: ClinalgCycle::V as u32,
+            smoother: ClinalgSmoother::RedBlack as u32,
+            pre: defaults.pre,
+            post: defaults.post,
+            omega: defaults.omega,
+            tolerance: defaults.tolerance,
+            max_cycles: defaults.max_cycles,
+            dim: defaults.dim,
+            shift: defaults.shift,
+        }
+    }
+}
+
+/// The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgReport {
@@ -146,25 +180,21 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
 
 /// The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
 ///
+/// @deprecated Use `clinalg_solver_options_default`.
+///
 /// # Safety
 /// `params` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveParams) -> ClinalgStatus {
-    let defaults = Params::default();
-    let value = ClinalgSolveParams {
-        method: ClinalgMethod::Cg as u32,
-        preconditioner: ClinalgPreconditioner::None as u32,
-        tolerance: defaults.tolerance,
-        max_iterations: defaults.max_iterations,
-        restart: 30,
-    };
     // SAFETY: by the contract above.
-    guard(|| unsafe { crate::put("params", params, value) })
+    guard(|| unsafe { crate::put("params", params, ClinalgSolveParams::defaults()) })
 }
 
 /// Solves A x = b for a dense, sparse or band matrix. `*x` holds the start on entry and the last
 /// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
 /// first `capacity` relative residuals, the start's first.
+///
+/// @deprecated Use `clinalg_solve_system`.
 ///
 /// # Safety
 /// `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
@@ -181,13 +211,9 @@ pub unsafe extern "C" fn clinalg_solve(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (given, asked) = unsafe { arguments(("x", x), params)? };
-        let known = [
-            (ClinalgPreconditioner::None as u32, Preconditioning::None),
-            (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
-        ];
-        let preconditioning = choice("preconditioner", asked.preconditioner, &known)?;
-        let (handle, done) = krylov(&asked, preconditioning, (a, b, given))?;
+        let (given, wanted) = unsafe { arguments(("x", x), params)? };
+        let preconditioning = preconditioning_of(wanted.preconditioner)?;
+        let (handle, done) = krylov(&wanted, preconditioning, (a, b, given))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -195,6 +221,8 @@ pub unsafe extern "C" fn clinalg_solve(
 
 /// As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
 /// as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
+///
+/// @deprecated Use `clinalg_solve_system` with `clinalg_solver_options.inverse`.
 ///
 /// # Safety
 /// As `clinalg_solve`.
@@ -211,32 +239,41 @@ pub unsafe extern "C" fn clinalg_solve_preconditioned(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (given, asked) = unsafe { arguments(("x", x), params)? };
+        let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let none = [(ClinalgPreconditioner::None as u32, ())];
-        choice("params.preconditioner", asked.preconditioner, &none)?;
-        let (handle, done) = krylov(&asked, Preconditioning::Inverse(preconditioner), (a, b, given))?;
+        choice("params.preconditioner", wanted.preconditioner, &none)?;
+        let (handle, done) = krylov(&wanted, Preconditioning::Inverse(preconditioner), (a, b, given))?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
 }
 
+/// The preconditioner of a code.
+pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
+    let known = [
+        (ClinalgPreconditioner::None as u32, Preconditioning::None),
+        (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
+    ];
+    choice("preconditioner", code, &known)
+}
+
 /// Solves for the handles of A, b and, if there is one, x.
-fn krylov(
-    asked: &ClinalgSolveParams,
+pub(crate) fn krylov(
+    wanted: &ClinalgSolveParams,
     preconditioning: Preconditioning,
     (a, b, x): (u64, u64, Option<u64>),
 ) -> Result<(u64, Report), Fault> {
     let known = [
         (ClinalgMethod::Cg as u32, Method::Cg),
         (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
-        (ClinalgMethod::Gmres as u32, Method::Gmres(asked.restart)),
+        (ClinalgMethod::Gmres as u32, Method::Gmres(wanted.restart)),
     ];
-    let method = choice("method", asked.method, &known)?;
-    let params = Params { tolerance: asked.tolerance, max_iterations: asked.max_iterations, ..Params::default() };
-    Ok(Registry::global().solve(method, preconditioning, a, b, x, &params)?)
+    let method = choice("method", wanted.method, &known)?;
+    let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
+    Ok(Registry::global().solve(method, preconditioning, a, b, x, &stopping)?)
 }
 
-fn summary(done: &Report) -> ClinalgReport {
+pub(crate) fn summary(done: &Report) -> ClinalgReport {
     ClinalgReport {
         stop: stop(done.stop),
         iterations: done.iterations,
@@ -247,29 +284,21 @@ fn summary(done: &Report) -> ClinalgReport {
 
 /// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles.
 ///
+/// @deprecated Use `clinalg_poisson_options_default`.
+///
 /// # Safety
 /// `params` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPoissonParams) -> ClinalgStatus {
-    let defaults = PoissonParams::default();
-    let value = ClinalgPoissonParams {
-        cycle: ClinalgCycle::V as u32,
-        smoother: ClinalgSmoother::RedBlack as u32,
-        pre: defaults.pre,
-        post: defaults.post,
-        omega: defaults.omega,
-        tolerance: defaults.tolerance,
-        max_cycles: defaults.max_cycles,
-        dim: defaults.dim,
-        shift: defaults.shift,
-    };
     // SAFETY: by the contract above.
-    guard(|| unsafe { crate::put("params", params, value) })
+    guard(|| unsafe { crate::put("params", params, ClinalgPoissonParams::defaults()) })
 }
 
 /// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their
-/// boundary points, N a side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
+/// boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
 /// solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
+///
+/// @deprecated Use `clinalg_solve_poisson`.
 ///
 /// # Safety
 /// As `clinalg_solve`.
@@ -284,44 +313,54 @@ pub unsafe extern "C" fn clinalg_poisson(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (given, asked) = unsafe { arguments(("u", u), params)? };
-        let params = PoissonParams {
-            cycle: choice(
-                "cycle",
-                asked.cycle,
-                &[
-                    (ClinalgCycle::V as u32, Cycle::V),
-                    (ClinalgCycle::W as u32, Cycle::W),
-                    (ClinalgCycle::Full as u32, Cycle::Full),
-                ],
-            )?,
-            smoother: choice(
-                "smoother",
-                asked.smoother,
-                &[
-                    (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
-                    (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
-                ],
-            )?,
-            pre: asked.pre,
-            post: asked.post,
-            omega: asked.omega,
-            tolerance: asked.tolerance,
-            max_cycles: asked.max_cycles,
-            dim: asked.dim,
-            shift: asked.shift,
-            ..PoissonParams::default()
-        };
-        let (handle, done) = Registry::global().poisson(f, given, &params)?;
-        let value = ClinalgReport {
-            stop: stop(done.stop),
-            iterations: done.cycles,
-            relative_residual: done.relative_residual,
-            history: done.history.len(),
-        };
+        let (given, wanted) = unsafe { arguments(("u", u), params)? };
+        let (handle, value, residuals) = poisson(&wanted, f, given)?;
         // SAFETY: by the contract above.
-        unsafe { results((u, handle), (report, value), (history, capacity), &done.history) }
+        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
+}
+
+/// Solves for the handles of f and, if there is one, u; gives that of u, the summary and the residuals.
+pub(crate) fn poisson(
+    wanted: &ClinalgPoissonParams,
+    f: u64,
+    u: Option<u64>,
+) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
+    let params = PoissonParams {
+        cycle: choice(
+            "cycle",
+            wanted.cycle,
+            &[
+                (ClinalgCycle::V as u32, Cycle::V),
+                (ClinalgCycle::W as u32, Cycle::W),
+                (ClinalgCycle::Full as u32, Cycle::Full),
+            ],
+        )?,
+        smoother: choice(
+            "smoother",
+            wanted.smoother,
+            &[
+                (ClinalgSmoother::RedBlack as u32, Smoother::RedBlack),
+                (ClinalgSmoother::Jacobi as u32, Smoother::Jacobi),
+            ],
+        )?,
+        pre: wanted.pre,
+        post: wanted.post,
+        omega: wanted.omega,
+        tolerance: wanted.tolerance,
+        max_cycles: wanted.max_cycles,
+        dim: wanted.dim,
+        shift: wanted.shift,
+        ..PoissonParams::default()
+    };
+    let (handle, done) = Registry::global().poisson(f, u, &params)?;
+    let value = ClinalgReport {
+        stop: stop(done.stop),
+        iterations: done.cycles,
+        relative_residual: done.relative_residual,
+        history: done.history.len(),
+    };
+    Ok((handle, value, done.history))
 }
 
 /// The handle given, if there is one, and the parameters.
@@ -347,7 +386,7 @@ unsafe fn arguments<P: Copy>(
 ///
 /// # Safety
 /// The handle's pointer is valid for a write, the others are null or are.
-unsafe fn results(
+pub(crate) unsafe fn results(
     (handle, made): (*mut ClinalgHandle, u64),
     (report, value): (*mut ClinalgReport, ClinalgReport),
     (history, capacity): (*mut f64, usize),

@@ -34,6 +34,8 @@ pub enum ClinalgStatus {
     OpenCl = 17,
     /// The device is lost (clinalg:device:lost).
     DeviceLost = 18,
+    /// The process was forked after OpenCL was in use (clinalg:device:forked).
+    Forked = 19,
     /// An array of the wrong length (clinalg:argument:length).
     Length = 20,
     /// An object of the wrong shape (clinalg:argument:shape).
@@ -70,38 +72,60 @@ pub enum ClinalgStatus {
     OdeUnstable = 55,
     /// A variant that does not fit the method, the system or the device (clinalg:ode:variant).
     OdeVariant = 56,
+    /// Vectors that do not fit the device in any variant (clinalg:ode:memory).
+    OdeMemory = 57,
+    /// Coefficients that are not those of a method (clinalg:ode:condition).
+    OdeCondition = 58,
+    /// A data-flow graph that cannot be run (clinalg:ode:graph).
+    OdeGraph = 59,
+    /// A system with a singular matrix (clinalg:matrix:singular).
+    Singular = 60,
+    /// A Cholesky factorisation of a matrix that has none (clinalg:matrix:notPositiveDefinite).
+    NotPositiveDefinite = 61,
+    /// Infinity or NaN in a waveform relaxation (clinalg:ode:waveform).
+    OdeWaveform = 62,
 }
 
-/// Every identifier with its code.
-const CODES: &[(&str, ClinalgStatus)] = &[
-    ("clinalg:device:noLoader", ClinalgStatus::NoLoader),
-    ("clinalg:device:noPlatform", ClinalgStatus::NoPlatform),
-    ("clinalg:device:noDevice", ClinalgStatus::NoDevice),
-    ("clinalg:device:notFound", ClinalgStatus::DeviceNotFound),
-    ("clinalg:device:noFp64", ClinalgStatus::NoFp64),
-    ("clinalg:device:build", ClinalgStatus::Build),
-    ("clinalg:device:memory", ClinalgStatus::Memory),
-    ("clinalg:device:opencl", ClinalgStatus::OpenCl),
-    ("clinalg:device:lost", ClinalgStatus::DeviceLost),
-    ("clinalg:argument:length", ClinalgStatus::Length),
-    ("clinalg:argument:shape", ClinalgStatus::Shape),
-    ("clinalg:argument:value", ClinalgStatus::Value),
-    ("clinalg:argument:precision", ClinalgStatus::Precision),
-    ("clinalg:argument:index", ClinalgStatus::Index),
-    ("clinalg:argument:context", ClinalgStatus::Context),
-    ("clinalg:handle:stale", ClinalgStatus::HandleStale),
-    ("clinalg:handle:foreign", ClinalgStatus::HandleForeign),
-    ("clinalg:handle:kind", ClinalgStatus::HandleKind),
-    ("clinalg:file:format", ClinalgStatus::FileFormat),
-    ("clinalg:file:io", ClinalgStatus::FileIo),
-    ("clinalg:ode:formula", ClinalgStatus::OdeFormula),
-    ("clinalg:ode:access", ClinalgStatus::OdeAccess),
-    ("clinalg:ode:notFinite", ClinalgStatus::OdeNotFinite),
-    ("clinalg:ode:stepTooSmall", ClinalgStatus::OdeStepTooSmall),
-    ("clinalg:ode:stepLimit", ClinalgStatus::OdeStepLimit),
-    ("clinalg:ode:unstable", ClinalgStatus::OdeUnstable),
-    ("clinalg:ode:variant", ClinalgStatus::OdeVariant),
-];
+/// The code of an identifier; every identifier of the crates below has one, which a test compares with their lists.
+fn status_of(id: &str) -> Option<ClinalgStatus> {
+    Some(match id {
+        "clinalg:device:noLoader" => ClinalgStatus::NoLoader,
+        "clinalg:device:noPlatform" => ClinalgStatus::NoPlatform,
+        "clinalg:device:noDevice" => ClinalgStatus::NoDevice,
+        "clinalg:device:notFound" => ClinalgStatus::DeviceNotFound,
+        "clinalg:device:noFp64" => ClinalgStatus::NoFp64,
+        "clinalg:device:build" => ClinalgStatus::Build,
+        "clinalg:device:memory" => ClinalgStatus::Memory,
+        "clinalg:device:opencl" => ClinalgStatus::OpenCl,
+        "clinalg:device:lost" => ClinalgStatus::DeviceLost,
+        "clinalg:device:forked" => ClinalgStatus::Forked,
+        "clinalg:argument:length" => ClinalgStatus::Length,
+        "clinalg:argument:shape" => ClinalgStatus::Shape,
+        "clinalg:argument:value" => ClinalgStatus::Value,
+        "clinalg:argument:precision" => ClinalgStatus::Precision,
+        "clinalg:argument:index" => ClinalgStatus::Index,
+        "clinalg:argument:context" => ClinalgStatus::Context,
+        "clinalg:handle:stale" => ClinalgStatus::HandleStale,
+        "clinalg:handle:foreign" => ClinalgStatus::HandleForeign,
+        "clinalg:handle:kind" => ClinalgStatus::HandleKind,
+        "clinalg:file:format" => ClinalgStatus::FileFormat,
+        "clinalg:file:io" => ClinalgStatus::FileIo,
+        "clinalg:ode:formula" => ClinalgStatus::OdeFormula,
+        "clinalg:ode:access" => ClinalgStatus::OdeAccess,
+        "clinalg:ode:notFinite" => ClinalgStatus::OdeNotFinite,
+        "clinalg:ode:waveform" => ClinalgStatus::OdeWaveform,
+        "clinalg:ode:stepTooSmall" => ClinalgStatus::OdeStepTooSmall,
+        "clinalg:ode:stepLimit" => ClinalgStatus::OdeStepLimit,
+        "clinalg:ode:unstable" => ClinalgStatus::OdeUnstable,
+        "clinalg:ode:variant" => ClinalgStatus::OdeVariant,
+        "clinalg:ode:memory" => ClinalgStatus::OdeMemory,
+        "clinalg:ode:condition" => ClinalgStatus::OdeCondition,
+        "clinalg:ode:graph" => ClinalgStatus::OdeGraph,
+        "clinalg:matrix:singular" => ClinalgStatus::Singular,
+        "clinalg:matrix:notPositiveDefinite" => ClinalgStatus::NotPositiveDefinite,
+        _ => return None,
+    })
+}
 
 /// Why a call failed.
 pub(crate) enum Fault {
@@ -134,11 +158,10 @@ fn remember(id: &str, message: String) {
 
 fn failed(id: &str, message: String) -> ClinalgStatus {
     remember(id, message);
-    let known = CODES.iter().find(|(known, _)| *known == id);
-    known.map_or(ClinalgStatus::Internal, |(_, status)| *status)
+    status_of(id).unwrap_or(ClinalgStatus::Internal)
 }
 
-/// Runs one entry point: nothing unwinds into C, and the words of a failure are kept for the thread.
+/// Runs one entry point: nothing unwinds into C, and the message of a failure is kept for the thread.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => ClinalgStatus::Ok,
@@ -149,15 +172,15 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> ClinalgStatus {
         Ok(Err(Fault::Library(error))) => failed(error.id(), error.to_string()),
         Ok(Err(Fault::Ode(error))) => failed(error.id(), error.to_string()),
         Err(panic) => {
-            let words = panic.downcast_ref::<String>().map(String::as_str);
-            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
-            remember("clinalg:internal:panic", format!("a fault of clinalg itself, please report it: {words}"));
+            let message = panic.downcast_ref::<String>().map(String::as_str);
+            let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown");
+            remember("clinalg:internal:panic", format!("internal error of clinalg, please report it: {message}"));
             ClinalgStatus::Internal
         }
     }
 }
 
-/// The words of the last failure on this thread, in UTF-8; empty before the first.
+/// The message of the last failure on this thread, in UTF-8; empty before the first.
 ///
 /// Valid until the next failing call on this thread.
 #[unsafe(no_mangle)]
@@ -180,4 +203,41 @@ pub extern "C" fn clinalg_version() -> *const c_char {
         Err(_) => panic!("a version holds no zero byte"),
     };
     VERSION.as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_identifier_has_a_status() {
+        let mut statuses = HashSet::new();
+        for &id in clinalg::Error::IDS.iter().chain(clinalg_ode::Error::IDS) {
+            let status = status_of(id);
+            assert!(status.is_some_and(|status| status != ClinalgStatus::Internal), "{id} has no status");
+            // `clinalg:argument:value` is an identifier of both crates.
+            assert!(statuses.insert(status.map(|s| s as u32)) || clinalg::Error::IDS.contains(&id), "{id}");
+        }
+        assert_eq!(status_of("clinalg:no:such"), None);
+    }
+
+    #[test]
+    fn a_panic_is_an_internal_error_with_its_message() {
+        // SAFETY: both functions give a text that ends in zero.
+        let text = |pointer| unsafe { CStr::from_ptr(pointer) }.to_str().unwrap().to_owned();
+        let status = guard(|| panic!("row {} of 3", 7));
+        assert_eq!(status, ClinalgStatus::Internal);
+        assert_eq!(text(clinalg_last_error_id()), "clinalg:internal:panic");
+        assert!(text(clinalg_last_error_message()).ends_with(": row 7 of 3"));
+    }
+
+    #[test]
+    fn failures_of_differential_equations_keep_their_status() {
+        let error = clinalg_ode::Error::Memory { needs: "10".into(), available: 5 };
+        assert_eq!(guard(|| Err(error.into())), ClinalgStatus::OdeMemory);
+        let device = clinalg_ode::Error::from(Error::NoPlatform);
+        assert_eq!(guard(|| Err(device.into())), ClinalgStatus::NoPlatform);
+    }
 }

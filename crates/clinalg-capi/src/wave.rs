@@ -1,8 +1,9 @@
 //! The wave equation on handles.
 
 use clinalg::Context;
-use clinalg::grid::{Form, Scheme, WaveParams, WaveReport};
-use clinalg::registry::Registry;
+use clinalg::multigrid::Backend;
+use clinalg::wave::{Scheme, WaveParams, WaveReport};
+use clinalg_handles::Registry;
 
 use crate::object::{ClinalgHandle, precision_of};
 use crate::solver::{ClinalgStop, stop};
@@ -19,7 +20,7 @@ pub enum ClinalgScheme {
     Implicit = 1,
 }
 
-/// What steps are made of.
+/// The implementation of the steps: kernels, matrices or sequential code.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgForm {
@@ -31,11 +32,11 @@ pub enum ClinalgForm {
     Reference = 2,
 }
 
-/// What a wave is made with; fill it with `clinalg_wave_params_default` first.
+/// Parameters of a wave; fill it with `clinalg_wave_params_default` first.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveParams {
-    /// Points a side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+    /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
     pub n: usize,
     /// How it steps through time, a `clinalg_scheme`.
     pub scheme: u32,
@@ -49,11 +50,11 @@ pub struct ClinalgWaveParams {
     pub steps_per_pass: usize,
     /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
     pub tolerance: f64,
-    /// Of the implicit scheme: most multigrid cycles a step.
+    /// Of the implicit scheme: most multigrid cycles per step.
     pub max_cycles: usize,
 }
 
-/// What a start or some steps took.
+/// The outcome of a start or of some steps.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveReport {
@@ -69,7 +70,7 @@ pub struct ClinalgWaveReport {
     pub relative_residual: f64,
 }
 
-/// The defaults: leapfrog by kernels at 1025 points a side, c = 1, c dt / h = 1/2, up to 8 steps a pass.
+/// The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
 ///
 /// # Safety
 /// `params` is null or valid for a write.
@@ -110,31 +111,31 @@ pub unsafe extern "C" fn clinalg_wave_create(
             return Err(Fault::Null("wave"));
         }
         // SAFETY: by the contract above.
-        let asked = unsafe { *params };
+        let wanted = unsafe { *params };
         let params = WaveParams {
-            n: asked.n,
+            n: wanted.n,
             scheme: choice(
                 "scheme",
-                asked.scheme,
+                wanted.scheme,
                 &[
                     (ClinalgScheme::Explicit as u32, Scheme::Explicit),
                     (ClinalgScheme::Implicit as u32, Scheme::Implicit),
                 ],
             )?,
-            form: choice(
+            backend: choice(
                 "form",
-                asked.form,
+                wanted.form,
                 &[
-                    (ClinalgForm::Kernels as u32, Form::Kernels),
-                    (ClinalgForm::Matrix as u32, Form::Matrix),
-                    (ClinalgForm::Reference as u32, Form::Reference),
+                    (ClinalgForm::Kernels as u32, Backend::Kernels),
+                    (ClinalgForm::Matrix as u32, Backend::Matrix),
+                    (ClinalgForm::Reference as u32, Backend::Reference),
                 ],
             )?,
-            c: asked.c,
-            dt: asked.dt,
-            steps_per_pass: asked.steps_per_pass,
-            tolerance: asked.tolerance,
-            max_cycles: asked.max_cycles,
+            c: wanted.c,
+            dt: wanted.dt,
+            steps_per_pass: wanted.steps_per_pass,
+            tolerance: wanted.tolerance,
+            max_cycles: wanted.max_cycles,
         };
         let made = Registry::global().wave(&Context::global()?, precision_of(precision)?, &params)?;
         // SAFETY: by the contract above.
@@ -157,7 +158,7 @@ pub unsafe extern "C" fn clinalg_wave_start(
     guard(|| {
         let done = Registry::global().wave_start(wave, u, (v != 0).then_some(v))?;
         // SAFETY: by the contract above.
-        unsafe { tell(wave, &done, report) }
+        unsafe { write_report(wave, &done, report) }
     })
 }
 
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn clinalg_wave_step(
     guard(|| {
         let done = Registry::global().wave_step(wave, steps)?;
         // SAFETY: by the contract above.
-        unsafe { tell(wave, &done, report) }
+        unsafe { write_report(wave, &done, report) }
     })
 }
 
@@ -225,7 +226,7 @@ pub unsafe extern "C" fn clinalg_wave_energy(
 ///
 /// # Safety
 /// `report` is null or valid for a write.
-unsafe fn tell(wave: ClinalgHandle, done: &WaveReport, report: *mut ClinalgWaveReport) -> Result<(), Fault> {
+unsafe fn write_report(wave: ClinalgHandle, done: &WaveReport, report: *mut ClinalgWaveReport) -> Result<(), Fault> {
     if report.is_null() {
         return Ok(());
     }

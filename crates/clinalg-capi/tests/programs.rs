@@ -27,11 +27,13 @@ fn library() -> &'static Path {
     })
 }
 
+/// Runs a program that must succeed and gives what it prints to standard output; drivers print to standard error as they like.
 fn run(command: &mut Command) -> String {
-    let words = format!("{command:?}");
-    let output = command.output().unwrap_or_else(|e| panic!("{words}: {e}"));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words}: {}\n{text}", output.status);
+    let line = format!("{command:?}");
+    let output = command.output().unwrap_or_else(|e| panic!("{line}: {e}"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{line}: {}\n{text}{errors}", output.status);
     text
 }
 
@@ -59,6 +61,14 @@ fn objects_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn complex_numbers_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/complex.c", &sanitizers);
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
 fn differential_equations_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/ode.c", &sanitizers);
@@ -74,9 +84,43 @@ fn heat_operators_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn elastodynamics_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/elastodynamics.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
 fn heat_operators_from_cpp() {
     let mut program = compile(["CXX", "c++"], "tests/capi/heat.cpp", &["-std=c++11"]);
     assert_eq!(run(&mut program), "passed\n");
+}
+
+#[test]
+fn objects_and_callbacks_from_cpp() {
+    let mut program = compile(["CXX", "c++"], "tests/capi/cpp.cpp", &["-std=c++11"]);
+    assert_eq!(run(&mut program), "passed\n");
+}
+
+#[test]
+fn limits_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/limits.c", &sanitizers);
+    // The program writes a file.
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")), "passed\n");
+}
+
+#[test]
+fn a_forked_child_gets_errors() {
+    assert_eq!(run(&mut compile(["CC", "cc"], "tests/capi/fork.c", &["-std=c99"])), "passed\n");
+}
+
+#[test]
+fn multigrid_and_conversions_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/multigrid.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
 }
 
 #[test]
@@ -99,6 +143,13 @@ fn threads_from_cpp() {
 fn first_program_from_c99() {
     let mut program = compile(["CC", "cc"], "examples/c/first.c", &["-std=c99"]);
     assert!(run(&mut program).starts_with("x = 1 2 3 after "));
+}
+
+#[test]
+fn a_hermitian_system_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/complex.c", &["-std=c99"]));
+    // The inverse is [3 -i; i 4] / 11.
+    assert_eq!(text, "x = (0.1818 +0.5455 i, -0.1818 -0.2727 i), b^H A^-1 b = 1.5455\n");
 }
 
 #[test]

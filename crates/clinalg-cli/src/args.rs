@@ -1,7 +1,7 @@
 //! Values of options that several commands share.
 
 use clap::ValueEnum;
-use clinalg::grid::Form;
+use clinalg::multigrid::Backend;
 use clinalg::{DeviceInfo, Precision};
 use serde::Serialize;
 
@@ -23,9 +23,9 @@ impl From<PrecisionArg> for Precision {
     }
 }
 
-/// `--form`.
+/// `--backend`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum FormArg {
+pub(crate) enum BackendArg {
     /// Kernels for this very stencil
     Kernels,
     /// Sparse matrices and vectors only
@@ -34,34 +34,34 @@ pub(crate) enum FormArg {
     Reference,
 }
 
-impl From<FormArg> for Form {
-    fn from(form: FormArg) -> Form {
-        match form {
-            FormArg::Kernels => Form::Kernels,
-            FormArg::Matrix => Form::Matrix,
-            FormArg::Reference => Form::Reference,
+impl From<BackendArg> for Backend {
+    fn from(backend: BackendArg) -> Backend {
+        match backend {
+            BackendArg::Kernels => Backend::Kernels,
+            BackendArg::Matrix => Backend::Matrix,
+            BackendArg::Reference => Backend::Reference,
         }
     }
 }
 
-/// Points a side of a grid: 2^k + 1.
+/// Points per side of a grid: 2^k + 1.
 pub(crate) fn side(text: &str) -> Result<usize, String> {
-    let n: usize = text.trim().parse().map_err(|_| "expected a whole number of points a side, 2^k + 1".to_owned())?;
+    let n: usize = text.trim().parse().map_err(|_| "expected a whole number of points per side, 2^k + 1".to_owned())?;
     if n >= 3 && (n - 1).is_power_of_two() {
         return Ok(n);
     }
     let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2()) + 1 };
     Err(format!(
-        "expected 2^k + 1 points a side, so that the grid can be halved; the nearest are {below} and {}",
+        "expected 2^k + 1 points per side, so that the grid can be halved; the nearest are {below} and {}",
         (below - 1).saturating_mul(2).saturating_add(1)
     ))
 }
 
-/// Points a side of a grid that need not be halved.
+/// Points per side of a grid that need not be halved.
 pub(crate) fn points(text: &str) -> Result<usize, String> {
     match text.trim().parse::<usize>() {
         Ok(n) if (3..=1 << 30).contains(&n) => Ok(n),
-        _ => Err("expected a whole number of points a side, at least 3".into()),
+        _ => Err("expected a whole number of points per side, at least 3".into()),
     }
 }
 
@@ -78,6 +78,19 @@ pub(crate) fn at_least_zero(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
         _ => Err("expected a finite number, at least 0".into()),
+    }
+}
+
+/// A point or vector in space.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place(pub(crate) [f64; 3]);
+
+/// Three finite numbers.
+pub(crate) fn point(text: &str) -> Result<Place, String> {
+    let values: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
+    match values[..] {
+        [x, y, z] if values.iter().all(|v| v.is_finite()) && text.split(',').count() == 3 => Ok(Place([x, y, z])),
+        _ => Err("expected three numbers, such as 0,0,1.5".into()),
     }
 }
 
@@ -178,6 +191,14 @@ mod tests {
             assert!(side(text).unwrap_err().contains(near), "{text}");
         }
         assert!(side("-5").is_err() && side("1e3").is_err() && side("18446744073709551615").is_err());
+    }
+
+    #[test]
+    fn points_are_three_numbers() {
+        assert_eq!(point("0, -1.5,2e3").unwrap().0, [0.0, -1.5, 2000.0]);
+        for text in ["", "1,2", "1,2,3,4", "1,x,3", "1,2,nan"] {
+            assert!(point(text).is_err(), "{text}");
+        }
     }
 
     #[test]

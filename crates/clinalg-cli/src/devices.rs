@@ -21,9 +21,9 @@ unified_memory, extensions.
 Examples:
   clinalg devices
   clinalg devices --json | jq -r '.[].name'
-  clinalg devices --device nvidia           the one that a selector picks
+  clinalg devices --device nvidia           only the device that matches
 
-Where there is none, the message says what is missing; the exit code is 3.")]
+Without a device, the message says what is missing; the exit code is 3.")]
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -32,7 +32,7 @@ pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, F
         None => clinalg::runtime::devices()?.iter().map(|d| d.info().clone()).collect(),
     };
     out.json(&devices)?;
-    // A selector in CLINALG_DEVICE that matches nothing shall not hide the list.
+    // A selector in CLINALG_DEVICE that matches nothing must not hide the list.
     let default = Device::default_device().ok().map(|d| d.info().index);
     let columns = [
         ("", Align::Left),
@@ -74,7 +74,7 @@ pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// The kind of a device in words.
+/// The name of a kind of device.
 pub(crate) fn kind(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Cpu => "CPU",

@@ -1,8 +1,8 @@
 //! `clinalg doctor`.
 
 use clinalg::runtime::faults::{self, Fault};
-use clinalg::selftest::{self, Check};
-use clinalg::{Context, ContextOptions, Device, DeviceInfo, Precision, Shape};
+use clinalg::{Context, ContextOptions, Device, DeviceInfo, KernelFamily, Precision};
+use clinalg_selftest::{self as selftest, Check};
 use serde::Serialize;
 
 use crate::Global;
@@ -10,23 +10,23 @@ use crate::devices::kind;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes, seconds, wrapped};
 
-/// Check every operation on every device against a plain reference
+/// Check every operation on every device against sequential code
 ///
-/// Runs each kernel family (cpu, gpu) in each precision that the device has, at awkward sizes. One line per check: the
-/// largest error found, what rounding allows, the time taken with building the kernels.
+/// Runs each kernel family (cpu, gpu) in each precision that the device supports, at awkward sizes. One line per check: the
+/// largest error, the tolerance from rounding, the time including kernel compilation.
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON: {\"passed\", \"quick\", \"devices\": [{\"device\", \"notes\", \"faults\", \"passed\",
-\"runs\": [{\"shape\", \"error\", \"checks\": [{\"name\", \"precision\", \"size\",
+\"runs\": [{\"kernel_family\", \"error\", \"checks\": [{\"name\", \"precision\", \"size\",
 \"max_error\", \"tolerance\", \"passed\", \"seconds\", \"detail\"}]}]}]}. max_error is
-null where a result that must be exact is not.
+null if a result that must be exact is not.
 
 Examples:
   clinalg doctor                      every device
   clinalg doctor --device 0 --quick   a first look at one device
-  CLINALG_SHAPE=gpu clinalg doctor    only the kernels for GPUs
+  CLINALG_KERNEL_FAMILY=gpu clinalg doctor    only the kernels for GPUs
 
-The exit code is 0 only when every check holds on every device, else 1.")]
+The exit code is 0 if every check passes on every device, else 1.")]
 pub(crate) struct Args {
     /// Only sizes of a few hundred: seconds on a slow device or an emulator
     #[arg(long)]
@@ -52,7 +52,7 @@ struct Examined {
 /// One kernel family on one device.
 #[derive(Serialize)]
 struct Run {
-    shape: Shape,
+    kernel_family: KernelFamily,
     /// Why no check could run.
     error: Option<String>,
     checks: Vec<Check>,
@@ -98,33 +98,33 @@ fn examine(device: &Device, quick: bool, out: &mut Output) -> Result<Examined, F
         }
     }
     let mut runs = Vec::new();
-    for shape in shapes(device)? {
-        runs.push(examine_shape(device, shape, quick, out)?);
+    for family in families(device)? {
+        runs.push(examine_family(device, family, quick, out)?);
     }
     out.line("")?;
     Ok(Examined { device: info.clone(), notes, faults, passed: runs.iter().all(Run::passed), runs })
 }
 
-/// Both kernel families, or the one that `CLINALG_SHAPE` names.
-fn shapes(device: &Device) -> Result<Vec<Shape>, Failure> {
-    match std::env::var_os("CLINALG_SHAPE") {
-        Some(name) if !name.is_empty() => Ok(vec![Context::new(device, &ContextOptions::default())?.shape()]),
-        _ => Ok(vec![Shape::Cpu, Shape::Gpu]),
+/// Both kernel families, or the one that `CLINALG_KERNEL_FAMILY` names.
+fn families(device: &Device) -> Result<Vec<KernelFamily>, Failure> {
+    match std::env::var_os("CLINALG_KERNEL_FAMILY") {
+        Some(name) if !name.is_empty() => Ok(vec![Context::new(device, &ContextOptions::default())?.family()]),
+        _ => Ok(vec![KernelFamily::Cpu, KernelFamily::Gpu]),
     }
 }
 
-fn examine_shape(device: &Device, shape: Shape, quick: bool, out: &mut Output) -> Result<Run, Failure> {
-    let name = match shape {
-        Shape::Cpu => "cpu",
-        Shape::Gpu => "gpu",
+fn examine_family(device: &Device, family: KernelFamily, quick: bool, out: &mut Output) -> Result<Run, Failure> {
+    let name = match family {
+        KernelFamily::Cpu => "cpu",
+        KernelFamily::Gpu => "gpu",
     };
     out.line(format!("  kernels for {name}:"))?;
     out.line(format!("    {:<30}{:<5}{:>10}{:>10}{:>10}{:>10}", "check", "", "size", "error", "allowed", "time"))?;
-    let context = match Context::new(device, &ContextOptions { shape: Some(shape), profiling: false }) {
+    let context = match Context::new(device, &ContextOptions { family: Some(family), ..ContextOptions::default() }) {
         Ok(context) => context,
         Err(error) => {
             out.line(format!("    no context: {error}"))?;
-            return Ok(Run { shape, error: Some(error.to_string()), checks: Vec::new() });
+            return Ok(Run { kernel_family: family, error: Some(error.to_string()), checks: Vec::new() });
         }
     };
     let mut printed = Ok(());
@@ -134,7 +134,7 @@ fn examine_shape(device: &Device, shape: Shape, quick: bool, out: &mut Output) -
         }
     });
     printed?;
-    Ok(Run { shape, error: None, checks })
+    Ok(Run { kernel_family: family, error: None, checks })
 }
 
 fn line(check: &Check) -> String {

@@ -42,7 +42,7 @@ pub(crate) enum Failure {
     File {
         /// The file.
         path: PathBuf,
-        /// Why, in words.
+        /// The reason.
         reason: String,
     },
     /// A solver that must converge to be measured did not.
@@ -81,12 +81,13 @@ impl Failure {
             Failure::ReaderGone => Exit::Done,
             Failure::Ode(error) => match error {
                 clinalg_ode::Error::NotFinite { .. }
+                | clinalg_ode::Error::Waveform { .. }
                 | clinalg_ode::Error::StepTooSmall { .. }
                 | clinalg_ode::Error::StepLimit { .. } => Exit::NotReached,
                 clinalg_ode::Error::Memory { .. } => Exit::Device,
                 _ => Exit::Usage,
             },
-            Failure::Library(error) => match error {
+            Failure::Library(error) => match error.cause() {
                 Error::NoLoader { .. } | Error::NoPlatform | Error::NoDevice { .. } | Error::DeviceNotFound { .. } => {
                     Exit::NoDevice
                 }
@@ -95,7 +96,8 @@ impl Failure {
                 | Error::Build { .. }
                 | Error::Allocation { .. }
                 | Error::OpenCl { .. }
-                | Error::DeviceLost { .. } => Exit::Device,
+                | Error::DeviceLost { .. }
+                | Error::Forked => Exit::Device,
                 _ => Exit::Usage,
             },
         }

@@ -1,14 +1,15 @@
 //! `clinalg heat-bem`.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::solve::{Operator, Params, Stop};
-use clinalg::{Precision, Real, Shape, Vector};
+use clinalg::solve::{GmresParams, Operator, Stop};
+use clinalg::{KernelFamily, Precision, Real, Vector};
 use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
 use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
-use clinalg_bem::mesh::{Field, Quality};
+use clinalg_bem::surface::{Field, Quality};
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
 use serde::Serialize;
@@ -17,43 +18,50 @@ use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, bytes, check_target, seconds};
+use crate::place::{Place, device_words};
 use crate::plot::{Body, Convergence, Picture};
 use crate::progress::{Progress, Steps};
 
-/// Products that seconds_per_apply is the median of.
+/// Tables of algorithm 5 that are worth their making; larger ones take longer than products by algorithm 2.
+const MOST_TABLE_BYTES: u64 = 256 << 20;
+
+/// Products whose median is seconds_per_apply.
 const TIMED: usize = 5;
 
 /// Solve the heat equation by boundary elements
 ///
 /// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, by space-time Galerkin boundary elements: u
-/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. One of them is
-/// given on the surface at all times, the other is computed there.
+/// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. One of u and w
+/// is given on the surface at all times, the other is computed there.
 #[derive(clap::Args)]
 #[command(after_help = "\
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
-tolerance, elements, nodes, steps, device, shape, algorithm, plan, iterations, stop,
-converged, relative_residual, residual_history, error_l2, seconds_assemble,
+tolerance, elements, nodes, steps, device, devices, kernel_family, algorithm, plan, iterations, stop,
+converged, relative_residual, residual_history, error_l2, extrapolate, seconds_assemble,
 seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures,
 vtk.
-seconds_assemble holds both operators with their kernels' compilation,
-seconds_solve the iteration; stored_bytes is what all blocks of the matrix take
-if stored. relative_residual is relative to the residual at the start x = b.
+seconds_assemble is the assembly of both operators including kernel compilation,
+seconds_solve the iteration; stored_bytes is the size of all blocks of the matrix
+if stored, on all devices together. relative_residual is relative to the residual at the start x = b.
 error_l2 is relative, in L2 over surface and time.
+
+Values are constant on each time step: pictures and files show the means over the last
+one, with --extrapolate those at the end time, by a parabola through the last three.
 
 A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
 the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
 min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
-u has to vanish at t = 0. The solution is not known then: error_l2 is null.
+u must vanish at t = 0. The exact solution is unknown: error_l2 is null.
 
 Examples:
   clinalg heat-bem                           the cube of 768 triangles, 32 steps
   clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
   clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
+  clinalg heat-bem --refine 4 --devices 0,1
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
 
-The exit code is 0 when the tolerance is reached or rounding allows no more,
-else 1.")]
+The exit code is 0 if the tolerance or the rounding floor is reached, else 1.")]
 pub(crate) struct Args {
     /// cube12, cube24 (on (-1, 1)^3), sphere (of radius 1), or a file .obj, .off, .stl or .msh
     #[arg(long, default_value = "cube12")]
@@ -73,37 +81,41 @@ pub(crate) struct Args {
     /// Which boundary value is given
     #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
     problem: ProblemArg,
-    /// The given values: fundamental, those of the heat of a point source outside, which is a known solution, or a formula
+    /// The given values: `fundamental`, the known solution for a point source outside the surface, or a formula
     #[arg(long, default_value = "fundamental", value_name = "fundamental|EXPR", allow_hyphen_values = true)]
     boundary: String,
-    /// Where the heat of `--boundary fundamental` starts, outside the surface
-    #[arg(long, value_parser = point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
-    source: Place,
-    /// How the system is solved
+    /// Position of the point source of `--boundary fundamental`, outside the surface
+    #[arg(long, value_parser = args::point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
+    source: args::Place,
+    /// Solver of the system
     #[arg(long, value_enum, default_value_t = Method::Gmres)]
     method: Method,
-    /// What makes GMRES need fewer iterations
+    /// Preconditioner of GMRES
     #[arg(long, value_enum, default_value_t = PreconditionerArg::None)]
     preconditioner: PreconditionerArg,
     /// Iterations of GMRES between restarts
     #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
     restart: usize,
-    /// Whether matrices are stored
+    /// Whether the blocks of the matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
-    /// How products on the fly are computed: 1 to 4 as published for GPUs, never stored; 5 by moments
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5", allow_hyphen_values = true)]
-    algorithm: u8,
-    /// Precision of all that is computed on the device
+    /// Algorithm of products on the fly: 1 to 4 as published for GPUs, never stored; 5 by moments [default: 5, or 2 where the
+    /// tables of 5 would take more than 256 MiB]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=5), value_name = "1..5", allow_hyphen_values = true)]
+    algorithm: Option<u8>,
+    /// Precision of the computation on the device
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Residual to reach, relative to that at the start [default: 1e-8 in f64, 1e-5 in f32]
+    /// Residual to reach, relative to the initial one [default: 1e-8 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
-    /// Draw the computed boundary value at the end into FILE (.png or .svg), the residuals beside it (-convergence)
+    /// Draw and write the values extrapolated to the end time, in place of their means over the last time step
+    #[arg(long)]
+    extrapolate: bool,
+    /// Draw the computed boundary value of the last time step into FILE (.png or .svg), the residuals beside it (-convergence)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Write both boundary values at the end for ParaView (.vtu)
+    /// Write both boundary values of the last time step for ParaView (.vtu)
     #[arg(long, value_name = "FILE")]
     vtk: Option<PathBuf>,
 }
@@ -129,7 +141,7 @@ enum Method {
 #[serde(rename_all = "lowercase")]
 enum PreconditionerArg {
     None,
-    /// The operator of opposite order, on the same mesh
+    /// Operator (Calderon-type) preconditioning: D for V, V for D, on the same mesh
     Opposite,
 }
 
@@ -141,17 +153,6 @@ enum Apply {
     Otf,
     /// Stored where they fit
     Auto,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Place(Point);
-
-fn point(text: &str) -> Result<Place, String> {
-    let values: Vec<f64> = text.split(',').filter_map(|word| word.trim().parse().ok()).collect();
-    match values[..] {
-        [x, y, z] if values.iter().all(|v| v.is_finite()) && text.split(',').count() == 3 => Ok(Place([x, y, z])),
-        _ => Err("expected three numbers, such as 0,0,1.5".into()),
-    }
 }
 
 #[derive(Serialize)]
@@ -170,7 +171,8 @@ struct Document {
     nodes: usize,
     steps: usize,
     device: DeviceName,
-    shape: Shape,
+    devices: Vec<DeviceName>,
+    kernel_family: KernelFamily,
     algorithm: u8,
     plan: String,
     iterations: usize,
@@ -179,6 +181,7 @@ struct Document {
     relative_residual: f64,
     residual_history: Vec<f64>,
     error_l2: Option<f64>,
+    extrapolate: bool,
     seconds_assemble: f64,
     seconds_per_apply: f64,
     seconds_solve: f64,
@@ -227,9 +230,7 @@ impl Args {
             let inside = mesh.contains(source);
             if inside || mesh.touches(source) {
                 let at = if inside { "inside" } else { "on" };
-                let words = format!(
-                    "--source {source:?} is {at} the surface; its heat solves the equation inside where it starts outside"
-                );
+                let words = format!("--source {source:?} is {at} the surface; it must lie outside");
                 return Err(Failure::usage(words));
             }
             return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
@@ -274,7 +275,7 @@ impl Given {
         match all.map(|k| (k, at(k, 0.0))).find(|(_, u)| u.is_nan() || u.abs() > START * largest) {
             None => Ok(()),
             Some((k, u)) => Err(Failure::usage(format!(
-                "--boundary gives u = {u} at t = 0 in {:?}; u has to start at 0, as inside: multiply by a function such as \
+                "--boundary gives u = {u} at t = 0 in {:?}; u must be 0 at t = 0, as in the interior: multiply by a function such as \
                  t^2 or 1-exp(-10*t)",
                 centre(k).0
             ))),
@@ -286,8 +287,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.vtk {
         if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
-            let words =
-                format!("--vtk {}: the name must end in .vtu, by which ParaView knows the format", path.display());
+            let words = format!(
+                "--vtk {}: the name must end in .vtu, the extension by which ParaView recognises the format",
+                path.display()
+            );
             return Err(Failure::usage(words));
         }
         check_target(path)?;
@@ -295,7 +298,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
     }
-    if args.algorithm != 5 && matches!(args.apply, Apply::Assembled) {
+    if args.algorithm.is_some_and(|k| k != 5) && matches!(args.apply, Apply::Assembled) {
         let words = "--apply assembled is for --algorithm 5; the others compute their blocks in every product";
         return Err(Failure::usage(words));
     }
@@ -311,9 +314,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Apply::Otf => Form::Otf,
         Apply::Auto => Form::Auto,
     };
-    let algorithm = Algorithm::ALL[usize::from(args.algorithm) - 1];
     let mesh = args.surface()?;
-    let context = global.context(false)?;
+    let place = match global.team()? {
+        Some(team) => Place::Team(team),
+        None => Place::Device(global.context(false)?),
+    };
     let progress = match args.method {
         Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
         Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
@@ -321,10 +326,33 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let values_given = args.given(&mesh, &params)?;
     progress.stage("assembling");
     let mut start = Instant::now();
-    let space = HeatSpace::<T>::new(&context, &mesh, &params)?;
-    let options = OperatorOptions { form, algorithm, ..OperatorOptions::default() };
-    let system = BoundaryProblem::new(&space, problem, &options)?;
-    context.finish()?;
+    let space = match &place {
+        Place::Team(team) if global.balance => HeatSpace::<T>::balanced(team, &mesh, &params)?,
+        Place::Team(team) => HeatSpace::on_team(team, &mesh, &params, &vec![1.0; team.ranks()])?,
+        _ => HeatSpace::new(&place.contexts()[0], &mesh, &params)?,
+    };
+    let may_change = args.algorithm.is_none() && !matches!(args.apply, Apply::Assembled) && place.contexts().len() == 1;
+    let mut algorithm = args.algorithm.unwrap_or(5);
+    let mut options = OperatorOptions {
+        form,
+        algorithm: Algorithm::ALL[usize::from(algorithm) - 1],
+        most_table_bytes: may_change.then_some(MOST_TABLE_BYTES),
+        ..OperatorOptions::default()
+    };
+    // The operator of the right-hand side makes one product, which needs no stored blocks.
+    let make = |options: &OperatorOptions| {
+        let system = BoundaryProblem::new(&space, problem, options)?;
+        Ok((system, space.operator(problem.kinds().1, &OperatorOptions { form: Form::Otf, ..*options })?))
+    };
+    let (system, right) = match make(&options) {
+        Err(clinalg::Error::Allocation { .. }) if may_change => {
+            algorithm = 2;
+            options = OperatorOptions { algorithm: Algorithm::ALL[1], most_table_bytes: None, ..options };
+            make(&options)?
+        }
+        made => made?,
+    };
+    place.finish()?;
     let matrix = start.elapsed();
     progress.stage("boundary values");
     let on_boundary = |x: Point, n: Point, t: f64| values_given.at(problem, x, n, t);
@@ -333,36 +361,38 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
     };
     if matches!(values_given, Given::Known(_)) && given.iter().all(|v| *v == 0.0) {
-        let words = "--source: its heat does not reach the surface in the time given, so that all values are 0: move it nearer, \
+        let words = "--source: its heat does not reach the surface before the end time, so all values are 0: move it nearer, \
                      or raise --end-time or --alpha";
         return Err(Failure::usage(words));
     }
     progress.stage("right-hand side");
     start = Instant::now();
-    // One product needs no stored blocks.
-    let once = OperatorOptions { form: Form::Otf, ..options };
-    let b = system.right_side(&space.operator(problem.kinds().1, &once)?, &given)?;
+    let b = system.right_side(&right, &given)?;
+    drop(right);
     let inverse = match args.preconditioner {
-        PreconditionerArg::Opposite => Some(system.opposite(&options)?),
+        PreconditionerArg::Opposite => Some(system.operator_preconditioner(&options)?),
         PreconditionerArg::None => None,
     };
-    context.finish()?;
+    place.finish()?;
     let assemble = matrix + start.elapsed();
-    let solver = Params { tolerance, ..Params::default() };
+    let solver = GmresParams::default().tolerance(tolerance).restart(args.restart);
     let start = Instant::now();
     let (x, report) = match args.method {
-        Method::Gmres => system.gmres(inverse.as_ref(), &b, args.restart, &solver, &mut |k, r| progress.step(k, r))?,
+        Method::Gmres => system.gmres(inverse.as_ref(), &b, solver, &mut |k, r| {
+            progress.step(k, r);
+            ControlFlow::Continue(())
+        })?,
         Method::Forward => {
             progress.stage("inverting the diagonal block");
             system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?
         }
     };
-    context.finish()?;
+    place.finish()?;
     let solve = start.elapsed();
-    let peak = context.memory().peak_bytes;
+    let peak = place.peak_bytes();
     progress.stage("timing products");
     let per_apply = time_product(system.matrix(), &x)?;
-    let values: Vec<f64> = x.to_vec()?.into_iter().map(T::wide).collect();
+    let values: Vec<f64> = x.to_vec()?.into_iter().map(T::into_f64).collect();
     progress.stage("error");
     let error = match (&values_given, problem) {
         (Given::Formula(_), _) => None,
@@ -384,14 +414,16 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         precision: T::PRECISION,
         alpha: args.alpha,
         end_time: args.end_time,
+        extrapolate: args.extrapolate,
         tolerance,
         elements: mesh.triangles().len(),
         nodes: mesh.nodes().len(),
         steps: args.steps,
-        device: context.device().into(),
-        shape: context.shape(),
-        algorithm: args.algorithm,
-        plan: system.matrix().plan_words(),
+        device: space.context().device().into(),
+        devices: place.devices(),
+        kernel_family: space.context().family(),
+        algorithm,
+        plan: system.matrix().plan_description(),
         iterations: report.iterations,
         stop: report.stop,
         converged: report.stop.is_success(),
@@ -410,7 +442,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         document.draw(&picture, &mesh, &values)?;
     }
     if let Some(path) = &args.vtk {
-        let last = |values: &[f64]| values[values.len() / args.steps * (args.steps - 1)..].to_vec();
+        let last = |values: &[f64]| shown(values, args.steps, args.extrapolate);
         let (found, given) = (last(&values), last(&given));
         let fields = match problem {
             Problem::Dirichlet => [Field::Triangles("w", &found), Field::Nodes("u", &given)],
@@ -462,15 +494,36 @@ fn time_product<T: Real>(matrix: &dyn Operator<T>, x: &Vector<T>) -> clinalg::Re
     Ok(times[TIMED / 2])
 }
 
+/// The values on the surface that are drawn and written: means over the last time step, or extrapolated to its end by the
+/// parabola that has the means of the last three steps (with two steps, the line): (11 a - 7 b + 2 c) / 6 for the means a, b, c
+/// from the last one back.
+fn shown(values: &[f64], steps: usize, extrapolate: bool) -> Vec<f64> {
+    let count = values.len() / steps;
+    let of = |back: usize| &values[count * (steps - 1 - back)..count * (steps - back)];
+    match (extrapolate, steps) {
+        (true, 3..) => (0..count).map(|k| (11.0 * of(0)[k] - 7.0 * of(1)[k] + 2.0 * of(2)[k]) / 6.0).collect(),
+        (true, 2) => (0..count).map(|k| 1.5 * of(0)[k] - 0.5 * of(1)[k]).collect(),
+        _ => of(0).to_vec(),
+    }
+}
+
 impl Document {
+    /// Which values [`shown`] gives.
+    fn shown(&self) -> String {
+        if self.extrapolate {
+            return format!("extrapolated to t = {}", self.end_time);
+        }
+        let begin = self.end_time * (self.steps - 1) as f64 / self.steps as f64;
+        format!("mean over t = {begin} to {}", self.end_time)
+    }
+
     fn subtitle(&self) -> String {
         let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
         format!("{} triangles · {} time steps · {precision} · {}", self.elements, self.steps, self.device.name())
     }
 
     fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
-        let count = values.len() / self.steps;
-        let last = &values[count * (self.steps - 1)..];
+        let last = shown(values, self.steps, self.extrapolate);
         let (what, label) = match self.problem {
             Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
             Problem::Neumann => ("u on the surface", "u"),
@@ -482,7 +535,7 @@ impl Document {
         let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
         let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
         picture.body(&Body {
-            title: format!("Heat equation: {what} at t = {}", self.end_time),
+            title: format!("Heat equation: {what}, {}", self.shown()),
             subtitle: self.subtitle(),
             label,
             triangles: &corners,
@@ -497,7 +550,8 @@ impl Document {
             subtitle: self.subtitle(),
             steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
             residual: match (self.method, self.preconditioner) {
-                (Method::Gmres, PreconditionerArg::None) => "residual |b − A x|, relative to that of x = b",
+                (Method::Gmres, PreconditionerArg::None) => "residual of the recurrence, relative to that of x = b",
+                (Method::Gmres, _) => "relative residual of the recurrence",
                 _ => "relative residual |b − A x| / |b|",
             },
             history: &self.residual_history,
@@ -515,7 +569,7 @@ impl Document {
         };
         out.line(format!("Heat equation by boundary elements: {given} on the surface given, {found} wanted"))?;
         out.line("")?;
-        out.field("device", self.device.to_string())?;
+        out.field("device", device_words(&self.devices, None))?;
         out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
         let Quality { area, volume, smallest_angle, largest_angle, .. } = quality;
         let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
@@ -536,12 +590,12 @@ impl Document {
         };
         let what = if self.iterations == 1 { what.1 } else { what.0 };
         out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
-        out.field("residual", format!("{:.2e}, asked {:e}", self.relative_residual, self.tolerance))?;
+        out.field("residual", format!("{:.2e}, tolerance {:e}", self.relative_residual, self.tolerance))?;
         if let Some(error) = self.error_l2 {
             out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
         }
         let times = [self.seconds_assemble, self.seconds_solve, self.seconds_per_apply].map(seconds);
-        out.field("seconds", format!("operators {}, solve {} ({} a product)", times[0], times[1], times[2]))?;
+        out.field("seconds", format!("operators {}, solve {} ({} per product)", times[0], times[1], times[2]))?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         for picture in &self.pictures {
             out.field("picture", picture)?;
@@ -558,10 +612,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_are_three_numbers() {
-        assert_eq!(point("0, -1.5,2e3").unwrap().0, [0.0, -1.5, 2000.0]);
-        for text in ["", "1,2", "1,2,3,4", "1,x,3", "1,2,nan"] {
-            assert!(point(text).is_err(), "{text}");
-        }
+    fn the_end_of_a_parabola_is_extrapolated_exactly() {
+        // The means of t^2 over eight steps to t = 1; two places with multiples of it.
+        let mean = |k: usize| (3 * k * k + 3 * k + 1) as f64 / 192.0;
+        let values: Vec<f64> = (0..8).flat_map(|k| [mean(k), 2.0 * mean(k)]).collect();
+        assert!((shown(&values, 8, false)[0] - 0.880_208).abs() < 1e-6);
+        let end = shown(&values, 8, true);
+        assert!((end[0] - 1.0).abs() < 1e-14 && (end[1] - 2.0).abs() < 1e-14, "{end:?}");
+        assert_eq!(shown(&[1.0, 3.0], 2, true), [4.0]);
+        assert_eq!(shown(&[1.0], 1, true), [1.0]);
     }
 }

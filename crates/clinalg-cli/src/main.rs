@@ -1,25 +1,37 @@
-//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, heat by boundary elements, ODEs, sparse solves,
-//! benchmarks, tuning.
+//! The program `clinalg`: devices, self-test, Poisson by multigrid, waves, heat and elastodynamics by boundary elements, ODEs,
+//! sparse solves, benchmarks, tuning.
 
 mod args;
 mod bench;
+mod checkpoint;
+mod data;
 mod devices;
 mod doctor;
+mod elastodynamics;
 mod exit;
+mod files;
 mod heat_bem;
+mod interrupt;
+mod messages;
 mod ode;
+mod options;
 mod output;
+mod place;
 mod plot;
 mod poisson;
 mod progress;
+mod series;
+mod shell;
 mod solve;
+mod system;
 mod tune;
 mod wave;
+mod waveform;
 
-use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clinalg::team::Team;
 use clinalg::{Context, ContextOptions, Device};
 
 use crate::exit::{Exit, Failure};
@@ -27,34 +39,40 @@ use crate::output::Output;
 
 const AFTER_HELP: &str = "\
 Examples:
-  clinalg devices                   what OpenCL devices there are
-  clinalg doctor                    is every operation right on each of them?
+  clinalg devices                   list the OpenCL devices
+  clinalg doctor                    test every operation on each of them
   clinalg poisson --plot u.png      solve -Laplace u = f by multigrid, draw u
-  clinalg wave --plot frames        follow the wave equation, draw frames
-  clinalg heat-bem --plot w.png     the heat equation by boundary elements
+  clinalg wave --plot frames        integrate the wave equation, draw frames
+  clinalg heat-bem --plot w.png     solve the heat equation by boundary elements
+  clinalg elastodynamics            waves in elastic materials by boundary elements
   clinalg ode --problem heat2d      integrate a system of ODEs; --list lists them
+  clinalg ode FILE --series u.csv   integrate your own system, written as formulas
+  clinalg waveform --n 64           integrate by waveform relaxation
   clinalg solve A.mtx --out x.mtx   solve a sparse system from a file
-  clinalg bench                     operations against the memory bandwidth
-  clinalg tune                      search this device's launch parameters
+  clinalg bench                     measure operations against the memory bandwidth
+  clinalg tune                      search for this device's launch parameters
+  clinalg completions bash          completions of a shell; clinalg man: this manual
 
 Environment:
-  CLINALG_DEVICE     the device where --device is not given: an index or a part
-                     of a name
-  CLINALG_SHAPE      cpu or gpu: which family of kernels runs, where the kind of
-                     the device shall not decide
+  CLINALG_DEVICE     the default of --device: an index or a part of a name
+  CLINALG_KERNEL_FAMILY
+                     cpu or gpu: the kernel family [default: by the kind of
+                     the device]
   CLINALG_CACHE_DIR  folder for built kernels, empty for none
                      [default: the user's cache folder]
   CLINALG_TUNE_DIR   folder for the tables of `clinalg tune`, empty for none
                      [default: the user's data folder]
 
 Exit codes:
-  0  done; a solver met its tolerance or the floor of rounding
+  0  success; a solver met its tolerance or reached the rounding floor
   1  a solver stopped before that, or a self-test failed
   2  wrong usage, or an argument or matrix that cannot be used
   3  no OpenCL, no device, or no device that matches the selector
   4  the device or its driver failed: memory, kernel build, no double precision
   5  a file could not be read or written, or its content is damaged
-Errors are told on stderr; with --json also on stdout, as one object
+solve, poisson and wave end with what there is (exit code 1) on the first Ctrl-C,
+at once on the second; --resume of poisson and wave goes on from the checkpoint.
+Errors are reported on stderr; with --json also on stdout, as one object
 {\"error\": {\"id\", \"message\", \"exit_code\"}}.";
 
 /// Linear algebra and multigrid on any OpenCL device
@@ -80,18 +98,48 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     device: Option<String>,
+    /// Devices that share the work of poisson, wave, waveform, solve, ode or heat-bem: indices or parts of names with commas between, or `all`
+    #[arg(
+        long,
+        global = true,
+        value_name = "LIST",
+        conflicts_with = "device",
+        help_heading = "Options of every command",
+        allow_negative_numbers = true
+    )]
+    devices: Option<String>,
+    /// Take options from a TOML file, as --print-options writes it; those on the command line replace them
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
+    options: Option<std::path::PathBuf>,
+    /// Print the options of this command line as TOML, the defaults as comments, and do nothing else
+    #[arg(long, global = true, help_heading = "Options of every command")]
+    print_options: bool,
+    /// Share the work out by the speed of the devices, measured by a short trial on each, instead of evenly
+    #[arg(long, global = true, help_heading = "Options of every command")]
+    balance: bool,
     /// Print one JSON document on stdout and nothing else
     #[arg(long, global = true, help_heading = "Options of every command")]
     json: bool,
+    /// Print errors only: no report, no warnings, no progress (with --json, the document)
+    #[arg(long, short, global = true, help_heading = "Options of every command", conflicts_with = "verbose")]
+    quiet: bool,
+    /// Add to the report: the kernels built, the memory of the device, the storage of a matrix; name each kernel as it is compiled
+    #[arg(long, short, global = true, help_heading = "Options of every command")]
+    verbose: bool,
 }
 
 impl Global {
-    /// The device asked for, or the default one.
+    /// The selected device, or the default one.
     pub(crate) fn device(&self) -> clinalg::Result<Device> {
         match &self.device {
             Some(selector) => Device::select(selector),
             None => Device::default_device(),
         }
+    }
+
+    /// The devices of `--devices`.
+    pub(crate) fn team(&self) -> clinalg::Result<Option<Team>> {
+        self.devices.as_deref().map(|list| Team::select(list, &ContextOptions::default())).transpose()
     }
 
     /// A context on [`Global::device`].
@@ -106,51 +154,88 @@ enum Command {
     Doctor(doctor::Args),
     Poisson(poisson::Args),
     Wave(wave::Args),
+    Waveform(waveform::Args),
     HeatBem(heat_bem::Args),
+    Elastodynamics(elastodynamics::Args),
     Ode(ode::Args),
     Solve(solve::Args),
     Bench(bench::Args),
     Tune(tune::Args),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
 }
 
-/// Warnings of the library, on stderr.
-struct Warnings;
-
-impl log::Log for Warnings {
-    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        metadata.level() <= log::Level::Warn && metadata.target().starts_with("clinalg")
+impl Command {
+    /// Whether several devices can share its work.
+    fn takes_devices(&self) -> bool {
+        matches!(
+            self,
+            Command::Poisson(_)
+                | Command::Wave(_)
+                | Command::Waveform(_)
+                | Command::Solve(_)
+                | Command::Ode(_)
+                | Command::HeatBem(_)
+        )
     }
-
-    fn log(&self, record: &log::Record<'_>) {
-        if self.enabled(record.metadata()) {
-            // Nothing is left to do where stderr cannot be written.
-            let _ = writeln!(std::io::stderr(), "clinalg: warning: {}", record.args());
-        }
-    }
-
-    fn flush(&self) {}
 }
 
 fn main() -> ExitCode {
-    // The first and only logger of the process.
-    if log::set_logger(&Warnings).is_ok() {
-        log::set_max_level(log::LevelFilter::Warn);
-    }
-    let cli = match Cli::try_parse() {
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let json = words.iter().any(|word| word == "--json");
+    let joined = options::arguments(words).and_then(|(words, from_file)| {
+        checkpoint::arguments(words).map(|(words, resumed)| (words, from_file || resumed))
+    });
+    let (words, joined) = match joined {
+        Ok(joined) => joined,
+        Err(failure) => return Output::new(json).fail(&failure),
+    };
+    // What is given beside --options and --resume replaces what these files say.
+    let command = Cli::command().args_override_self(joined);
+    let matches = match command.try_get_matches_from(words) {
+        Ok(matches) => matches,
+        Err(error) => return refuse(&error),
+    };
+    let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    let mut out = Output::new(cli.global.json);
+    if cli.global.print_options {
+        let mut out = Output::new(false);
+        return match out.raw(options::print(&matches).as_bytes()) {
+            Ok(()) => Exit::Done.into(),
+            Err(failure) => out.fail(&failure),
+        };
+    }
+    messages::start(&cli.global);
+    let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
+    if cli.global.devices.is_some() && !cli.command.takes_devices() {
+        let words = "--devices works with poisson, wave, waveform, solve, ode and heat-bem; this command takes one device, by --device";
+        return out.fail(&Failure::usage(words));
+    }
+    if cli.global.balance && cli.global.devices.is_none() {
+        return out.fail(&Failure::usage("--balance is for several devices: add --devices"));
+    }
+    let balances =
+        matches!(cli.command, Command::Poisson(_) | Command::Wave(_) | Command::Ode(_) | Command::HeatBem(_));
+    if cli.global.balance && !balances {
+        let words = "--balance works with poisson, wave, ode and heat-bem";
+        return out.fail(&Failure::usage(words));
+    }
     let done = match &cli.command {
         Command::Devices(args) => devices::run(args, &cli.global, &mut out),
         Command::Doctor(args) => doctor::run(args, &cli.global, &mut out),
         Command::Poisson(args) => poisson::run(args, &cli.global, &mut out),
         Command::Wave(args) => wave::run(args, &cli.global, &mut out),
+        Command::Waveform(args) => waveform::run(args, &cli.global, &mut out),
         Command::HeatBem(args) => heat_bem::run(args, &cli.global, &mut out),
+        Command::Elastodynamics(args) => elastodynamics::run(args, &cli.global, &mut out),
         Command::Ode(args) => ode::run(args, &cli.global, &mut out),
         Command::Solve(args) => solve::run(args, &cli.global, &mut out),
         Command::Bench(args) => bench::run(args, &cli.global, &mut out),
         Command::Tune(args) => tune::run(args, &cli.global, &mut out),
+        Command::Completions(args) => shell::completions(args, &mut out),
+        Command::Man(args) => shell::man(args, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
@@ -161,7 +246,7 @@ fn main() -> ExitCode {
 /// Prints help, version or what is wrong with the command line.
 fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that has gone away does not want the help text any more.
+        // Nothing is left to do where the reader has closed the pipe.
         let _ = error.print();
         return Exit::Done.into();
     }

@@ -5,6 +5,7 @@ use std::io::{BufWriter, ErrorKind, Stdout, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use clinalg::Context;
 use serde::Serialize;
 
 use crate::exit::Failure;
@@ -31,12 +32,52 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
 /// Stdout, for people or for programs.
 pub(crate) struct Output {
     json: bool,
+    quiet: bool,
+    verbose: bool,
     stdout: BufWriter<Stdout>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool) -> Output {
-        Output { json, stdout: BufWriter::new(std::io::stdout()) }
+        Output { json, quiet: false, verbose: false, stdout: BufWriter::new(std::io::stdout()) }
+    }
+
+    /// Without reports for people.
+    pub(crate) fn quiet(self, quiet: bool) -> Output {
+        Output { quiet, ..self }
+    }
+
+    /// With longer ones.
+    pub(crate) fn verbose(self, verbose: bool) -> Output {
+        Output { verbose, ..self }
+    }
+
+    /// Whether nothing but errors is to be written, or a document.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.json || self.quiet
+    }
+
+    /// Bytes that are what the command was run for.
+    pub(crate) fn raw(&mut self, content: &[u8]) -> Result<(), Failure> {
+        self.stdout.write_all(content).map_err(broken)?;
+        self.flush()
+    }
+
+    /// A line of a report that `--verbose` adds.
+    pub(crate) fn detail(&mut self, name: &str, text: impl AsRef<str>) -> Result<(), Failure> {
+        if self.verbose { self.field(name, text) } else { Ok(()) }
+    }
+
+    /// What `--verbose` adds about a context at the end: the kernels built and the memory.
+    pub(crate) fn details_of(&mut self, context: &Context) -> Result<(), Failure> {
+        let (kernels, memory) = (context.programs_report(), context.memory());
+        self.detail(
+            "kernels",
+            format!("{} built or taken from the cache in {}", kernels.builds, seconds(kernels.seconds)),
+        )?;
+        let (live, peak) = (bytes(memory.live_bytes), bytes(memory.peak_bytes));
+        let all = bytes(context.device().global_mem);
+        self.detail("memory", format!("{live} in {} buffers, {peak} at most, of {all}", memory.live_buffers))
     }
 
     /// Whether a JSON document is wanted.
@@ -46,7 +87,7 @@ impl Output {
 
     /// A line for people, seen at once; nothing where JSON is wanted.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Failure> {
-        if self.json {
+        if self.is_silent() {
             return Ok(());
         }
         writeln!(self.stdout, "{}", text.as_ref().trim_end()).map_err(broken)?;

@@ -16,9 +16,9 @@ pub(crate) struct Progress {
 /// Positions of a full bar.
 const FULL: u64 = 1000;
 
-/// A bar of that length; hidden where JSON is wanted.
+/// A bar of that length; hidden where JSON or nothing is wanted.
 fn bar(out: &Output, length: u64) -> ProgressBar {
-    let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let target = if out.is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(length), target);
     if let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:28}] {msg} ({elapsed})") {
         bar.set_style(style.progress_chars("=> "));

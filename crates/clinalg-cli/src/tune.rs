@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
-use clinalg::tune::{self, Choice, Discarded, Found, Op, Table, Tuned};
+use clinalg::tune::{self, Choice};
+use clinalg::tuner::{self, Discarded, Found, Tunable, Tuned};
 use clinalg::{Context, Precision};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -15,21 +16,21 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, seconds, table};
 use crate::plot::{Picture, Surface};
 
-/// Search the fastest launch parameters of this device and keep them
+/// Search for the fastest launch parameters of this device and store them
 ///
 /// For each operation, precision and size: tries work-group sizes, widths of loads, elements per item and numbers of
-/// work-groups, and keeps the fastest in a table that every later program on this device reads.
+/// work-groups, and stores the fastest in a table that later programs on this device read.
 #[derive(clap::Args)]
 #[command(after_help = "\
-How: each candidate is first compared with plain sequential code at awkward
-sizes, and discarded if it differs. Those left are timed at several sizes
-(medians of samples of 2 ms), and the fastest once more beside the default. A
-choice replaces the default if it needs less than 98 % of its time.
-The limit is the time that a copy of as many bytes takes in the same run; in
-the caches an operation may be faster than that.
+How: each candidate is first compared with sequential code at awkward sizes, and
+discarded if it differs. The others are timed at several sizes (medians of
+samples of 2 ms), and the fastest is timed again beside the default. It replaces
+the default if it takes less than 98 % of its time. The limit is the time of a
+copy of as many bytes in the same run; an operation on data in the caches may be
+faster.
 
 The table is one file per device in the folder CLINALG_TUNE_DIR, else `tuning`
-in the user's data folder of clinalg. It holds for this driver version only;
+in the user's data folder of clinalg. It is valid for this driver version only;
 delete it to return to the defaults.
 
 JSON: {\"device\", \"copy_bandwidth\", \"table\", \"tuned\": [{\"operation\", \"precision\",
@@ -40,7 +41,7 @@ JSON: {\"device\", \"copy_bandwidth\", \"table\", \"tuned\": [{\"operation\", \"
 
 Examples:
   clinalg tune                              everything, some minutes
-  clinalg tune --quick --dry-run            a first look, nothing kept
+  clinalg tune --quick --dry-run            a dry run, nothing stored
   clinalg tune --op reduce --precision f64 --plot pictures")]
 pub(crate) struct Args {
     /// Only these operations, separated by commas [default: all]
@@ -52,10 +53,10 @@ pub(crate) struct Args {
     /// Two sizes instead of six, fewer samples
     #[arg(long)]
     quick: bool,
-    /// Report only, keep nothing
+    /// Report only, store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Draw the time over work-group size and elements per item into the folder DIR, a picture per operation, precision
+    /// Draw the time over work-group size and elements per item into the folder DIR, one picture per operation, precision
     /// and size
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
@@ -63,7 +64,7 @@ pub(crate) struct Args {
 
 /// The operations, as clap lists them.
 fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Op::ALL.iter().map(|op| op.describe().name))
+    PossibleValuesParser::new(tuner::operations().map(|op| op.operation.name))
 }
 
 type Parameters = BTreeMap<&'static str, u32>;
@@ -108,8 +109,8 @@ struct Bad {
 }
 
 fn named(operation: &str, choice: &Choice) -> Parameters {
-    let op = Op::named(operation).expect("results name operations");
-    op.describe().parameters.iter().map(|(name, _)| *name).zip(*choice).collect()
+    let op = tuner::named(operation).expect("results name operations").operation;
+    op.parameters.iter().map(|(name, _)| *name).zip(*choice).collect()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
@@ -127,7 +128,10 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let table = match args.dry_run {
         true => None,
         false => {
-            let mut table = Table::of_user(context.device());
+            let (mut table, dropped) = tuner::user_table(context.device());
+            for why in dropped {
+                log::warn!("{why}; dropped");
+            }
             table.replace(found.entries());
             Some(table.save(context.device())?)
         }
@@ -142,19 +146,19 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// What to search: the operations asked for, or all that the kernels of this context have.
-fn options(args: &Args, context: &Context) -> Result<tune::Options, Failure> {
-    let here = |op: &Op| op.describe().shape == context.shape();
-    let ops: Vec<Op> = match args.op.is_empty() {
-        true => Op::ALL.iter().copied().filter(here).collect(),
-        false => args.op.iter().filter_map(|name| Op::named(name)).collect(),
+/// What to search: the operations selected, or all that the kernels of this context have.
+fn options(args: &Args, context: &Context) -> Result<tuner::Options, Failure> {
+    let here = |op: &&'static Tunable| op.operation.family == context.family();
+    let ops: Vec<&'static Tunable> = match args.op.is_empty() {
+        true => tuner::operations().filter(here).collect(),
+        false => args.op.iter().filter_map(|name| tuner::named(name)).collect(),
     };
     if let Some(op) = ops.iter().find(|op| !here(op)) {
-        let family = if context.shape() == clinalg::Shape::Cpu { "processors" } else { "GPUs" };
-        let possible: Vec<&str> = Op::ALL.iter().filter(|op| here(op)).map(|op| op.describe().name).collect();
+        let family = if context.family() == clinalg::KernelFamily::Cpu { "CPUs" } else { "GPUs" };
+        let possible: Vec<&str> = tuner::operations().filter(here).map(|op| op.operation.name).collect();
         return Err(Failure::usage(format!(
             "--op {}: the kernels for {family} run on {}; their operations are {}",
-            op.describe().name,
+            op.operation.name,
             context.device().name,
             possible.join(", ")
         )));
@@ -166,16 +170,16 @@ fn options(args: &Args, context: &Context) -> Result<tune::Options, Failure> {
     if precisions == [Precision::F64] {
         context.require::<f64>()?;
     }
-    Ok(tune::Options { ops, precisions, quick: args.quick })
+    Ok(tuner::Options { ops, precisions, quick: args.quick })
 }
 
-fn search(context: &Context, options: &tune::Options, out: &Output) -> Result<Found, Failure> {
+fn search(context: &Context, options: &tuner::Options, out: &Output) -> Result<Found, Failure> {
     let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(0), target);
     if let Ok(style) = ProgressStyle::with_template("[{bar:40}] {pos}/{len} {msg} ({elapsed}, {eta} left)") {
         bar.set_style(style.progress_chars("=> "));
     }
-    let found = tune::search(context, options, &mut |step| {
+    let found = tuner::search(context, options, &mut |step| {
         bar.set_length(step.all as u64);
         bar.set_position(step.done as u64);
         bar.set_message(step.what.to_owned());
@@ -191,12 +195,12 @@ fn short(precision: Precision) -> &'static str {
     }
 }
 
-/// A picture for each outcome; the names say which.
+/// One picture per result, named after it.
 fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>, Failure> {
     let mut pictures = Vec::new();
     for tuned in &found.tuned {
-        let op = Op::named(tuned.operation).expect("results name operations").describe();
-        // The best of all candidates that agree in what the axes show.
+        let op = tuner::named(tuned.operation).expect("results name operations");
+        // The best of all candidates with the same coordinates.
         let mut cells: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         for candidate in &tuned.candidates {
             let cell = (candidate.choice[0], (op.per_item)(&candidate.choice));
@@ -209,7 +213,7 @@ fn plot(folder: &Path, found: &Found, context: &Context) -> Result<Vec<PathBuf>,
         picture.surface(&Surface {
             title: format!("{}, {}, 2^{log} elements", tuned.operation, short(tuned.precision)),
             subtitle: format!("{}; time, the best of the other parameters", context.device().name),
-            x_name: op.parameters[0].0,
+            x_name: op.operation.parameters[0].0,
             y_name: "elements per item",
             cells: cells.into_iter().collect(),
         })?;

@@ -1,70 +1,98 @@
 //! `clinalg wave`.
 
+mod motion;
+mod report;
+
 use std::f64::consts::PI;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use clinalg::grid::{Form, ImplicitReport, Scheme, Wave, WaveParams};
-use clinalg::{Context, Precision, Real, Shape};
+use clinalg::multigrid::Backend;
+use clinalg::wave::{Medium, Scheme, Wave, WaveParams, WaveState};
+use clinalg::{Real, team};
+use clinalg_ode::Function;
 use serde::Serialize;
+use serde_json::json;
 
+use self::motion::Motion;
+use self::report::{Document, Range};
 use crate::Global;
-use crate::args::{self, DeviceName, FormArg, PrecisionArg};
+use crate::args::{self, BackendArg, PrecisionArg};
+use crate::checkpoint;
+use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, seconds};
-use crate::plot::{Field, Frames};
+use crate::interrupt;
+use crate::output::Output;
+use crate::place::Place;
+use crate::plot::Frames;
 use crate::progress::Steps;
 
-/// Follow the wave equation in time
+/// Integrate the wave equation
 ///
 /// u_tt = c^2 Laplace u on the unit square with fixed edges, N x N points, mesh width h = 1 / (N - 1), 5-point stencil. The
-/// report gives how far the discrete energy has drifted, which the schemes keep, and with a standing wave the error against
-/// the exact solution.
+/// report has the drift of the discrete energy, which the schemes conserve, and for a standing wave the error against the
+/// exact solution.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Schemes:
-  explicit  leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u: stable while
+  explicit  leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u: stable if
             the Courant number c dt / h is at most 1 / sqrt(2) = 0.7071. The
-            kernels make up to 8 steps in one pass over memory.
+            kernels compute up to 8 steps per pass over memory.
   implicit  Newmark's with beta = 1/4 (Crank-Nicolson): stable for every time
-            step, one multigrid solution a step; N = 2^k + 1.
-Both err by O(h^2 + dt^2).
+            step, one multigrid solution per step; N = 2^k + 1.
+The error of both is O(h^2 + dt^2).
 
 Initial displacements, at rest:
-  mode   sin(k pi x) sin(l pi y), --mode K,L: a standing wave of the frequency
+  mode   sin(k pi x) sin(l pi y), --mode K,L: a standing wave with the frequency
          c pi sqrt(k^2 + l^2), whose exact solution is known
   gauss  exp(-r^2 / 0.005) around (0.3, 0.4)
-  pluck  drawn out to 1 at (0.3, 0.4), straight down to the edges
+  pluck  1 at (0.3, 0.4), linear down to the edges
+
+--initial, --velocity, --speed and --force also take formulas with x, y (0 to 1), pi,
+comparisons (1 or 0), if(c, a, b), ..., and files .npy, .npz, .csv, .txt, the value of
+the point x = i h, y = j h in a[j, i]. --out and --series write in the same order, a
+series with the frame as its first index. With --speed the energy is that of the mass
+(c_max / c)^2, which the scheme conserves; --force changes it.
+
+Ctrl-C ends after the steps at hand and writes a checkpoint; clinalg wave --resume FILE
+goes on as if nothing had happened, on the same device to the same bits. Frames and
+series then begin with the next frame.
 
 --plot DIR writes --frames pictures DIR/wave-0000.png, ...; --plot FILE, ending in
 .png or .svg, writes FILE with -0000, ... before the extension. To make a film:
   ffmpeg -i DIR/wave-%04d.png wave.mp4
 
-JSON keys: n, scheme, form, precision, device, shape, initial, mode, c, steps,
-dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift,
+JSON keys: n, scheme, form, precision, device, devices, kernel_family, initial, mode, velocity,
+speed, force, force_time, c, steps, dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift,
 error_max, implicit, points_per_second, seconds_setup, seconds_solve,
-peak_device_bytes, pictures. energy_drift is the largest change of the energy
-relative to its start over the frames; error_max is null but for --initial mode;
+peak_device_bytes, out, series, checkpoint, pictures. energy_drift is the largest change of the energy
+relative to its initial value over the frames; error_max is null except for
+--initial mode;
 implicit holds stop, cycles, relative_residual, and is null for explicit;
 points_per_second counts points times steps over seconds_solve, which excludes
-set-up, energies and pictures.
+set-up, energies and pictures. devices lists all devices, device is the first.
 
 Examples:
   clinalg wave                                 500 steps at 1025 x 1025 points
   clinalg wave --n 513 --end-time 2 --initial gauss --plot frames --frames 60
+  clinalg wave --n 513 --initial 0 --force 'exp(-500*((x-0.5)^2+(y-0.5)^2))' --force-time 'sin(40*t)'
+  clinalg wave --n 513 --initial gauss --speed '1 + (y>0.5)' --series w.pvd
+  clinalg wave --resume clinalg-wave-checkpoint.npz
   clinalg wave --n 257 --scheme implicit --courant 4
-  clinalg wave --n 129 --form reference        in plain Rust, without OpenCL
+  clinalg wave --n 129 --backend reference        in plain Rust, without OpenCL
+  clinalg wave --n 8193 --devices 0,1          on two devices
 
-The exit code is 1 when the implicit scheme met no solution, else 0.")]
+The exit code is 1 if the solver of an implicit step did not converge or Ctrl-C
+ended the run, else 0.")]
 pub(crate) struct Args {
-    /// Points a side, boundary included; 2^k + 1 for the implicit scheme
+    /// Points per side, boundary included; 2^k + 1 for the implicit scheme
     #[arg(long, default_value_t = 1025, value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
     /// Number of time steps [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
-    /// Time to reach instead; the last step may pass it by a part of a step
+    /// End time, in place of --steps; the last step may pass it by a fraction of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
     end_time: Option<f64>,
     /// Courant number c dt / h [default: 0.7 explicit, 2 implicit]
@@ -73,34 +101,58 @@ pub(crate) struct Args {
     /// Time step
     #[arg(long, value_parser = args::above_zero, allow_hyphen_values = true)]
     dt: Option<f64>,
-    /// Speed of the waves, sides of the square per unit of time
+    /// Wave speed, sides of the square per unit of time
     #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, allow_hyphen_values = true)]
     c: f64,
-    /// How time is stepped through
+    /// Time stepping scheme
     #[arg(long, value_enum, default_value_t = SchemeArg::Explicit)]
     scheme: SchemeArg,
-    /// What the steps are made of
-    #[arg(long, value_enum, default_value_t = FormArg::Kernels)]
-    form: FormArg,
-    /// Displacement at time 0
-    #[arg(long, value_enum, default_value_t = Initial::Mode)]
-    initial: Initial,
+    /// Implementation of the steps
+    #[arg(long, alias = "form", value_enum, default_value_t = BackendArg::Kernels)]
+    backend: BackendArg,
+    /// Displacement at time 0: mode, gauss, pluck, a formula in x and y, or a file with a value for each point
+    #[arg(long, value_name = "NAME|FORMULA|FILE", default_value = "mode", allow_hyphen_values = true)]
+    initial: String,
+    /// Velocity at time 0: a formula or a file [default: 0]
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
+    velocity: Option<String>,
+    /// Wave speed that varies, positive, in place of --c: a formula or a file; explicit scheme
+    #[arg(long, value_name = "FORMULA|FILE", conflicts_with = "c", allow_hyphen_values = true)]
+    speed: Option<String>,
+    /// Force s in u_tt = c^2 Laplace u + g s: a formula in x and y, or a file; explicit scheme
+    #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
+    force: Option<String>,
+    /// Its factor g: a formula in t [default: 1]
+    #[arg(long, value_name = "FORMULA", requires = "force", allow_hyphen_values = true)]
+    force_time: Option<String>,
     /// Half waves of --initial mode along x and y
     #[arg(long, value_name = "K,L", default_value = "2,1", value_parser = mode, allow_hyphen_values = true)]
     mode: Mode,
-    /// Precision of all that is computed
+    /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
-    /// Most explicit steps in one pass over memory, 1 to 8; the result has the same bits
+    /// Maximum number of explicit steps per pass over memory, 1 to 8; the result has the same bits
     #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     steps_per_pass: usize,
-    /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32]
+    /// Relative residual of each implicit step [default: 1e-10 in f64, 1e-5 in f32, more where the Courant number exceeds what this allows]
     #[arg(long, value_name = "T", value_parser = args::tolerance_or_zero, allow_hyphen_values = true)]
     tol: Option<f64>,
+    /// Write the displacement at the end: .npy, .npz, .csv, .vti or .vtu
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write the displacement at the times of the frames: .npy, .npz, .csv, or .pvd with a .vti per frame
+    #[arg(long, value_name = "FILE")]
+    series: Option<PathBuf>,
+    /// Write a checkpoint (.npz) at the end; Ctrl-C writes clinalg-wave-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Go on from a checkpoint, to the same bits; options given beside it replace those of the run that wrote it
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
-    /// Number of frames from time 0 to the end; the energy is looked at as often
+    /// Number of frames from time 0 to the end; the energy is computed as often
     #[arg(long, default_value_t = 11, value_name = "COUNT", value_parser = args::frames, allow_hyphen_values = true)]
     frames: usize,
 }
@@ -113,15 +165,15 @@ enum SchemeArg {
     Implicit,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
+/// Displacement at time 0.
 enum Initial {
-    /// A standing wave, see --mode
-    Mode,
-    /// A bump that runs out in a ring
+    /// A standing wave, see --mode.
+    Mode(Mode),
+    /// A bump that runs out in a ring.
     Gauss,
-    /// A tent
+    /// A tent.
     Pluck,
+    Given(Given),
 }
 
 /// Half waves along x and y.
@@ -135,34 +187,6 @@ fn mode(text: &str) -> Result<Mode, String> {
         .ok_or_else(|| "expected two whole numbers from 1 to 1000, such as 2,1".into())
 }
 
-#[derive(Serialize)]
-struct Document {
-    n: usize,
-    scheme: Scheme,
-    form: Form,
-    precision: Precision,
-    device: Option<DeviceName>,
-    shape: Option<Shape>,
-    initial: Initial,
-    mode: Option<Mode>,
-    c: f64,
-    steps: u64,
-    dt: f64,
-    end_time: f64,
-    courant: f64,
-    courant_limit: Option<f64>,
-    steps_per_pass: Option<usize>,
-    energy: f64,
-    energy_drift: f64,
-    error_max: Option<f64>,
-    implicit: Option<ImplicitReport>,
-    points_per_second: f64,
-    seconds_setup: f64,
-    seconds_solve: f64,
-    peak_device_bytes: u64,
-    pictures: Vec<String>,
-}
-
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {
         PrecisionArg::F32 => solve::<f32>(args, global, out),
@@ -171,26 +195,29 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 impl Args {
-    fn params(&self) -> WaveParams {
+    /// The parameters for the largest speed `c`.
+    fn params(&self, c: f64) -> WaveParams {
         let (scheme, courant) = match self.scheme {
             SchemeArg::Explicit => (Scheme::Explicit, 0.7),
             SchemeArg::Implicit => (Scheme::Implicit, 2.0),
         };
-        let form = self.form.into();
-        let tolerance = match self.precision {
-            PrecisionArg::F32 => 1e-5,
-            PrecisionArg::F64 => 1e-10,
+        let backend = self.backend.into();
+        let params =
+            WaveParams { n: self.n, backend, scheme, c, steps_per_pass: self.steps_per_pass, ..WaveParams::default() };
+        let params =
+            WaveParams { dt: self.dt.unwrap_or_else(|| params.dt_of(self.courant.unwrap_or(courant))), ..params };
+        WaveParams { tolerance: self.tol.unwrap_or_else(|| self.tolerance(params.courant())), ..params }
+    }
+
+    /// The tolerance where --tol is not given. The matrix of an implicit step, 1 - (c dt)^2 / 4 Laplace_h, has row sums of
+    /// magnitudes up to 1 + 2 courant^2 and no eigenvalue below 1, so that rounding leaves a relative residual of up to eps
+    /// times this.
+    fn tolerance(&self, courant: f64) -> f64 {
+        let (least, eps) = match self.precision {
+            PrecisionArg::F32 => (1e-5, f64::from(f32::EPSILON)),
+            PrecisionArg::F64 => (1e-10, f64::EPSILON),
         };
-        let params = WaveParams {
-            n: self.n,
-            form,
-            scheme,
-            c: self.c,
-            steps_per_pass: self.steps_per_pass,
-            tolerance: self.tol.unwrap_or(tolerance),
-            ..WaveParams::default()
-        };
-        WaveParams { dt: self.dt.unwrap_or_else(|| params.dt_of(self.courant.unwrap_or(courant))), ..params }
+        (eps * (1.0 + 2.0 * courant * courant)).clamp(least, MOST_TOLERANCE)
     }
 
     /// Time steps to make.
@@ -204,249 +231,238 @@ impl Args {
         Ok(count.max(1.0) as usize)
     }
 
-    fn displacement<T: Real>(&self) -> Result<Vec<T>, Failure> {
-        let n = self.n;
+    fn initial(&self) -> Result<Initial, Failure> {
+        Ok(match self.initial.as_str() {
+            "mode" => Initial::Mode(self.mode),
+            "gauss" => Initial::Gauss,
+            "pluck" => Initial::Pluck,
+            text => Initial::Given(Given::new("--initial", text, 2)?),
+        })
+    }
+
+    fn lattice(&self) -> Lattice {
+        Lattice::unit(self.n, 2)
+    }
+
+    /// The values of an option at the points.
+    fn given(&self, option: &'static str, text: &Option<String>) -> Result<Option<Vec<f64>>, Failure> {
+        let given = text.as_deref().map(|text| Given::new(option, text, 2)).transpose()?;
+        given.map(|given| given.at_points(&self.lattice(), |_| true)).transpose()
+    }
+}
+
+impl Initial {
+    fn displacement<T: Real>(&self, n: usize) -> Result<Vec<T>, Failure> {
         let mut u = crate::poisson::grid::<T>(n, 2)?;
         let last = (n - 1) as f64;
-        let profile: Box<dyn Fn(f64, f64) -> f64> = match self.initial {
-            Initial::Mode => {
-                let Mode(k, l) = self.mode;
-                Box::new(move |x, y| (f64::from(k) * PI * x).sin() * (f64::from(l) * PI * y).sin())
+        let profile: Box<dyn Fn(f64, f64) -> f64> = match self {
+            Initial::Mode(Mode(k, l)) => {
+                let (k, l) = (f64::from(*k), f64::from(*l));
+                Box::new(move |x, y| (k * PI * x).sin() * (l * PI * y).sin())
             }
             Initial::Gauss => Box::new(|x, y| (-((x - 0.3).powi(2) + (y - 0.4).powi(2)) / 0.005).exp()),
             Initial::Pluck => Box::new(|x, y| (x / 0.3).min((1.0 - x) / 0.7).min((y / 0.4).min((1.0 - y) / 0.6))),
+            Initial::Given(given) => return given.at_points(&Lattice::unit(n, 2), |_| true),
         };
         for (j, row) in u.chunks_mut(n).enumerate().skip(1).take(n - 2) {
             for (i, value) in row.iter_mut().enumerate().skip(1).take(n - 2) {
-                *value = T::of(profile(i as f64 / last, j as f64 / last));
+                *value = T::from_f64(profile(i as f64 / last, j as f64 / last));
             }
         }
         Ok(u)
     }
 }
 
+/// The largest tolerance by default.
+const MOST_TOLERANCE: f64 = 1e-3;
+
 /// Steps that are enqueued before they are waited for and the bar moves on.
 const STRIDE: usize = 128;
 
+/// What a checkpoint keeps beside the state of the wave.
+struct Begun {
+    energy: f64,
+    drift: f64,
+}
+
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
-    let params = args.params();
+    let lattice = args.lattice();
+    let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
+    let series = args.series.as_deref().map(|path| SeriesTarget::new("--series", path, args.lattice(), "u"));
+    let mut series = series.transpose()?;
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let initial = args.initial()?;
+    let velocity = args.given("--velocity", &args.velocity)?;
+    let speed = args.given("--speed", &args.speed)?;
+    let force = args.given("--force", &args.force)?;
+    let factor = args.force_time.as_deref().unwrap_or("1");
+    let factor = Function::parse(factor, &[]).map_err(|error| Failure::usage(format!("--force-time: {error}")))?;
+    let c = speed.as_ref().map_or(args.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
+    if c.is_nan() || c <= 0.0 {
+        return Err(Failure::usage("--speed must be positive somewhere"));
+    }
+    let params = args.params(c);
     let steps = args.count(params.dt)?;
-    let context = match params.form {
-        Form::Reference => None,
-        Form::Kernels | Form::Matrix => Some(global.context(false)?),
-    };
+    let place = Place::new(global, params.backend)?;
+    interrupt::watch();
     let progress = Steps::new(out, steps as u64);
     progress.stage("setting up");
     let start = Instant::now();
-    let mut wave = match &context {
-        Some(context) => Wave::<T>::new(context, &params)?,
-        None => Wave::<T>::reference(&params)?,
+    let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
+    let (speed, force, velocity) = (speed.map(taken), force.map(taken), velocity.map(taken));
+    let special = speed.is_some() || force.is_some();
+    let medium = Medium {
+        speed: speed.as_deref(),
+        force: force.as_deref().map(|force| (force, Box::new(move |t| factor.at(&[], t)) as _)),
     };
-    let mut u = args.displacement::<T>()?;
-    let begun = wave.start(&u, None)?;
-    let energy = wave.energy()?.total();
+    let mut wave: Box<dyn Motion<T>> = match &place {
+        Place::Team(_) if special => {
+            return Err(Failure::usage("--speed and --force take one device: use --device in place of --devices"));
+        }
+        Place::Host if special => Box::new(Wave::<T>::with_medium(None, &params, medium)?),
+        Place::Device(context) if special => Box::new(Wave::<T>::with_medium(Some(context), &params, medium)?),
+        Place::Host => Box::new(Wave::<T>::reference(&params)?),
+        Place::Device(context) => Box::new(Wave::<T>::new(context, &params)?),
+        Place::Team(team) if global.balance => Box::new(team::Wave::<T>::balanced(team, &params)?),
+        Place::Team(team) => Box::new(team::Wave::<T>::new(team, &params)?),
+    };
+    let mut u = initial.displacement::<T>(args.n)?;
+    let implicit = wave.start(&u, velocity.as_deref())?;
+    let begun = match &loaded {
+        Some(loaded) => {
+            wave.restore(&restored(loaded, params.scheme)?)?;
+            Begun { energy: loaded.number("energy")?, drift: loaded.number("energy_drift")? }
+        }
+        None => Begun { energy: wave.energy()?, drift: 0.0 },
+    };
     let setup = start.elapsed();
     let mut document = Document {
         n: args.n,
         scheme: params.scheme,
-        form: params.form,
+        backend: params.backend,
         precision: T::PRECISION,
-        device: context.as_ref().map(|c| c.device().into()),
-        shape: context.as_ref().map(Context::shape),
-        initial: args.initial,
-        mode: (args.initial == Initial::Mode).then_some(args.mode),
+        device: place.device(),
+        devices: place.devices(),
+        kernel_family: place.family(),
+        initial: args.initial.clone(),
+        velocity: args.velocity.clone(),
+        speed: args.speed.clone(),
+        force: args.force.clone(),
+        force_time: args.force_time.clone(),
+        mode: if let Initial::Mode(mode) = initial { Some(mode) } else { None },
         c: params.c,
         steps: 0,
         dt: params.dt,
         end_time: 0.0,
         courant: params.courant(),
         courant_limit: (params.scheme == Scheme::Explicit).then_some(WaveParams::COURANT_LIMIT),
-        steps_per_pass: (params.scheme == Scheme::Explicit && params.form == Form::Kernels)
+        steps_per_pass: (params.scheme == Scheme::Explicit && params.backend == Backend::Kernels && !special)
             .then_some(params.steps_per_pass),
-        energy,
-        energy_drift: 0.0,
+        energy: begun.energy,
+        energy_drift: begun.drift,
         error_max: None,
-        implicit: begun.implicit,
+        implicit,
         points_per_second: 0.0,
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: 0.0,
         peak_device_bytes: 0,
+        out: target.as_ref().map(|target| target.path().display().to_string()),
+        series: series.as_ref().map(|series| series.path().display().to_string()),
+        checkpoint: None,
         pictures: Vec::new(),
     };
-    let range = Range::new(args.initial, &u);
-    if let Some(frames) = &pictures {
-        document.draw(frames, 0, 0.0, &u, range)?;
+    let first = wave.steps();
+    let range = Range::new(&u);
+    if first == 0 {
+        if let Some(frames) = &pictures {
+            document.draw(frames, 0, 0.0, &u, range)?;
+        }
+        if let Some(series) = &mut series {
+            series.add(0.0, Values::of(&u))?;
+        }
     }
     let mut solving = Duration::ZERO;
     for frame in 1..args.frames {
         let until = steps * frame / (args.frames - 1);
+        if until as u64 <= first {
+            continue;
+        }
         let start = Instant::now();
-        while wave.steps() < until as u64 && document.went_well() {
+        while wave.steps() < until as u64 && document.went_well() && !interrupt::asked() {
             let report = wave.step(STRIDE.min(until - wave.steps() as usize))?;
-            document.add(report.implicit);
-            if let Some(context) = &context {
-                context.finish()?;
-            }
+            document.add(report);
+            place.finish()?;
             progress.reached(wave.steps());
         }
         solving += start.elapsed();
-        let drift = (wave.energy()?.total() - energy).abs() / energy;
+        if wave.steps() < until as u64 {
+            break;
+        }
+        let drift = (wave.energy()? - begun.energy).abs() / begun.energy;
         document.energy_drift = if drift.is_nan() { drift } else { drift.max(document.energy_drift) };
-        if let Some(frames) = &pictures {
+        if pictures.is_some() || series.is_some() {
             wave.displacement(&mut u)?;
+        }
+        if let Some(frames) = &pictures {
             document.draw(frames, frame, wave.time(), &u, range)?;
+        }
+        if let Some(series) = &mut series {
+            series.add(wave.time(), Values::of(&u))?;
         }
     }
     drop(progress);
     document.steps = wave.steps();
     document.end_time = wave.time();
     document.seconds_solve = solving.as_secs_f64();
-    document.points_per_second = (args.n * args.n) as f64 * wave.steps() as f64 / solving.as_secs_f64();
-    document.peak_device_bytes = context.as_ref().map_or(0, |c| c.memory().peak_bytes);
-    if let Some(Mode(k, l)) = document.mode {
-        wave.displacement(&mut u)?;
+    let made = (wave.steps() - first) as f64;
+    document.points_per_second = (args.n * args.n) as f64 * made / solving.as_secs_f64();
+    document.peak_device_bytes = place.peak_bytes();
+    wave.displacement(&mut u)?;
+    if let (Some(Mode(k, l)), false, None) = (document.mode, special, &velocity) {
         let frequency = params.c * PI * f64::from(k).hypot(f64::from(l));
         let factor = (frequency * wave.time()).cos();
-        let exact = args.displacement::<f64>()?;
+        let exact = initial.displacement::<f64>(args.n)?;
         document.error_max = Some(error_max(&u, &exact, factor));
     }
+    if let Some(path) = keep.due(interrupt::asked()) {
+        let WaveState { u, before, guess, steps } = wave.state()?;
+        let numbers = json!({ "steps": steps, "energy": begun.energy, "energy_drift": document.energy_drift });
+        let [u, before] = [u, before].map(|values| Values::of(&values));
+        let guess = guess.map(|values| Values::of(&values));
+        let mut arrays = vec![("u", &u), ("before", &before)];
+        arrays.extend(guess.as_ref().map(|guess| ("guess", guess)));
+        checkpoint::save(&path, numbers, &arrays)?;
+        document.checkpoint = Some(path.display().to_string());
+    }
+    if let Some(target) = &target {
+        target.write(&lattice, "u", &Values::of(&u))?;
+    }
+    if let Some(series) = series {
+        series.finish()?;
+    }
     document.print(out)?;
+    for context in place.contexts() {
+        out.details_of(context)?;
+    }
     out.json(&document)?;
-    Ok(if document.went_well() { Exit::Done } else { Exit::NotReached })
+    Ok(if document.went_well() && document.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
+}
+
+/// The state that a checkpoint holds.
+fn restored<T: Real>(loaded: &checkpoint::Loaded, scheme: Scheme) -> Result<WaveState<T>, Failure> {
+    let values = |name| -> Result<Vec<T>, Failure> { Ok(loaded.array(name)?.into_iter().map(T::from_f64).collect()) };
+    let guess = if scheme == Scheme::Implicit { Some(values("guess")?) } else { None };
+    Ok(WaveState { u: values("u")?, before: values("before")?, guess, steps: loaded.number("steps")? as u64 })
 }
 
 /// The largest difference from `factor * shape` at a point; NaN if a value is NaN.
 fn error_max<T: Real>(u: &[T], shape: &[f64], factor: f64) -> f64 {
     u.iter().zip(shape).fold(0.0, |most: f64, (u, shape)| {
-        let error = (u.wide() - factor * shape).abs();
+        let error = (u.into_f64() - factor * shape).abs();
         if error > most || error.is_nan() { error } else { most }
     })
-}
-
-/// What the colours of all frames reach to on both sides of 0.
-#[derive(Debug, Clone, Copy)]
-struct Range(f64);
-
-impl Range {
-    /// From the first frame; a bump that runs out is soon lower.
-    fn new<T: Real>(initial: Initial, u: &[T]) -> Range {
-        let most = u.iter().map(|v| v.wide().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        let part = if initial == Initial::Gauss { 0.3 } else { 1.0 };
-        Range(if most > 0.0 { part * most } else { 1.0 })
-    }
-}
-
-impl Document {
-    fn went_well(&self) -> bool {
-        self.implicit.is_none_or(|implicit| implicit.stop.is_success())
-    }
-
-    /// Adds the solutions of some steps.
-    fn add(&mut self, implicit: Option<ImplicitReport>) {
-        if let (Some(all), Some(these)) = (&mut self.implicit, implicit) {
-            all.stop = these.stop;
-            all.cycles += these.cycles;
-            all.relative_residual = all.relative_residual.max(these.relative_residual);
-        }
-    }
-
-    fn precision(&self) -> &'static str {
-        match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        }
-    }
-
-    fn scheme(&self) -> &'static str {
-        match self.scheme {
-            Scheme::Explicit => "leapfrog",
-            Scheme::Implicit => "Newmark with beta = 1/4, by multigrid",
-        }
-    }
-
-    fn draw<T: Real>(
-        &mut self,
-        frames: &Frames,
-        frame: usize,
-        time: f64,
-        u: &[T],
-        Range(most): Range,
-    ) -> Result<(), Failure> {
-        let n = self.n;
-        let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
-        let values: Vec<f64> = u.iter().map(|v| v.wide()).collect();
-        let picture = frames.picture(frame)?;
-        picture.field(&Field {
-            title: format!("Wave equation, {n} × {n} points, t = {time:.4}"),
-            subtitle: format!("c = {}, dt = {:.3e} · {} · {device}", self.c, self.dt, self.precision()),
-            label: "u",
-            n,
-            values: &values,
-            range: Some((-most, most)),
-        })?;
-        self.pictures.push(picture.path().display().to_string());
-        Ok(())
-    }
-
-    fn print(&self, out: &mut Output) -> Result<(), Failure> {
-        let n = self.n;
-        out.line(format!("Wave equation u_tt = c^2 Laplace u, {n} x {n} points, {}", self.precision()))?;
-        out.line("")?;
-        let shape = match self.shape {
-            Some(Shape::Cpu) => ", kernels for cpu",
-            Some(Shape::Gpu) => ", kernels for gpu",
-            None => "",
-        };
-        let device = self.device.as_ref().map_or("none, plain Rust".into(), |d| format!("{d}{shape}"));
-        let form = match self.form {
-            Form::Kernels => "kernels for this stencil",
-            Form::Matrix => "sparse matrices and vectors",
-            Form::Reference => "plain Rust",
-        };
-        let initial = match (self.initial, self.mode) {
-            (Initial::Mode, Some(Mode(k, l))) => {
-                let times = |k: u32| if k == 1 { String::new() } else { format!("{k} ") };
-                format!("sin({}pi x) sin({}pi y)", times(k), times(l))
-            }
-            (Initial::Gauss, _) => "exp(-r^2 / 0.005) around (0.3, 0.4)".to_owned(),
-            _ => "drawn out to 1 at (0.3, 0.4)".to_owned(),
-        };
-        let passes = self.steps_per_pass.map_or(String::new(), |most| match most {
-            1 => ", one step a pass".to_owned(),
-            most => format!(", up to {most} steps a pass"),
-        });
-        out.field("device", device)?;
-        out.field("start", format!("u = {initial}, at rest"))?;
-        out.field("method", format!("{}; {form}{passes}", self.scheme()))?;
-        let limit = self.courant_limit.map_or(String::new(), |limit| format!(", stable to {limit:.4}"));
-        out.field("time step", format!("{:.6e}, Courant number {:.4}{limit}", self.dt, self.courant))?;
-        out.field("steps", format!("{}, to t = {:.6}", self.steps, self.end_time))?;
-        if let Some(implicit) = &self.implicit {
-            let per_step = implicit.cycles as f64 / self.steps.max(1) as f64;
-            out.field(
-                "equations",
-                format!(
-                    "{}; {per_step:.1} cycles a step, relative residuals up to {:.1e}",
-                    implicit.stop, implicit.relative_residual
-                ),
-            )?;
-        }
-        out.line("")?;
-        out.field("energy", format!("{:.6e}, drifted by {:.1e} of it at most", self.energy, self.energy_drift))?;
-        if let Some(error) = self.error_max {
-            out.field("error", format!("{error:.4e} at most, against the exact standing wave"))?;
-        }
-        let time = format!("set-up {}, steps {}", seconds(self.seconds_setup), seconds(self.seconds_solve));
-        out.field("time", format!("{time}: {:.3e} points a second", self.points_per_second))?;
-        if self.device.is_some() {
-            out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        }
-        if let (Some(first), Some(last)) = (self.pictures.first(), self.pictures.last()) {
-            out.field("pictures", format!("{first} to {last}"))?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The `ocl` crate links `libOpenCL`, so a program that uses it does not even start on a machine
 //! without an OpenCL loader. This crate defines the same entry points itself. Linked into a program
 //! they win over the library, which is then opened on the first call; where it is missing every
-//! entry point answers `CL_PLATFORM_NOT_FOUND_KHR` (-1001) and the caller can say so in words.
+//! entry point answers `CL_PLATFORM_NOT_FOUND_KHR` (-1001) and the caller can say so.
 //!
 //! ```
 //! match clinalg_loader::status() {
@@ -41,16 +41,21 @@ static LIBRARY: Lazy<Result<(Library, &'static str), String>> = Lazy::new(|| {
         // SAFETY: an OpenCL loader's initialisers have no preconditions.
         match unsafe { Library::new(name) } {
             Ok(library) => return Ok((library, name)),
-            Err(error) => reasons.push(error.to_string()),
+            Err(error) => reasons.push(format!("{name}: {}", reason(&error))),
         }
     }
     Err(reasons.join("; "))
 });
 
+/// The dynamic linker's own message, which `libloading` keeps as the source of its error.
+fn reason(error: &dyn std::error::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
 /// The name of the OpenCL loader in use, opening it if this is the first call.
 ///
 /// # Errors
-/// The dynamic linker's reasons, one per file name tried, when no loader can be opened.
+/// Each file name tried with the dynamic linker's message, when no loader can be opened.
 pub fn status() -> Result<&'static str, &'static str> {
     match &*LIBRARY {
         Ok((_, name)) => Ok(name),
@@ -101,3 +106,15 @@ macro_rules! forward {
     )*};
 }
 pub(crate) use forward;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_is_the_linkers_own() {
+        // SAFETY: there is no such file.
+        let error = unsafe { Library::new("libNoSuchLibrary.so.9") }.expect_err("no such library");
+        assert!(reason(&error).contains("libNoSuchLibrary.so.9: "), "{}", reason(&error));
+    }
+}

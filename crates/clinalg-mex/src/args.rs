@@ -1,11 +1,14 @@
 //! The arguments of a call, read by the host's getters into plain values.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::slice;
 
+use clinalg::Complex;
+
 use crate::fault::{Fault, id};
-use crate::host::{Host, MxArray, class};
+use crate::host::{Complex as Complexes, Host, MxArray, class};
 
 /// The most arguments that a function takes.
 pub(crate) const MAX_INPUTS: usize = 12;
@@ -25,15 +28,19 @@ pub(crate) enum Kind {
     Handle,
     /// A real number.
     Real,
+    /// A real or complex number.
+    Number,
     /// A whole number from 0 on.
     Count,
     /// `true`, `false`, 1 or 0.
     Flag,
     /// A full real array: double, single or logical.
     Full,
-    /// A sparse real matrix.
+    /// A full array, real or complex: double, single or logical.
+    Array,
+    /// A sparse matrix, real or complex.
     Sparse,
-    /// A full or sparse real matrix.
+    /// A full or sparse matrix, real or complex.
     Matrix,
     /// A row of characters.
     Text,
@@ -48,11 +55,13 @@ impl Kind {
             Kind::Device => "the index of a device (from 0 on) or a part of its name",
             Kind::Handle => "a handle (a uint64 scalar that a Mex function gave)",
             Kind::Real => "a real number",
+            Kind::Number => "a real or complex number",
             Kind::Count => "a whole number from 0 on",
             Kind::Flag => "true, false, 1 or 0",
             Kind::Full => "a full real array of class double, single or logical",
-            Kind::Sparse => "a sparse real matrix",
-            Kind::Matrix => "a full or sparse real matrix of class double, single or logical",
+            Kind::Array => "a full array of class double, single or logical",
+            Kind::Sparse => "a sparse matrix",
+            Kind::Matrix => "a full or sparse matrix of class double, single or logical",
             Kind::Text => "a row of characters",
             Kind::TextOrHandle => "a row of characters or a handle (a uint64 scalar that a Mex function gave)",
         }
@@ -79,13 +88,50 @@ impl Input {
     }
 }
 
+/// Complex values in the host's memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Parts<'a, R> {
+    /// Each real part followed by its imaginary part.
+    Interleaved(&'a [Complex<R>]),
+    /// Real and imaginary parts in two arrays.
+    Separate(&'a [R], &'a [R]),
+}
+
+impl<R: Copy> Parts<'_, R> {
+    /// The values, interleaved.
+    pub(crate) fn joined(&self) -> Cow<'_, [Complex<R>]> {
+        match *self {
+            Parts::Interleaved(values) => Cow::Borrowed(values),
+            Parts::Separate(re, im) => re.iter().zip(im).map(|(&re, &im)| Complex::new(re, im)).collect(),
+        }
+    }
+}
+
 /// Values in the host's memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Reals<'a> {
+pub(crate) enum Numbers<'a> {
     Single(&'a [f32]),
     Double(&'a [f64]),
     /// One byte per value, 0 or not.
     Logical(&'a [u8]),
+    ComplexSingle(Parts<'a, f32>),
+    ComplexDouble(Parts<'a, f64>),
+}
+
+impl Numbers<'_> {
+    pub(crate) fn is_complex(&self) -> bool {
+        matches!(self, Numbers::ComplexSingle(_) | Numbers::ComplexDouble(_))
+    }
+
+    /// Real values in double precision.
+    pub(crate) fn reals(&self) -> Vec<f64> {
+        match *self {
+            Numbers::Single(values) => values.iter().map(|&v| f64::from(v)).collect(),
+            Numbers::Double(values) => values.to_vec(),
+            Numbers::Logical(values) => values.iter().map(|&v| f64::from(v != 0)).collect(),
+            Numbers::ComplexSingle(_) | Numbers::ComplexDouble(_) => unreachable!("the table asks for real values"),
+        }
+    }
 }
 
 /// A full array, column by column.
@@ -93,7 +139,7 @@ pub(crate) enum Reals<'a> {
 pub(crate) struct Full<'a> {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
-    pub(crate) values: Reals<'a>,
+    pub(crate) values: Numbers<'a>,
 }
 
 /// A sparse matrix in compressed columns.
@@ -103,7 +149,7 @@ pub(crate) struct Sparse<'a> {
     pub(crate) cols: usize,
     pub(crate) offsets: &'a [usize],
     pub(crate) indices: &'a [usize],
-    pub(crate) values: Reals<'a>,
+    pub(crate) values: Numbers<'a>,
 }
 
 /// An argument read.
@@ -114,6 +160,7 @@ pub(crate) enum Value<'a> {
     Absent,
     Handle(u64),
     Real(f64),
+    Number(Complex<f64>),
     Count(usize),
     Flag(bool),
     Full(Full<'a>),
@@ -208,9 +255,10 @@ impl<'a> Array<'a> {
             Kind::Device => Value::Text(self.count(kind)?.to_string()),
             Kind::Handle => Value::Handle(self.handle(kind)?),
             Kind::Real => Value::Real(self.number(kind)?),
+            Kind::Number => Value::Number(self.complex_number(kind)?),
             Kind::Count => Value::Count(self.count(kind)?),
             Kind::Flag => Value::Flag(self.flag()?),
-            Kind::Full => Value::Full(self.full(kind)?),
+            Kind::Full | Kind::Array => Value::Full(self.full(kind)?),
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix => Value::Full(self.full(kind)?),
@@ -223,10 +271,10 @@ impl<'a> Array<'a> {
     fn wrong_class(self, kind: Kind) -> Problem {
         let sparse = if self.is_sparse() { "sparse " } else { "" };
         let hint = match (kind, self.class()) {
-            (Kind::Full | Kind::Sparse | Kind::Matrix, class::INT8..=class::UINT64) => {
+            (Kind::Full | Kind::Array | Kind::Sparse | Kind::Matrix, class::INT8..=class::UINT64) => {
                 ": convert it with double(x) or single(x)"
             }
-            (Kind::Full, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with full(x)",
+            (Kind::Full | Kind::Array, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with full(x)",
             (Kind::Sparse, class::DOUBLE | class::SINGLE | class::LOGICAL) => ": convert it with sparse(x)",
             (Kind::Text | Kind::TextOrHandle, _) => ": a string is converted with char(x)",
             _ => "",
@@ -312,19 +360,60 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// The values of a real array.
-    fn reals(self, kind: Kind, count: usize) -> Result<Reals<'a>, Problem> {
+    /// A real or complex scalar.
+    fn complex_number(self, kind: Kind) -> Result<Complex<f64>, Problem> {
+        if !self.is_complex() || self.is_sparse() {
+            return Ok(self.number(kind)?.into());
+        }
+        self.single(kind)?;
+        match self.parts(kind, 1)? {
+            Numbers::ComplexSingle(parts) => {
+                parts.joined().first().map(|z| Complex::new(f64::from(z.re), f64::from(z.im)))
+            }
+            Numbers::ComplexDouble(parts) => parts.joined().first().copied(),
+            _ => None,
+        }
+        .ok_or_else(|| self.wrong_class(kind))
+    }
+
+    /// The `count` values of a complex array.
+    fn parts(self, kind: Kind, count: usize) -> Result<Numbers<'a>, Problem> {
+        // SAFETY: the array is live and complex, and holds `count` values of the class's type, not written during the call: in
+        // MATLAB from R2018a on interleaved, which the function of their class gives, else as real and imaginary parts.
+        unsafe {
+            Ok(match (self.class(), &self.host.complex) {
+                (class::DOUBLE, Complexes::Interleaved(doubles, _)) => {
+                    Numbers::ComplexDouble(Parts::Interleaved(values(doubles(self.raw), count)))
+                }
+                (class::SINGLE, Complexes::Interleaved(_, singles)) => {
+                    Numbers::ComplexSingle(Parts::Interleaved(values(singles(self.raw), count)))
+                }
+                (class::DOUBLE, Complexes::Separate(imaginary)) => {
+                    let (re, im) = (values(self.data(), count), values(imaginary(self.raw), count));
+                    Numbers::ComplexDouble(Parts::Separate(re, im))
+                }
+                (class::SINGLE, Complexes::Separate(imaginary)) => {
+                    let (re, im) = (values(self.data(), count), values(imaginary(self.raw), count));
+                    Numbers::ComplexSingle(Parts::Separate(re, im))
+                }
+                _ => return Err(self.wrong_class(kind)),
+            })
+        }
+    }
+
+    /// The values of an array.
+    fn numbers(self, kind: Kind, count: usize) -> Result<Numbers<'a>, Problem> {
         if self.is_complex() {
-            return Err(self.complex(kind));
+            return if kind == Kind::Full { Err(self.complex(kind)) } else { self.parts(kind, count) };
         }
         let data = self.data();
         // SAFETY: the array holds `count` values of the type that its class says, not written
         // during the call; an empty one may have no address.
         unsafe {
             match self.class() {
-                class::DOUBLE => Ok(Reals::Double(values(data, count))),
-                class::SINGLE => Ok(Reals::Single(values(data, count))),
-                class::LOGICAL => Ok(Reals::Logical(values(data, count))),
+                class::DOUBLE => Ok(Numbers::Double(values(data, count))),
+                class::SINGLE => Ok(Numbers::Single(values(data, count))),
+                class::LOGICAL => Ok(Numbers::Logical(values(data, count))),
                 _ => Err(self.wrong_class(kind)),
             }
         }
@@ -338,7 +427,7 @@ impl<'a> Array<'a> {
             return Err(self.wrong_shape(kind));
         }
         let (rows, cols) = (self.rows(), self.cols());
-        Ok(Full { rows, cols, values: self.reals(kind, rows * cols)? })
+        Ok(Full { rows, cols, values: self.numbers(kind, rows * cols)? })
     }
 
     fn sparse(self, kind: Kind) -> Result<Sparse<'a>, Problem> {
@@ -352,7 +441,7 @@ impl<'a> Array<'a> {
             let entries = offsets.last().copied().unwrap_or(0);
             (offsets, values((self.host.row_indices)(self.raw).cast(), entries))
         };
-        Ok(Sparse { rows, cols, offsets, indices, values: self.reals(kind, indices.len())? })
+        Ok(Sparse { rows, cols, offsets, indices, values: self.numbers(kind, indices.len())? })
     }
 
     /// The characters of a row of them, or nothing.
@@ -464,6 +553,7 @@ macro_rules! getters {
 getters! {
     Handle: handle, maybe_handle -> u64;
     Real: real, maybe_real -> f64;
+    Number: number, maybe_number -> Complex<f64>;
     Count: count, maybe_count -> usize;
     Flag: flag, maybe_flag -> bool;
     Text: text, maybe_text -> String;

@@ -2,44 +2,21 @@
 //! constructors make the results.
 //!
 //! The host's functions may leave by an exception that Rust must not catch, and a panic must not
-//! reach the host. So [`guarded`] holds all computing and no host call.
+//! reach the host. So [`guarded`] runs all computing and no host call.
 
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::args::{Args, Array};
 use crate::emit::{Answer, emit, print};
-use crate::fault::{Fault, id};
+use crate::fault::{Fault, guarded, id, quiet_panics};
+use crate::function::Function;
 use crate::host::{Host, MxArray};
 use crate::session;
-use crate::table::{self, Function};
+use crate::table;
 
 /// Whether the library is locked in the host and its exit hook set.
 static HOOKED: AtomicBool = AtomicBool::new(false);
-
-thread_local! {
-    /// Where the last panic came from and what it said.
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// Runs `compute`, which calls nothing of the host; a panic becomes a fault.
-pub(crate) fn guarded<T>(compute: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|_| {
-        let words = PANIC.with_borrow_mut(std::mem::take);
-        Err(Fault::new(id::INTERNAL, format_args!("internal error, please report it: {words}")))
-    })
-}
-
-/// Keeps panics off the standard error stream, which a host may have closed.
-fn quiet_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
-    });
-}
 
 /// Locks the library in the host and sets the exit hook, on the first call and again after
 /// [`unhook`]: the host drops both for an unlocked function that is cleared.

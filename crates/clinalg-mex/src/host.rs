@@ -81,6 +81,30 @@ impl Libraries {
     }
 }
 
+type Data = unsafe extern "C-unwind" fn(*const MxArray) -> *mut c_void;
+
+/// Where the host keeps the values of complex arrays.
+pub(crate) enum Complex {
+    /// Real parts and imaginary parts in two arrays; the function gives the latter.
+    Separate(Data),
+    /// Each real part followed by its imaginary part; the functions give those in double and in single precision.
+    Interleaved(Data, Data),
+}
+
+impl Complex {
+    fn find(libraries: &Libraries, scheme: Scheme) -> Result<Complex, &'static str> {
+        let found = |name| match libraries.address(scheme, name) {
+            // SAFETY: as in `Host::find`.
+            Some(address) => Ok(unsafe { transmute_copy::<*mut c_void, Data>(&address) }),
+            None => Err(name),
+        };
+        Ok(match scheme {
+            Scheme::Matlab800 => Complex::Interleaved(found("mxGetComplexDoubles")?, found("mxGetComplexSingles")?),
+            Scheme::Octave | Scheme::Matlab700 => Complex::Separate(found("mxGetImagData")?),
+        })
+    }
+}
+
 type Raise = unsafe extern "C-unwind" fn(*const c_char, *const c_char, ...);
 
 macro_rules! host {
@@ -89,6 +113,8 @@ macro_rules! host {
         pub(crate) struct Host {
             /// Bytes of a character.
             pub(crate) char_bytes: usize,
+            /// Where the values of a complex array are.
+            pub(crate) complex: Complex,
             $(pub(crate) $field: $type,)*
         }
 
@@ -96,6 +122,7 @@ macro_rules! host {
             fn find(libraries: &Libraries, scheme: Scheme) -> Result<Host, &'static str> {
                 Ok(Host {
                     char_bytes: if scheme == Scheme::Octave { 1 } else { 2 },
+                    complex: Complex::find(libraries, scheme)?,
                     $($field: {
                         let address = libraries.address(scheme, $name).ok_or($name)?;
                         // SAFETY: the host documents the function of this name with this signature,
@@ -213,6 +240,6 @@ mod tests {
     fn a_process_without_a_host_lacks_its_functions() {
         let libraries = Libraries::open();
         assert_eq!(libraries.scheme(), Scheme::Octave);
-        assert_eq!(Host::find(&libraries, Scheme::Octave).err(), Some("mxGetClassID"));
+        assert_eq!(Host::find(&libraries, Scheme::Octave).err(), Some("mxGetImagData"));
     }
 }

@@ -6,6 +6,7 @@
 mod args;
 mod emit;
 mod fault;
+mod function;
 mod functions;
 mod gateway;
 mod host;
@@ -45,7 +46,7 @@ pub(crate) unsafe extern "C-unwind" fn mexFunction(
     }
 }
 
-/// Tells MATLAB which of its interfaces the library was built for; it asks before the first call.
+/// Reports to MATLAB which of its interfaces the library was built for; it asks before the first call.
 ///
 /// # Safety
 /// Both pointers are valid for a write.

@@ -1,20 +1,19 @@
 //! Integrations that go on from call to call.
 //!
-//! Each is computed by a thread of its own, which waits after every step until the next one is asked for. So the host's
+//! Each is computed by a thread of its own, which waits after every step until the next one is requested. So the host's
 //! functions that see the steps run between two calls, in the host's own thread, and may call this library themselves.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::{JoinHandle, spawn};
+use std::thread::{Builder, JoinHandle};
 
-use clinalg::registry::Registry;
-use clinalg::{Error, HandleFault};
-use clinalg_ode::ivp::{Solution, watch};
+use clinalg::{Context, Error, HandleFault};
+use clinalg_handles::Registry;
+use clinalg_ode::System;
+use clinalg_ode::ivp::{Settings, Solution, watch};
 
-use crate::fault::{Fault, id};
-use crate::functions::Task;
-use crate::gateway::guarded;
+use crate::fault::{Fault, guarded, id};
 
 /// Highest byte of a handle, which neither objects nor sessions have.
 const MARK: u64 = 0x3e << 56;
@@ -26,7 +25,7 @@ struct Run {
     /// Lets the thread go on; dropped, it makes it end.
     go: SyncSender<()>,
     points: Receiver<Points>,
-    /// Points of the first step, until they are asked for: so the thread computes in no other time than a call's.
+    /// Points of the first step, until they are requested: the thread computes during calls only.
     first: Option<Points>,
     /// Whether the thread waits after a step.
     waits: bool,
@@ -47,8 +46,20 @@ fn runs() -> MutexGuard<'static, Option<Runs>> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is to be solved.
+pub(crate) struct Task {
+    pub(crate) context: Context,
+    pub(crate) system: System,
+    pub(crate) times: Vec<f64>,
+    pub(crate) y0: Vec<f64>,
+    pub(crate) settings: Settings,
+}
+
 /// Begins to solve; gives a handle.
-pub(crate) fn begin(task: Task) -> u64 {
+///
+/// # Errors
+/// Where the system gives no further thread.
+pub(crate) fn begin(task: Task) -> Result<u64, Fault> {
     let (go, wait) = sync_channel(0);
     let (give, points) = sync_channel::<Points>(0);
     let columns = task.y0.len();
@@ -57,7 +68,12 @@ pub(crate) fn begin(task: Task) -> u64 {
         let mut seen = |t: &[f64], y: &[f64]| give.send((t.to_vec(), y.to_vec())).is_ok() && wait.recv().is_ok();
         guarded(|| Ok(watch(&context, &system, &times, &y0, &settings, &mut seen)?))
     };
-    let thread = spawn(solve);
+    let thread = Builder::new().spawn(solve).map_err(|error| {
+        Fault::new(
+            id::THREAD,
+            format_args!("a thread for the integration cannot be started: {error}; end other integrations first"),
+        )
+    })?;
     let first = points.recv().ok();
     let run = Run { go, points, waits: first.is_some(), first, thread, columns };
     let mut runs = runs();
@@ -65,7 +81,7 @@ pub(crate) fn begin(task: Task) -> u64 {
     runs.begun += 1;
     let handle = MARK | runs.begun;
     runs.live.insert(handle, run);
-    handle
+    Ok(handle)
 }
 
 /// Takes the run of a handle out.

@@ -3,8 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clinalg::registry::Registry;
 use clinalg::{Context, Error, HandleFault, Result, runtime};
+use clinalg_handles::Registry;
 
 use crate::runs;
 

@@ -1,103 +1,15 @@
-//! Every function of the gateway: its arguments, its help text, what it runs.
+//! The functions of the gateway by name and by number.
 
 use std::sync::OnceLock;
 
-use crate::args::{Args, Input};
-use crate::emit::Answer;
-use crate::fault::{Fault, id};
+use crate::function::Function;
 use crate::functions;
-
-/// A function that the gateway offers. The fields for people make the file `<name>.m`.
-#[cfg_attr(not(test), expect(dead_code, reason = "the help texts are written to files by a test"))]
-pub(crate) struct Function {
-    pub(crate) name: &'static str,
-    /// What it does, in a line.
-    pub(crate) title: &'static str,
-    pub(crate) inputs: &'static [Input],
-    /// Inputs from the first on that may not be left out.
-    pub(crate) required: usize,
-    pub(crate) outputs: &'static [&'static str],
-    /// Whether it may be called without taking an output, and then does something else.
-    pub(crate) prints: bool,
-    /// Shapes, classes and defaults.
-    pub(crate) text: &'static str,
-    pub(crate) example: &'static str,
-    pub(crate) see: &'static [&'static str],
-    /// Whether the host may clear the library afterwards.
-    pub(crate) unlocks: bool,
-    pub(crate) run: fn(&Args<'_>) -> Result<Answer, Fault>,
-}
-
-impl Function {
-    /// For the fields that most functions leave alone.
-    pub(crate) const DEFAULT: Function = Function {
-        name: "",
-        title: "",
-        inputs: &[],
-        required: 0,
-        outputs: &[],
-        prints: false,
-        text: "",
-        example: "",
-        see: &[],
-        unlocks: false,
-        run: |_| Ok(Answer::Nothing),
-    };
-
-    /// The call in the language of the host, optional arguments in brackets.
-    pub(crate) fn usage(&self) -> String {
-        let mut usage = match self.outputs {
-            [] => String::new(),
-            [one] => format!("{one} = "),
-            several => format!("[{}] = ", several.join(", ")),
-        };
-        usage += self.name;
-        usage += "(";
-        for (position, input) in self.inputs.iter().enumerate() {
-            let comma = if position == 0 { "" } else { ", " };
-            if position < self.required {
-                usage += &format!("{comma}{}", input.name);
-            } else {
-                usage += &format!(" [{comma}{}]", input.name);
-            }
-        }
-        usage + ")"
-    }
-
-    /// An error unless `inputs` arguments and `outputs` results fit.
-    pub(crate) fn check_count(&self, inputs: usize, outputs: usize) -> Result<(), Fault> {
-        let problem = if inputs < self.required {
-            "too few arguments"
-        } else if inputs > self.inputs.len() {
-            "too many arguments"
-        } else if outputs > self.outputs.len() {
-            "too many outputs"
-        } else {
-            return Ok(());
-        };
-        Err(Fault::new(id::COUNT, format_args!("{problem}; the call is {}", self.usage())))
-    }
-
-    /// Puts the function's name in front of an error's text, and the arguments' names and positions for the
-    /// names that the core gives them.
-    #[cold]
-    pub(crate) fn explain(&self, mut fault: Fault) -> Fault {
-        for (position, input) in self.inputs.iter().enumerate() {
-            let core = format!("argument `{}`", input.core);
-            if fault.text.contains(&core) {
-                fault.text = fault.text.replace(&core, &format!("argument {} `{}`", position + 1, input.name));
-            }
-        }
-        fault.text = format!("{}: {}", self.name, fault.text);
-        fault
-    }
-}
 
 /// All functions by name.
 pub(crate) fn all() -> &'static [&'static Function] {
     static SORTED: OnceLock<Vec<&'static Function>> = OnceLock::new();
     SORTED.get_or_init(|| {
-        let mut all: Vec<_> = functions::GROUPS.iter().flat_map(|(_, group)| group.iter()).collect();
+        let mut all: Vec<_> = functions::GROUPS.iter().flat_map(|(_, group)| group.iter().copied().flatten()).collect();
         all.sort_by_key(|f| f.name);
         all
     })
@@ -117,6 +29,8 @@ pub(crate) fn by_number(number: f64) -> Option<&'static Function> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::args::MAX_INPUTS;
 
@@ -131,6 +45,37 @@ mod tests {
             assert!(!f.text.is_empty() && !f.example.is_empty() && !f.see.is_empty(), "{}: help", f.name);
             for other in f.see {
                 assert!(by_name(other).is_some(), "{} refers to {other}", f.name);
+            }
+        }
+    }
+
+    /// The description of all bindings names these functions and no others, and calls their arguments the same.
+    #[test]
+    fn the_functions_are_those_of_the_common_table() {
+        use crate::args::Kind as Input;
+        use clinalg_handles::table::{Kind, functions};
+        let named: BTreeSet<_> = functions().flat_map(|f| f.matlab.names()).copied().collect();
+        let here: BTreeSet<_> = all().iter().map(|f| f.name).collect();
+        assert_eq!(named, here);
+        for common in functions() {
+            for (name, argument) in
+                common.matlab.names().iter().flat_map(|n| common.arguments.iter().map(move |a| (n, a)))
+            {
+                let inputs = by_name(name).expect("compared above").inputs;
+                let Some(input) = inputs.iter().find(|i| i.core == argument.name) else { continue };
+                let fits = match argument.kind {
+                    Kind::Handle | Kind::Output => matches!(input.kind, Input::Handle | Input::TextOrHandle),
+                    Kind::Real => matches!(input.kind, Input::Real | Input::Number),
+                    Kind::Complex => input.kind == Input::Number,
+                    Kind::Count => input.kind == Input::Count,
+                    Kind::Text => input.kind == Input::Text,
+                    _ => true,
+                };
+                assert!(
+                    fits,
+                    "{name}: `{}` is a {:?} here, a {:?} in the table",
+                    input.name, input.kind, argument.kind
+                );
             }
         }
     }

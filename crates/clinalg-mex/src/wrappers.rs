@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::function::Function;
 use crate::functions::GROUPS;
-use crate::table::{Function, all};
+use crate::table::all;
 
 /// Widest line of help text.
 const WIDTH: usize = 130;
@@ -63,7 +64,7 @@ fn contents() -> String {
     let width = all().iter().map(|f| f.name.len()).max().unwrap_or(0);
     for (topic, functions) in GROUPS {
         let _ = writeln!(file, "%\n% {topic}");
-        for f in *functions {
+        for f in functions.iter().copied().flatten() {
             let _ = writeln!(file, "%   {:width$} - {}", f.name, f.title);
         }
     }

@@ -8,7 +8,7 @@ mod common;
 fn octave_is_there() -> bool {
     let there = Command::new("octave-cli").arg("--version").output().is_ok();
     if !there {
-        eprintln!("skipped: octave-cli is not installed (Debian: apt-get install octave)");
+        clinalg_testing::skip("octave-cli is not installed (Debian: apt-get install octave)");
     }
     there
 }

@@ -5,8 +5,8 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use clinalg::Shape;
-use clinalg_ode::schedule::sources;
+use clinalg::KernelFamily;
+use clinalg_ode::codegen::sources;
 use clinalg_ode::{Boundary, DeviceOptions, Grid, Layout, Method, System, Variant};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,12 +26,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let laplace3 = "u[-1,0,0] + u[1,0,0] + u[0,-1,0] + u[0,1,0] + u[0,0,-1] + u[0,0,1] - 6*u";
     let systems = [
         ("narrow", brusselator(&[16, 500], Boundary::Mirror)?, ["rk4", "verner65", "peer4"].as_slice()),
-        ("closed", brusselator(&[300, 200], Boundary::Periodic)?, &["dopri54"]),
+        ("periodic", brusselator(&[300, 200], Boundary::Periodic)?, &["dopri54"]),
         ("heat", System::builder(Grid::unit(&[300, 200])).field("u", laplace).build()?, &["euler", "rk4"]),
         ("heat3d", System::builder(Grid::unit(&[90, 80, 70])).field("u", laplace3).build()?, &["bs32"]),
         (
             "chain",
-            System::snippet(9000, "return Y(I > 0 ? I - 1 : 0) - Y(I + 9 < N ? I + 9 : I);", 9).build()?,
+            // SAFETY: it reads components that exist, at most 9 away.
+            unsafe { System::snippet(9000, "return Y(I > 0 ? I - 1 : 0) - Y(I + 9 < N ? I + 9 : I);", 9) }.build()?,
             &["bs32"],
         ),
     ];
@@ -52,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let method = Method::named(name)?;
             for (variant, steps) in variants {
                 let options = DeviceOptions { variant, steps, tile: None };
-                let kernels = match sources::<f64>(&method, system, &options, Shape::Gpu) {
+                let kernels = match sources::<f64>(&method, system, &options, KernelFamily::Gpu) {
                     Err(clinalg_ode::Error::Variant { .. }) => continue,
                     other => other?,
                 };

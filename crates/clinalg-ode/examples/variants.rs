@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p clinalg-ode --example variants -- [key=value]...` with the keys `problem` (bruss2d, heat2d),
 //! `columns` and `rows` of the grid, `methods` and `variants` (names with commas between), `steps` (numbers of steps at
-//! once), `tiles` (`auto`, or links:items:points:rows), `repeats`, `profile` (1 for
+//! once), `tiles` (`auto`, or stage groups:items:points:rows), `repeats`, `profile` (1 for
 //! the time of each kernel), `compare` (1 for all candidates in turn, as `clinalg ode --compare` times them, in place of one
 //! after the other: for machines that others use). Tiled variants run with each of `steps` and `tiles`.
 
@@ -13,8 +13,8 @@ use std::time::Instant;
 
 use clinalg::runtime::Device;
 use clinalg::{Context, ContextOptions, Vector, ops};
-use clinalg_ode::choose::{Measured, survey};
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
+use clinalg_ode::survey::{Measured, survey};
 use clinalg_ode::{DeviceOptions, DeviceStepper, Grid, Layout, Method, System, Tile, Variant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -97,9 +97,9 @@ fn main() -> Result<()> {
             let basic = found.measured.iter().find(|m| m.options.variant == Variant::Basic).map_or(f64::NAN, seconds);
             for (k, m) in found.measured.iter().enumerate() {
                 let points = m.options.tile.map_or(0, |t| t.points);
-                let links = m.options.tile.map_or(0, |t| t.links);
+                let stage_groups = m.options.tile.map_or(0, |t| t.stage_groups);
                 println!(
-                    "{{\"method\":\"{}\",\"variant\":\"{}\",\"links\":{links},\"points\":{points},\"words\":{:.2},\"seconds\":{:.6e},\"expected\":{:.6e},\"share_of_copy\":{:.3},\"over_basic\":{:.3},\"tried\":{}}}",
+                    "{{\"method\":\"{}\",\"variant\":\"{}\",\"links\":{stage_groups},\"points\":{points},\"words\":{:.2},\"seconds\":{:.6e},\"expected\":{:.6e},\"share_of_copy\":{:.3},\"over_basic\":{:.3},\"tried\":{}}}",
                     method.name(),
                     m.options.variant.name(),
                     m.words,
@@ -130,7 +130,7 @@ fn main() -> Result<()> {
                 let steps: usize = if tiled { steps.parse()? } else { 1 };
                 let numbers: Vec<usize> = tile.split(':').filter_map(|n| n.parse().ok()).collect();
                 let sizes = match numbers[..] {
-                    [links, items, points, rows] if tiled => Some(Tile { links, items, points, rows }),
+                    [stage_groups, items, points, rows] if tiled => Some(Tile { stage_groups, items, points, rows }),
                     _ => None,
                 };
                 let options = DeviceOptions { variant, steps, tile: sizes };

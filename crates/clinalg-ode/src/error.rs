@@ -3,7 +3,7 @@
 /// The result of every fallible operation of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What can go wrong, each with an [`id`](Error::id) for programs and words for people.
+/// What can go wrong, each with an [`id`](Error::id) for programs and a message.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -71,7 +71,7 @@ pub enum Error {
     Value {
         /// The argument's name.
         argument: String,
-        /// The range, in words.
+        /// The expected range.
         expected: String,
         /// The value given.
         got: String,
@@ -87,15 +87,17 @@ pub enum Error {
         h: f64,
     },
     /// No step that floating-point time can represent meets the tolerance.
-    #[error("at t = {t:?} the step {h:e} that the tolerance asks for is too small to advance the time")]
+    #[error(
+        "at t = {t:?} the step {h:e} that the tolerance requires is too small to advance the time; loosen the tolerance"
+    )]
     StepTooSmall {
         /// Time reached.
         t: f64,
-        /// The step wanted.
+        /// The step that the tolerance needs.
         h: f64,
     },
     /// The limit on the number of steps was met.
-    #[error("{steps} steps reached t = {t:?} only; raise the limit or loosen the tolerance")]
+    #[error("after {steps} steps t is only {t:?}; raise the step limit or loosen the tolerance")]
     StepLimit {
         /// Steps tried.
         steps: usize,
@@ -107,35 +109,60 @@ pub enum Error {
     Unstable {
         /// The method's name.
         method: String,
-        /// The step asked for.
+        /// The fixed step.
         h: f64,
         /// The largest one that can be stable, by an estimate of the largest eigenvalue at the beginning.
         limit: f64,
+    },
+    /// Infinity or NaN appeared in a waveform relaxation.
+    #[error(
+        "window {window}, iteration {iteration}: component {component} is not finite: the step is past the stability limit, or the solution blows up"
+    )]
+    Waveform {
+        /// The window, counted from 0.
+        window: usize,
+        /// The iteration, counted from 1.
+        iteration: usize,
+        /// The first component that is not finite.
+        component: usize,
     },
     /// A failure of the device or its runtime.
     #[error(transparent)]
     Device(#[from] clinalg::Error),
 }
 
-impl Error {
-    /// The identifier `clinalg:<topic>:<what>`.
-    pub fn id(&self) -> &'static str {
-        match self {
-            Error::Condition { .. } => "clinalg:ode:condition",
-            Error::Graph { .. } => "clinalg:ode:graph",
-            Error::Memory { .. } => "clinalg:ode:memory",
-            Error::Variant { .. } => "clinalg:ode:variant",
-            Error::Formula { .. } => "clinalg:ode:formula",
-            Error::Access { .. } => "clinalg:ode:access",
-            Error::Value { .. } => "clinalg:argument:value",
-            Error::NotFinite { .. } => "clinalg:ode:notFinite",
-            Error::StepTooSmall { .. } => "clinalg:ode:stepTooSmall",
-            Error::StepLimit { .. } => "clinalg:ode:stepLimit",
-            Error::Unstable { .. } => "clinalg:ode:unstable",
-            Error::Device(error) => error.id(),
-        }
-    }
+macro_rules! identifiers {
+    ($($pattern:pat => $id:literal,)*) => {
+        impl Error {
+            /// Every identifier that [`id`](Error::id) can give, besides those of [`clinalg::Error::IDS`].
+            pub const IDS: &'static [&'static str] = &[$($id),*];
 
+            /// The identifier `clinalg:<topic>:<what>`.
+            pub fn id(&self) -> &'static str {
+                match self {
+                    $($pattern => $id,)*
+                    Error::Device(error) => error.id(),
+                }
+            }
+        }
+    };
+}
+identifiers! {
+    Error::Condition { .. } => "clinalg:ode:condition",
+    Error::Graph { .. } => "clinalg:ode:graph",
+    Error::Memory { .. } => "clinalg:ode:memory",
+    Error::Variant { .. } => "clinalg:ode:variant",
+    Error::Formula { .. } => "clinalg:ode:formula",
+    Error::Access { .. } => "clinalg:ode:access",
+    Error::Value { .. } => "clinalg:argument:value",
+    Error::NotFinite { .. } => "clinalg:ode:notFinite",
+    Error::StepTooSmall { .. } => "clinalg:ode:stepTooSmall",
+    Error::StepLimit { .. } => "clinalg:ode:stepLimit",
+    Error::Unstable { .. } => "clinalg:ode:unstable",
+    Error::Waveform { .. } => "clinalg:ode:waveform",
+}
+
+impl Error {
     pub(crate) fn value(argument: impl Into<String>, expected: impl Into<String>, got: impl ToString) -> Error {
         Error::Value { argument: argument.into(), expected: expected.into(), got: got.to_string() }
     }

@@ -6,48 +6,32 @@
 //! side written as formulas on a grid. Steps are computed by [`reference::Reference`] in plain Rust or by [`DeviceStepper`]
 //! with kernels made for method and system; [`integrate`] puts them together.
 
-pub mod choose;
-mod dense;
-pub mod device;
-mod draw;
+pub mod codegen;
 pub mod error;
-mod events;
-mod formula;
-mod function;
-pub mod graph;
-pub mod integrate;
-mod integrator;
-mod interpolant;
-pub mod ivp;
 pub mod method;
-mod opencl;
+pub mod model;
 pub mod plan;
-pub mod problems;
-pub mod reference;
-pub mod rhs;
+mod run;
 pub mod schedule;
-pub mod snippet;
-mod solve;
-mod stability;
-mod start;
-mod stream;
-pub mod tableau;
-mod text;
-mod tile;
-mod transform;
-mod wavefront;
+pub mod team;
+mod tiling;
+pub mod waveform;
 
-pub use device::{DeviceOptions, DeviceStepper, Timing};
 pub use error::{Error, Result};
-pub use function::Function;
-pub use graph::Graph;
-pub use method::{METHODS, Method};
+pub use method::graph::Graph;
+pub use method::tableau::Tableau;
+pub use method::{METHODS, Method, graph, tableau};
+pub use model::{Boundary, Description, Function, Grid, Layout, Rhs, Side, System, problems};
 pub use plan::{Plan, Variant};
-pub use rhs::{Boundary, Grid, Layout, Rhs, Side, System};
-pub use schedule::Tile;
-pub use tableau::Tableau;
+pub use run::device::DeviceStepper;
+pub use run::{Timing, check_access, device, integrate, ivp, reference, survey};
+pub use schedule::{DeviceOptions, Tile};
 
-/// The examples of the guide's page.
+/// The examples of the guide's pages.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/guide/ode.md")]
-struct Guide;
+mod guide {
+    #[doc = include_str!("../../../docs/guide/ode/tutorial.md")]
+    struct Tutorial;
+    #[doc = include_str!("../../../docs/guide/ode/how-to.md")]
+    struct HowTo;
+}

@@ -1,12 +1,15 @@
-//! Device steps against plain Rust, and fused against basic to the last bit, in both kernel shapes.
+//! Device steps against plain Rust, and fused against basic to the last bit, in both kernel families.
 
 mod common;
 
-use clinalg::runtime::DeviceKind;
-use clinalg::{Context, Real, Shape};
-use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
+use clinalg::runtime::{DeviceKind, devices};
+use clinalg::team::Team;
+use clinalg::{Context, ContextOptions, KernelFamily, Real};
+use clinalg_ode::integrate::{Event, Integrator, Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
 use clinalg_ode::reference::Reference;
-use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
+use clinalg_ode::team::{TeamOptions, TeamStepper};
+use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
+use clinalg_testing::long;
 use common::contexts;
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
@@ -34,7 +37,7 @@ fn system(n: &[usize], boundary: Boundary, layout: Option<Layout>) -> System {
 
 fn start<T: Real>(system: &System) -> Vec<T> {
     let y = system.sample(|f, [x, y, z]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y + z).sin() / 3.0);
-    y.into_iter().map(T::of).collect()
+    y.into_iter().map(T::from_f64).collect()
 }
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Rms };
@@ -55,19 +58,19 @@ fn steps<T: Real>(stepper: &mut dyn Stepper<T>, inputs: &[Vec<T>], norm: Norm) -
 
 fn compare<T: Real>(context: &Context, method: &Method, system: &System, rounding: f64) {
     let inputs: Vec<Vec<T>> = (0..method.inputs().len())
-        .map(|k| start::<T>(system).into_iter().map(|v| v + T::of(0.01 * k as f64)).collect())
+        .map(|k| start::<T>(system).into_iter().map(|v| v + T::from_f64(0.01 * k as f64)).collect())
         .collect();
     let stepper = |variant| DeviceStepper::<T>::new(context, method, system, variant).unwrap();
     let (mut basic, mut fused) = (stepper(Variant::Basic), stepper(Variant::Fused));
     for norm in [Norm::Rms, Norm::Max] {
         let expected = steps(&mut Reference::new(method, system), &inputs, norm);
         let (basic, fused) = (steps(&mut basic, &inputs, norm), steps(&mut fused, &inputs, norm));
-        let what = format!("{} {:?} {:?}", method.name(), system.grid().shape(), context.shape());
-        let bits = |v: &[T]| v.iter().map(|v| v.wide().to_bits()).collect::<Vec<_>>();
+        let what = format!("{} {:?} {:?}", method.name(), system.grid().shape(), context.family());
+        let bits = |v: &[T]| v.iter().map(|v| v.into_f64().to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&basic.1), bits(&fused.1), "{what}");
         assert_eq!(basic.0, fused.0, "{what}");
         for (got, want) in basic.1.iter().zip(&expected.1) {
-            let (got, want) = (got.wide(), want.wide());
+            let (got, want) = (got.into_f64(), want.into_f64());
             assert!((got - want).abs() <= rounding * want.abs().max(1.0), "{what}: {got} instead of {want}");
         }
         for (got, want) in basic.0.iter().zip(&expected.0) {
@@ -82,21 +85,16 @@ fn compare<T: Real>(context: &Context, method: &Method, system: &System, roundin
     }
 }
 
-/// Whether the long cases are asked for: on processors kernels take long to build.
-fn long() -> bool {
-    std::env::var_os("CLINALG_TEST_LONG").is_some()
-}
-
 #[test]
 fn every_method_in_both_variants() {
     let system = system(&[19, 7], Boundary::Mirror, None);
     for context in contexts() {
         for name in METHODS {
-            // On processors one method of each kind.
+            // On CPUs one method of each kind, most of them in one family of the kernels.
             let slow = context.device().kind == DeviceKind::Cpu && !long();
-            let some: &[&str] = match context.shape() {
-                Shape::Cpu => &["rk4", "bs32", "peer4", "ab4"],
-                Shape::Gpu => &["rk4", "bs32", "dopri54", "verner65", "pirk-lobatto-iiic-6", "peer4", "peer8", "ab4"],
+            let some: &[&str] = match context.family() {
+                KernelFamily::Cpu => &["bs32", "peer4", "ab4"],
+                KernelFamily::Gpu => &["rk4", "bs32", "verner65", "pirk-lobatto-iiic-6", "peer8"],
             };
             if !slow || some.contains(&name) {
                 compare::<f64>(&context, &Method::named(name).unwrap(), &system, 1e-12);
@@ -127,8 +125,9 @@ fn every_grid_boundary_and_layout() {
     let method = Method::named("bs32").unwrap();
     let short = Method::named("heun2").unwrap();
     for context in contexts() {
-        for (k, (shape, boundary, layout)) in cases().into_iter().enumerate() {
-            // Errors are estimated on every third grid, unless the long cases are asked for.
+        let here = |k: &usize| long() || k.is_multiple_of(2) == (context.family() == KernelFamily::Gpu);
+        for (k, (shape, boundary, layout)) in cases().into_iter().enumerate().filter(|(k, _)| here(k)) {
+            // Without the long cases each in one family of the kernels, and errors are estimated on every third grid.
             let method = if long() || k % 3 == 2 { &method } else { &short };
             compare::<f64>(&context, method, &system(shape, boundary, Some(layout)), 1e-13);
         }
@@ -136,7 +135,7 @@ fn every_grid_boundary_and_layout() {
     }
 }
 
-/// Vectors that processors store past their caches.
+/// Vectors that CPUs store past their caches.
 #[test]
 fn vectors_larger_than_caches() {
     let method = Method::named("heun2").unwrap();
@@ -150,7 +149,7 @@ fn vectors_larger_than_caches() {
             .unwrap();
         let inputs = [start::<f64>(&system)];
         let expected = steps(&mut Reference::new(&method, &system), &inputs, Norm::Max).1;
-        for context in contexts().iter().filter(|c| c.shape() == Shape::Cpu) {
+        for context in contexts().iter().filter(|c| c.family() == KernelFamily::Cpu) {
             for variant in [Variant::Basic, Variant::Fused] {
                 let mut stepper = DeviceStepper::<f64>::new(context, &method, &system, variant).unwrap();
                 assert!(stepper.sources().iter().any(|s| s.contains("PAST8(vload8")));
@@ -182,8 +181,8 @@ fn recovered_stages() {
                 let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, variant).unwrap();
                 steps(&mut stepper, &inputs, Norm::Max)
             });
-            assert_eq!(all[0], all[1], "{name} fused {:?}", context.shape());
-            assert_eq!(all[0], all[2], "{name} overlapped {:?}", context.shape());
+            assert_eq!(all[0], all[1], "{name} fused {:?}", context.family());
+            assert_eq!(all[0], all[2], "{name} overlapped {:?}", context.family());
             let off = all[0].1.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs().max(1.0));
             let off = off.fold(0.0, f64::max);
             assert!(off > 0.0 && off < 1e-14 * weight, "{name}: {off} with the weight {weight}");
@@ -247,6 +246,158 @@ fn a_norm_with_nan_is_nan() {
                 let norm = stepper.trial(0.0, 0.1, &Tolerance { norm, ..TOLERANCE }).unwrap();
                 assert!(norm.unwrap().is_nan());
             }
+        }
+    }
+}
+
+/// A team of contexts on the device of `like`, of its family.
+fn team(like: &Context, ranks: usize) -> Team {
+    let device = &devices().unwrap()[like.device().index];
+    let options = ContextOptions { family: Some(like.family()), ..ContextOptions::default() };
+    Team::of_contexts((0..ranks).map(|_| Context::new(device, &options).unwrap()).collect()).unwrap()
+}
+
+fn options(weights: &[f64], variant: Variant, steps: usize, steps_per_exchange: Option<usize>) -> TeamOptions {
+    let mut options = TeamOptions::default();
+    options.device = DeviceOptions { variant, steps, tile: None };
+    options.weights = weights.to_vec();
+    options.steps_per_exchange = steps_per_exchange;
+    options
+}
+
+/// Steps of a fixed size, one by one and together, leave the bits of one device.
+fn team_has_the_bits_of_one_device<T: Real>(context: &Context, method: &str, system: &System, how: &TeamOptions) {
+    let method = Method::named(method).unwrap().without_error();
+    let what = format!("{} {:?} {:?} {how:?}", method.name(), system.grid().shape(), context.family());
+    let inputs: Vec<Vec<T>> = (0..method.inputs().len())
+        .map(|k| start::<T>(system).into_iter().map(|v| v + T::from_f64(0.01 * k as f64)).collect())
+        .collect();
+    let mut one = DeviceStepper::<T>::new(context, &method, system, Variant::Fused).unwrap();
+    let mut many = TeamStepper::<T>::new(&team(context, how.weights.len()), &method, system, how).unwrap();
+    one.set(&inputs).unwrap();
+    many.set(&inputs).unwrap();
+    let times: Vec<f64> = (0..7).map(|k| 0.02 * f64::from(k)).collect();
+    let bits = |v: Vec<T>| v.into_iter().map(|v| v.into_f64().to_bits()).collect::<Vec<_>>();
+    for stepper in [&mut one as &mut dyn Stepper<T>, &mut many] {
+        stepper.advance(&times, 0.02).unwrap();
+        stepper.trial(0.14, 0.5, &TOLERANCE).unwrap();
+        stepper.trial(0.14, 0.02, &TOLERANCE).unwrap();
+        stepper.accept().unwrap();
+    }
+    let (want, got) = (one.solution().unwrap(), many.solution().unwrap());
+    assert!(want.iter().all(|v| v.into_f64().is_finite()), "{what}");
+    assert_eq!(bits(got), bits(want), "{what}");
+}
+
+/// A right-hand side that depends on the place along the slowest axis, on data, and on values outside of both of its ends.
+fn placed(n: &[usize], layout: Layout) -> System {
+    let points: usize = n.iter().product();
+    System::builder(Grid::new(n, &[0.1, 0.3], &[0.07, 0.11]))
+        .data("w", (0..points).map(|k| (k as f64).sin()).collect::<Vec<_>>())
+        .field("u", "w*v[0,2] - u + 0.1*(u[0,1] - u[0,-1])*y + j/30")
+        .field("v", "u[1,-1] - v + 0.2*(v[0,1] - 2*v + v[0,-1])")
+        .boundary(Boundary::Mirror)
+        .side(1, Side::Low, Boundary::Value(vec!["sin(t + x*y)".into(), "u[0,1]".into()]))
+        .side(1, Side::High, Boundary::Value(vec!["2 - u[0,-1]".into(), "y*t".into()]))
+        .layout(layout)
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn fixed_steps_on_a_team_have_the_bits_of_one_device() {
+    for context in contexts() {
+        let check = |method: &str, system: &System, how: TeamOptions| {
+            team_has_the_bits_of_one_device::<f64>(&context, method, system, &how);
+        };
+        let all = context.family() == KernelFamily::Cpu || long();
+        let thin = system(&[9, 40], Boundary::Mirror, None);
+        check("heun2", &thin, options(&[1.0, 2.0], Variant::Fused, 1, Some(2)));
+        if all {
+            let ring = |n: &[usize]| system(n, Boundary::Periodic, Some(Layout::FieldWise));
+            check("rk4", &thin, options(&[1.0, 2.0, 1.0], Variant::Fused, 1, None));
+            check("bs32", &ring(&[97]), options(&[1.0; 2], Variant::Fused, 1, None));
+            check("ab4", &ring(&[3, 2, 20]), options(&[1.0, 1.0], Variant::Fused, 1, Some(3)));
+            check("heun2", &placed(&[5, 31], Layout::FieldWise), options(&[1.0, 1.0], Variant::Basic, 1, None));
+            check("heun2", &placed(&[5, 31], Layout::Interleaved), options(&[1.0, 4.0], Variant::Fused, 1, Some(1)));
+            // Slabs of one row, halos of all others; and no other rank.
+            check("heun2", &system(&[4, 3], Boundary::Copy, None), options(&[1.0; 3], Variant::Fused, 1, None));
+            check("heun2", &ring(&[4, 6]), options(&[1.0], Variant::Fused, 1, None));
+        }
+        let tiled: &[Variant] = match (all, long()) {
+            (_, true) => {
+                &[Variant::Grid, Variant::Overlapped, Variant::Trapezoidal, Variant::Hexagonal, Variant::Wavefront]
+            }
+            (true, _) => &[Variant::Grid, Variant::Hexagonal],
+            (false, _) => &[Variant::Overlapped],
+        };
+        for variant in tiled {
+            check("heun2", &thin, options(&[1.0, 1.0], *variant, 2, Some(4)));
+        }
+        if long() {
+            let how = options(&[1.0, 3.0], Variant::Fused, 1, None);
+            team_has_the_bits_of_one_device::<f32>(&context, "rk4", &thin, &how);
+        }
+    }
+}
+
+/// Adaptive steps with one norm for all ranks, output between the ends of steps, and an event.
+#[test]
+fn adaptive_steps_on_a_team_are_those_of_one_device() {
+    for context in contexts().into_iter().take(if long() { usize::MAX } else { 1 }) {
+        let system = placed(&[5, 31], Layout::Interleaved);
+        let (method, y0) = (Method::named("bs32").unwrap(), start::<f64>(&system));
+        let how = Options { relative: 1e-5, absolute: 1e-7, save_at: vec![0.1, 0.7], ..Options::default() };
+        fn run<S: Stepper<f64>>(stepper: &mut S, y0: &[f64], how: &Options) -> (Vec<f64>, Vec<usize>, Vec<f64>) {
+            let mut saved = Vec::new();
+            let integrator = Integrator::new(stepper, 0.0, 1.0, y0, how).unwrap();
+            let integrator = integrator.on_save(|_, y| saved.extend_from_slice(y));
+            let mut integrator = integrator.event(Event::level(200, 1.0)).unwrap();
+            integrator.run().unwrap();
+            let y = integrator.solution().unwrap();
+            let report = integrator.into_report();
+            let times = report.events.iter().map(|event| event.t);
+            let ends = times.chain([report.t, report.smallest_step, report.largest_step]).collect();
+            ([saved, y].concat(), vec![report.accepted, report.rejected, report.events.len()], ends)
+        }
+        let one = run(&mut DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap(), &y0, &how);
+        let mut stepper = TeamStepper::<f64>::new(
+            &team(&context, 2),
+            &method,
+            &system,
+            &options(&[1.0, 2.0], Variant::Fused, 1, Some(2)),
+        )
+        .unwrap();
+        let many = run(&mut stepper, &y0, &how);
+        assert_eq!(many.1, one.1);
+        for (got, want) in many.0.iter().chain(&many.2).zip(one.0.iter().chain(&one.2)) {
+            assert!((got - want).abs() <= 1e-11 * want.abs().max(1.0), "{got} instead of {want}");
+        }
+        // The same team again, to the last bit.
+        assert_eq!(run(&mut stepper, &y0, &how), many);
+    }
+}
+
+#[test]
+fn what_a_team_cannot_share_out_is_refused() {
+    for context in contexts().into_iter().take(1) {
+        let (two, method) = (team(&context, 2), Method::named("rk4").unwrap());
+        let refused = |system: &System, how: &TeamOptions| {
+            let error = TeamStepper::<f64>::new(&two, &method, system, how).map(drop).unwrap_err();
+            assert_eq!(error.id(), "clinalg:argument:value");
+            error.to_string()
+        };
+        let flock = System::builder(Grid::unit(&[5])).field("p", "sum(p' - p)").build().unwrap();
+        assert!(refused(&flock, &TeamOptions::default()).contains("one device"));
+        // SAFETY: it reads component I alone.
+        let snippet = unsafe { System::snippet(10, "return -Y(I);", 0) }.build().unwrap();
+        assert!(refused(&snippet, &TeamOptions::default()).contains("one device"));
+        let system = system(&[4, 1], Boundary::Copy, None);
+        assert!(refused(&system, &TeamOptions::default()).contains("at most 1"));
+        let ring = self::system(&[4, 12], Boundary::Periodic, None);
+        assert!(refused(&ring, &TeamOptions::default()).contains("at least 14"));
+        for (weights, steps) in [(vec![1.0], None), (vec![1.0, -1.0], None), (vec![1.0, 1.0], Some(0))] {
+            refused(&self::system(&[4, 40], Boundary::Copy, None), &options(&weights, Variant::Fused, 1, steps));
         }
     }
 }

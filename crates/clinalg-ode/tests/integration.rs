@@ -1,9 +1,9 @@
-//! What users of an integration rely on: SciPy's steps and solutions, output inside of steps, events, stops, stiffness, steps
+//! What users of an integration rely on: SciPy's steps and solutions, output between the ends of steps, events, stops, stiffness, steps
 //! that are tried together, steps by hand, words for what goes wrong.
 
 use std::collections::HashMap;
 
-use clinalg::{Context, ContextOptions, Shape, Vector};
+use clinalg::{Context, ContextOptions, KernelFamily, Vector};
 use clinalg_ode::integrate::{
     Direction, Event, Integrator, Options, Report, Slot, Stepper, Stored, Taken, Tolerance, integrate,
     integrate_on_device,
@@ -147,7 +147,7 @@ fn the_brusselator_meets_the_tolerance_asked() {
     }
 }
 
-/// The largest error inside of steps of the size h for u' = u cos t.
+/// The largest error between the ends of steps of the size h for u' = u cos t.
 fn inside(method: &str, h: f64) -> f64 {
     let system = System::builder(Grid::unit(&[1])).field("u", "u*cos(t)").build().unwrap();
     let method = Method::named(method).unwrap();
@@ -282,17 +282,11 @@ fn events_are_found_where_scipy_finds_them() {
     }
 }
 
-/// Both kernel shapes on the default device, where there is one.
+/// Both kernel families on the default device, where there is one.
 fn contexts() -> Vec<Context> {
-    match clinalg::Device::default_device() {
-        Ok(device) => [Shape::Cpu, Shape::Gpu]
-            .map(|s| Context::new(&device, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .into(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            Vec::new()
-        }
-    }
+    let Some(device) = clinalg_testing::found(clinalg::Device::default_device()) else { return Vec::new() };
+    let make = |family| Context::new(&device, &ContextOptions { family: Some(family), ..ContextOptions::default() });
+    [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| make(family).unwrap()).into()
 }
 
 /// Two fields on 7 by 5 points.
@@ -326,11 +320,11 @@ fn a_device_integrates_from_vector_to_vector() {
     assert!(!expected.is_empty());
     let component = system.component(0, 9);
     assert!(expected.iter().all(|(_, y)| (y[component] - 1.0).abs() < 1e-9), "{expected:?}");
-    for context in contexts().into_iter().filter(|c| c.shape() == Shape::Gpu) {
+    for context in contexts().into_iter().filter(|c| c.family() == KernelFamily::Gpu) {
         let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
         let (want, report) = integrate(&mut stepper, 0.0, 1.0, &y0, &Options::default(), &mut |_, _| ()).unwrap();
         let from = Vector::from_slice(&context, &y0).unwrap();
-        let mut to = Vector::uninit(&context, y0.len()).unwrap();
+        let mut to = Vector::zeros(&context, y0.len()).unwrap();
         let same = integrate_on_device(&mut stepper, 0.0, 1.0, &from, &mut to, &Options::default()).unwrap();
         assert_eq!((to.to_vec().unwrap(), same), (want, report));
         assert_eq!(from.to_vec().unwrap(), y0);
@@ -355,7 +349,7 @@ fn a_device_integrates_from_vector_to_vector() {
         let bad = Vector::from_slice(&context, &bad).unwrap();
         let error = integrate_on_device(&mut stepper, 0.0, 1.0, &bad, &mut to, &Options::default()).unwrap_err();
         assert!(error.to_string().contains("y0[3]"), "{error}");
-        let mut short = Vector::uninit(&context, 5).unwrap();
+        let mut short = Vector::zeros(&context, 5).unwrap();
         let error = integrate_on_device(&mut stepper, 0.0, 1.0, &from, &mut short, &Options::default()).unwrap_err();
         assert_eq!(error.id(), "clinalg:argument:length", "{error}");
         let error = integrate_on_device(&mut stepper, 0.0, 1.0, &short, &mut to, &Options::default()).unwrap_err();
@@ -382,8 +376,8 @@ fn devices_save_interpolate_and_start_like_plain_rust() {
         });
         for context in contexts() {
             let mut got = Vec::new();
-            // The kernels of processors take long to build there: one method's own interpolant in one shape.
-            if method.name() == "dopri54" && context.shape() == Shape::Cpu {
+            // The kernels of CPUs take long to build there: one method's own interpolant in one family.
+            if method.name() == "dopri54" && context.family() == KernelFamily::Cpu {
                 continue;
             }
             let mut stepper = DeviceStepper::<f64>::new(&context, &method, &system, Variant::Fused).unwrap();
@@ -495,7 +489,7 @@ fn devices_try_several_steps_on_tiles() {
     let mut tight = Reference::new(&Method::named("dopri87").unwrap(), &system);
     let all = Options { stops: vec![0.5], ..plain(1e-10, 1e-11) };
     let (expected, _) = integrate(&mut tight, 0.0, 0.8, &y0, &all, &mut |_, _| ()).unwrap();
-    for context in contexts().into_iter().filter(|c| c.shape() == Shape::Gpu) {
+    for context in contexts().into_iter().filter(|c| c.family() == KernelFamily::Gpu) {
         let tiles = DeviceOptions { variant: Variant::Overlapped, steps: 3, tile: None };
         let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &tiles).unwrap();
         let mut saved = Vec::new();
@@ -614,4 +608,14 @@ fn what_goes_wrong_is_told() {
     let options = Options { save_at: vec![0.0], ..Options::default() };
     let (y, report) = integrate(&mut stepper, 0.0, 0.0, &[1.0], &options, &mut |t, _| saved.push(t)).unwrap();
     assert_eq!((y, report.accepted, saved), (vec![1.0], 0, vec![0.0]));
+}
+
+/// y' = y^2, y(0) = 1 is 1 / (1 - t); with steps of 1e-3 the solution overflows soon after t = 1.
+#[test]
+fn fixed_steps_of_a_solution_that_blows_up_end_soon_after() {
+    let system = System::builder(Grid::unit(&[1])).field("u", "u*u").build().unwrap();
+    let options = Options { fixed_step: Some(1e-3), ..Options::default() };
+    let mut stepper = Reference::<f64>::new(&Method::named("rk4").unwrap(), &system);
+    let error = integrate(&mut stepper, 0.0, 100.0, &[1.0], &options, &mut |_: f64, _: &[f64]| {}).unwrap_err();
+    assert!(matches!(error, Error::NotFinite { t, .. } if t > 1.0 && t <= 6.0), "{error}");
 }

@@ -94,3 +94,14 @@ fn access_distances_of_the_literature() {
     }
     assert!(problem("bruss2d-mix", 2).is_err() && problem("no-such-problem", 20).is_err());
 }
+
+#[test]
+fn sizes_that_fit_no_memory_are_errors() {
+    for name in PROBLEMS {
+        for n in [usize::MAX, 1 << 63, 1 << 50, 1 << 45] {
+            let error = problem(name, n).map(|_| ()).unwrap_err();
+            let known = ["clinalg:argument:value", "clinalg:ode:memory"].contains(&error.id());
+            assert!(known, "{name} {n}: {error}");
+        }
+    }
+}

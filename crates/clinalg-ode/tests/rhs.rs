@@ -1,12 +1,13 @@
-//! Right-hand sides of every kind on devices, against plain Rust, in both kernel shapes.
+//! Right-hand sides of every kind on devices, against plain Rust, in both kernel families.
 
 mod common;
 
 use clinalg::{Context, Real};
+use clinalg_ode::check_access;
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
+use clinalg_ode::model::SnippetBuilder;
 use clinalg_ode::problems::{NBody, problem};
 use clinalg_ode::reference::Reference;
-use clinalg_ode::snippet::check_access;
 use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, Method, Rhs, Side, System, Variant};
 use common::contexts;
 
@@ -14,7 +15,7 @@ const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: N
 
 /// Two steps from `y`.
 fn steps<T: Real>(stepper: &mut dyn Stepper<T>, y: &[f64]) -> Vec<T> {
-    stepper.set(&[y.iter().map(|v| T::of(*v)).collect()]).unwrap();
+    stepper.set(&[y.iter().map(|v| T::from_f64(*v)).collect()]).unwrap();
     for k in 0..2 {
         stepper.trial(0.3 + 0.01 * f64::from(k), 0.01, &TOLERANCE).unwrap();
         stepper.accept().unwrap();
@@ -38,12 +39,12 @@ fn compare_method<T: Real>(
     let expected = steps(&mut Reference::new(method, rhs), y);
     let run = |variant| steps(&mut DeviceStepper::<T>::new(context, method, system, variant).unwrap(), y);
     let (basic, fused) = (run(Variant::Basic), run(Variant::Fused));
-    let bits = |v: &[T]| v.iter().map(|v| v.wide().to_bits()).collect::<Vec<_>>();
-    assert_eq!(bits(&basic), bits(&fused), "{:?}", context.shape());
+    let bits = |v: &[T]| v.iter().map(|v| v.into_f64().to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&basic), bits(&fused), "{:?}", context.family());
     for (k, (got, want)) in basic.iter().zip(&expected).enumerate() {
-        let (got, want) = (got.wide(), want.wide());
+        let (got, want) = (got.into_f64(), want.into_f64());
         let close = (got - want).abs() <= rounding * want.abs().max(1.0);
-        assert!(close, "{:?}, component {k} of {}: {got} instead of {want}", context.shape(), y.len());
+        assert!(close, "{:?}, component {k} of {}: {got} instead of {want}", context.family(), y.len());
     }
 }
 
@@ -136,6 +137,13 @@ fn boundaries_that_read_the_inside() {
 }
 
 /// The same equations as formulas and as OpenCL C.
+/// A system of OpenCL C. The snippets of these tests that read what they must not run under `check_access` alone, which
+/// reads nothing outside.
+fn snippet(components: usize, body: &str, distance: usize) -> SnippetBuilder {
+    // SAFETY: see above; nothing else in them goes beyond their own variables.
+    unsafe { System::snippet(components, body, distance) }
+}
+
 #[test]
 fn snippets_do_what_formulas_do() {
     let n = 777;
@@ -146,7 +154,7 @@ fn snippets_do_what_formulas_do() {
         .boundary(Boundary::Value(vec!["0".into()]))
         .build()
         .unwrap();
-    let mut snippet = System::snippet(
+    let mut own = snippet(
         n,
         "return a*(at(I > 0, Y(I - 1)) - 2*Y(I) + (I + 2 < N ? Y(I + 2) : ZERO)) + b*sin(T)*square(Y(I));",
         2,
@@ -156,13 +164,13 @@ fn snippets_do_what_formulas_do() {
     .parameter("b", 2.0)
     .build()
     .unwrap();
-    snippet.set_parameter("a", 0.75).unwrap();
-    assert_eq!((snippet.access_distance(), snippet.is_dense(), snippet.components()), (2, false, n));
+    own.set_parameter("a", 0.75).unwrap();
+    assert_eq!((own.access_distance(), own.is_dense(), own.components()), (2, false, n));
     let y: Vec<f64> = (0..n).map(|k| (k as f64 / 50.0).sin()).collect();
     for context in contexts() {
-        compare::<f64>(&context, &snippet, &formulas, &y, 1e-14);
-        check_access::<f64>(&context, &snippet, 0.0, &y).unwrap();
-        check_access::<f32>(&context, &snippet, 0.0, &y.iter().map(|v| *v as f32).collect::<Vec<_>>()).unwrap();
+        compare::<f64>(&context, &own, &formulas, &y, 1e-14);
+        check_access::<f64>(&context, &own, 0.0, &y).unwrap();
+        check_access::<f32>(&context, &own, 0.0, &y.iter().map(|v| *v as f32).collect::<Vec<_>>()).unwrap();
         check_access::<f64>(&context, &formulas, 0.0, &y).unwrap();
     }
 }
@@ -184,7 +192,7 @@ fn a_wrong_access_distance_is_caught() {
     ];
     for context in contexts() {
         for (body, distance, expected) in cases {
-            let system = System::snippet(64, body, distance).build().unwrap();
+            let system = snippet(64, body, distance).build().unwrap();
             match (check_access::<f64>(&context, &system, 0.0, &y), expected) {
                 (Ok(()), None) => {}
                 (Err(error), Some(words)) => {
@@ -194,9 +202,9 @@ fn a_wrong_access_distance_is_caught() {
                 (got, expected) => panic!("{body}: {got:?} instead of {expected:?}"),
             }
         }
-        let short = System::snippet(64, "return Y(I);", 0).build().unwrap();
+        let short = snippet(64, "return Y(I);", 0).build().unwrap();
         assert_eq!(check_access(&context, &short, 0.0, &[1.0]).unwrap_err().id(), "clinalg:argument:value");
-        let broken = System::snippet(64, "return what;", 0).build().unwrap();
+        let broken = snippet(64, "return what;", 0).build().unwrap();
         assert_eq!(check_access(&context, &broken, 0.0, &y).unwrap_err().id(), "clinalg:device:build");
     }
 }
@@ -263,7 +271,7 @@ fn bad_right_hand_sides_are_errors() {
     hidden.eval(0.0, &[3.0, 4.0], &mut f);
     assert_eq!(f, [-3.0, 3.0]);
     let base = || System::builder(Grid::unit(&[4])).field("u", "u[-1]");
-    let id = |b: clinalg_ode::rhs::Builder| b.build().unwrap_err().id();
+    let id = |b: clinalg_ode::model::Builder| b.build().unwrap_err().id();
     let value = "clinalg:argument:value";
     assert_eq!(id(base().data("m", vec![1.0; 3])), value);
     assert_eq!(id(base().data("m", vec![1.0, 2.0, f64::NAN, 1.0])), value);
@@ -286,11 +294,12 @@ fn bad_right_hand_sides_are_errors() {
     }
     assert_eq!(id(b.field("v", format!("sum(0 {many})"))), value);
     for bad in [
-        System::snippet(0, "return ZERO;", 0).build(),
-        System::snippet(4, " ", 0).build(),
-        System::snippet(4, "return ZERO;", 0).parameter("N", 1.0).build(),
-        System::snippet(4, "return ZERO;", 0).parameter("a b", 1.0).build(),
-        System::snippet(4, "return ZERO;", 0).parameter("a", f64::NAN).build(),
+        snippet(0, "return ZERO;", 0).build(),
+        snippet(usize::MAX, "return ZERO;", usize::MAX).build(),
+        snippet(4, " ", 0).build(),
+        snippet(4, "return ZERO;", 0).parameter("N", 1.0).build(),
+        snippet(4, "return ZERO;", 0).parameter("a b", 1.0).build(),
+        snippet(4, "return ZERO;", 0).parameter("a", f64::NAN).build(),
     ] {
         assert_eq!(bad.unwrap_err().id(), value);
     }

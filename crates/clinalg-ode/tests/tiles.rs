@@ -1,13 +1,14 @@
-//! Tiled variants against the basic one, to the last bit, in both kernel shapes.
+//! Tiled variants against the basic one, to the last bit, in both kernel families.
 
 mod common;
 
-use clinalg::{Context, Shape};
+use clinalg::{Context, KernelFamily};
 use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate};
 use clinalg_ode::problems::{PROBLEMS, problem};
 use clinalg_ode::{
     Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, METHODS, Method, Side, System, Tile, Variant,
 };
+use clinalg_testing::long;
 use common::contexts;
 
 /// Two fields that depend on each other and on their neighbours, with boundary values that depend on time on one side where
@@ -80,7 +81,7 @@ fn compare_on(course: &Course, context: &Context, method: &Method, system: &Syst
     let expected = run(context, method, system, course, &basic).unwrap();
     for option in options {
         let got = run(context, method, system, course, option).unwrap();
-        let what = format!("{} {:?} {:?} {option:?}", method.name(), system.grid().shape(), context.shape());
+        let what = format!("{} {:?} {:?} {option:?}", method.name(), system.grid().shape(), context.family());
         let wrong = got.0.iter().zip(&expected.0).filter(|(a, b)| a != b).count();
         assert_eq!(wrong, 0, "{what}: wrong components of {}", expected.0.len());
         assert_eq!(got.1.to_bits(), expected.1.to_bits(), "{what}: norms {} and {}", got.1, expected.1);
@@ -88,15 +89,18 @@ fn compare_on(course: &Course, context: &Context, method: &Method, system: &Syst
 }
 
 /// Small tiles: several in each direction, with ends that do not fit.
-fn small(context: &Context, variant: Variant, links: usize) -> Tile {
-    match (context.shape(), variant) {
-        (_, Variant::Wavefront) => Tile { links, items: 1, points: 77, rows: 0 },
-        (_, Variant::Cooperative) => Tile { links, items: 32, points: links, rows: 1 },
-        (Shape::Gpu, Variant::Grid) => Tile { links, items: 16, points: 1, rows: 11 },
-        (Shape::Gpu, _) => Tile { links, items: 32, points: links, rows: 0 },
-        (Shape::Cpu, _) => {
-            Tile { links, items: 1, points: if variant == Variant::Grid { 16 } else { 32 * links }, rows: 11 }
-        }
+fn small(context: &Context, variant: Variant, stage_groups: usize) -> Tile {
+    match (context.family(), variant) {
+        (_, Variant::Wavefront) => Tile { stage_groups, items: 1, points: 77, rows: 0 },
+        (_, Variant::Cooperative) => Tile { stage_groups, items: 32, points: stage_groups, rows: 1 },
+        (KernelFamily::Gpu, Variant::Grid) => Tile { stage_groups, items: 16, points: 1, rows: 11 },
+        (KernelFamily::Gpu, _) => Tile { stage_groups, items: 32, points: stage_groups, rows: 0 },
+        (KernelFamily::Cpu, _) => Tile {
+            stage_groups,
+            items: 1,
+            points: if variant == Variant::Grid { 16 } else { 32 * stage_groups },
+            rows: 11,
+        },
     }
 }
 
@@ -105,31 +109,36 @@ const TILED: [Variant; 5] =
 
 #[test]
 fn tiles_give_the_bits_of_the_basic_kernels() {
-    // With an error estimate; two links a kernel, then the chosen number.
+    // With an error estimate; two stage groups per kernel, then the chosen number.
     let method = Method::named("bs32").unwrap();
     let system = system(&[5, 61], Boundary::Mirror, Layout::Interleaved);
     for context in contexts() {
         let small = |variant| DeviceOptions { variant, steps: 1, tile: Some(small(&context, variant, 2)) };
         compare(&context, &method, &system, &TILED.map(small));
         let chosen = |variant| DeviceOptions { variant, ..DeviceOptions::default() };
-        compare(&context, &method, &system, &[Variant::Grid, Variant::Wavefront].map(chosen));
+        if long() || context.family() == KernelFamily::Gpu {
+            compare(&context, &method, &system, &[Variant::Grid, Variant::Wavefront].map(chosen));
+        }
     }
 }
 
-/// Two links a kernel, the first computed again at neighbours: any distance and boundary, one step and two.
+/// Two stage groups per kernel, the first computed again at neighbours: any distance and boundary, one step and two.
 #[test]
 fn links_that_are_computed_again() {
     let method = Method::named("bs32").unwrap();
     for context in contexts() {
         let options = [1, 2].map(|steps| DeviceOptions { variant: Variant::Recomputed, steps, tile: None });
-        for (shape, boundary, layout) in [
+        let cases = [
             (&[5, 61][..], Boundary::Mirror, Layout::Interleaved),
             (&[19, 30], Boundary::Periodic, Layout::FieldWise),
             (&[40], Boundary::Copy, Layout::Interleaved),
-        ] {
+        ];
+        for (_, (shape, boundary, layout)) in cases.into_iter().enumerate().filter(|(k, _)| here(*k, &context)) {
             compare(&context, &method, &system(shape, boundary, layout), &options);
         }
-        compare(&context, &method, &snippet(301, 160), &options);
+        if long() || context.family() == KernelFamily::Gpu {
+            compare(&context, &method, &snippet(301, 160), &options);
+        }
     }
 }
 
@@ -138,35 +147,38 @@ fn links_that_are_computed_again() {
 fn work_groups_that_wait_for_each_other() {
     let method = Method::named("bs32").unwrap();
     for context in contexts() {
-        let options = |links, items, points| DeviceOptions {
+        let options = |stage_groups, items, points| DeviceOptions {
             variant: Variant::Cooperative,
             steps: 1,
-            tile: Some(Tile { links, items, points, rows: 1 }),
+            tile: Some(Tile { stage_groups, items, points, rows: 1 }),
         };
-        for (shape, boundary, layout) in [
+        // Of the kernels for CPUs no group waits: they are those of wavefronts.
+        let few = if long() || context.family() == KernelFamily::Gpu { 3 } else { 1 };
+        let cases = [
             ([5, 61], Boundary::Mirror, Layout::Interleaved),
             ([19, 30], Boundary::Copy, Layout::FieldWise),
             ([3, 2], Boundary::Mirror, Layout::FieldWise),
-        ] {
+        ];
+        for (shape, boundary, layout) in cases.into_iter().take(few) {
             let system = system(&shape, boundary, layout);
-            // Two links a kernel in several turns, and all of them in two blocks or one.
-            compare(&context, &method, &system, &[options(2, 16, 2), options(3, 64, 5), options(3, 64, 11)]);
+            // Two stage groups per kernel in several turns, and all of them in two blocks or one.
+            compare(&context, &method, &system, &[options(2, 16, 2), options(3, 64, 5), options(3, 64, 11)][..few]);
         }
         // Two steps a launch, with the kernels of one beside them.
         let two = DeviceOptions { steps: 2, ..options(2, 16, 2) };
         compare(&context, &method, &snippet(301, 5), &[two]);
         compare(&context, &method, &snippet(301, 160), &[options(3, 32, 5)]);
-        // With more than the groups have together, links follow each other by launches.
+        // With more than the groups have together, stage groups follow each other by launches.
         let far = DeviceStepper::<f64>::with(&context, &method, &snippet(50000, 20000), &options(3, 16, 1)).unwrap();
         assert_eq!(far.variant(), Variant::Wavefront);
-        // Without such work-groups links follow each other by launches.
+        // Without such work-groups stage groups follow each other by launches.
         let made = DeviceStepper::<f64>::with(&context, &method, &snippet(301, 5), &options(2, 16, 2)).unwrap();
-        match context.shape() {
-            Shape::Cpu => assert_eq!(made.variant(), Variant::Wavefront),
-            Shape::Gpu if context.device().compute_units > 1 => {
+        match context.family() {
+            KernelFamily::Cpu => assert_eq!(made.variant(), Variant::Wavefront),
+            KernelFamily::Gpu if context.device().compute_units > 1 => {
                 assert_eq!(made.variant(), Variant::Cooperative, "{}", made.explain());
             }
-            Shape::Gpu => {}
+            KernelFamily::Gpu => {}
         }
     }
 }
@@ -176,10 +188,11 @@ fn work_groups_that_wait_for_each_other() {
 fn norms_by_mean_squares_agree() {
     let method = Method::named("bs32").unwrap();
     let rms = Tolerance { norm: Norm::Rms, ..TOLERANCE };
-    for (shape, boundary) in [(&[5, 61][..], Boundary::Mirror), (&[300], Boundary::Periodic)] {
+    let cases = [(&[5, 61][..], Boundary::Mirror), (&[300], Boundary::Periodic)];
+    for (k, (shape, boundary)) in cases.into_iter().enumerate() {
         let system = system(shape, boundary, Layout::Interleaved);
         let y = system.sample(|f, [x, y, _]| 1.0 + 0.3 * f as f64 + (3.0 * x + 2.0 * y).sin() / 3.0);
-        for context in contexts() {
+        for context in contexts().into_iter().filter(|context| here(k, context)) {
             let norm = |variant, tile| {
                 let options = DeviceOptions { variant, steps: 1, tile };
                 let mut stepper = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
@@ -189,23 +202,23 @@ fn norms_by_mean_squares_agree() {
             let expected = norm(Variant::Basic, None);
             assert_eq!(norm(Variant::Fused, None).to_bits(), expected.to_bits());
             let got = norm(Variant::Overlapped, Some(small(&context, Variant::Overlapped, 2)));
-            assert!((got - expected).abs() < 1e-13 * expected, "{shape:?} {got} {expected} {:?}", context.shape());
+            assert!((got - expected).abs() < 1e-13 * expected, "{shape:?} {got} {expected} {:?}", context.family());
         }
     }
 }
 
 #[test]
 fn several_steps_and_vectors_of_earlier_ones() {
-    for (name, variant, steps, shape) in [
-        ("heun2", Variant::Overlapped, 3, Shape::Gpu),
-        ("heun2", Variant::Trapezoidal, 2, Shape::Cpu),
-        ("ab3", Variant::Grid, 3, Shape::Gpu),
-        ("peer4", Variant::Hexagonal, 2, Shape::Cpu),
-        ("ab3", Variant::Wavefront, 3, Shape::Gpu),
+    for (name, variant, steps, family) in [
+        ("heun2", Variant::Overlapped, 3, KernelFamily::Gpu),
+        ("heun2", Variant::Trapezoidal, 2, KernelFamily::Cpu),
+        ("ab3", Variant::Grid, 3, KernelFamily::Gpu),
+        ("peer4", Variant::Hexagonal, 2, KernelFamily::Cpu),
+        ("ab3", Variant::Wavefront, 3, KernelFamily::Gpu),
     ] {
         let method = Method::named(name).unwrap();
         let system = system(&[7, 40], Boundary::Copy, Layout::FieldWise);
-        for context in contexts().iter().filter(|c| long() || c.shape() == shape) {
+        for context in contexts().iter().filter(|c| long() || c.family() == family) {
             let tile = Some(small(context, variant, 4));
             compare(context, &method, &system, &[DeviceOptions { variant, steps, tile }]);
         }
@@ -229,15 +242,13 @@ fn grids_of_every_shape_and_boundary() {
         (&[3, 2, 9], Mirror, Interleaved, &[Overlapped, Wavefront]),
     ];
     for context in contexts() {
-        // Without the long cases each in one shape of the kernels: every variant is compared in both above.
-        let here = |k: usize| long() || k.is_multiple_of(2) == (context.shape() == Shape::Gpu);
-        for (_, (shape, boundary, layout, variants)) in cases.iter().enumerate().filter(|(k, _)| here(*k)) {
+        for (_, (shape, boundary, layout, variants)) in cases.iter().enumerate().filter(|(k, _)| here(*k, &context)) {
             let system = system(shape, boundary.clone(), *layout);
             let small = |v: &Variant| DeviceOptions { variant: *v, steps: 1, tile: Some(small(&context, *v, 2)) };
             compare(&context, &method, &system, &variants.iter().map(small).collect::<Vec<_>>());
         }
-        // Processors go along rows as long as these.
-        if context.shape() == Shape::Cpu {
+        // CPUs go along rows as long as these.
+        if context.family() == KernelFamily::Cpu {
             let options = DeviceOptions { variant: Overlapped, ..DeviceOptions::default() };
             compare(&context, &method, &system(&[260, 40], Mirror, Interleaved), &[options]);
         }
@@ -254,7 +265,7 @@ fn tiles_that_cannot_be_had_are_errors() {
         };
         // Rows of more points than a work-group holds; a ring has no place where triangles could begin; no plane.
         let wide = system(&[100_000, 3], Boundary::Mirror, Layout::Interleaved);
-        if context.shape() == Shape::Gpu {
+        if context.family() == KernelFamily::Gpu {
             refused(&wide, Variant::Overlapped);
         }
         refused(&system(&[8, 8], Boundary::Periodic, Layout::Interleaved), Variant::Hexagonal);
@@ -285,7 +296,8 @@ fn snippet(components: usize, distance: usize) -> System {
          const REAL after = I + {distance} < N ? Y(I + {distance}) : ONE;\n\
          return rate * (before * after - Y(I)) + T;"
     );
-    System::snippet(components, body, distance.max(1)).parameter("rate", 0.7).build().unwrap()
+    // SAFETY: the body reads what exists, within the distance.
+    unsafe { System::snippet(components, body, distance.max(1)) }.parameter("rate", 0.7).build().unwrap()
 }
 
 #[test]
@@ -295,12 +307,13 @@ fn tiles_of_opencl_c() {
     for context in contexts() {
         let options = |variant, steps| DeviceOptions { variant, steps, tile: Some(small(&context, variant, 2)) };
         // Several tiles; a distance above the blocks of a wavefront; fewer components than a tile.
-        compare(
-            &context,
-            &method,
-            &snippet(301, 5),
-            &[options(Overlapped, 1), options(Trapezoidal, 1), options(Hexagonal, 1), options(Wavefront, 2)],
-        );
+        let all = [options(Overlapped, 1), options(Trapezoidal, 1), options(Hexagonal, 1), options(Wavefront, 2)];
+        let some = match context.family() {
+            _ if long() => &all[..],
+            KernelFamily::Gpu => &all[..2],
+            KernelFamily::Cpu => &all[2..],
+        };
+        compare(&context, &method, &snippet(301, 5), some);
         let short = Method::named("heun2").unwrap();
         compare(&context, &short, &snippet(500, 130), &[options(Wavefront, 1)]);
         compare(&context, &short, &snippet(7, 3), &[options(Overlapped, 2), options(Wavefront, 1)]);
@@ -309,9 +322,10 @@ fn tiles_of_opencl_c() {
     }
 }
 
-/// Whether the long cases are asked for: on processors kernels take long to build.
-fn long() -> bool {
-    std::env::var_os("CLINALG_TEST_LONG").is_some()
+/// Whether case `k` is run with the kernels of `context`: without the long cases each case in one family of the kernels, as
+/// every variant is compared in both by `tiles_give_the_bits_of_the_basic_kernels`.
+fn here(k: usize, context: &Context) -> bool {
+    long() || k.is_multiple_of(2) == (context.family() == KernelFamily::Gpu)
 }
 
 #[test]
@@ -319,12 +333,13 @@ fn strips_of_three_dimensional_grids() {
     use Boundary::{Copy, Mirror, Periodic};
     let method = Method::named("heun2").unwrap();
     for context in contexts() {
-        // 8 by 8 columns, with those of one or two links on either side, and 6 planes.
-        let tile = |links| match context.shape() {
-            Shape::Gpu => Tile { links, items: 64, points: 8, rows: 6 },
-            Shape::Cpu => Tile { links, items: 8, points: 9, rows: 6 },
+        // 8 by 8 columns, with those of one or two stage groups on either side, and 6 planes.
+        let tile = |stage_groups| match context.family() {
+            KernelFamily::Gpu => Tile { stage_groups, items: 64, points: 8, rows: 6 },
+            KernelFamily::Cpu => Tile { stage_groups, items: 8, points: 9, rows: 6 },
         };
-        let options = |links, steps| DeviceOptions { variant: Variant::Grid, steps, tile: Some(tile(links)) };
+        let options =
+            |stage_groups, steps| DeviceOptions { variant: Variant::Grid, steps, tile: Some(tile(stage_groups)) };
         // Smaller than a tile, several tiles in each direction with ends that do not fit, and every boundary.
         for (shape, boundary, layout) in [
             ([3, 2, 4], Copy, Layout::FieldWise),
@@ -361,10 +376,10 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
             one.accept().unwrap();
             solutions.push(bits(one.solution().unwrap()));
         }
-        let variants = match context.shape() {
+        let variants = match context.family() {
             _ if long() => TILED.to_vec(),
-            Shape::Gpu => vec![Variant::Overlapped, Variant::Trapezoidal],
-            Shape::Cpu => vec![Variant::Hexagonal, Variant::Grid, Variant::Wavefront],
+            KernelFamily::Gpu => vec![Variant::Overlapped, Variant::Trapezoidal],
+            KernelFamily::Cpu => vec![Variant::Hexagonal, Variant::Grid, Variant::Wavefront],
         };
         for variant in variants {
             let options = DeviceOptions { variant, steps, tile: Some(small(&context, variant, 3)) };
@@ -377,7 +392,7 @@ fn of_steps_on_tiles_the_errors_are_those_of_single_steps_and_a_part_can_be_kept
             for (first, asked, kept) in [(0, 3, 2), (2, 2, 1), (3, 3, 3)] {
                 let got = many.trial_steps(first as f64 * h, h, asked, &TOLERANCE).unwrap();
                 let computed = if asked == steps { steps } else { 1 };
-                assert_eq!(got, errors[first..first + computed], "{variant:?} {:?} from {first}", context.shape());
+                assert_eq!(got, errors[first..first + computed], "{variant:?} {:?} from {first}", context.family());
                 assert_eq!(bits(many.solution().unwrap()), solutions[first]);
                 many.accept_steps(kept).unwrap();
                 assert_eq!(bits(many.solution().unwrap()), solutions[first + kept], "{variant:?} {first} {kept}");
@@ -406,7 +421,7 @@ fn fields_that_read_the_same_neighbours_of_short_rows() {
         assert!(
             solutions[0] != y0 && solutions[0] == solutions[1] && solutions[0] == solutions[2],
             "{:?}",
-            context.shape()
+            context.family()
         );
     }
 }
@@ -420,7 +435,7 @@ fn a_step_rejected_in_the_middle_of_a_tile_leaves_those_before_it() {
     let Course { y0, .. } = Course::of(&system);
     let (t, h) = (0.48, 0.0125);
     for context in contexts() {
-        let variant = if context.shape() == Shape::Gpu { Variant::Overlapped } else { Variant::Wavefront };
+        let variant = if context.family() == KernelFamily::Gpu { Variant::Overlapped } else { Variant::Wavefront };
         let options = DeviceOptions { variant, steps: 3, tile: Some(small(&context, variant, 3)) };
         let mut many = DeviceStepper::<f64>::with(&context, &method, &system, &options).unwrap();
         many.set(std::slice::from_ref(&y0)).unwrap();
@@ -472,19 +487,19 @@ fn whole_integrations_across_a_stop_have_the_bits_of_the_basic_kernels() {
                 (y.into_iter().map(f64::to_bits).collect::<Vec<_>>(), report.accepted, report.rejected)
             };
             let expected = run(Variant::Basic, 1);
-            // Steps that follow the error are the same one by one; fixed ones are the same together.
+            // Adaptive steps are the same one by one, fixed steps are the same in batches.
             let steps = if fixed_step.is_some() { 3 } else { 1 };
-            let one = if context.shape() == Shape::Gpu { Variant::Overlapped } else { Variant::Wavefront };
+            let one = if context.family() == KernelFamily::Gpu { Variant::Overlapped } else { Variant::Wavefront };
             let both = [Variant::Overlapped, Variant::Wavefront];
             for variant in both.into_iter().filter(|v| long() || *v == one) {
-                assert_eq!(run(variant, steps), expected, "{variant:?} {:?} {fixed_step:?}", context.shape());
+                assert_eq!(run(variant, steps), expected, "{variant:?} {:?} {fixed_step:?}", context.family());
             }
         }
     }
 }
 
 /// Every problem with every method in every variant; without the long cases each problem with one method and two variants,
-/// in one shape of the kernels.
+/// in one family of the kernels.
 #[test]
 fn problems_and_methods_in_every_variant() {
     let mut ran: Vec<(Variant, usize)> = TILED.iter().map(|v| (*v, 0)).collect();

@@ -1,4 +1,4 @@
-//! The Rust examples of the README and the book; `cargo test --doc` compiles them.
+//! The Rust examples of the README and the book; `cargo test --doc` runs them.
 
 macro_rules! pages {
     ($($name:ident $path:literal)*) => {$(
@@ -18,4 +18,5 @@ pages! {
     Wave "docs/guide/wave.md"
     Files "docs/guide/files.md"
     Errors "docs/guide/errors.md"
+    Team "docs/guide/team.md"
 }

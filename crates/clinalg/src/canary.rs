@@ -4,11 +4,12 @@
 //! has.
 
 use crate::matrix::Format;
-use crate::ops::{DotParts, Many, Operator};
-use crate::reference::{BandParts, CsrParts, grid2};
+use crate::matrix::{BandParts, CsrParts};
+use crate::ops::{DotParts, MultiRhs, Operator};
 use crate::runtime::devices;
-use crate::tune::whole_numbers;
-use crate::{Band, Buffer, Context, ContextOptions, Csr, Dense, Real, Shape, Vector, ops};
+use crate::tuner::whole_numbers;
+use crate::{Band, Buffer, Context, ContextOptions, Csr, Dense, KernelFamily, Real, Vector, ops};
+use clinalg_reference::grid2;
 
 /// Guard values before an output: a multiple of every device's alignment of sub-buffers.
 const BEFORE: usize = 4096;
@@ -16,13 +17,12 @@ const BEFORE: usize = 4096;
 const AFTER: usize = 4096;
 
 pub(crate) fn on_every_device(check: impl Fn(&Context)) {
-    let Ok(devices) = devices() else {
-        eprintln!("skipped: no OpenCL device");
-        return;
-    };
+    let Some(devices) = clinalg_testing::found(devices()) else { return };
     for device in &devices {
-        for shape in [Shape::Cpu, Shape::Gpu] {
-            check(&Context::new(device, &ContextOptions { shape: Some(shape), ..ContextOptions::default() }).unwrap());
+        for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
+            check(
+                &Context::new(device, &ContextOptions { family: Some(family), ..ContextOptions::default() }).unwrap(),
+            );
         }
     }
 }
@@ -35,7 +35,7 @@ pub(crate) fn guarded<T: Real>(
     start: T,
     operation: impl FnOnce(&mut Vector<T>) -> crate::Result<()>,
 ) -> Vec<T> {
-    let guard = T::of(-12345.0);
+    let guard = T::from_f64(-12345.0);
     let mut all = Buffer::from_slice(context, &vec![guard; BEFORE + len + AFTER]).unwrap();
     all.write_range(BEFORE, &vec![start; len]).unwrap();
     if len > 0 {
@@ -43,7 +43,7 @@ pub(crate) fn guarded<T: Real>(
         operation(&mut out).unwrap();
     }
     let all = all.to_vec().unwrap();
-    let what = format!("{what}, {len} values, {:?}", context.shape());
+    let what = format!("{what}, {len} values, {:?}", context.family());
     assert!(all[..BEFORE].iter().all(|&v| v == guard), "written before the output: {what}");
     assert!(all[BEFORE + len..].iter().all(|&v| v == guard), "written after the output: {what}");
     let out = all[BEFORE..BEFORE + len].to_vec();
@@ -55,14 +55,14 @@ const SIZES: &[usize] = &[1, 2, 7, 8, 9, 31, 33, 255, 256, 257, 4095, 4097, 100_
 
 fn elementwise<T: Real>(context: &Context) {
     for &n in SIZES {
-        let x = Vector::filled(context, n, T::of(3.0)).unwrap();
-        let y = Vector::filled(context, n, T::of(0.5)).unwrap();
-        let (two, nan) = (T::of(2.0), T::nan());
+        let x = Vector::filled(context, n, T::from_f64(3.0)).unwrap();
+        let y = Vector::filled(context, n, T::from_f64(0.5)).unwrap();
+        let (two, nan) = (T::from_f64(2.0), T::nan());
         let all = |what, start, want: f64, operation: &dyn Fn(&mut Vector<T>) -> crate::Result<()>| {
             let got = guarded(what, context, n, start, operation);
-            assert!(got.iter().all(|&v| v == T::of(want)), "{what}, {n} values, {:?}", context.shape());
+            assert!(got.iter().all(|&v| v == T::from_f64(want)), "{what}, {n} values, {:?}", context.family());
         };
-        all("axpby", nan, 8.0, &|out| ops::axpby(two, &x, T::of(4.0), &y, out));
+        all("axpby", nan, 8.0, &|out| ops::axpby(two, &x, T::from_f64(4.0), &y, out));
         all("scale", nan, 6.0, &|out| ops::scale(two, &x, out));
         all("multiply", nan, 1.5, &|out| ops::multiply(&x, &y, out));
         all("copy", nan, 3.0, &|out| ops::copy(&x, out));
@@ -71,8 +71,8 @@ fn elementwise<T: Real>(context: &Context) {
         all("write", nan, 2.0, &|out| out.write(&vec![two; n]));
         all("write_slice", nan, 3.0, &|out| out.write_slice(0, &x));
         let out = guarded("reductions", context, n, two, |out| {
-            assert_eq!(ops::sum(out)?.wide(), 2.0 * n as f64);
-            assert_eq!(ops::dot(out, &x)?.wide(), 6.0 * n as f64);
+            assert_eq!(ops::sum(out)?.into_f64(), 2.0 * n as f64);
+            assert_eq!(ops::dot(out, &x)?.into_f64(), 6.0 * n as f64);
             ops::norm_inf(out).map(|norm| assert_eq!(norm, two))
         });
         assert!(out.iter().all(|&v| v == two));
@@ -110,19 +110,19 @@ fn products<T: Real>(context: &Context) {
         for (beta, start) in [(T::zero(), T::nan()), (one, T::zero())] {
             let check = |what: &str, want: &[T], operation: &dyn Fn(&mut Vector<T>) -> crate::Result<()>| {
                 let got = guarded(what, context, want.len(), start, operation);
-                assert_eq!(got, want, "{what}, {rows} x {cols}, {:?}", context.shape());
+                assert_eq!(got, want, "{what}, {rows} x {cols}, {:?}", context.family());
             };
             check("csr", &want, &|y| ops::mv(one, &csr, &x, beta, y));
             check("dense", &want, &|y| ops::mv(one, &dense, &x, beta, y));
             check("band", &want, &|y| ops::mv(one, &band, &x, beta, y));
             for right in [1, 3, 9] {
                 let xs = Dense::from_column_major(context, cols, right, &vec![one; cols * right]).unwrap();
-                let check_many = |what: &str, a: &dyn Many<T>| {
-                    check(what, &want.repeat(right), &|y| many(a, &xs, beta, y));
+                let check_multi = |what: &str, a: &dyn MultiRhs<T>| {
+                    check(what, &want.repeat(right), &|y| multi(a, &xs, beta, y));
                 };
-                check_many("csr, many", &csr);
-                check_many("dense, many", &dense);
-                check_many("band, many", &band);
+                check_multi("csr, several right-hand sides", &csr);
+                check_multi("dense, several right-hand sides", &dense);
+                check_multi("band, several right-hand sides", &band);
             }
             check("csr'", &columns, &|y| ops::mv_transposed(one, &csr, &t, beta, y));
             check("dense'", &columns, &|y| ops::mv_transposed(one, &dense, &t, beta, y));
@@ -131,31 +131,31 @@ fn products<T: Real>(context: &Context) {
 }
 
 /// Y = A X + beta Y into the vector of the columns of Y.
-fn many<T: Real>(a: &dyn Many<T>, x: &Dense<T>, beta: T, y: &mut Vector<T>) -> crate::Result<()> {
+fn multi<T: Real>(a: &dyn MultiRhs<T>, x: &Dense<T>, beta: T, y: &mut Vector<T>) -> crate::Result<()> {
     let values = std::mem::replace(y, Vector::zeros(a.context(), 0)?);
     ops::mm(T::one(), a, x, beta, &mut Dense::from_vector(a.rows(), x.cols(), values))
 }
 
 /// The products of matrices with a pattern of rows, and those in chunks.
 fn structured<T: Real>(context: &Context) {
-    let mut parts = grid2::poisson5_interior::<T>(43).unwrap();
+    let mut parts = CsrParts::from_triplets(41 * 41, 41 * 41, &grid2::poisson5_interior::<T>(43)).unwrap();
     let n = parts.rows;
     let x = Vector::filled(context, n, T::one()).unwrap();
     let xs = Dense::from_column_major(context, n, 5, &vec![T::one(); 5 * n]).unwrap();
-    for (format, seed) in [(Format::Stencil, None), (Format::Diagonals, Some(1)), (Format::Blocks, Some(2))] {
+    for (format, seed) in [(Format::Stencil, None), (Format::Dia, Some(1)), (Format::Balanced, Some(2))] {
         parts.values = seed.map_or(vec![T::one(); parts.nnz()], |seed| whole_numbers(parts.nnz(), seed));
         let mut a = Csr::from_parts(context, &parts).unwrap();
         a.set_format(Some(format)).unwrap();
         let want: Vec<T> = (0..n).map(|i| parts.row(i).map(|(_, v)| v).sum()).collect();
         for (beta, start) in [(T::zero(), T::nan()), (T::one(), T::zero())] {
             let got = guarded(&format.to_string(), context, n, start, |y| ops::mv(T::one(), &a, &x, beta, y));
-            assert_eq!(got, want, "{format}, {:?}", context.shape());
-            let got = guarded(&format.to_string(), context, 5 * n, start, |y| many(&a, &xs, beta, y));
-            assert_eq!(got, want.repeat(5), "{format}, many, {:?}", context.shape());
+            assert_eq!(got, want, "{format}, {:?}", context.family());
+            let got = guarded(&format.to_string(), context, 5 * n, start, |y| multi(&a, &xs, beta, y));
+            assert_eq!(got, want.repeat(5), "{format}, several right-hand sides, {:?}", context.family());
         }
         let mut dot = DotParts::new(context).unwrap();
         let got = guarded("with dot", context, n, T::nan(), |y| a.apply_dot(&x, y, &mut dot));
-        assert_eq!(got, want, "{format} with dot, {:?}", context.shape());
+        assert_eq!(got, want, "{format} with dot, {:?}", context.family());
     }
 }
 
@@ -171,10 +171,21 @@ fn structured_products_stay_inside() {
 
 #[test]
 fn products_stay_inside() {
+    // CPUs compile each precision's kernels for half a minute.
+    let long = clinalg_testing::long();
     on_every_device(|context| {
-        products::<f32>(context);
-        if context.require::<f64>().is_ok() {
+        let double = context.require::<f64>().is_ok();
+        if long || !double || context.family() == KernelFamily::Gpu {
+            products::<f32>(context);
+        }
+        if double && (long || context.family() == KernelFamily::Cpu) {
             products::<f64>(context);
         }
     });
+}
+
+/// The sequential products with `a`.
+pub(crate) fn oracle<T>(a: &crate::CsrParts<T>) -> clinalg_reference::csr::Csr<'_, T> {
+    let crate::CsrParts { rows, cols, offsets, indices, values } = a;
+    clinalg_reference::csr::Csr { rows: *rows, cols: *cols, offsets, indices, values }
 }

@@ -1,4 +1,4 @@
-//! The one error type of the library, with identifiers that every door passes on.
+//! The one error type of the library, with identifiers that every language binding passes on.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub enum Error {
     },
     /// The loader knows no platform.
     #[error(
-        "the OpenCL loader is there but lists no platform: no driver is installed or OCL_ICD_VENDORS names a folder without `.icd` files; on Debian or Ubuntu `apt-get install pocl-opencl-icd` gives a CPU device"
+        "the OpenCL loader lists no platform: no driver is installed or OCL_ICD_VENDORS names a folder without `.icd` files; on Debian or Ubuntu `apt-get install pocl-opencl-icd` installs a driver for the CPU"
     )]
     NoPlatform,
     /// There are platforms, none of which has a device.
@@ -38,7 +38,7 @@ pub enum Error {
         "no OpenCL device: the platforms {platforms:?} list none; check that the driver's kernel module is loaded, that you may open its device file, and for PoCL that POCL_CACHE_DIR is writable"
     )]
     NoDevice {
-        /// Names of the platforms asked.
+        /// Names of the platforms found.
         platforms: Vec<String>,
     },
     /// The wanted device is not among those found.
@@ -49,7 +49,7 @@ pub enum Error {
         /// Index and name of each device found.
         available: Vec<String>,
     },
-    /// Double precision was asked of a device without it.
+    /// Double precision on a device that does not support it.
     #[error("device `{device}` has no double precision (cl_khr_fp64); use single precision or another device")]
     NoFp64 {
         /// The device's name.
@@ -68,7 +68,7 @@ pub enum Error {
     /// An allocation that the device cannot hold.
     #[error("{}", allocation_words(*bytes, device, limit))]
     Allocation {
-        /// Bytes asked for; 0 where the driver reports it of a call that names no size.
+        /// Requested bytes; 0 if the driver reports the failure of a call without a size.
         bytes: u64,
         /// The device's name.
         device: String,
@@ -99,6 +99,11 @@ pub enum Error {
         /// The status code's name in the specification.
         name: String,
     },
+    /// The process was forked after OpenCL was in use.
+    #[error(
+        "this process was forked from one that had used OpenCL, whose drivers do not work in the child; fork before the first call of clinalg, or start the child as a new program (exec, `spawn` in Python)"
+    )]
+    Forked,
     /// An array of the wrong length.
     #[error("argument `{argument}` has length {got}, expected {expected}")]
     Length {
@@ -114,9 +119,9 @@ pub enum Error {
     Shape {
         /// The argument's name.
         argument: &'static str,
-        /// The shape wanted, in words.
+        /// The expected shape.
         expected: String,
-        /// The shape given, in words.
+        /// The given shape.
         got: String,
     },
     /// A value outside its range.
@@ -124,7 +129,7 @@ pub enum Error {
     Value {
         /// The argument's name.
         argument: &'static str,
-        /// The range, in words.
+        /// The expected range.
         expected: String,
         /// The value given.
         got: String,
@@ -148,11 +153,11 @@ pub enum Error {
         position: usize,
         /// The index found there.
         index: u64,
-        /// What it should have been, in words.
+        /// The expected value.
         expected: String,
     },
     /// Objects of different contexts in one call.
-    #[error("argument `{argument}` lives on another context or device than the others")]
+    #[error("argument `{argument}` belongs to another context or device than the other arguments")]
     Context {
         /// The argument's name.
         argument: &'static str,
@@ -166,8 +171,30 @@ pub enum Error {
         fault: HandleFault,
         /// The handle as given.
         handle: u64,
-        /// The kind of object the call takes, in words.
+        /// The kind of object that the call takes.
         expected: String,
+    },
+    /// A system with a singular matrix.
+    #[error("the matrix is singular: pivot {} (counted from 1) is zero; use least squares (QR) or a regularisation", pivot + 1)]
+    Singular {
+        /// The first column, counted from 0, whose pivot is zero.
+        pivot: usize,
+    },
+    /// A Cholesky factorisation of a matrix that has none.
+    #[error("the matrix is not positive definite: its leading minor of order {minor} is not positive; use LU")]
+    NotPositiveDefinite {
+        /// The order of the first leading minor that is not positive.
+        minor: usize,
+    },
+    /// What failed on one device of a team; it has the identifier of its cause.
+    #[error("rank {rank} of the team, device `{device}`: {source}")]
+    Rank {
+        /// The rank, counted from 0.
+        rank: usize,
+        /// Its device's name.
+        device: String,
+        /// What failed there.
+        source: Box<Error>,
     },
     /// A file whose content is not what its format says.
     #[error("{}:{line}: {reason}", path.display())]
@@ -203,38 +230,65 @@ fn handle_words(fault: HandleFault, handle: u64, expected: &str) -> String {
         HandleFault::Foreign => {
             format!("handle {handle:#018x} was never handed out by this process; expected a {expected}")
         }
-        HandleFault::Kind => format!("handle {handle:#018x} names an object of another kind; expected a {expected}"),
+        HandleFault::Kind => {
+            format!("handle {handle:#018x} refers to an object of another kind; expected a {expected}")
+        }
     }
 }
 
+macro_rules! identifiers {
+    ($($pattern:pat => $id:literal,)*) => {
+        impl Error {
+            /// Every identifier that [`id`](Error::id) can give.
+            pub const IDS: &'static [&'static str] = &[$($id),*];
+
+            /// The identifier `clinalg:<topic>:<what>`, the same through Rust, C, MATLAB and the program.
+            pub fn id(&self) -> &'static str {
+                match self {
+                    $($pattern => $id,)*
+                    Error::Rank { source, .. } => source.id(),
+                }
+            }
+        }
+    };
+}
+identifiers! {
+    Error::NoLoader { .. } => "clinalg:device:noLoader",
+    Error::NoPlatform => "clinalg:device:noPlatform",
+    Error::NoDevice { .. } => "clinalg:device:noDevice",
+    Error::DeviceNotFound { .. } => "clinalg:device:notFound",
+    Error::NoFp64 { .. } => "clinalg:device:noFp64",
+    Error::Build { .. } => "clinalg:device:build",
+    Error::Allocation { .. } => "clinalg:device:memory",
+    Error::OpenCl { .. } => "clinalg:device:opencl",
+    Error::DeviceLost { .. } => "clinalg:device:lost",
+    Error::Forked => "clinalg:device:forked",
+    Error::Length { .. } => "clinalg:argument:length",
+    Error::Shape { .. } => "clinalg:argument:shape",
+    Error::Value { .. } => "clinalg:argument:value",
+    Error::Precision { .. } => "clinalg:argument:precision",
+    Error::Index { .. } => "clinalg:argument:index",
+    Error::Context { .. } => "clinalg:argument:context",
+    Error::Handle { fault: HandleFault::Stale, .. } => "clinalg:handle:stale",
+    Error::Handle { fault: HandleFault::Foreign, .. } => "clinalg:handle:foreign",
+    Error::Handle { fault: HandleFault::Kind, .. } => "clinalg:handle:kind",
+    Error::Singular { .. } => "clinalg:matrix:singular",
+    Error::NotPositiveDefinite { .. } => "clinalg:matrix:notPositiveDefinite",
+    Error::Format { .. } => "clinalg:file:format",
+    Error::Io { .. } => "clinalg:file:io",
+}
+
 impl Error {
-    /// The identifier `clinalg:<topic>:<what>`, the same through Rust, C, MATLAB and the program.
-    pub fn id(&self) -> &'static str {
+    /// What failed, on whatever device of a team.
+    pub fn cause(&self) -> &Error {
         match self {
-            Error::NoLoader { .. } => "clinalg:device:noLoader",
-            Error::NoPlatform => "clinalg:device:noPlatform",
-            Error::NoDevice { .. } => "clinalg:device:noDevice",
-            Error::DeviceNotFound { .. } => "clinalg:device:notFound",
-            Error::NoFp64 { .. } => "clinalg:device:noFp64",
-            Error::Build { .. } => "clinalg:device:build",
-            Error::Allocation { .. } => "clinalg:device:memory",
-            Error::OpenCl { .. } => "clinalg:device:opencl",
-            Error::DeviceLost { .. } => "clinalg:device:lost",
-            Error::Length { .. } => "clinalg:argument:length",
-            Error::Shape { .. } => "clinalg:argument:shape",
-            Error::Value { .. } => "clinalg:argument:value",
-            Error::Precision { .. } => "clinalg:argument:precision",
-            Error::Index { .. } => "clinalg:argument:index",
-            Error::Context { .. } => "clinalg:argument:context",
-            Error::Handle { fault: HandleFault::Stale, .. } => "clinalg:handle:stale",
-            Error::Handle { fault: HandleFault::Foreign, .. } => "clinalg:handle:foreign",
-            Error::Handle { fault: HandleFault::Kind, .. } => "clinalg:handle:kind",
-            Error::Format { .. } => "clinalg:file:format",
-            Error::Io { .. } => "clinalg:file:io",
+            Error::Rank { source, .. } => source.cause(),
+            other => other,
         }
     }
 
-    pub(crate) fn value(argument: &'static str, expected: impl Into<String>, got: impl ToString) -> Error {
+    /// A [`Value`](Error::Value) error: `argument` is `got` where `expected` was wanted.
+    pub fn value(argument: &'static str, expected: impl Into<String>, got: impl ToString) -> Error {
         Error::Value { argument, expected: expected.into(), got: got.to_string() }
     }
 }

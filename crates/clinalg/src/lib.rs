@@ -4,7 +4,7 @@
 //! device memory in it; [`ops`] are the primitives on them. libOpenCL is opened at run time, so
 //! programs start without it and get [`Error::NoLoader`].
 //!
-//! ```no_run
+//! ```
 //! use clinalg::{Context, Vector, ops};
 //!
 //! let context = Context::global()?;
@@ -13,24 +13,31 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+pub mod amg;
 #[cfg(doctest)]
 mod book;
 #[cfg(test)]
 mod canary;
+mod element;
 mod error;
-pub mod grid;
+#[cfg(test)]
+mod failures;
 pub mod io;
 pub mod matrix;
+pub mod multigrid;
 pub mod ops;
-mod real;
-pub mod reference;
-pub mod registry;
+pub mod precond;
 pub mod runtime;
-pub mod selftest;
+mod scalar;
 pub mod solve;
+pub mod team;
 pub mod tune;
+pub mod tuner;
+pub mod wave;
 
+pub use element::Element;
 pub use error::{Error, HandleFault, Result};
-pub use matrix::{Band, Csr, Dense, Vector};
-pub use real::{Precision, Real};
-pub use runtime::{Buffer, Context, ContextOptions, Device, DeviceInfo, Shape};
+pub use matrix::{Band, BandParts, Csr, CsrParts, Dense, Vector};
+pub use num_complex::Complex;
+pub use runtime::{Buffer, Context, ContextOptions, Device, DeviceInfo, KernelFamily, View, ViewMut};
+pub use scalar::{Precision, Real, Scalar};

@@ -1,16 +1,16 @@
-//! `-div(a grad u) + shift u = f` by multigrid against closed forms and the reference, on every device and in both kernel
-//! shapes.
+//! `-div(a grad u) + shift u = f` by multigrid against closed forms and the reference, on every device and in both families of
+//! kernels.
 
 mod common;
 
 use std::f64::consts::PI;
 
-use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, PoissonReport, Smoother};
-use clinalg::reference::faces2::{self, Faces};
+use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, PoissonReport, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Error, Real, Vector};
+use clinalg_reference::coefficient2::{self, Faces};
 
-use common::grids::{assert_forms_agree, boundary_of, sample};
+use common::grids::{assert_backends_agree, boundary_of, sample};
 use common::{capable, contexts, difference, noise};
 
 /// At the middles of the cells.
@@ -36,11 +36,11 @@ fn smooth(x: f64, y: f64) -> f64 {
     1.0 + 0.5 * (2.0 * PI * x).sin() * y + x * y * y
 }
 
-fn forms_agree<T: Real>(bound: f64) {
+fn backends_agree<T: Real>(bound: f64) {
     for n in [3, 5, 17, 65] {
         let (f, u) = (noise::<T>(n * n, 5), noise::<T>(n * n, 6));
-        let points: Vec<T> = noise::<T>(n * n, 7).iter().map(|a| T::of(1.1) + *a).collect();
-        let cells: Vec<T> = noise::<T>((n - 1) * (n - 1), 8).iter().map(|a| T::of(1.1) + *a).collect();
+        let points: Vec<T> = noise::<T>(n * n, 7).iter().map(|a| T::from_f64(1.1) + *a).collect();
+        let cells: Vec<T> = noise::<T>((n - 1) * (n - 1), 8).iter().map(|a| T::from_f64(1.1) + *a).collect();
         for (a, smoother, cycle, shift) in [
             (Coefficient::Points(&points), Smoother::RedBlack, Cycle::V, 0.0),
             (Coefficient::Cells(&cells), Smoother::RedBlack, Cycle::Full, 50.0),
@@ -49,19 +49,19 @@ fn forms_agree<T: Real>(bound: f64) {
         ] {
             let params =
                 PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, a, &f, &u));
+            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, a, &f, &u));
         }
     }
 }
 
 #[test]
-fn the_three_forms_agree_f64() {
-    forms_agree::<f64>(1e-11);
+fn the_three_backends_agree_f64() {
+    backends_agree::<f64>(1e-11);
 }
 
 #[test]
-fn the_three_forms_agree_f32() {
-    forms_agree::<f32>(1e-5);
+fn the_three_backends_agree_f32() {
+    backends_agree::<f32>(1e-5);
 }
 
 /// Of the pass of full multigrid, in which everything but conjugate gradients has a part: their sums are those of the
@@ -93,13 +93,13 @@ fn a_manufactured_solution_is_met_with_second_order() {
         -(a_x * u_x + a_y * u_y + smooth(x, y) * laplacian) + shift * solution(x, y)
     };
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for in_cells in [false, true] {
                 let error = |n: usize| {
                     let exact = sample(n, solution);
                     let (points, cells) = (sample(n, smooth), cells(n, smooth));
                     let a = if in_cells { Coefficient::Cells(&cells) } else { Coefficient::Points(&points) };
-                    let params = PoissonParams { n, form, shift, ..Default::default() };
+                    let params = PoissonParams { n, backend, shift, ..Default::default() };
                     let (u, report) = run(Some(context), &params, a, &sample(n, source), &boundary_of(n, &exact));
                     assert_eq!(report.stop, Stop::Converged);
                     assert!(report.convergence_factor.unwrap() < 0.12, "{report:?}");
@@ -114,7 +114,7 @@ fn a_manufactured_solution_is_met_with_second_order() {
                 };
                 let errors = [17, 33, 65, 129].map(error);
                 for pair in errors.windows(2) {
-                    assert!((3.7..4.3).contains(&(pair[0] / pair[1])), "{form:?}: {errors:?}");
+                    assert!((3.7..4.3).contains(&(pair[0] / pair[1])), "{backend:?}: {errors:?}");
                 }
             }
         }
@@ -140,7 +140,7 @@ fn a_jump_has_the_exact_solution_of_two_slabs() {
             // No eigenvalue is below that of a = 1, about 2 pi^2: so much error is left to the residual.
             let faces = if in_cells { Faces::from_cells(n, &cells) } else { Faces::from_points(n, &points) };
             let mut b = vec![0.0; n * n];
-            faces2::defect(&faces, 0.0, &boundary_of(n, &exact), &vec![0.0; n * n], &mut b);
+            coefficient2::defect(&faces, 0.0, &boundary_of(n, &exact), &vec![0.0; n * n], &mut b);
             let left = report.relative_residual * b.iter().map(|b| b * b).sum::<f64>().sqrt() / 19.0;
             let error = difference(&u, &exact);
             assert!(error < left + 1e-12 && error < 1e-6, "s = {s}: {error:e} of {left:e}, {report:?}");
@@ -170,11 +170,7 @@ fn stripes(x: f64, y: f64) -> bool {
 fn jumping_coefficients_converge_at_every_size() {
     let inclusion: Large = |x, y| (0.25..0.75).contains(&x) && (0.25..0.5).contains(&y);
     let islands: Large = |x, y| ((20.0 * x) as usize).is_multiple_of(3) && ((20.0 * y) as usize).is_multiple_of(2);
-    let sizes: &[usize] = if std::env::var_os("CLINALG_TEST_LONG").is_some() {
-        &[65, 129, 257, 513, 1025, 2049]
-    } else {
-        &[65, 129, 257, 513]
-    };
+    let sizes: &[usize] = if clinalg_testing::long() { &[65, 129, 257, 513, 1025, 2049] } else { &[65, 129, 257, 513] };
     for context in capable::<f64>() {
         for (name, large, cycle, bound) in [
             ("inclusion", inclusion, Cycle::V, 6),
@@ -224,15 +220,17 @@ fn jumps_have_the_solutions_of_a_direct_method() {
             let a = cells(n, |x, y| if large(x, y) { jump } else { 1.0 });
             let f = sample(n, |x, y| (3.0 * x + 1.0).sin() * y.exp() + 5.0 * x * y);
             let u = boundary_of(n, &sample(n, |x, y| x * x - y + 0.3 * x * y));
-            for (form, cycle) in [(Form::Kernels, Cycle::V), (Form::Kernels, Cycle::Full), (Form::Matrix, Cycle::W)] {
-                let params = PoissonParams { n, form, cycle, shift, tolerance: 1e-13, ..Default::default() };
+            for (backend, cycle) in
+                [(Backend::Kernels, Cycle::V), (Backend::Kernels, Cycle::Full), (Backend::Matrix, Cycle::W)]
+            {
+                let params = PoissonParams { n, backend, cycle, shift, tolerance: 1e-13, ..Default::default() };
                 let (u, report) = run(Some(context), &params, Coefficient::Cells(&a), &f, &u);
                 assert!(matches!(report.stop, Stop::Converged | Stop::RoundingFloor), "{name}: {report:?}");
                 let got: Vec<f64> = (0..81).map(|k| u[k / 9 * 8 * n + k % 9 * 8]).collect();
                 let error = difference(&got, &expected);
-                println!("{name}, {form:?}, {cycle:?}: {error:e}, {} cycles", report.cycles);
+                println!("{name}, {backend:?}, {cycle:?}: {error:e}, {} cycles", report.cycles);
                 // Beside a jump the smaller flux is rounded like the larger one.
-                assert!(error < 10.0 * f64::EPSILON * jump, "{name}, {form:?}, {cycle:?}: {error:e}, {report:?}");
+                assert!(error < 10.0 * f64::EPSILON * jump, "{name}, {backend:?}, {cycle:?}: {error:e}, {report:?}");
             }
         }
     }
@@ -271,8 +269,8 @@ fn the_report_tells_the_true_residual_on_the_device_too() {
         let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
         let faces = Faces::from_points(n, &a);
         let (mut d, mut b) = (vec![0.0; n * n], vec![0.0; n * n]);
-        faces2::defect(&faces, 2.0, &host, &f, &mut d);
-        faces2::defect(&faces, 2.0, &boundary_of(n, &u), &f, &mut b);
+        coefficient2::defect(&faces, 2.0, &host, &f, &mut d);
+        coefficient2::defect(&faces, 2.0, &boundary_of(n, &u), &f, &mut b);
         let slack = 1e-3 * norm(&d) / norm(&b) + report.rounding_floor;
         assert!((report.relative_residual - norm(&d) / norm(&b)).abs() <= slack, "{report:?}");
     }

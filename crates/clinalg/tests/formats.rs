@@ -2,16 +2,17 @@
 
 mod common;
 
+use clinalg::CsrParts;
 use clinalg::matrix::{Format, Values};
-use clinalg::reference::CsrParts;
-use clinalg::{Context, Csr, Real, Shape, Vector, ops};
-use common::{assert_close, assert_error, assert_same, contexts, has, noise, product_bound, sparse};
+use clinalg::{Context, Csr, KernelFamily, Real, Vector, ops};
+use common::{assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse};
 
-const ALL: [Format; 4] = [Format::Rows, Format::Blocks, Format::Diagonals, Format::Stencil];
+const ALL: [Format; 4] = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil];
 
 /// A matrix of the entries that `entry` gives for each row.
 fn rows_of<T: Real>(rows: usize, cols: usize, entry: impl Fn(usize) -> Vec<(usize, f64)>) -> CsrParts<T> {
-    let entries: Vec<_> = (0..rows).flat_map(|i| entry(i).into_iter().map(move |(j, v)| (i, j, T::of(v)))).collect();
+    let entries: Vec<_> =
+        (0..rows).flat_map(|i| entry(i).into_iter().map(move |(j, v)| (i, j, T::from_f64(v)))).collect();
     CsrParts::from_triplets(rows, cols, &entries).unwrap()
 }
 
@@ -37,7 +38,7 @@ fn five_with_boundary<T: Real>(n: usize, m: usize) -> CsrParts<T> {
     })
 }
 
-/// All neighbours in a cube of `n` points a side.
+/// All neighbours in a cube of `n` points per side.
 fn cube<T: Real>(n: usize) -> CsrParts<T> {
     let near = |x: usize| x.saturating_sub(1)..(x + 2).min(n);
     rows_of(n * n * n, n * n * n, |i| {
@@ -112,11 +113,11 @@ fn check<T: Real>(what: &str, a: &Csr<T>, parts: &CsrParts<T>) {
     for (alpha, beta) in [(1.0, 0.0), (-1.5, 0.75)] {
         let first = if beta == 0.0 { vec![T::nan(); parts.rows] } else { start.clone() };
         let mut want = first.clone();
-        parts.mv(T::of(alpha), &x, T::of(beta), &mut want);
-        let bound = |i| product_bound(parts, T::of(alpha), &x, T::of(beta), &first, i);
+        oracle(parts).mv(T::from_f64(alpha), &x, T::from_f64(beta), &mut want);
+        let bound = |i| product_bound(parts, T::from_f64(alpha), &x, T::from_f64(beta), &first, i);
         let run = || {
             let mut y = Vector::from_slice(context, &first).unwrap();
-            ops::mv(T::of(alpha), a, &dx, T::of(beta), &mut y).unwrap();
+            ops::mv(T::from_f64(alpha), a, &dx, T::from_f64(beta), &mut y).unwrap();
             y.to_vec().unwrap()
         };
         let got = run();
@@ -137,7 +138,7 @@ fn every_format<T: Real>(context: &Context) {
                 }
                 Err(error) => {
                     assert_eq!(error.id(), "clinalg:argument:value", "{name}, {format}: {error}");
-                    assert_ne!(format, Format::Rows, "every matrix can be multiplied by rows");
+                    assert_ne!(format, Format::Csr, "every matrix can be multiplied by rows");
                     check(&format!("{name}, not {format}"), &a, &parts);
                 }
             }
@@ -154,21 +155,24 @@ fn products_in_every_format_match_the_reference() {
 
 fn choices<T: Real>(context: &Context) {
     // Rows of very different lengths have no place in chunks.
-    let ragged = if context.shape() == Shape::Gpu { Format::Blocks } else { Format::Rows };
-    // Rows that reach far over a long vector neither, but for compilers that do not fetch ahead.
-    let far = if context.device().platform.contains("Oclgrind") { Format::Blocks } else { ragged };
+    let ragged = if context.family() == KernelFamily::Gpu { Format::Balanced } else { Format::Csr };
+    // Rows that reach far over a long vector neither, but for compilers that do not prefetch.
+    let far = if context.device().platform.contains("Oclgrind") { Format::Balanced } else { ragged };
     for (parts, want) in [
         (five::<T>(64, 48), Format::Stencil),
         (cube(14), Format::Stencil),
         (five_with_boundary(200, 200), Format::Stencil),
         (diagonals(4000, 4000, 17, 0), Format::Stencil),
-        (random(five(64, 48)), Format::Diagonals),
-        (random(diagonals(4000, 4000, 17, 0)), Format::Diagonals),
-        (sparse(3000, 3000, 5, |_| 16), Format::Blocks),
+        (random(five(64, 48)), Format::Dia),
+        (random(diagonals(4000, 4000, 17, 0)), Format::Dia),
+        (sparse(3000, 3000, 5, |_| 16), Format::Balanced),
         (sparse(3000, 3000, 5, |i| i % 9), ragged),
         (sparse(3000, 600_000, 5, |_| 16), far),
-        (rows_of(3000, 600_000, |i| (0..16).map(|k| (199 * i + 7 * k * k + i * k % 7, 1.5)).collect()), Format::Blocks),
-        (rows_of(0, 0, |_| vec![]), Format::Rows),
+        (
+            rows_of(3000, 600_000, |i| (0..16).map(|k| (199 * i + 7 * k * k + i * k % 7, 1.5)).collect()),
+            Format::Balanced,
+        ),
+        (rows_of(0, 0, |_| vec![]), Format::Csr),
     ] {
         let a = Csr::from_parts(context, &parts).unwrap();
         assert_eq!(a.format(), want, "{}", a.explain());
@@ -194,9 +198,9 @@ fn changes<T: Real>(context: &Context) {
     let mut copy = a.try_clone().unwrap();
     assert_eq!((a.format(), copy.format()), (Format::Stencil, Format::Stencil));
     // Each way to write the values.
-    ops::scale(T::of(2.0), &copy, &mut a).unwrap();
+    ops::scale(T::from_f64(2.0), &copy, &mut a).unwrap();
     assert_ne!(a.format(), Format::Stencil);
-    let twice = CsrParts { values: parts.values.iter().map(|&v| v * T::of(2.0)).collect(), ..parts.clone() };
+    let twice = CsrParts { values: parts.values.iter().map(|&v| v * T::from_f64(2.0)).collect(), ..parts.clone() };
     check("scaled", &a, &twice);
     check("as it was", &copy, &parts);
     a.set_format(None).unwrap();
@@ -205,8 +209,8 @@ fn changes<T: Real>(context: &Context) {
     let values: Vec<T> = noise(parts.values.len(), 5);
     let other = CsrParts { values: values.clone(), ..parts.clone() };
     for _ in 0..2 {
-        a.set_format(Some(Format::Diagonals)).unwrap();
-        check("diagonals", &a, &a.to_parts().unwrap());
+        a.set_format(Some(Format::Dia)).unwrap();
+        check("dia", &a, &a.to_parts().unwrap());
         a.values_mut().write(&values).unwrap();
         check("values written", &a, &other);
         ops::add(&a, &copy, &mut copy.like().unwrap()).unwrap();
@@ -255,7 +259,7 @@ fn bits_of_values<T: Real>(context: &Context) {
     // Equal numbers of other bits are other coefficients: -0 is not 0 times infinity's sign.
     let mut parts = diagonals::<T>(3000, 3000, 3, 0);
     let at = parts.offsets[1500];
-    for v in [-T::zero(), T::nan(), T::of(1.0 + 1e-6)] {
+    for v in [-T::zero(), T::nan(), T::from_f64(1.0 + 1e-6)] {
         parts.values[at] = v;
         let a = Csr::from_parts(context, &parts).unwrap();
         assert_eq!(a.format(), Format::Stencil);
@@ -264,7 +268,7 @@ fn bits_of_values<T: Real>(context: &Context) {
         let mut y = Vector::zeros(context, 3000).unwrap();
         ops::mv(T::one(), &a, &x, T::zero(), &mut y).unwrap();
         let got = y.to_vec().unwrap();
-        assert!(got[1499] == T::of(3.0) && got[1501] == T::of(3.0));
+        assert!(got[1499] == T::from_f64(3.0) && got[1501] == T::from_f64(3.0));
         let want = v + T::one() + T::one();
         assert!(got[1500] == want || got[1500].is_nan() && want.is_nan(), "{} for {v}", got[1500]);
     }
@@ -282,7 +286,7 @@ fn a_format_that_does_not_fit_is_refused() {
         let before = a.format();
         assert_error(a.set_format(Some(Format::Stencil)), "clinalg:argument:value", "format");
         assert_eq!(a.format(), before);
-        a.set_format(Some(Format::Rows)).unwrap();
+        a.set_format(Some(Format::Csr)).unwrap();
         a.set_format(None).unwrap();
         assert_eq!(a.format(), before);
     }

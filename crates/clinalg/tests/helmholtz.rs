@@ -1,19 +1,18 @@
-//! `-Laplace u + shift u = f` by multigrid against closed forms and the reference, on every device and in both kernel
-//! shapes.
+//! `-Laplace u + shift u = f` by multigrid against closed forms and the reference, on every device and in both families of
+//! kernels.
 
 mod common;
 
 use std::f64::consts::PI;
 
-use clinalg::grid::{
-    Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, Smoother,
-};
+use clinalg::multigrid::{Backend, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
 use clinalg::ops::{self, Operator};
-use clinalg::reference::grid2::{self, Order};
-use clinalg::solve::{Cg, Params, Preconditioner, Stop};
+use clinalg::precond::{MultigridParams, MultigridPreconditioner};
+use clinalg::solve::{Cg, CgParams, Preconditioner, Solver, Stop};
 use clinalg::{Error, Real, Vector};
+use clinalg_reference::grid2::{self, Order};
 
-use common::grids::{assert_forms_agree, inside, run};
+use common::grids::{assert_backends_agree, inside, run};
 use common::{capable, contexts, difference, eps, has, largest, noise};
 
 /// From hardly a shift to one that leaves nothing of the differences at N = 129.
@@ -46,18 +45,18 @@ fn one_interior_point_by_hand() {
     grid2::jacobi_shifted(3, 4.0, 0.5, &u, &f, &mut v);
     assert_eq!(v[4], 3.0);
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
-                let params = PoissonParams { n: 3, shift: 4.0, form, smoother, ..Default::default() };
+                let params = PoissonParams { n: 3, shift: 4.0, backend, smoother, ..Default::default() };
                 let (v, report) = run(Some(context), &params, &f, &u);
-                assert_eq!((report.stop, report.cycles), (Stop::Converged, 1), "{form:?} {smoother:?}");
+                assert_eq!((report.stop, report.cycles), (Stop::Converged, 1), "{backend:?} {smoother:?}");
                 assert_eq!(v, [0.0, 2.0, 0.0, 4.0, 5.0, 6.0, 0.0, 8.0, 0.0]);
             }
         }
     }
 }
 
-fn forms_agree<T: Real>(bound: f64) {
+fn backends_agree<T: Real>(bound: f64) {
     for n in [3, 5, 17, 65, 129] {
         let (f, u) = (noise::<T>(n * n, 5), noise::<T>(n * n, 6));
         for shift in SHIFTS {
@@ -69,20 +68,20 @@ fn forms_agree<T: Real>(bound: f64) {
             ] {
                 let params =
                     PoissonParams { n, shift, cycle, smoother, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-                assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+                assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
             }
         }
     }
 }
 
 #[test]
-fn the_three_forms_agree_f64() {
-    forms_agree::<f64>(1e-11);
+fn the_three_backends_agree_f64() {
+    backends_agree::<f64>(1e-11);
 }
 
 #[test]
-fn the_three_forms_agree_f32() {
-    forms_agree::<f32>(1e-5);
+fn the_three_backends_agree_f32() {
+    backends_agree::<f32>(1e-5);
 }
 
 #[test]
@@ -106,13 +105,13 @@ fn both_shapes_give_the_same_bits() {
 #[test]
 fn a_sine_is_solved_to_its_closed_form() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (shift, k, l) in [(0.5, 1, 1), (300.0, 2, 3), (300.0, 1, 1)] {
                 let exact = ((k * k + l * l) as f64) * PI * PI + shift;
                 let error = |n: usize| {
                     let u = sine(n, k, l);
                     let f: Vec<f64> = u.iter().map(|u| exact * u).collect();
-                    let params = PoissonParams { n, shift, form, tolerance: 0.0, ..Default::default() };
+                    let params = PoissonParams { n, shift, backend, tolerance: 0.0, ..Default::default() };
                     let (got, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
                     let discrete = exact / (eigenvalue(n, k, l) + shift);
@@ -123,7 +122,7 @@ fn a_sine_is_solved_to_its_closed_form() {
                 };
                 let errors = [33, 65, 129].map(error);
                 for pair in errors.windows(2) {
-                    assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{form:?}, shift {shift}: {errors:?}");
+                    assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{backend:?}, shift {shift}: {errors:?}");
                 }
             }
         }
@@ -195,23 +194,23 @@ fn operator_and_preconditioner_take_the_shift() {
         }
         for (n, shift) in [(33, 300.0), (129, 2e5)] {
             let operator = PoissonOperator::shifted(context, n, shift).unwrap();
-            let params = MultigridParams { shift, ..Default::default() };
+            let params = MultigridParams::default().shift(shift);
             let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
             let b = Vector::from_slice(context, &noise::<f64>(n * n, 23)).unwrap();
             let mut z = Vector::zeros(context, n * n).unwrap();
             multigrid.apply(&b, &mut z).unwrap();
             assert!(ops::dot(&b, &z).unwrap() > 0.0);
             let mut x = Vector::zeros(context, n * n).unwrap();
-            let report = Cg::new(context, n * n)
+            let report = Cg::new(context, n * n, CgParams::default().tolerance(1e-11))
                 .unwrap()
-                .solve(&operator, Some(&mut multigrid), &b, &mut x, &Params { tolerance: 1e-11, ..Default::default() })
+                .solve(&operator, Some(&mut multigrid), &b, &mut x)
                 .unwrap();
             assert_eq!(report.stop, Stop::Converged);
             assert!(report.iterations <= 12, "n = {n}: {}", report.iterations);
         }
         for shift in [-1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(PoissonOperator::shifted(context, 9, shift), Err(Error::Value { argument: "shift", .. })));
-            let params = MultigridParams { shift, ..Default::default() };
+            let params = MultigridParams::default().shift(shift);
             assert!(MultigridPreconditioner::<f64>::new(context, 9, &params).is_err());
             let params = PoissonParams { n: 9, shift, ..Default::default() };
             let words = Poisson::<f64>::new(context, &params).unwrap_err().to_string();

@@ -18,16 +18,20 @@ fn definite(n: usize) -> Vec<f64> {
 fn product_is_the_identity<T: Real>(context: &Context) {
     for n in [0, 1, 2, 31, 32, 33, 63, 64, 65, 130] {
         let a = definite(n);
-        let on_device: Vec<T> = a.iter().map(|&v| T::of(v)).collect();
+        let on_device: Vec<T> = a.iter().map(|&v| T::from_f64(v)).collect();
         let matrix = Dense::from_column_major(context, n, n, &on_device).unwrap();
         let inverse: Vec<f64> =
-            inverse_definite(&matrix).unwrap().to_column_major().unwrap().into_iter().map(T::wide).collect();
+            inverse_definite(&matrix).unwrap().to_column_major().unwrap().into_iter().map(T::into_f64).collect();
         for i in 0..n {
             for j in 0..n {
                 let sum: f64 = (0..n).map(|k| a[i + k * n] * inverse[k + j * n]).sum();
                 let error = (sum - f64::from(u8::from(i == j))).abs();
                 // The condition number is below 200 (|A| by its largest row sum, the smallest eigenvalue is at least 1).
-                assert!(error < 2000.0 * T::epsilon().wide(), "{n}: {error:e} in ({i}, {j}), {:?}", context.shape());
+                assert!(
+                    error < 2000.0 * T::epsilon().into_f64(),
+                    "{n}: {error:e} in ({i}, {j}), {:?}",
+                    context.family()
+                );
             }
         }
     }
@@ -37,7 +41,7 @@ fn indefinite_matrices_are_named<T: Real>(context: &Context) {
     let n = 70;
     let mut a = definite(n);
     a[66 + 66 * n] = -1.0;
-    let values: Vec<T> = a.iter().map(|&v| T::of(v)).collect();
+    let values: Vec<T> = a.iter().map(|&v| T::from_f64(v)).collect();
     let matrix = Dense::from_column_major(context, n, n, &values).unwrap();
     match inverse_definite(&matrix) {
         Err(Error::Value { got, .. }) => assert!(got.contains("row 66"), "{got}"),

@@ -5,10 +5,10 @@ mod common;
 
 use std::f64::consts::PI;
 
-use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, PoissonReport, Smoother};
-use clinalg::reference::{grid2, grid3};
+use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, PoissonReport, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Vector};
+use clinalg_reference::{grid2, grid3};
 
 use common::{contexts, has, noise};
 
@@ -140,8 +140,8 @@ fn what_has_no_mixed_precision_says_so() {
     let id = |params: &PoissonParams| Poisson::<f64>::new(context, params).unwrap_err().id();
     assert_eq!(Poisson::<f32>::new(context, &mixed(17, 2)).unwrap_err().id(), "clinalg:argument:value");
     assert_eq!(Poisson::<f64>::reference(&mixed(17, 2)).unwrap_err().id(), "clinalg:argument:value");
-    for form in [Form::Matrix, Form::Reference] {
-        assert_eq!(id(&PoissonParams { form, ..mixed(17, 2) }), "clinalg:argument:value");
+    for backend in [Backend::Matrix, Backend::Reference] {
+        assert_eq!(id(&PoissonParams { backend, ..mixed(17, 2) }), "clinalg:argument:value");
     }
     let ones = vec![1.0; 17 * 17];
     let varying = Poisson::with_coefficient(Some(context), &mixed(17, 2), Coefficient::Points(&ones));

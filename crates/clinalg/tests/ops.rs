@@ -3,10 +3,13 @@
 mod common;
 
 use clinalg::matrix::Values;
-use clinalg::reference::{BandParts, CsrParts, dense, vector};
+use clinalg::ops::{Binary, Reduction, Span, Unary};
 use clinalg::{Band, Context, ContextOptions, Csr, Dense, Device, Real, Vector, ops};
+use clinalg::{BandParts, CsrParts};
+use clinalg_reference::{dense, vector};
 use common::{
-    LARGE, Noise, SIZES, assert_close, assert_error, assert_same, contexts, eps, noise, product_bound, sparse,
+    LARGE, Noise, SIZES, assert_close, assert_error, assert_same, band_oracle, contexts, eps, noise, oracle,
+    product_bound, sparse,
 };
 
 fn upload<T: Real>(context: &Context, values: &[T]) -> Vector<T> {
@@ -16,12 +19,12 @@ fn upload<T: Real>(context: &Context, values: &[T]) -> Vector<T> {
 fn elementwise<T: Real>(context: &Context) {
     for &n in SIZES.iter().chain(&[LARGE]) {
         let (x, y) = (noise::<T>(n, 1), noise::<T>(n, 2));
-        let (a, b) = (T::of(1.75), T::of(-0.625));
+        let (a, b) = (T::from_f64(1.75), T::from_f64(-0.625));
         let (dx, dy) = (upload(context, &x), upload(context, &y));
         let mut out = Vector::filled(context, n, T::nan()).unwrap();
         let mut want = vec![T::zero(); n];
         // Two products and a sum, each rounded on both sides, or fused.
-        let bound = |i: usize| 2.0 * eps::<T>() * ((a * x[i]).wide().abs() + (b * y[i]).wide().abs());
+        let bound = |i: usize| 2.0 * eps::<T>() * ((a * x[i]).into_f64().abs() + (b * y[i]).into_f64().abs());
 
         ops::axpby(a, &dx, b, &dy, &mut out).unwrap();
         vector::axpby(a, &x, b, &y, &mut want);
@@ -30,7 +33,7 @@ fn elementwise<T: Real>(context: &Context) {
         ops::sub_scaled(&dx, &dy, b, &mut out).unwrap();
         vector::sub_scaled(&x, &y, b, &mut want);
         assert_close("sub_scaled", &out.to_vec().unwrap(), &want, |i| {
-            2.0 * eps::<T>() * (x[i].wide().abs() + (b * y[i]).wide().abs())
+            2.0 * eps::<T>() * (x[i].into_f64().abs() + (b * y[i]).into_f64().abs())
         });
 
         // One rounding: the same bits.
@@ -66,7 +69,7 @@ fn elementwise_operations_match_the_reference() {
     on_every_device!(elementwise);
 }
 
-/// Additions that one after the other enter a partial result: blocks of 4096 on a processor; on a GPU the strides of at
+/// Additions that one after the other enter a partial result: blocks of 4096 on a CPU; on a GPU the strides of at
 /// least eight groups of 256 items; then the tree and the partial results.
 fn depth(n: usize) -> f64 {
     n as f64 / 2048.0 + 200.0
@@ -76,8 +79,8 @@ fn reductions<T: Real>(context: &Context) {
     for &n in SIZES.iter().chain(&[LARGE]) {
         let (x, y) = (noise::<T>(n, 3), noise::<T>(n, 4));
         let (dx, dy) = (upload(context, &x), upload(context, &y));
-        let magnitude = vector::norm1(&x).wide();
-        let products: f64 = x.iter().zip(&y).map(|(a, b)| (a.wide() * b.wide()).abs()).sum();
+        let magnitude = vector::norm1(&x).into_f64();
+        let products: f64 = x.iter().zip(&y).map(|(a, b)| (a.into_f64() * b.into_f64()).abs()).sum();
         let bound = depth(n) * eps::<T>() * magnitude;
         let check = |what: &str, got: T, want: T, bound: f64| {
             assert_close(&format!("{what} of {n}"), &[got], &[want], |_| bound);
@@ -86,7 +89,7 @@ fn reductions<T: Real>(context: &Context) {
         check("norm1", ops::norm1(&dx).unwrap(), vector::norm1(&x), bound);
         check("dot", ops::dot(&dx, &dy).unwrap(), vector::dot(&x, &y), depth(n) * eps::<T>() * products);
         let norm2 = vector::norm2(&x);
-        check("norm2", ops::norm2(&dx).unwrap(), norm2, depth(n) * eps::<T>() * norm2.wide());
+        check("norm2", ops::norm2(&dx).unwrap(), norm2, depth(n) * eps::<T>() * norm2.into_f64());
         check("norm_inf", ops::norm_inf(&dx).unwrap(), vector::norm_inf(&x), 0.0);
         check("dot with itself", ops::dot(&dx, &dx).unwrap(), vector::dot(&x, &x), depth(n) * eps::<T>() * products);
     }
@@ -100,12 +103,12 @@ fn reductions_match_the_reference() {
 fn whole_numbers<T: Real>(context: &Context) {
     // Below 2^24 every partial sum is exact, in whatever order.
     for n in [1, 1000, 65_537, 1 << 20] {
-        let values: Vec<T> = (0..n).map(|i| T::of((i % 7) as f64 - 2.0)).collect();
+        let values: Vec<T> = (0..n).map(|i| T::from_f64((i % 7) as f64 - 2.0)).collect();
         let x = upload(context, &values);
         let (sum, abs) = (0..n).map(|i| (i % 7) as f64 - 2.0).fold((0.0, 0.0), |(s, a), v: f64| (s + v, a + v.abs()));
-        assert_eq!(ops::sum(&x).unwrap().wide(), sum);
-        assert_eq!(ops::norm1(&x).unwrap().wide(), abs);
-        assert_eq!(ops::dot(&x, &x).unwrap().wide(), (0..n).map(|i| ((i % 7) as f64 - 2.0).powi(2)).sum::<f64>());
+        assert_eq!(ops::sum(&x).unwrap().into_f64(), sum);
+        assert_eq!(ops::norm1(&x).unwrap().into_f64(), abs);
+        assert_eq!(ops::dot(&x, &x).unwrap().into_f64(), (0..n).map(|i| ((i % 7) as f64 - 2.0).powi(2)).sum::<f64>());
     }
 }
 
@@ -162,21 +165,21 @@ fn wide_norms<T: Real>(context: &Context) {
         if eps::<T>() < 1e-10 { [1e300, 1e-300, 1e155, 1e-155, 3e-308] } else { [1e30, 1e-30, 1e19, 1e-20, 2e-38] };
     for n in [1, 3, 1000, 100_003] {
         // The largest values first: the norm itself must not overflow.
-        let fits = T::of(max.wide() / (n as f64).sqrt() * 0.99);
-        for scale in scales.into_iter().map(T::of).chain([fits]) {
+        let fits = T::from_f64(max.into_f64() / (n as f64).sqrt() * 0.99);
+        for scale in scales.into_iter().map(T::from_f64).chain([fits]) {
             let values: Vec<T> = noise::<T>(n, 6).into_iter().map(|v| v * scale).collect();
             let want = vector::norm2(&values);
             let got = ops::norm2(&upload(context, &values)).unwrap();
             // The smallest number is the unit in which a subnormal result is rounded.
-            let bound = depth(n) * eps::<T>() * want.wide() + smallest.wide();
+            let bound = depth(n) * eps::<T>() * want.into_f64() + smallest.into_f64();
             assert_close(&format!("norm2 of {n} around {scale:e}"), &[got], &[want], |_| bound);
         }
         // All subnormal: |x| is exact up to the rounding of the result to a multiple of the smallest number.
-        let values: Vec<T> = (0..n).map(|i| smallest * T::of((i % 5) as f64)).collect();
+        let values: Vec<T> = (0..n).map(|i| smallest * T::from_f64((i % 5) as f64)).collect();
         let want = vector::norm2(&values);
         let got = ops::norm2(&upload(context, &values)).unwrap();
         assert_close("norm2 of subnormal values", &[got], &[want], |_| {
-            depth(n) * eps::<T>() * want.wide() + smallest.wide()
+            depth(n) * eps::<T>() * want.into_f64() + smallest.into_f64()
         });
     }
     assert_eq!(ops::norm2(&upload(context, &[max])).unwrap(), max);
@@ -185,9 +188,9 @@ fn wide_norms<T: Real>(context: &Context) {
     assert_eq!(ops::norm2(&upload(context, &[tiny, T::zero()])).unwrap(), tiny);
     assert_eq!(ops::norm2(&upload(context, &[max, max])).unwrap(), T::infinity());
     // One large value hides no crowd of small ones: 1 and a million times 1e-3 (f32: 2^-12) is sqrt(2) and not 1.
-    let mut values = vec![T::of(1e-3); 1_000_001];
+    let mut values = vec![T::from_f64(1e-3); 1_000_001];
     values[0] = T::one();
-    let got = ops::norm2(&upload(context, &values)).unwrap().wide();
+    let got = ops::norm2(&upload(context, &values)).unwrap().into_f64();
     assert!((got - 2.0_f64.sqrt()).abs() <= depth(values.len()) * eps::<T>(), "{got}");
 }
 
@@ -234,14 +237,14 @@ fn check_product<T: Real>(
     let x = noise::<T>(a.cols, 11);
     let dx = upload(context, &x);
     for (alpha, beta) in
-        [(1.0, 0.0), (-1.5, 0.0), (0.75, 1.0), (2.0, -0.5), (0.0, 2.0)].map(|(a, b)| (T::of(a), T::of(b)))
+        [(1.0, 0.0), (-1.5, 0.0), (0.75, 1.0), (2.0, -0.5), (0.0, 2.0)].map(|(a, b)| (T::from_f64(a), T::from_f64(b)))
     {
         let mut want = if beta == T::zero() { vec![T::nan(); a.rows] } else { noise::<T>(a.rows, 12) };
         let old = want.clone();
         let mut y = upload(context, &want);
         apply(alpha, &dx, beta, &mut y).unwrap();
-        a.mv(alpha, &x, beta, &mut want);
-        let what = format!("{what}, {} x {}, alpha {alpha}, beta {beta}, {:?}", a.rows, a.cols, context.shape());
+        oracle(a).mv(alpha, &x, beta, &mut want);
+        let what = format!("{what}, {} x {}, alpha {alpha}, beta {beta}, {:?}", a.rows, a.cols, context.family());
         assert_close(&what, &y.to_vec().unwrap(), &want, |i| product_bound(a, alpha, &x, beta, &old, i));
     }
 }
@@ -309,7 +312,7 @@ fn dense_product<T: Real>(context: &Context) {
         // The sparse oracle against the dense one, so that the conversion above cannot hide an error.
         let x = noise::<T>(cols, 27);
         let (mut one, mut two) = (vec![T::zero(); rows], vec![T::zero(); rows]);
-        a.mv(T::one(), &x, T::zero(), &mut one);
+        oracle(&a).mv(T::one(), &x, T::zero(), &mut one);
         dense::mv(T::one(), &values, rows, cols, &x, T::zero(), &mut two);
         assert_close("oracles", &one, &two, |i| product_bound(&a, T::one(), &x, T::zero(), &one, i));
     }
@@ -364,8 +367,8 @@ fn band_product<T: Real>(context: &Context) {
         check_product(&format!("band {kl} {ku}"), context, &a, |alpha, x, beta, y| ops::mv(alpha, &device, x, beta, y));
         let x = noise::<T>(cols, 27);
         let (mut one, mut two) = (vec![T::zero(); rows], vec![T::zero(); rows]);
-        a.mv(T::one(), &x, T::zero(), &mut one);
-        parts.mv(T::one(), &x, T::zero(), &mut two);
+        oracle(&a).mv(T::one(), &x, T::zero(), &mut one);
+        band_oracle(&parts).mv(T::one(), &x, T::zero(), &mut two);
         assert_close("oracles", &one, &two, |i| product_bound(&a, T::one(), &x, T::zero(), &one, i));
     }
 }
@@ -406,8 +409,8 @@ fn nan_in_x_reaches_its_rows() {
 fn zero_beta<T: Real>(context: &Context) {
     let x = upload(context, &noise::<T>(3, 30));
     let mut y = Vector::filled(context, 3, T::nan()).unwrap();
-    ops::update(T::of(2.0), &x, T::zero(), &mut y).unwrap();
-    let want: Vec<T> = x.to_vec().unwrap().into_iter().map(|v| v * T::of(2.0)).collect();
+    ops::update(T::from_f64(2.0), &x, T::zero(), &mut y).unwrap();
+    let want: Vec<T> = x.to_vec().unwrap().into_iter().map(|v| v * T::from_f64(2.0)).collect();
     assert_same("update", &y.to_vec().unwrap(), &want);
 }
 
@@ -422,12 +425,12 @@ fn in_place<T: Real>(context: &Context) {
         let dx = upload(context, &x);
         let mut y = upload(context, &old);
         let mut want = old.clone();
-        for (alpha, beta) in [(0.5, 2.0), (-1.0, 1.0), (3.0, -0.25)].map(|(a, b)| (T::of(a), T::of(b))) {
+        for (alpha, beta) in [(0.5, 2.0), (-1.0, 1.0), (3.0, -0.25)].map(|(a, b)| (T::from_f64(a), T::from_f64(b))) {
             let before = want.clone();
             ops::update(alpha, &dx, beta, &mut y).unwrap();
             vector::update(alpha, &x, beta, &mut want);
             assert_close("update", &y.to_vec().unwrap(), &want, |i| {
-                4.0 * eps::<T>() * ((alpha * x[i]).wide().abs() + (beta * before[i]).wide().abs())
+                4.0 * eps::<T>() * ((alpha * x[i]).into_f64().abs() + (beta * before[i]).into_f64().abs())
             });
             want = y.to_vec().unwrap();
         }
@@ -452,14 +455,14 @@ fn on_matrices<T: Real>(context: &Context) {
     let parts = sparse::<T>(50, 60, 33, |i| i % 7);
     let a = Csr::from_parts(context, &parts).unwrap();
     let mut b = a.try_clone().unwrap();
-    ops::scale(T::of(2.0), &a, &mut b).unwrap();
+    ops::scale(T::from_f64(2.0), &a, &mut b).unwrap();
     ops::update(T::one(), &a, T::one(), &mut b).unwrap();
     let thrice = b.to_parts().unwrap();
     assert_eq!(thrice.indices, parts.indices);
-    let want: Vec<T> = parts.values.iter().map(|&v| v * T::of(3.0)).collect();
-    assert_close("3 A", &thrice.values, &want, |i| 2.0 * eps::<T>() * want[i].wide().abs());
+    let want: Vec<T> = parts.values.iter().map(|&v| v * T::from_f64(3.0)).collect();
+    assert_close("3 A", &thrice.values, &want, |i| 2.0 * eps::<T>() * want[i].into_f64().abs());
     let norm = ops::norm2(&a).unwrap();
-    assert_close("Frobenius", &[norm], &[vector::norm2(&parts.values)], |_| depth(0) * eps::<T>() * norm.wide());
+    assert_close("Frobenius", &[norm], &[vector::norm2(&parts.values)], |_| depth(0) * eps::<T>() * norm.into_f64());
     // The same positions in an object of its own are the same structure; others are not.
     ops::add(&a, &Csr::from_parts(context, &parts).unwrap(), &mut b).unwrap();
     let wider = CsrParts { cols: 61, ..parts.clone() };
@@ -492,10 +495,10 @@ fn padding<T: Real>(context: &Context) {
         let parts = band::<T>(rows, cols, kl, ku);
         let mut a = Band::from_parts(context, &parts).unwrap();
         let entries = (0..rows).map(|i| (i + ku + 1).min(cols).saturating_sub(i.saturating_sub(kl))).sum::<usize>();
-        let what = format!("{rows} x {cols}, {kl}, {ku}, {:?}", context.shape());
+        let what = format!("{rows} x {cols}, {kl}, {ku}, {:?}", context.family());
 
-        ops::fill(T::of(3.0), &mut a).unwrap();
-        assert_eq!(ops::sum(&a).unwrap().wide(), 3.0 * entries as f64, "fill of {what}");
+        ops::fill(T::from_f64(3.0), &mut a).unwrap();
+        assert_eq!(ops::sum(&a).unwrap().into_f64(), 3.0 * entries as f64, "fill of {what}");
         a.to_parts().unwrap().check().unwrap();
 
         // 0 Inf is NaN in the padding, which is no entry.
@@ -565,11 +568,137 @@ fn bad_operands<T: Real>(context: &Context) {
 
     // Nothing was lost on the way.
     out.write(&[one; 4]).unwrap();
-    assert_eq!(ops::sum(&out).unwrap().wide(), 4.0);
+    assert_eq!(ops::sum(&out).unwrap().into_f64(), 4.0);
     ops::mv(one, &csr, &out, T::zero(), &mut y).unwrap();
     let mut want = vec![T::zero(); 3];
-    parts.mv(one, &[one; 4], T::zero(), &mut want);
+    oracle(&parts).mv(one, &[one; 4], T::zero(), &mut want);
     assert_close("afterwards", &y.to_vec().unwrap(), &want, |_| 8.0 * eps::<T>());
+}
+
+fn array_parts<T: Real>(context: &Context) {
+    let (rows, cols) = (9, 7);
+    let values = noise::<T>(rows * cols, 3);
+    let a = upload(context, &values);
+    let back = Span::Range { first: 8, step: -2, count: 4 };
+    let lists = [&[3, 3, 0, 6][..], &[1, 2, 3], &[5]];
+    for row in [Span::all(rows), back, Span::of(lists[0]), Span::of(lists[1]), Span::of(lists[2])] {
+        for col in [Span::all(cols), Span::of(lists[0]), Span::of(lists[1])] {
+            let positions = |span: Span<'_>| match span {
+                Span::Range { first, step, count } => {
+                    (0..count).map(|k| first.wrapping_add_signed(step * k as isize)).collect::<Vec<_>>()
+                }
+                Span::List(list) => list.to_vec(),
+            };
+            let (is, js) = (positions(row), positions(col));
+            let want: Vec<T> =
+                js.iter().flat_map(|j| is.iter().map(move |i| i + j * rows)).map(|p| values[p]).collect();
+            let mut out = upload(context, &vec![T::nan(); want.len()]);
+            ops::take((rows, cols), &a, row, col, &mut out).unwrap();
+            assert_same("take", &out.to_vec().unwrap(), &want);
+            let repeated = |v: &[usize]| v.iter().enumerate().any(|(k, p)| v[..k].contains(p));
+            let mut into = upload(context, &vec![T::zero(); rows * cols]);
+            let put = ops::put((rows, cols), &mut into, row, col, &out);
+            if repeated(&is) || repeated(&js) {
+                assert_error(put, "clinalg:argument:value", if repeated(&is) { "rows" } else { "cols" });
+                continue;
+            }
+            put.unwrap();
+            let mut want = vec![T::zero(); rows * cols];
+            js.iter().flat_map(|j| is.iter().map(move |i| i + j * rows)).for_each(|p| want[p] = values[p]);
+            assert_same("put", &into.to_vec().unwrap(), &want);
+            ops::put((rows, cols), &mut into, row, col, &upload(context, &[T::one()])).unwrap();
+            let ones = into.to_vec().unwrap().iter().filter(|&&v| v == T::one()).count();
+            assert_eq!(ones, is.len() * js.len());
+        }
+    }
+    let mut turned = upload(context, &vec![T::nan(); rows * cols]);
+    ops::transpose((rows, cols), &a, &mut turned).unwrap();
+    let want: Vec<T> = (0..rows).flat_map(|i| (0..cols).map(move |j| i + j * rows)).map(|p| values[p]).collect();
+    assert_same("transpose", &turned.to_vec().unwrap(), &want);
+    let mut out = upload(context, &[T::zero()]);
+    for wrong in
+        [Span::of(&[9]), Span::Range { first: 0, step: -1, count: 2 }, Span::Range { first: 9, step: 0, count: 1 }]
+    {
+        let result = ops::take((rows, cols), &a, wrong, Span::all(1), &mut out);
+        assert_error(result, "clinalg:argument:value", "rows");
+    }
+}
+
+#[test]
+fn parts_of_arrays_are_those_of_the_indices() {
+    on_every_device!(array_parts);
+}
+
+fn array_functions<T: Real>(context: &Context) {
+    let (rows, cols) = (5, 40);
+    let (x, y) = (noise::<T>(rows * cols, 4), noise::<T>(rows * cols, 5));
+    let shapes =
+        [((rows, cols), (rows, cols)), ((rows, cols), (rows, 1)), ((1, cols), (rows, 1)), ((1, 1), (rows, cols))];
+    for (own, other) in shapes {
+        let (dx, dy) = (upload(context, &x[..own.0 * own.1]), upload(context, &y[..other.0 * other.1]));
+        let at = |v: &[T], s: (usize, usize), i: usize, j: usize| v[i % s.0 + j % s.1 * s.0];
+        let by_hand = |f: Binary, a: T, b: T| match f {
+            Binary::Plus => a + b,
+            Binary::Minus => a - b,
+            Binary::Times => a * b,
+            Binary::Divide => a / b,
+            Binary::Max if a > b => a,
+            Binary::Min if a < b => a,
+            Binary::Max | Binary::Min => b,
+            _ => unreachable!("not tested here"),
+        };
+        for f in [Binary::Plus, Binary::Minus, Binary::Times, Binary::Divide, Binary::Max, Binary::Min] {
+            let mut out = upload(context, &vec![T::nan(); rows * cols]);
+            ops::map2(f, (own, &dx), (other, &dy), &mut out).unwrap();
+            let pairs = (0..cols).flat_map(|j| (0..rows).map(move |i| (i, j)));
+            let want: Vec<T> = pairs.map(|(i, j)| by_hand(f, at(&x, own, i, j), at(&y, other, i, j))).collect();
+            // OpenCL lets division in single precision differ by 2.5 ulp.
+            let ulps = if f == Binary::Divide && eps::<T>() > 1e-10 { 2.5 } else { 0.0 };
+            assert_close("map2", &out.to_vec().unwrap(), &want, |k| ulps * eps::<T>() * want[k].into_f64().abs());
+        }
+    }
+    let dx = upload(context, &x);
+    let mut out = upload(context, &x);
+    type Function = fn(f64) -> f64;
+    let functions: [(Unary, Function); 4] =
+        [(Unary::Exp, f64::exp), (Unary::Cos, f64::cos), (Unary::Floor, f64::floor), (Unary::Round, f64::round)];
+    for (f, by_hand) in functions {
+        ops::map(f, &dx, &mut out).unwrap();
+        let want: Vec<T> = x.iter().map(|&v| T::from_f64(by_hand(v.into_f64()))).collect();
+        assert_close("map", &out.to_vec().unwrap(), &want, |k| 4.0 * eps::<T>() * want[k].into_f64().abs());
+    }
+    // Along the middle dimension: short, and long enough for several launches.
+    for [inner, length, outer] in [[1, 4, 50], [5, 40, 1], [2, 5, 20], [1, 1500, 2], [3, 0, 2]] {
+        let values = noise::<T>(inner * length * outer, 6);
+        let a = upload(context, &values);
+        let mut out = upload(context, &vec![T::zero(); inner * outer]);
+        for join in [Reduction::Sum, Reduction::Product, Reduction::Max, Reduction::Min] {
+            ops::reduce_along(join, [inner, length, outer], &a, &mut out).unwrap();
+            let of = |i: usize, o: usize| (0..length).map(move |l| i + inner * (l + length * o));
+            let ends = (0..outer).flat_map(|o| (0..inner).map(move |i| (i, o)));
+            let want: Vec<T> = ends
+                .map(|(i, o)| of(i, o).map(|p| values[p].into_f64()))
+                .map(|line| match join {
+                    Reduction::Sum => line.sum::<f64>(),
+                    Reduction::Product => line.product(),
+                    Reduction::Max => line.fold(f64::NAN, f64::max),
+                    _ => line.fold(f64::NAN, f64::min),
+                })
+                .map(T::from_f64)
+                .collect();
+            let exact = matches!(join, Reduction::Max | Reduction::Min);
+            let bound = if exact { 0.0 } else { 4.0 * (length as f64 + 1.0) * eps::<T>() };
+            assert_close("reduce_along", &out.to_vec().unwrap(), &want, |_| bound);
+        }
+    }
+    let small = upload(context, &x[..3]);
+    let result = ops::map2(Binary::Plus, ((rows, cols), &dx), ((3, 1), &small), &mut out);
+    assert_error(result, "clinalg:argument:shape", "y");
+}
+
+#[test]
+fn functions_of_arrays_match_those_of_the_host() {
+    on_every_device!(array_functions);
 }
 
 #[test]
@@ -579,7 +708,7 @@ fn operands_that_do_not_fit_are_named() {
 
 #[test]
 fn both_shapes_were_tested() {
-    let shapes: Vec<_> = contexts().iter().map(Context::shape).collect();
+    let shapes: Vec<_> = contexts().iter().map(Context::family).collect();
     assert_eq!(shapes.len() % 2, 0);
     assert!(shapes.chunks(2).all(|pair| pair[0] != pair[1]));
 }

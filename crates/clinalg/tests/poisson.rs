@@ -1,25 +1,25 @@
-//! The Poisson room against closed forms and the reference, on every device and in both kernel shapes.
+//! The 2-D Poisson problem against closed forms and the reference, on every device and in both families of kernels.
 
 mod common;
 
 use std::f64::consts::PI;
+use std::ops::ControlFlow;
 
-use clinalg::grid::{
-    self, Cycle, Form, MultigridParams, MultigridPreconditioner, Poisson, PoissonOperator, PoissonParams, Smoother,
-};
+use clinalg::multigrid::{self, Backend, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
 use clinalg::ops::{self, Operator};
-use clinalg::reference::grid2::{self, Order};
+use clinalg::precond::{MultigridParams, MultigridPreconditioner};
 use clinalg::runtime::devices;
 use clinalg::solve::{Preconditioner, Stop};
-use clinalg::{Context, ContextOptions, Error, Precision, Real, Shape, Vector};
+use clinalg::{Context, ContextOptions, Error, KernelFamily, Precision, Real, Vector};
+use clinalg_reference::grid2::{self, Order};
 
-use common::grids::{assert_forms_agree, boundary_of, inside, run, sample};
+use common::grids::{assert_backends_agree, boundary_of, inside, run, sample};
 use common::{capable, contexts, difference, largest, noise};
 
 /// Rounding of a few operations on numbers as large as those in `scale`.
 #[track_caller]
 fn assert_close<T: Real>(got: &[T], expected: &[T], ulps: f64, what: &str) {
-    let bound = ulps * T::epsilon().wide() * largest(expected.iter().copied()).max(f64::from(f32::MIN_POSITIVE));
+    let bound = ulps * T::epsilon().into_f64() * largest(expected.iter().copied()).max(f64::from(f32::MIN_POSITIVE));
     let found = difference(got, expected);
     assert!(found <= bound, "{what}: {found:e} > {bound:e}");
 }
@@ -33,16 +33,16 @@ fn components_match<T: Real>() {
             let (u, f) = (noise::<T>(n * n, 1), noise::<T>(n * n, 2));
             let what = format!("n = {n} on {context:?}");
             let (du, df) = (Vector::from_slice(context, &u).unwrap(), Vector::from_slice(context, &f).unwrap());
-            let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
+            let mut out = Vector::filled(context, n * n, T::from_f64(99.0)).unwrap();
             let mut expected = vec![T::zero(); n * n];
 
-            grid::defect(&du, &df, &mut out).unwrap();
+            multigrid::defect(&du, &df, &mut out).unwrap();
             grid2::defect(n, &u, &f, &mut expected);
             assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("defect, {what}"));
 
-            let omega = T::of(0.8);
+            let omega = T::from_f64(0.8);
             for sweeps in [0, 1, 2, 3, 9] {
-                grid::jacobi(&du, &df, &mut out, sweeps, omega).unwrap();
+                multigrid::jacobi(&du, &df, &mut out, sweeps, omega).unwrap();
                 let mut v = u.clone();
                 for _ in 0..sweeps {
                     grid2::jacobi(n, omega, &v, &f, &mut expected);
@@ -51,7 +51,7 @@ fn components_match<T: Real>() {
                 assert_close(&out.to_vec().unwrap(), &v, 8.0, &format!("{sweeps} x jacobi, {what}"));
                 assert_eq!(boundary_of(n, &out.to_vec().unwrap()), boundary_of(n, &u));
 
-                grid::red_black(&du, &df, &mut out, sweeps).unwrap();
+                multigrid::red_black(&du, &df, &mut out, sweeps).unwrap();
                 let mut v = u.clone();
                 (0..sweeps).for_each(|_| grid2::red_black(n, &mut v, &f, Order::RedFirst));
                 assert_close(&out.to_vec().unwrap(), &v, 8.0, &format!("{sweeps} x red-black, {what}"));
@@ -59,16 +59,16 @@ fn components_match<T: Real>() {
             }
 
             let fine = 2 * n - 1;
-            let mut out = Vector::filled(context, fine * fine, T::of(99.0)).unwrap();
+            let mut out = Vector::filled(context, fine * fine, T::from_f64(99.0)).unwrap();
             let mut expected = vec![T::zero(); fine * fine];
-            grid::interpolate(&du, &mut out).unwrap();
+            multigrid::interpolate(&du, &mut out).unwrap();
             grid2::interpolate(fine, &u, &mut expected);
             assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("interpolate, {what}"));
 
             let defects = noise::<T>(fine * fine, 3);
-            let mut out = Vector::filled(context, n * n, T::of(99.0)).unwrap();
+            let mut out = Vector::filled(context, n * n, T::from_f64(99.0)).unwrap();
             let mut expected = vec![T::zero(); n * n];
-            grid::restrict(&Vector::from_slice(context, &defects).unwrap(), &mut out).unwrap();
+            multigrid::restrict(&Vector::from_slice(context, &defects).unwrap(), &mut out).unwrap();
             grid2::restrict(fine, &defects, &mut expected);
             assert_close(&out.to_vec().unwrap(), &expected, 4.0, &format!("restrict, {what}"));
 
@@ -93,25 +93,25 @@ fn components_refuse_what_is_no_grid() {
     let context = &contexts()[0];
     let vector = |len| Vector::<f32>::zeros(context, len).unwrap();
     let id = |result: clinalg::Result<()>| result.unwrap_err().id();
-    assert_eq!(id(grid::defect(&vector(24), &vector(24), &mut vector(24))), "clinalg:argument:shape");
-    assert_eq!(id(grid::defect(&vector(4), &vector(4), &mut vector(4))), "clinalg:argument:shape");
-    assert_eq!(id(grid::defect(&vector(25), &vector(9), &mut vector(25))), "clinalg:argument:length");
-    assert_eq!(id(grid::jacobi(&vector(25), &vector(25), &mut vector(9), 1, 0.8)), "clinalg:argument:length");
-    assert_eq!(id(grid::jacobi(&vector(25), &vector(25), &mut vector(25), 1, f32::NAN)), "clinalg:argument:value");
-    assert_eq!(id(grid::red_black(&vector(0), &vector(0), &mut vector(0), 1)), "clinalg:argument:shape");
-    assert_eq!(id(grid::interpolate(&vector(9), &mut vector(36))), "clinalg:argument:length");
-    assert_eq!(id(grid::restrict(&vector(36), &mut vector(9))), "clinalg:argument:shape");
-    assert_eq!(id(grid::restrict(&vector(9), &mut vector(4))), "clinalg:argument:shape");
-    assert_eq!(id(grid::restrict(&vector(25), &mut vector(25))), "clinalg:argument:length");
+    assert_eq!(id(multigrid::defect(&vector(24), &vector(24), &mut vector(24))), "clinalg:argument:shape");
+    assert_eq!(id(multigrid::defect(&vector(4), &vector(4), &mut vector(4))), "clinalg:argument:shape");
+    assert_eq!(id(multigrid::defect(&vector(25), &vector(9), &mut vector(25))), "clinalg:argument:length");
+    assert_eq!(id(multigrid::jacobi(&vector(25), &vector(25), &mut vector(9), 1, 0.8)), "clinalg:argument:length");
+    assert_eq!(id(multigrid::jacobi(&vector(25), &vector(25), &mut vector(25), 1, f32::NAN)), "clinalg:argument:value");
+    assert_eq!(id(multigrid::red_black(&vector(0), &vector(0), &mut vector(0), 1)), "clinalg:argument:shape");
+    assert_eq!(id(multigrid::interpolate(&vector(9), &mut vector(36))), "clinalg:argument:length");
+    assert_eq!(id(multigrid::restrict(&vector(36), &mut vector(9))), "clinalg:argument:shape");
+    assert_eq!(id(multigrid::restrict(&vector(9), &mut vector(4))), "clinalg:argument:shape");
+    assert_eq!(id(multigrid::restrict(&vector(25), &mut vector(25))), "clinalg:argument:length");
     if let [first, second, ..] = contexts() {
         let (a, b) = (Vector::<f32>::zeros(first, 9).unwrap(), Vector::<f32>::zeros(second, 9).unwrap());
-        assert_eq!(id(grid::defect(&a, &b, &mut Vector::zeros(first, 9).unwrap())), "clinalg:argument:context");
+        assert_eq!(id(multigrid::defect(&a, &b, &mut Vector::zeros(first, 9).unwrap())), "clinalg:argument:context");
         let mut fine = Vector::zeros(second, 25).unwrap();
-        assert_eq!(id(grid::interpolate(&a, &mut fine)), "clinalg:argument:context");
+        assert_eq!(id(multigrid::interpolate(&a, &mut fine)), "clinalg:argument:context");
     }
 }
 
-fn forms_agree<T: Real>(bound: f64) {
+fn backends_agree<T: Real>(bound: f64) {
     let smoothers = [Smoother::RedBlack, Smoother::Jacobi];
     let cycles = [Cycle::V, Cycle::W, Cycle::Full];
     for n in SIDES {
@@ -121,19 +121,19 @@ fn forms_agree<T: Real>(bound: f64) {
         }) {
             let params =
                 PoissonParams { n, cycle, smoother, pre, post, tolerance: 0.0, max_cycles: 2, ..Default::default() };
-            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
         }
     }
 }
 
 #[test]
-fn the_three_forms_agree_f64() {
-    forms_agree::<f64>(1e-11);
+fn the_three_backends_agree_f64() {
+    backends_agree::<f64>(1e-11);
 }
 
 #[test]
-fn the_three_forms_agree_f32() {
-    forms_agree::<f32>(1e-5);
+fn the_three_backends_agree_f32() {
+    backends_agree::<f32>(1e-5);
 }
 
 /// Bands, halos, vectors and fused passes change the order of the work, not its bits.
@@ -161,13 +161,13 @@ fn both_shapes_give_the_same_bits() {
 #[test]
 fn the_error_falls_by_four_per_refinement() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (k, l) in [(1.0, 1.0), (2.0, 3.0)] {
                 let exact = |x: f64, y: f64| (k * PI * x).sin() * (l * PI * y).sin();
                 let eigenvalue = (k * k + l * l) * PI * PI;
                 let error = |n: usize| {
                     let f = sample::<f64>(n, |x, y| eigenvalue * exact(x, y));
-                    let params = PoissonParams { n, form, ..Default::default() };
+                    let params = PoissonParams { n, backend, ..Default::default() };
                     let (u, report) = run(Some(context), &params, &f, &vec![0.0; n * n]);
                     assert_eq!(report.stop, Stop::Converged);
                     // The discrete solution is the same sine, by the eigenvalue of the stencil.
@@ -181,7 +181,7 @@ fn the_error_falls_by_four_per_refinement() {
                 let errors = [17, 33, 65, 129].map(error);
                 for pair in errors.windows(2) {
                     let factor = pair[0] / pair[1];
-                    assert!((3.8..4.3).contains(&factor), "{form:?}, k = {k}, l = {l}: {errors:?}");
+                    assert!((3.8..4.3).contains(&factor), "{backend:?}, k = {k}, l = {l}: {errors:?}");
                 }
             }
         }
@@ -255,17 +255,38 @@ fn progress_tells_of_every_cycle_and_the_residual_is_that_of_the_solution() {
         for (max_cycles, tolerance) in [(0, 0.0), (1, 0.0), (2, 0.0), (3, 0.0), (7, 0.0), (100, 1e-3), (100, 1e-10)] {
             let params = PoissonParams { n, max_cycles, tolerance, ..Default::default() };
             let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
-            let (mut u, mut told) = (start.clone(), Vec::new());
-            let report = poisson.solve_with(&f, &mut u, &mut |cycle, residual| told.push((cycle, residual))).unwrap();
+            let (mut u, mut seen) = (start.clone(), Vec::new());
+            let mut note = |cycle, residual| {
+                seen.push((cycle, residual));
+                ControlFlow::Continue(())
+            };
+            let report = poisson.solve_with(&f, &mut u, &mut note).unwrap();
             let history: Vec<_> = report.history.iter().copied().enumerate().collect();
             let what = format!("{max_cycles} cycles to {tolerance:e} on {context:?}: {report:?}");
-            assert_eq!(told, history, "{what}");
+            assert_eq!(seen, history, "{what}");
             let stop = if tolerance > 0.0 { Stop::Converged } else { Stop::IterationLimit };
             assert_eq!(report.stop, stop, "{what}");
             assert!(tolerance > 0.0 || report.cycles == max_cycles, "{what}");
             let found = residual(&u) / residual(&start) * report.history[0];
             let bound = 1e-6 * report.relative_residual + report.rounding_floor;
             assert!((found - report.relative_residual).abs() <= bound, "{found:e}, {what}");
+        }
+        // Stopped by the callback: no further calls, and the report is that of the solution returned.
+        for last in [0, 1, 3, 4] {
+            let mut poisson =
+                Poisson::<f64>::new(context, &PoissonParams { n, tolerance: 0.0, ..Default::default() }).unwrap();
+            let (mut u, mut calls) = (start.clone(), 0);
+            let mut stop = |cycle: usize, _| {
+                assert_eq!(cycle, calls);
+                calls += 1;
+                if cycle == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let report = poisson.solve_with(&f, &mut u, &mut stop).unwrap();
+            assert_eq!((report.stop, calls), (Stop::Cancelled, last + 1), "{context:?}: {report:?}");
+            assert!(report.cycles >= last && report.history.len() == report.cycles + 1, "{report:?}");
+            let found = residual(&u) / residual(&start) * report.history[0];
+            let bound = 1e-6 * report.relative_residual + report.rounding_floor;
+            assert!((found - report.relative_residual).abs() <= bound, "{found:e}, {context:?}: {report:?}");
         }
     }
 }
@@ -292,24 +313,24 @@ fn every_cycle_and_smoother_converges() {
 #[test]
 fn boundary_values_are_taken() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for cycle in [Cycle::V, Cycle::Full] {
                 // The stencil is exact for this harmonic function.
                 let n = 65;
                 let exact = sample::<f64>(n, |x, y| x * x - y * y);
-                let params = PoissonParams { n, form, cycle, tolerance: 1e-15, ..Default::default() };
+                let params = PoissonParams { n, backend, cycle, tolerance: 1e-15, ..Default::default() };
                 let (u, report) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
-                assert!(difference(&u, &exact) < 1e-13, "{form:?}: {:e}, {report:?}", difference(&u, &exact));
+                assert!(difference(&u, &exact) < 1e-13, "{backend:?}: {:e}, {report:?}", difference(&u, &exact));
                 // Not for this one.
                 let error = |n: usize| {
                     let exact = sample::<f64>(n, |x, y| x.exp() * y.sin());
-                    let params = PoissonParams { n, form, cycle, ..Default::default() };
+                    let params = PoissonParams { n, backend, cycle, ..Default::default() };
                     let (u, _) = run(Some(context), &params, &vec![0.0; n * n], &boundary_of(n, &exact));
                     difference(&u, &exact)
                 };
                 let errors = [17, 33, 65].map(error);
                 for pair in errors.windows(2) {
-                    assert!((3.6..4.4).contains(&(pair[0] / pair[1])), "{form:?} {cycle:?}: {errors:?}");
+                    assert!((3.6..4.4).contains(&(pair[0] / pair[1])), "{backend:?} {cycle:?}: {errors:?}");
                 }
             }
         }
@@ -323,12 +344,12 @@ fn sine<T: Real>(n: usize) -> Vec<T> {
 #[test]
 fn the_rounding_floor_is_recognised() {
     for context in capable::<f64>() {
-        for (n, form) in [(1025, Form::Kernels), (257, Form::Matrix), (257, Form::Reference)] {
+        for (n, backend) in [(1025, Backend::Kernels), (257, Backend::Matrix), (257, Backend::Reference)] {
             for cycle in [Cycle::V, Cycle::Full] {
-                let params = PoissonParams { n, form, cycle, tolerance: 1e-14, ..Default::default() };
+                let params = PoissonParams { n, backend, cycle, tolerance: 1e-14, ..Default::default() };
                 let (u, report) = run(Some(context), &params, &sine::<f64>(n), &vec![0.0; n * n]);
                 assert_eq!(report.stop, Stop::RoundingFloor, "{report:?}");
-                assert!(report.cycles <= 14, "{form:?} {cycle:?}: {report:?}");
+                assert!(report.cycles <= 14, "{backend:?} {cycle:?}: {report:?}");
                 // 1e-16 * 8 / h^2 * |u| / |f|, which is 4e-11 at n = 1025.
                 let intervals = (n - 1) as f64;
                 let floor = 1.1e-16 * 8.0 * intervals * intervals / (2.0 * PI * PI);
@@ -378,14 +399,14 @@ fn interior_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
 #[test]
 fn one_interior_point_takes_one_cycle() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
-                let params = PoissonParams { n: 3, form, cycle, smoother, ..Default::default() };
+                let params = PoissonParams { n: 3, backend, cycle, smoother, ..Default::default() };
                 // h = 1/2: (f / 4 + 2 + 4 + 6 + 8) / 4 = 5.5.
                 let mut u = [0.0, 2.0, 0.0, 4.0, 1.0, 6.0, 0.0, 8.0, 0.0];
                 let f = [9.0, 9.0, 9.0, 9.0, 8.0, 9.0, 9.0, 9.0, 9.0];
                 let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
-                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{form:?}");
+                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{backend:?}");
                 assert_eq!(u, [0.0, 2.0, 0.0, 4.0, 5.5, 6.0, 0.0, 8.0, 0.0]);
             }
         }
@@ -395,9 +416,9 @@ fn one_interior_point_takes_one_cycle() {
 #[test]
 fn numbers_that_are_not_finite_are_reported() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 17;
-            let params = PoissonParams { n, form, ..Default::default() };
+            let params = PoissonParams { n, backend, ..Default::default() };
             let mut poisson = Poisson::<f64>::new(context, &params).unwrap();
             let (f, u) = (noise::<f64>(n * n, 13), noise::<f64>(n * n, 14));
             for bad in [f64::NAN, f64::INFINITY] {
@@ -410,13 +431,13 @@ fn numbers_that_are_not_finite_are_reported() {
                         u[k] = bad
                     }
                     let report = poisson.solve(&f, &mut u).unwrap();
-                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{form:?}, {bad} at {k}");
+                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{backend:?}, {bad} at {k}");
                 }
                 // Boundary values of f are not part of the problem, and the solver is as good as new.
                 let (mut f, mut u) = (f.clone(), u.clone());
                 f[3] = bad;
                 let report = poisson.solve(&f, &mut u).unwrap();
-                assert_eq!(report.stop, Stop::Converged, "{form:?}");
+                assert_eq!(report.stop, Stop::Converged, "{backend:?}");
                 assert!(u.iter().all(|u| u.is_finite()));
             }
         }
@@ -426,15 +447,15 @@ fn numbers_that_are_not_finite_are_reported() {
 #[test]
 fn very_large_and_very_small_data_are_solved() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 65;
-            let params = PoissonParams { n, form, ..Default::default() };
+            let params = PoissonParams { n, backend, ..Default::default() };
             let f = noise::<f64>(n * n, 15);
             let (u, _) = run(Some(context), &params, &f, &vec![0.0; n * n]);
             for scale in [2.0_f64.powi(900), 2.0_f64.powi(-900)] {
                 let scaled: Vec<f64> = f.iter().map(|f| f * scale).collect();
                 let (got, report) = run(Some(context), &params, &scaled, &vec![0.0; n * n]);
-                assert_eq!(report.stop, Stop::Converged, "{form:?} {scale:e}: {report:?}");
+                assert_eq!(report.stop, Stop::Converged, "{backend:?} {scale:e}: {report:?}");
                 assert_close(&got.iter().map(|u| u / scale).collect::<Vec<_>>(), &u, 8.0, "scaled");
             }
         }
@@ -484,8 +505,8 @@ fn bad_parameters_are_refused() {
     }
     let words = Poisson::<f32>::new(context, &PoissonParams { n: 1000, ..base }).unwrap_err().to_string();
     assert!(words.contains("513") && words.contains("1025"), "{words}");
-    for form in [Form::Kernels, Form::Matrix, Form::Reference] {
-        let mut poisson = Poisson::<f32>::new(context, &PoissonParams { form, ..base }).unwrap();
+    for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
+        let mut poisson = Poisson::<f32>::new(context, &PoissonParams { backend, ..base }).unwrap();
         let mut u = vec![0.0; 17 * 17];
         assert!(matches!(poisson.solve(&[0.0; 4], &mut u), Err(Error::Length { argument: "f", .. })));
         assert!(matches!(poisson.solve(&u.clone(), &mut u[1..]), Err(Error::Length { argument: "u", .. })));
@@ -503,15 +524,19 @@ fn bad_parameters_are_refused() {
 #[test]
 fn device_vectors_and_host_arrays_give_the_same() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                 let n = 65;
-                let params = PoissonParams { n, form, smoother, ..Default::default() };
+                let params = PoissonParams { n, backend, smoother, ..Default::default() };
                 let (f, u) = (noise::<f64>(n * n, 17), noise::<f64>(n * n, 18));
                 let mut poisson = Poisson::new(context, &params).unwrap();
                 let mut host = u.clone();
                 let mut seen = Vec::new();
-                let report = poisson.solve_with(&f, &mut host, &mut |cycle, r| seen.push((cycle, r))).unwrap();
+                let mut note = |cycle, residual| {
+                    seen.push((cycle, residual));
+                    ControlFlow::Continue(())
+                };
+                let report = poisson.solve_with(&f, &mut host, &mut note).unwrap();
                 assert_eq!(seen, report.history.iter().copied().enumerate().collect::<Vec<_>>());
                 let df = Vector::from_slice(context, &f).unwrap();
                 let mut du = Vector::from_slice(context, &u).unwrap();
@@ -533,14 +558,21 @@ fn device_vectors_and_host_arrays_give_the_same() {
 
 #[test]
 fn memory_is_given_back_and_does_not_grow() {
-    for shape in [Shape::Cpu, Shape::Gpu] {
+    for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
         for device in devices().unwrap() {
-            let context = Context::new(&device, &ContextOptions { shape: Some(shape), ..Default::default() }).unwrap();
-            for form in [Form::Kernels, Form::Matrix] {
+            let context =
+                Context::new(&device, &ContextOptions { family: Some(family), ..Default::default() }).unwrap();
+            for backend in [Backend::Kernels, Backend::Matrix] {
                 for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                     let n = 129;
-                    let params =
-                        PoissonParams { n, form, smoother, cycle: Cycle::Full, tolerance: 1e-4, ..Default::default() };
+                    let params = PoissonParams {
+                        n,
+                        backend,
+                        smoother,
+                        cycle: Cycle::Full,
+                        tolerance: 1e-4,
+                        ..Default::default()
+                    };
                     let mut poisson = Poisson::<f32>::new(&context, &params).unwrap();
                     let (f, mut u) = (noise::<f32>(n * n, 19), vec![0.0; n * n]);
                     poisson.solve(&f, &mut u).unwrap();
@@ -608,7 +640,7 @@ fn the_preconditioner_is_symmetric_and_positive() {
     for context in capable::<f64>() {
         for n in [3, 5, 33, 129] {
             for (smoother, visits) in [(Smoother::RedBlack, 1), (Smoother::Jacobi, 1), (Smoother::RedBlack, 2)] {
-                let params = MultigridParams { smoother, visits, sweeps: 2, ..Default::default() };
+                let params = MultigridParams::default().smoother(smoother).visits(visits).sweeps(2);
                 let mut multigrid = MultigridPreconditioner::<f64>::new(context, n, &params).unwrap();
                 let (a, b) = (noise::<f64>(n * n, 23), noise::<f64>(n * n, 24));
                 let (a, b) = (Vector::from_slice(context, &a).unwrap(), Vector::from_slice(context, &b).unwrap());
@@ -625,8 +657,8 @@ fn the_preconditioner_is_symmetric_and_positive() {
             }
         }
         let bad = |params| MultigridPreconditioner::<f64>::new(context, 17, &params).unwrap_err().id();
-        assert_eq!(bad(MultigridParams { sweeps: 0, ..Default::default() }), "clinalg:argument:value");
-        assert_eq!(bad(MultigridParams { visits: 3, ..Default::default() }), "clinalg:argument:value");
+        assert_eq!(bad(MultigridParams::default().sweeps(0)), "clinalg:argument:value");
+        assert_eq!(bad(MultigridParams::default().visits(3)), "clinalg:argument:value");
     }
 }
 
@@ -663,7 +695,10 @@ fn preconditioned_conjugate_gradients_solve_the_boundary_value_problem() {
 
 #[test]
 fn precision_is_that_of_the_type() {
-    assert_eq!((<f32 as Real>::PRECISION, <f64 as Real>::PRECISION), (Precision::F32, Precision::F64));
+    assert_eq!(
+        (<f32 as clinalg::Scalar>::PRECISION, <f64 as clinalg::Scalar>::PRECISION),
+        (Precision::F32, Precision::F64)
+    );
     let n = 65;
     let (f, u) = (noise::<f64>(n * n, 25), vec![0.0; n * n]);
     let narrow: Vec<f32> = f.iter().map(|&f| f as f32).collect();

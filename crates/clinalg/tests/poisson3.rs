@@ -1,15 +1,15 @@
-//! The 3-D Poisson problem against closed forms and the reference, on every device and in both kernel shapes.
+//! The 3-D Poisson problem against closed forms and the reference, on every device and in both families of kernels.
 
 mod common;
 
 use std::f64::consts::PI;
 
-use clinalg::grid::{Coefficient, Cycle, Form, Poisson, PoissonParams, Smoother};
-use clinalg::reference::grid3;
+use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Error, Real, Vector};
+use clinalg_reference::grid3;
 
-use common::grids::{assert_forms_agree, boundary_of, run};
+use common::grids::{assert_backends_agree, boundary_of, run};
 use common::{capable, contexts, difference, eps, has, largest, noise, own_context};
 
 fn at(n: usize, p: usize) -> [usize; 3] {
@@ -25,7 +25,7 @@ fn base(n: usize) -> PoissonParams {
     PoissonParams { n, dim: 3, ..Default::default() }
 }
 
-fn forms_agree<T: Real>(bound: f64) {
+fn backends_agree<T: Real>(bound: f64) {
     for n in [3, 5, 9, 17, 33] {
         let (f, u) = (noise::<T>(n * n * n, 5), noise::<T>(n * n * n, 6));
         let kinds = [
@@ -40,19 +40,19 @@ fn forms_agree<T: Real>(bound: f64) {
         ];
         for (smoother, cycle, (pre, post), shift) in kinds {
             let params = PoissonParams { cycle, smoother, pre, post, shift, tolerance: 0.0, max_cycles: 2, ..base(n) };
-            assert_forms_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
+            assert_backends_agree(&params, &u, bound, |context, params| run(context, params, &f, &u));
         }
     }
 }
 
 #[test]
-fn the_three_forms_agree_f64() {
-    forms_agree::<f64>(1e-11);
+fn the_three_backends_agree_f64() {
+    backends_agree::<f64>(1e-11);
 }
 
 #[test]
-fn the_three_forms_agree_f32() {
-    forms_agree::<f32>(1e-5);
+fn the_three_backends_agree_f32() {
+    backends_agree::<f32>(1e-5);
 }
 
 /// Tiles, parts, slabs and rows change the order of the work, not its bits: those of the reference.
@@ -74,15 +74,17 @@ fn both_shapes_give_the_bits_of_the_reference() {
 #[test]
 fn the_error_falls_by_four_per_refinement() {
     for context in capable::<f64>() {
-        for (form, sides) in
-            [(Form::Kernels, [9, 17, 33, 65]), (Form::Matrix, [5, 9, 17, 33]), (Form::Reference, [5, 9, 17, 33])]
-        {
+        for (backend, sides) in [
+            (Backend::Kernels, [9, 17, 33, 65]),
+            (Backend::Matrix, [5, 9, 17, 33]),
+            (Backend::Reference, [5, 9, 17, 33]),
+        ] {
             let modes = [1.0, 2.0, 1.0];
             let exact = |x: f64, y: f64, z: f64| (PI * x).sin() * (2.0 * PI * y).sin() * (PI * z).sin();
             let eigenvalue: f64 = modes.iter().map(|m| m * m * PI * PI).sum();
             let error = |n: usize| {
                 let f: Vec<f64> = sample(n, exact).iter().map(|u| eigenvalue * u).collect();
-                let (u, report) = run(Some(context), &PoissonParams { form, ..base(n) }, &f, &vec![0.0; n * n * n]);
+                let (u, report) = run(Some(context), &PoissonParams { backend, ..base(n) }, &f, &vec![0.0; n * n * n]);
                 assert_eq!(report.stop, Stop::Converged);
                 // The discrete solution is the same sine, by the eigenvalue of the stencil.
                 let h = 1.0 / (n - 1) as f64;
@@ -93,7 +95,7 @@ fn the_error_falls_by_four_per_refinement() {
             };
             let errors = sides.map(error);
             for pair in errors[1..].windows(2) {
-                assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{form:?}: {errors:?}");
+                assert!((3.8..4.3).contains(&(pair[0] / pair[1])), "{backend:?}: {errors:?}");
             }
         }
     }
@@ -161,14 +163,14 @@ fn every_cycle_and_smoother_converges() {
 #[test]
 fn boundary_values_are_taken() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for cycle in [Cycle::V, Cycle::Full] {
                 // The stencil is exact for this harmonic function.
                 let n = 17;
                 let exact = sample(n, |x, y, z| x * x + y * y - 2.0 * z * z + x * y * z);
-                let params = PoissonParams { form, cycle, tolerance: 1e-15, ..base(n) };
+                let params = PoissonParams { backend, cycle, tolerance: 1e-15, ..base(n) };
                 let (u, report) = run(Some(context), &params, &vec![0.0; n * n * n], &boundary_of(n, &exact));
-                assert!(difference(&u, &exact) < 1e-13, "{form:?}: {:e}, {report:?}", difference(&u, &exact));
+                assert!(difference(&u, &exact) < 1e-13, "{backend:?}: {:e}, {report:?}", difference(&u, &exact));
             }
         }
     }
@@ -192,9 +194,9 @@ fn the_rounding_floor_is_recognised() {
 #[test]
 fn one_interior_point_takes_one_cycle() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             for (cycle, smoother) in [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::Jacobi)] {
-                let params = PoissonParams { form, cycle, smoother, ..base(3) };
+                let params = PoissonParams { backend, cycle, smoother, ..base(3) };
                 // h = 1/2: (f / 4 + 1 + 2 + 3 + 4 + 5 + 6) / 6.
                 let mut u = [0.0; 27];
                 for (p, value) in [(4, 1.0), (10, 2.0), (12, 3.0), (14, 4.0), (16, 5.0), (22, 6.0), (13, 9.0)] {
@@ -204,7 +206,7 @@ fn one_interior_point_takes_one_cycle() {
                 f[13] = 12.0;
                 let want = boundary_of(3, &u);
                 let report = Poisson::new(context, &params).unwrap().solve(&f, &mut u).unwrap();
-                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{form:?}");
+                assert_eq!((report.stop, report.cycles, report.levels), (Stop::Converged, 1, 1), "{backend:?}");
                 assert!((u[13] - 4.0_f64).abs() < 1e-15);
                 assert_eq!(boundary_of(3, &u), want);
             }
@@ -215,9 +217,9 @@ fn one_interior_point_takes_one_cycle() {
 #[test]
 fn numbers_that_are_not_finite_are_reported() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 9;
-            let mut poisson = Poisson::<f64>::new(context, &PoissonParams { form, ..base(n) }).unwrap();
+            let mut poisson = Poisson::<f64>::new(context, &PoissonParams { backend, ..base(n) }).unwrap();
             let (f, u) = (noise::<f64>(n * n * n, 13), noise::<f64>(n * n * n, 14));
             let middle = (4 * n + 4) * n + 4;
             for bad in [f64::NAN, f64::INFINITY] {
@@ -229,13 +231,13 @@ fn numbers_that_are_not_finite_are_reported() {
                         u[p] = bad
                     }
                     let report = poisson.solve(&f, &mut u).unwrap();
-                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{form:?}, {bad} at {p}");
+                    assert_eq!((report.stop, report.cycles), (Stop::NotFinite, 0), "{backend:?}, {bad} at {p}");
                 }
                 // Boundary values of f are not part of the problem, and the solver is as good as new.
                 let (mut f, mut u) = (f.clone(), u.clone());
                 f[3] = bad;
                 let report = poisson.solve(&f, &mut u).unwrap();
-                assert_eq!(report.stop, Stop::Converged, "{form:?}");
+                assert_eq!(report.stop, Stop::Converged, "{backend:?}");
                 assert!(u.iter().all(|u| u.is_finite()));
             }
         }
@@ -264,9 +266,9 @@ fn bad_sizes_and_dimensions_are_refused() {
 #[test]
 fn device_vectors_and_host_arrays_give_the_same() {
     for context in capable::<f64>() {
-        for form in [Form::Kernels, Form::Matrix, Form::Reference] {
+        for backend in [Backend::Kernels, Backend::Matrix, Backend::Reference] {
             let n = 33;
-            let params = PoissonParams { form, ..base(n) };
+            let params = PoissonParams { backend, ..base(n) };
             let (f, u) = (noise::<f64>(n * n * n, 17), noise::<f64>(n * n * n, 18));
             let mut poisson = Poisson::new(context, &params).unwrap();
             let mut host = u.clone();

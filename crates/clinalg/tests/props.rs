@@ -2,8 +2,9 @@
 
 mod common;
 
-use clinalg::reference::{CsrParts, vector};
+use clinalg::CsrParts;
 use clinalg::{Context, Csr, Vector, ops};
+use clinalg_reference::vector;
 use common::{assert_close, contexts};
 use proptest::prelude::*;
 

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use crate::checks::{amd, bare, barriers, capi, cargo, drivers, kernels, licences, nvidia, oclgrind};
+use crate::checks::{
+    amd, bare, barriers, capi, cargo, drivers, kernels, layers, licences, nvidia, oclgrind, package, words,
+};
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
 use crate::system::{self, Workspace};
@@ -45,7 +47,7 @@ struct Check {
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
-const CHECKS: [Check; 17] = [
+const CHECKS: [Check; 20] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], beside: false, run: cargo::fmt },
     Check {
         name: "clippy",
@@ -56,6 +58,30 @@ const CHECKS: [Check; 17] = [
         run: cargo::clippy,
     },
     Check { name: "docs", group: None, about: "rustdoc, warnings denied", needs: &[], beside: false, run: cargo::docs },
+    Check {
+        name: "layers",
+        group: None,
+        about: "modules and crates name only what their layer may (.ci/layers.toml)",
+        needs: &[],
+        beside: true,
+        run: layers::run,
+    },
+    Check {
+        name: "words",
+        group: None,
+        about: "documents, comments and messages use the field's terms (.ci/words.toml)",
+        needs: &[],
+        beside: true,
+        run: words::run,
+    },
+    Check {
+        name: "package",
+        group: None,
+        about: "the crates build from their packages, and a program that uses them runs",
+        needs: &[Need::Loader, Need::Pocl],
+        beside: false,
+        run: package::run,
+    },
     Check {
         name: "barriers",
         group: None,
@@ -75,7 +101,7 @@ const CHECKS: [Check; 17] = [
     Check {
         name: "amd",
         group: None,
-        about: "kernels compile for five AMD GPUs without spills",
+        about: "kernels compile for three AMD GPUs, with --long five, without spills",
         needs: &[Need::Clang, Need::DeviceLibs],
         beside: true,
         run: amd::run,

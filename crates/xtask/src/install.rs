@@ -17,8 +17,29 @@ fn interface() -> String {
 
 /// Builds the library and installs it below `prefix`.
 pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
-    system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-capi"]))?;
-    place(workspace, prefix)
+    let packages = ["--package", "clinalg-capi", "--package", "clinalg-cli"];
+    system::run(workspace.cargo().args(["build", "--release"]).args(packages))?;
+    place(workspace, prefix)?;
+    place_program(workspace, prefix)
+}
+
+/// Puts the program, its completions and its manual pages below `prefix`, where shells and `man` look for them.
+fn place_program(workspace: &Workspace, prefix: &Path) -> Result<()> {
+    let program = prefix.join("bin/clinalg");
+    copy(&workspace.built(Profile::Release).join("clinalg"), &program)?;
+    let scripts = [
+        ("bash", "share/bash-completion/completions/clinalg"),
+        ("zsh", "share/zsh/site-functions/_clinalg"),
+        ("fish", "share/fish/vendor_completions.d/clinalg.fish"),
+    ];
+    for (shell, place) in scripts {
+        let out = std::process::Command::new(&program).args(["completions", shell]).output()?;
+        anyhow::ensure!(out.status.success(), "clinalg completions {shell} failed");
+        system::write_file(&prefix.join(place), &String::from_utf8(out.stdout)?)?;
+    }
+    system::run(std::process::Command::new(&program).args(["man", "--out"]).arg(prefix.join("share/man/man1")))?;
+    println!("The program is {}; add {} to PATH.", program.display(), prefix.join("bin").display());
+    Ok(())
 }
 
 /// Puts the library, which must have been built, below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be

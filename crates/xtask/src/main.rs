@@ -18,7 +18,7 @@ use clap::{Parser, Subcommand};
 
 use crate::setup::{Installer, Need};
 use crate::system::{Profile, Workspace};
-use crate::test_programs::{Counts, Outcome};
+use crate::test_programs::{Counts, Failure, Outcome};
 
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask", about = "Set-up, demo, tests and checks of clinalg", max_term_width = 100)]
@@ -53,7 +53,7 @@ enum Task {
     },
     /// Run the checks beyond the tests and print a table of their results
     ///
-    /// A check whose tools cannot be had is listed as skipped with the reason; with CI=true a missing PoCL is an
+    /// A check whose tools are not available is listed as skipped with the reason; with CI=true a missing PoCL is an
     /// error. The exit code is 1 if a check failed.
     Ci {
         /// Checks or groups of checks to run [default: all]
@@ -61,12 +61,16 @@ enum Task {
         /// List the checks
         #[arg(long)]
         list: bool,
+        /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
+        #[arg(long)]
+        long: bool,
     },
-    /// Build the C library and install it with headers, pkg-config file and CMake package
+    /// Build the C library and the program and install them
     ///
-    /// The folder may be moved afterwards.
+    /// The library comes with headers, pkg-config file and CMake package, the program with completions for bash, zsh and fish
+    /// and manual pages. The folder may be moved afterwards.
     Install {
-        /// Where `lib` and `include` go
+        /// Where `lib`, `include`, `bin` and `share` go
         #[arg(long)]
         prefix: PathBuf,
     },
@@ -108,13 +112,14 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode> {
-    let workspace = Workspace::find()?;
+    let mut workspace = Workspace::find()?;
     let installer = Installer::new(args.no_install);
     match args.task {
         Task::Demo => demo(&workspace, &installer),
         Task::Test { long, args } => {
+            workspace.long |= long;
             if args.is_empty() {
-                return all_tests(&workspace, &installer, long);
+                return all_tests(&workspace, &installer);
             }
             workspace.build_program(Profile::Dev)?;
             setup::device(&workspace, &installer, Profile::Dev)?;
@@ -124,16 +129,19 @@ fn run(args: Args) -> Result<ExitCode> {
             if !chooses_packages(&args) {
                 cargo.arg("--workspace");
             }
-            if long {
+            if workspace.long {
                 cargo.env(setup::LONG_TESTS, "1");
             }
-            system::exit_code(cargo.args(args).env(setup::TESTS_NEED_DEVICE, "1"))
+            system::exit_code(cargo.args(args))
         }
         Task::Ci { list: true, .. } => {
             ci::list();
             Ok(ExitCode::SUCCESS)
         }
-        Task::Ci { checks, list: false } => ci::run(&workspace, &installer, &checks),
+        Task::Ci { checks, list: false, long } => {
+            workspace.long |= long;
+            ci::run(&workspace, &installer, &checks)
+        }
         Task::Install { prefix } => {
             install::run(&workspace, &prefix)?;
             Ok(ExitCode::SUCCESS)
@@ -162,31 +170,34 @@ fn run(args: Args) -> Result<ExitCode> {
 }
 
 /// Builds and runs all test programs, then the examples of the documentation.
-fn all_tests(workspace: &Workspace, installer: &Installer, long: bool) -> Result<ExitCode> {
+fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
     setup::provide(workspace, installer, &[Need::Cxx])?;
     let programs = test_programs::build(workspace)?;
     // Tests of the program have had it built.
     setup::device(workspace, installer, Profile::Dev)?;
     let gateway = matlab::build_for_tests(workspace)?;
-    let mut variables = vec![(setup::TESTS_NEED_DEVICE, Path::new("1")), (matlab::GATEWAY, gateway.as_path())];
-    if long {
+    let mut variables = vec![(matlab::GATEWAY, gateway.as_path())];
+    if workspace.long {
         variables.push((setup::LONG_TESTS, Path::new("1")));
     }
     let Outcome { mut counts, mut failed } = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
-    examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]).env(setup::TESTS_NEED_DEVICE, "1");
+    examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
     println!("$ {}", system::words(&examples));
     let output = system::capture(&mut examples)?;
     let said = system::text(&output);
     println!("{said}");
     counts += Counts::of(&said, output.status.success());
     if !output.status.success() {
-        failed.push("examples of the documentation".to_owned());
+        failed.push(Failure::new("examples of the documentation", &said));
     }
     let all_passed = failed.is_empty();
-    match all_passed {
-        true => println!("all {} test programs and the examples of the documentation passed", programs.len()),
-        false => println!("failed: {}", failed.join(", ")),
+    if all_passed {
+        println!("all {} test programs and the examples of the documentation passed", programs.len());
+    }
+    // Once more, since what they said is far above.
+    for failure in &failed {
+        println!("{failure}");
     }
     println!("{counts}");
     Ok(if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

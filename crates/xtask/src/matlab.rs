@@ -129,7 +129,7 @@ fn description() -> String {
          Author: the clinalg authors\n\
          Maintainer: the clinalg authors\n\
          Title: Linear algebra on any OpenCL device\n\
-         Description: Matrices, vectors, iterative solvers and multigrid on GPUs and processors through OpenCL, in\n \
+         Description: Matrices, vectors, iterative solvers and multigrid on GPUs and CPUs through OpenCL, in\n \
          single and double precision: functions Mex* on handles, and objects clinalg.* with operators.\n\
          Categories: Linear algebra\n\
          Depends: octave (>= 7.0.0)\n\

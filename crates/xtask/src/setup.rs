@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::packages::{self, Manager};
 use crate::system::{self, Profile, Workspace};
 
-/// Set, the tests fail where they find no OpenCL device instead of passing by.
-pub(crate) const TESTS_NEED_DEVICE: &str = "CLINALG_TEST_NEEDS_DEVICE";
+/// The file to which tests append what they skip, see the crate `clinalg-testing`.
+pub(crate) const SKIPS: &str = "CLINALG_TEST_SKIPS";
 
 /// Set, tests also take the cases that take minutes.
 pub(crate) const LONG_TESTS: &str = "CLINALG_TEST_LONG";
@@ -304,7 +304,7 @@ fn packages_of(needs: &[Need], manager: Option<Manager>) -> Vec<&'static str> {
 /// Sees to it that `needs` are there.
 ///
 /// # Errors
-/// Names what is missing in the end, each with the reason; what could be had is there nevertheless.
+/// Names what is missing in the end, each with the reason; what could be installed stays installed.
 pub(crate) fn provide(workspace: &Workspace, installer: &Installer, needs: &[Need]) -> Result<()> {
     let missing: Vec<Need> = needs.iter().copied().filter(|need| !need.is_there(workspace)).collect();
     let (wheels, system): (Vec<Need>, Vec<Need>) = missing.iter().partition(|need| need.wheel().is_some());

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use crate::setup;
+
 /// A cargo profile, as far as it matters where the program lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Profile {
@@ -19,13 +21,15 @@ pub(crate) enum Profile {
 /// The root of the repository.
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Whether the cases that take minutes are asked for, by `--long` or [`setup::LONG_TESTS`].
+    pub(crate) long: bool,
 }
 
 impl Workspace {
     pub(crate) fn find() -> Result<Workspace> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&package).ancestors().nth(2).context("xtask lies in crates/xtask")?.to_owned();
-        Ok(Workspace { root })
+        Ok(Workspace { root, long: std::env::var_os(setup::LONG_TESTS).is_some() })
     }
 
     pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {

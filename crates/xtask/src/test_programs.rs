@@ -1,14 +1,17 @@
 //! The test programs of the workspace: built once, with one choice of features, and run side by side.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::setup;
 use crate::system::{self, Workspace};
 
 /// A compiled test program.
@@ -75,8 +78,31 @@ impl fmt::Display for Counts {
 /// How test programs ended.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
-    /// The names of the programs that failed.
-    pub(crate) failed: Vec<String>,
+    pub(crate) failed: Vec<Failure>,
+}
+
+/// What failed, and the end of what it said.
+pub(crate) struct Failure {
+    pub(crate) name: String,
+    said: String,
+}
+
+impl Failure {
+    /// Enough for the messages of a few failing tests.
+    const LINES: usize = 40;
+
+    pub(crate) fn new(name: impl Into<String>, said: &str) -> Failure {
+        // A long list of tests that passed would hide the others.
+        let lines: Vec<_> = said.trim().lines().filter(|line| !line.ends_with(" ... ok")).collect();
+        let last = &lines[lines.len().saturating_sub(Self::LINES)..];
+        Failure { name: name.into(), said: last.join("\n") }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "== failed: {}\n{}\n", self.name, self.said)
+    }
 }
 
 /// Builds the test programs of all packages, and what they run. Chosen one by one, packages would get dependencies
@@ -111,35 +137,96 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
 }
 
 /// Packages and programs that begin first, so that no core waits for them in the end.
-const LONGEST: [(&str, &str); 5] = [
+const LONGEST: [(&str, &str); 9] = [
     ("clinalg-ode", "tiles"),
     ("clinalg", "clinalg"),
+    ("clinalg", "helmholtz"),
+    ("clinalg", "scalars"),
+    ("clinalg", "poisson"),
     ("clinalg-ode", "device"),
+    ("clinalg-bem", "ladder"),
     ("clinalg-mex", "octave"),
     ("clinalg-capi", "programs"),
 ];
 
+/// How many tests of a program run at once, as its harness reads it.
+const THREADS: &str = "RUST_TEST_THREADS";
+
 /// Runs the programs, as many at once as there are cores, with these variables. Prints what each says when it ends, and
 /// a table of their times.
 pub(crate) fn run(programs: &[&Program], variables: &[(&str, &Path)]) -> Outcome {
+    let record = record();
     let results = system::parallel(programs, |program| {
         let start = Instant::now();
-        let output = system::capture(program.command().envs(variables.iter().copied()));
+        let mut command = program.command();
+        command.envs(variables.iter().copied()).env(setup::SKIPS, &record);
+        // There is a program for each core already. PoCL 3.1 compiles one kernel at a time in a process, and once in a few hundred
+        // programs whose tests ran side by side it crashed.
+        if std::env::var_os(THREADS).is_none() {
+            command.env(THREADS, "1");
+        }
+        let output = system::capture(&mut command);
         let (passed, said) = match &output {
             Ok(output) => (output.status.success(), system::text(output)),
             Err(error) => (false, error.to_string()),
         };
-        println!("== {} {}\n{}\n", program.package, program.name, said.trim());
-        (passed, start.elapsed(), Counts::of(&said, passed))
+        let name = format!("{} {}", program.package, program.name);
+        println!("== {name}\n{}\n", said.trim());
+        let failure = (!passed).then(|| Failure::new(name, &said));
+        (start.elapsed(), Counts::of(&said, passed), failure)
     });
-    let times: Vec<_> = results.iter().map(|(passed, time, _)| (*passed, *time)).collect();
+    let times: Vec<_> = results.iter().map(|(time, _, failure)| (failure.is_none(), *time)).collect();
     println!("{}", table(programs, &times));
     let mut outcome = Outcome { counts: Counts::default(), failed: Vec::new() };
-    for (program, (passed, _, counts)) in programs.iter().zip(results) {
+    for (_, counts, failure) in results {
         outcome.counts += counts;
-        outcome.failed.extend((!passed).then(|| format!("{} {}", program.package, program.name)));
+        outcome.failed.extend(failure);
     }
+    // Without the file nothing was skipped.
+    let skips = Skips::read(&std::fs::read_to_string(&record).unwrap_or_default());
+    let _ = std::fs::remove_file(&record);
+    print!("{skips}");
+    // The harness counts a test that skipped itself among those that passed.
+    let skipped = skips.tests().min(outcome.counts.passed);
+    outcome.counts.passed -= skipped;
+    outcome.counts.skipped += skipped;
     outcome
+}
+
+/// A file of its own for each run.
+fn record() -> PathBuf {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    std::env::temp_dir().join(format!("clinalg-skips-{}-{number}", std::process::id()))
+}
+
+/// What tests recorded as skipped, each once: the kind (`test` or `part`), program and test, reason.
+struct Skips(BTreeSet<[String; 4]>);
+
+impl Skips {
+    fn read(lines: &str) -> Skips {
+        let fields = |line: &str| {
+            let mut fields = line.splitn(4, '\t').map(str::to_owned);
+            Some([fields.next()?, fields.next()?, fields.next()?, fields.next()?])
+        };
+        Skips(lines.lines().filter_map(fields).collect())
+    }
+
+    /// How many tests were skipped as a whole.
+    fn tests(&self) -> usize {
+        let whole = self.0.iter().filter(|[kind, ..]| kind == "test");
+        whole.map(|[_, program, test, _]| (program, test)).collect::<BTreeSet<_>>().len()
+    }
+}
+
+impl fmt::Display for Skips {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|[kind, program, test, reason]| {
+            // Cargo adds a hash to a program's name.
+            let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
+            writeln!(f, "skipped {kind}: {program} {test}: {reason}")
+        })
+    }
 }
 
 /// The programs with their times, the longest first.
@@ -185,8 +272,18 @@ mod tests {
         };
         let programs = [program("true"), program("false"), program("no such program")];
         let outcome = run(&programs.iter().collect::<Vec<_>>(), &[]);
-        assert_eq!(outcome.failed, ["p false", "p no such program"]);
+        let names: Vec<_> = outcome.failed.iter().map(|failure| failure.name.as_str()).collect();
+        assert_eq!(names, ["p false", "p no such program"]);
         assert_eq!(outcome.counts.to_string(), "0 passed, 2 failed, 0 skipped");
+    }
+
+    #[test]
+    fn failures_end_with_their_messages() {
+        let said = format!("test a ... ok\n{}test b ... FAILED\nwhy\n", "line\n".repeat(100));
+        let told = Failure::new("p b", &said).to_string();
+        assert!(told.starts_with("== failed: p b\nline\n") && told.ends_with("test b ... FAILED\nwhy\n"), "{told}");
+        assert_eq!(told.lines().count(), Failure::LINES + 1);
+        assert_eq!(Failure::new("p a", "test a ... ok").to_string(), "== failed: p a\n\n");
     }
 
     #[test]
@@ -196,6 +293,17 @@ mod tests {
         assert_eq!(Counts::of(said, false), Counts { passed: 12, failed: 2, skipped: 1 });
         assert_eq!(Counts::of("killed", false), Counts { failed: 1, ..Counts::default() });
         assert_eq!(Counts::of("", true), Counts::default());
+    }
+
+    #[test]
+    fn what_is_skipped_is_listed_once() {
+        let lines = "part\tops-12ab\tproducts\tno fp64\ntest\tops-12ab\tsums\tno device\ntest\tops-12ab\tsums\tno device\n\
+                     test\truntime-7\tlists\tno device\nno line of a test\n";
+        let skips = Skips::read(lines);
+        assert_eq!(skips.tests(), 2);
+        let expected = "skipped part: ops products: no fp64\nskipped test: ops sums: no device\n\
+                        skipped test: runtime lists: no device\n";
+        assert_eq!(skips.to_string(), expected);
     }
 
     #[test]

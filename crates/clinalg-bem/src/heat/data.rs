@@ -4,9 +4,9 @@ use clinalg::{Error, Result};
 
 use super::HeatParams;
 use super::functions::fundamental;
-use super::reference::parallel;
-use crate::mesh::{dot, sub};
+use crate::assembly::parallel;
 use crate::quadrature::{TriangleRule, gauss_legendre};
+use crate::surface::{dot, sub};
 use crate::{Mesh, Point};
 
 /// Order of the triangle rule of projections and errors.

@@ -77,7 +77,7 @@ impl<T: Real> Forward<T> {
         tolerance: f64,
         progress: &mut dyn FnMut(usize),
     ) -> Result<(Vector<T>, Report)> {
-        let mut x = Vector::uninit(self.matrix.context(), self.matrix.rows())?;
+        let mut x = Vector::zeros(self.matrix.context(), self.matrix.rows())?;
         let report = self.solve_into(b, &mut x, tolerance, progress)?;
         Ok((x, report))
     }
@@ -104,7 +104,7 @@ impl<T: Real> Forward<T> {
         }
         x.fill(T::zero())?;
         ops::copy(b, &mut self.residual)?;
-        let whole = ops::norm2(b)?.wide();
+        let whole = ops::norm2(b)?.into_f64();
         let mut history = vec![if whole == 0.0 { 0.0 } else { 1.0 }];
         let mut stop = if whole == 0.0 { Some(Stop::Converged) } else { None };
         while stop.is_none() {
@@ -114,7 +114,7 @@ impl<T: Real> Forward<T> {
             ops::copy(b, &mut self.residual)?;
             self.matrix.apply(-T::one(), x, T::one(), &mut self.residual)?;
             let before = history.last().copied().unwrap_or(1.0);
-            let relative = ops::norm2(&self.residual)?.wide() / whole;
+            let relative = ops::norm2(&self.residual)?.into_f64() / whole;
             history.push(relative);
             stop = if !relative.is_finite() {
                 Some(Stop::NotFinite)
@@ -126,9 +126,7 @@ impl<T: Real> Forward<T> {
                 None
             };
         }
-        let (iterations, relative_residual) = (history.len() - 1, history.last().copied().unwrap_or(0.0));
-        let stop = stop.unwrap_or(Stop::Converged);
-        Ok(Report { stop, iterations, relative_residual, history })
+        Ok(Report::new(stop.unwrap_or(Stop::Converged), history))
     }
 
     /// Makes the right-hand side in `work` the solution, in the steps from `first` to `first + steps - 1`; the share of earlier

@@ -16,16 +16,15 @@
 //! | [`Kind::D`] | nodes x nodes | -alpha^2 d^2 G / dn_x dn_y |
 //!
 //! Sources: Costabel 1990; Arnold and Noon 1989; Dohr, Niino and Steinbach 2019 (operators, boundary integral
-//! equations); Sauter and Schwab 2011 (quadrature where triangles touch).
+//! equations); Sauter and Schwab 2011 (quadrature on triangles that share a vertex or an edge).
 
+mod algorithms;
+mod calderon;
 pub mod data;
 mod forward;
 pub mod functions;
-mod handle;
 mod operator;
-mod opposite;
 mod potential;
-mod published;
 pub mod reference;
 mod solve;
 mod space;
@@ -37,17 +36,17 @@ use clinalg::{Error, Result};
 pub use operator::{Form, HeatOperator, OperatorOptions};
 use serde::{Deserialize, Serialize};
 
+pub use algorithms::Algorithm;
+pub use calderon::OperatorPreconditioner;
 pub use forward::Forward;
-pub use handle::{forward_handle, operator_handle, opposite_handle};
-pub use opposite::Opposite;
 pub use potential::interior;
-pub use published::Algorithm;
 pub use solve::{BoundaryProblem, Problem};
 pub use space::HeatSpace;
 pub use work::multiply_add_rate;
 
 use crate::Mesh;
-use crate::quadrature::{Contact, PairPoint};
+use crate::assembly::SingularPair;
+use crate::quadrature::Contact;
 
 /// One of the four boundary integral operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -91,8 +90,8 @@ impl Kind {
         matches!(self, Kind::V | Kind::D)
     }
 
-    /// How the rules for triangles that touch lie on `i` (test) and `j` (trial); none for triangles
-    /// apart.
+    /// How the rules for triangles that share a vertex or an edge lie on `i` (test) and `j` (trial); none for disjoint
+    /// ones.
     ///
     /// The rule for a common edge is not symmetric: exchanged triangles give numbers that differ by
     /// its error. The rule's first triangle is the test triangle for K and the trial triangle for Ks,
@@ -128,31 +127,6 @@ impl Kind {
     }
 }
 
-/// A rule on two triangles that touch.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SingularPair {
-    pub(crate) contact: Contact,
-    /// The rule's first triangle is the trial triangle.
-    pub(crate) exchanged: bool,
-    /// The rule counts half.
-    pub(crate) halved: bool,
-    /// The corners of the rule's first and second triangle in the rule's order.
-    pub(crate) first: [usize; 3],
-    pub(crate) second: [usize; 3],
-}
-
-impl SingularPair {
-    /// Barycentric coordinates of `point` on the test and on the trial triangle.
-    pub(crate) fn coordinates(&self, point: &PairPoint) -> ([f64; 3], [f64; 3]) {
-        let (mut x, mut y) = ([0.0; 3], [0.0; 3]);
-        for c in 0..3 {
-            x[self.first[c]] = point.x[c];
-            y[self.second[c]] = point.y[c];
-        }
-        if self.exchanged { (y, x) } else { (x, y) }
-    }
-}
-
 /// What the discretisation is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -163,11 +137,11 @@ pub struct HeatParams {
     pub end_time: f64,
     /// Number of time steps, at least 1.
     pub steps: usize,
-    /// Order of the rule on triangles apart, one of
+    /// Order of the rule on disjoint triangles, one of
     /// [`TRIANGLE_ORDERS`](crate::quadrature::TRIANGLE_ORDERS). Default 4.
     #[serde(default = "default_order")]
     pub order: usize,
-    /// Points in each of the four directions of the rules for triangles that touch, 1 to 10. Default 4.
+    /// Points in each of the four directions of the rules for triangles that share a vertex or an edge, 1 to 10. Default 4.
     #[serde(default = "default_order")]
     pub singular_order: usize,
 }

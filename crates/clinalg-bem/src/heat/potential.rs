@@ -6,9 +6,9 @@ use clinalg::{Error, Result};
 
 use super::HeatParams;
 use super::functions::first;
-use super::reference::parallel;
-use crate::mesh::{dot, norm, sub};
+use crate::assembly::parallel;
 use crate::quadrature::TriangleRule;
+use crate::surface::{dot, norm, sub};
 use crate::{Mesh, Point};
 
 /// Order of the triangle rule.

@@ -1,19 +1,18 @@
-//! The operators in plain Rust on the processor's threads: the oracle of the device's.
+//! The operators in plain Rust on the threads of the CPU: the oracle of the device's.
 //!
-//! Closed forms in time, the tensor rule on triangles apart, Sauter-Schwab rules for the parts at
+//! Closed forms in time, the tensor rule on disjoint triangles, Sauter-Schwab rules for the parts at
 //! s = 0 where triangles touch; block d is -W_(d-1) + 2 W_d - W_(d+1) with W_d the integral of the second
 //! antiderivative at s = d h, and block 0 is h Z + W_0 - W_1.
 
 use std::f64::consts::PI;
-use std::num::NonZero;
-use std::thread;
 
 use clinalg::{Error, Result};
 
 use super::functions::{first, second, second_normal};
 use super::{HeatParams, Kind};
-use crate::mesh::{dot, norm, sub};
+use crate::assembly::parallel;
 use crate::quadrature::{Contact, PairPoint, TriangleRule, sauter_schwab};
+use crate::surface::{dot, norm, sub};
 use crate::{Mesh, Point};
 
 /// Most numbers that a pair of triangles contributes to a block.
@@ -97,7 +96,7 @@ impl<'m> Reference<'m> {
     /// Those of [`HeatParams::check`].
     pub fn new(mesh: &'m Mesh, params: &HeatParams) -> Result<Reference<'m>> {
         params.check()?;
-        let contacts = [Contact::Vertex, Contact::Edge, Contact::Identical];
+        let contacts = [Contact::Vertex, Contact::Edge, Contact::Coincident];
         Ok(Reference {
             mesh,
             params: *params,
@@ -299,18 +298,4 @@ impl<'m> Reference<'m> {
             }
         }
     }
-}
-
-/// `f` of each item, on as many threads as the machine runs at once; the results in order.
-pub(crate) fn parallel<I: Sync, O: Send>(items: &[I], f: impl Fn(&I) -> O + Sync) -> Vec<O> {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(items.len().max(1));
-    let share = items.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let workers: Vec<_> =
-            items.chunks(share).map(|part| scope.spawn(|| part.iter().map(&f).collect::<Vec<O>>())).collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
 }

@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use clinalg::solve::{Gmres, Operator, Params, Report};
+use clinalg::matrix::Values;
+use clinalg::solve::{Gmres, GmresParams, Operator, Progress, Report, Solver};
 use clinalg::{Error, Real, Result, Vector, ops};
 
+use super::calderon::Preconditioned;
 use super::data::{nodes_to_triangles, triangles_to_nodes};
-use super::opposite::Preconditioned;
-use super::{Forward, HeatOperator, HeatSpace, Kind, OperatorOptions, Opposite};
+use super::{Forward, HeatOperator, HeatSpace, Kind, OperatorOptions, OperatorPreconditioner};
 
 /// Which boundary values are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -77,7 +78,7 @@ impl<T: Real> BoundaryProblem<T> {
             Problem::Neumann => (triangles_to_nodes(mesh, params, given), -T::one()),
         };
         let upload = |values: &[f64], factor: f64| {
-            let values: Vec<T> = values.iter().map(|&v| T::of(factor * v)).collect();
+            let values: Vec<T> = values.iter().map(|&v| T::from_f64(factor * v)).collect();
             Vector::from_slice(self.space.context(), &values)
         };
         let mut b = upload(&half, 0.5)?;
@@ -88,9 +89,9 @@ impl<T: Real> BoundaryProblem<T> {
     /// A preconditioner for [`BoundaryProblem::gmres`].
     ///
     /// # Errors
-    /// Those of [`Opposite::new`].
-    pub fn opposite(&self, options: &OperatorOptions) -> Result<Opposite<T>> {
-        Opposite::new(&self.space, &self.matrix, options)
+    /// Those of [`OperatorPreconditioner::new`].
+    pub fn operator_preconditioner(&self, options: &OperatorOptions) -> Result<OperatorPreconditioner<T>> {
+        OperatorPreconditioner::new(&self.space, &self.matrix, options)
     }
 
     /// A direct solver.
@@ -101,37 +102,35 @@ impl<T: Real> BoundaryProblem<T> {
         Forward::new(&self.matrix)
     }
 
-    /// Solves by GMRES that restarts after `restart` iterations, preconditioned from the right by `inverse`. Without it the
-    /// start is x = b, else x = 0; `params.tolerance` is relative to the residual there. `progress` gets the number of each
-    /// iteration and the relative residual.
+    /// Solves by GMRES, preconditioned from the right by `inverse`. Without it the start is x = b, else x = 0; the
+    /// tolerance is relative to the residual there. `progress` gets the number of each iteration and the relative residual,
+    /// and can stop the solve.
     ///
     /// # Errors
-    /// Those of [`Gmres::solve`].
+    /// Those of [`Solver::solve_with`].
     pub fn gmres(
         &self,
-        inverse: Option<&Opposite<T>>,
+        inverse: Option<&OperatorPreconditioner<T>>,
         b: &Vector<T>,
-        restart: usize,
-        params: &Params,
-        progress: &mut dyn FnMut(usize, f64),
+        params: GmresParams,
+        progress: Progress<'_>,
     ) -> Result<(Vector<T>, Report)> {
         let context = self.space.context();
         let n = self.matrix.rows();
         let mut x = Vector::zeros(context, n)?;
-        let mut solver = Gmres::new(context, n, restart)?;
+        let mut solver = Gmres::new(context, n, params)?;
         if let Some(inverse) = inverse {
             let between = RefCell::new(Vector::zeros(context, n)?);
             let product = Preconditioned { matrix: &self.matrix, inverse, between };
             let mut y = Vector::zeros(context, n)?;
-            let report = solver.solve_with(&product, None, b, &mut y, params, progress)?;
+            let report = solver.solve_with(&product, None, b, &mut y, progress)?;
             inverse.apply(T::one(), &y, T::zero(), &mut x)?;
             return Ok((x, report));
         }
         // A e = b - A b, x = b + e: the same Krylov spaces and the same residuals.
-        let mut residual = Vector::uninit(context, n)?;
-        ops::copy(b, &mut residual)?;
+        let mut residual = b.try_clone()?;
         self.matrix.apply(-T::one(), b, T::one(), &mut residual)?;
-        let report = solver.solve_with(&*self.matrix, None, &residual, &mut x, params, progress)?;
+        let report = solver.solve_with(&*self.matrix, None, &residual, &mut x, progress)?;
         ops::update(T::one(), b, T::one(), &mut x)?;
         Ok((x, report))
     }

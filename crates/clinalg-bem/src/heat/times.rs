@@ -117,14 +117,29 @@ impl TimeRules {
         (0..DISTANCES).map(degree).collect()
     }
 
+    /// For each of `count` blocks from `first` on, the rho behind which it is left out, and the cells that their tables have.
+    fn cuts(&self, first: usize, count: usize, cut: f64) -> (Vec<f64>, usize) {
+        let scale = self.scale(first);
+        let rules = &self.blocks[first - 2..first - 2 + count];
+        let least = |rule: &BlockRule| rule.points.last().map_or(1.0, |p| p.0 * LOG2_E / scale);
+        let cuts: Vec<f64> = rules.iter().map(|rule| cut / least(rule)).collect();
+        // The last cell holds zeros.
+        let cells = cuts.iter().fold(0.0_f64, |a, &b| a.max(b)).ceil() as usize + 1;
+        (cuts, cells)
+    }
+
+    /// Numbers in the tables that [`TimeRules::in_cells`] makes.
+    pub(super) fn table_entries(&self, kind: Kind, first: usize, count: usize, terms: usize, cut: f64) -> f64 {
+        let parts = if kind == Kind::D { 2.0 } else { 1.0 };
+        parts * count as f64 * terms as f64 * self.cuts(first, count, cut).1 as f64
+    }
+
     /// The sums over points of the blocks `first` to `first + count - 1` by polynomials, as the kernels take them.
     pub(super) fn in_cells(&self, kind: Kind, alpha: f64, first: usize, count: usize, terms: usize, cut: f64) -> Cells {
         let scale = self.scale(first);
         let rules = &self.blocks[first - 2..first - 2 + count];
         let exponent = |beta: f64| beta * LOG2_E / scale;
-        let cuts: Vec<f64> = rules.iter().map(|rule| cut / rule.points.last().map_or(1.0, |p| exponent(p.0))).collect();
-        // The last cell holds zeros.
-        let cells = cuts.iter().fold(0.0_f64, |a, &b| a.max(b)).ceil() as usize + 1;
+        let (cuts, cells) = self.cuts(first, count, cut);
         let mut tables = Vec::with_capacity(2 * count * terms * cells);
         for rule in rules {
             let plain = |rho: f64| rule.points.iter().map(|&(beta, c)| c * (-exponent(beta) * rho).exp2()).sum::<f64>();

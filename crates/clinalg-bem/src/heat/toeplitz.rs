@@ -1,9 +1,9 @@
 //! Products with blocks by instructions that multiply small matrices, on GPUs that have them.
 
-use clinalg::runtime::{DeviceInfo, File, Kernel, Range};
+use clinalg::runtime::{DeviceInfo, Kernel, Range};
 use clinalg::{Precision, Real};
 
-static TOEPLITZ: File = File::new("toeplitz", include_str!("../../../../kernels/toeplitz.cl"));
+use crate::kernels::toeplitz::FILE as TOEPLITZ;
 
 /// Time steps of a tile, rows of a warp, columns of a chunk and warps of a compute unit, as in the kernel.
 const TILE: usize = 8;

@@ -6,14 +6,15 @@
 
 use std::time::Instant;
 
-use clinalg::runtime::{Arg, Buffer, File, Kernel, Range, Shape};
+use clinalg::runtime::{Arg, Buffer, Kernel, KernelFamily, Range};
 use clinalg::{Context, Precision, Real, Result};
 
 use super::operator::{HeatOperator, START_BLOCKS, launch, terms};
 use super::space::{Entities, Shared};
 use super::times::DISTANCES;
 use super::{Algorithm, Kind};
-use crate::mesh::{norm, sub};
+use crate::kernels::rate;
+use crate::surface::{norm, sub};
 
 /// `exp2_negative`: a maximum, three for the whole number, and a polynomial of so many terms behind the first one.
 fn exponential<T: Real>() -> f64 {
@@ -182,7 +183,6 @@ impl<T: Real> HeatOperator<T> {
     }
 }
 
-static RATE: File = File::new("rate", include_str!("../../../../kernels/rate.cl"));
 /// Passes of its loop, and operations of each.
 const TURNS: u32 = 1 << 14;
 const TURN: f64 = 64.0;
@@ -195,14 +195,14 @@ const TURN: f64 = 64.0;
 pub fn multiply_add_rate<T: Real>(context: &Context) -> Result<f64> {
     context.require::<T>()?;
     let units = context.device().compute_units as usize;
-    let (items, local) = if context.shape() == Shape::Cpu { (256 * units, 16) } else { (2048 * units, 256) };
-    let out = Buffer::<T>::uninit(context, items)?;
+    let (items, local) = if context.family() == KernelFamily::Cpu { (256 * units, 16) } else { (2048 * units, 256) };
+    let out = Buffer::<T>::zeroed(context, items)?;
     let args = [Arg::U32(TURNS), Arg::real::<T>(0.5), Arg::real::<T>(1.0), out.arg()];
     let mut best = f64::INFINITY;
     // The first one builds the kernel.
     for k in 0..6 {
         let start = Instant::now();
-        launch(context, Kernel::new(&RATE, "multiply_add", T::PRECISION), Range::d1(items, local), &args)?;
+        launch(context, Kernel::new(&rate::FILE, "multiply_add", T::PRECISION), Range::d1(items, local), &args)?;
         context.finish()?;
         best = if k == 0 { best } else { best.min(start.elapsed().as_secs_f64()) };
     }

@@ -32,5 +32,5 @@ pub(crate) fn given(mesh: &Mesh, params: &HeatParams, problem: Problem) -> Vec<f
 }
 
 pub(crate) fn context() -> Option<Context> {
-    Context::global().inspect_err(|error| eprintln!("skipped: {error}")).ok()
+    clinalg_testing::found(Context::global())
 }

@@ -1,11 +1,12 @@
 //! Products, vector operations, reductions.
 
-use clinalg::registry::{Kind as Object, Operand, Registry};
+use clinalg::ops::Transpose;
+use clinalg_handles::{Kind as Object, Operand, Registry};
 
-use super::{GPU, Outcome, handle, handle_as, number, real};
+use super::{GPU, Outcome, handle, handle_as, number, number_of, scalar};
 use crate::args::{Args, Input, Kind};
 use crate::emit::Out;
-use crate::table::Function;
+use crate::function::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -24,7 +25,7 @@ x = MexMatrix(gpu, [1; 1]);
 y = MexMatrixVector(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexMatrixTransposeVector", "MexMultiplyAdd", "MexSparseMatrixVector", "MexBandMatrixVector"],
-        run: |args| product(args, &[Object::Dense], Registry::mv),
+        run: |args| product(args, &[Object::Dense], Transpose::No),
         ..Function::DEFAULT
     },
     Function {
@@ -43,7 +44,7 @@ x = MexMatrix(gpu, [1; 1]);
 y = MexSparseMatrixVector(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexSparseMatrixTransposeVector", "MexMultiplyAdd", "MexMatrixVector", "MexBandMatrixVector"],
-        run: |args| product(args, &[Object::Csr], Registry::mv),
+        run: |args| product(args, &[Object::Csr], Transpose::No),
         ..Function::DEFAULT
     },
     Function {
@@ -62,7 +63,7 @@ x = MexMatrix(gpu, [1; 1; 1]);
 y = MexBandMatrixVector(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexMultiplyAdd", "MexMatrixVector", "MexSparseMatrixVector"],
-        run: |args| product(args, &[Object::Band], Registry::mv),
+        run: |args| product(args, &[Object::Band], Transpose::No),
         ..Function::DEFAULT
     },
     Function {
@@ -72,8 +73,8 @@ MexHandleMatrix(gpu, y)",
         required: 3,
         outputs: &["y"],
         text: "\
-y = A' x, with A a full m x n matrix, x a vector of m values and y one of n, all of one precision. The
-result goes to y if it is given, else to a new column.",
+y = A' x with the conjugate transpose of a full m x n matrix A, x a vector of m values and y one of n, all
+of one precision. The result goes to y if it is given, else to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);
@@ -81,7 +82,7 @@ x = MexMatrix(gpu, [1; 1]);
 y = MexMatrixTransposeVector(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexMatrixVector", "MexTranspose"],
-        run: |args| product(args, &[Object::Dense], Registry::mv_transposed),
+        run: |args| product(args, &[Object::Dense], Transpose::Conjugate),
         ..Function::DEFAULT
     },
     Function {
@@ -91,8 +92,8 @@ MexHandleMatrix(gpu, y)",
         required: 3,
         outputs: &["y"],
         text: "\
-y = A' x, with A a sparse m x n matrix, x a vector of m values and y one of n, all of one precision. The
-result goes to y if it is given, else to a new column. The first call converts A to its transpose, which
+y = A' x with the conjugate transpose of a sparse m x n matrix A, x a vector of m values and y one of n, all
+of one precision. The result goes to y if it is given, else to a new column. The first call converts A to its transpose, which
 the device keeps.",
         example: "\
 gpu = MexInitOpenCL();
@@ -101,7 +102,7 @@ x = MexMatrix(gpu, [1; 1]);
 y = MexSparseMatrixTransposeVector(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexSparseMatrixVector", "MexTranspose"],
-        run: |args| product(args, &[Object::Csr], Registry::mv_transposed),
+        run: |args| product(args, &[Object::Csr], Transpose::Conjugate),
         ..Function::DEFAULT
     },
     Function {
@@ -120,7 +121,7 @@ x = MexMatrix(gpu, [1; 1]);
 y = MexMultiply(gpu, A, x);
 MexHandleMatrix(gpu, y)",
         see: &["MexMatrixVector", "MexSparseMatrixVector", "MexBandMatrixVector", "MexMultiplyTranspose"],
-        run: |args| product(args, Object::MATRIX, Registry::mv),
+        run: |args| product(args, Object::MATRIX, Transpose::No),
         ..Function::DEFAULT
     },
     Function {
@@ -130,22 +131,22 @@ MexHandleMatrix(gpu, y)",
         required: 3,
         outputs: &["y"],
         text: "\
-y = A' x, with A a full or sparse m x n matrix, x a vector of m values and y one of n, all of one
-precision. The result goes to y if it is given, else to a new column.",
+y = A' x with the conjugate transpose of a full or sparse m x n matrix A, x a vector of m values and y one
+of n, all of one precision. The result goes to y if it is given, else to a new column.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [1 2; 3 4]);
 x = MexMatrix(gpu, [1; 1]);
 y = MexMultiplyTranspose(gpu, A, x);
 MexHandleMatrix(gpu, y)",
-        see: &["MexMatrixTransposeVector", "MexSparseMatrixTransposeVector", "MexMultiply"],
-        run: |args| product(args, Object::TRANSPOSED, Registry::mv_transposed),
+        see: &["MexMultiplyOp", "MexMatrixTransposeVector", "MexSparseMatrixTransposeVector", "MexMultiply"],
+        run: |args| product(args, Object::TRANSPOSED, Transpose::Conjugate),
         ..Function::DEFAULT
     },
     Function {
         name: "MexMultiplyAdd",
         title: "alpha A x + beta y for a matrix of any kind.",
-        inputs: &[GPU, real("alpha"), handle_as("A", "a"), handle("x"), real("beta"), handle("y")],
+        inputs: &[GPU, scalar("alpha"), handle_as("A", "a"), handle("x"), scalar("beta"), handle("y")],
         required: 6,
         outputs: &["y"],
         text: "\
@@ -160,8 +161,8 @@ MexMultiplyAdd(gpu, -1, A, x, 1, y);
 MexHandleMatrix(gpu, y)",
         see: &["MexMatrixVector", "MexSparseMatrixVector", "MexBandMatrixVector", "MexAxpby"],
         run: |args| {
-            let (alpha, a, x) = (args.real(1), args.handle(2), args.handle(3));
-            Ok(Out::Handle(args.objects()?.mv(alpha, a, x, args.real(4), Some(args.handle(5)))?).into())
+            let (alpha, a, x) = (args.number(1), args.handle(2), args.handle(3));
+            Ok(Out::Handle(args.objects()?.mv(alpha, a, x, args.number(4), Some(args.handle(5)))?).into())
         },
         ..Function::DEFAULT
     },
@@ -205,10 +206,10 @@ MexHandleMatrix(gpu, c)",
     Function {
         name: "MexVectorMinusVectorConstant",
         title: "a - k b.",
-        inputs: &[GPU, handle("a"), handle("b"), real("k"), handle_as("c", "out")],
+        inputs: &[GPU, handle("a"), handle("b"), Input::named("k", "c", Kind::Number), handle_as("c", "out")],
         required: 4,
         outputs: &["c"],
-        text: "c = a - k b with a real number k; the other arguments are those of MexVectorPlusVector.",
+        text: "c = a - k b with a number k, real unless a is complex; the other arguments are those of MexVectorPlusVector.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [1; 2]);
@@ -217,7 +218,7 @@ c = MexVectorMinusVectorConstant(gpu, a, b, 0.5);
 MexHandleMatrix(gpu, c)",
         see: &["MexVectorMinusVector", "MexAxpby"],
         run: |args| {
-            let (a, b, k) = (args.handle(1), args.handle(2), args.real(3));
+            let (a, b, k) = (args.handle(1), args.handle(2), args.number(3));
             Ok(Out::Handle(args.objects()?.minus_scaled(a, b, k, args.maybe_handle(4))?).into())
         },
         ..Function::DEFAULT
@@ -225,11 +226,11 @@ MexHandleMatrix(gpu, c)",
     Function {
         name: "MexVectorTimesConstant",
         title: "An object times a number.",
-        inputs: &[GPU, handle("a"), Input::named("k", "c", Kind::Real), handle_as("c", "out")],
+        inputs: &[GPU, handle("a"), Input::named("k", "c", Kind::Number), handle_as("c", "out")],
         required: 3,
         outputs: &["c"],
         text: "\
-c = k a with a real number k, for an object a of any kind. The result goes to c if it is given, an object
+c = k a with a number k, real unless a is complex, for an object a of any kind. The result goes to c if it is given, an object
 of the same kind, shape and precision, which may be a, else to a new object.",
         example: "\
 gpu = MexInitOpenCL();
@@ -238,7 +239,7 @@ c = MexVectorTimesConstant(gpu, a, 10);
 MexHandleMatrix(gpu, c)",
         see: &["MexAxpby", "MexVectorTimesVector"],
         run: |args| {
-            let (a, k) = (args.handle(1), args.real(2));
+            let (a, k) = (args.handle(1), args.number(2));
             Ok(Out::Handle(args.objects()?.times_constant(a, k, args.maybe_handle(3))?).into())
         },
         ..Function::DEFAULT
@@ -265,12 +266,12 @@ MexHandleMatrix(gpu, c)",
     Function {
         name: "MexAxpby",
         title: "alpha x + beta y.",
-        inputs: &[GPU, real("alpha"), handle("x"), real("beta"), handle("y"), handle_as("z", "out")],
+        inputs: &[GPU, scalar("alpha"), handle("x"), scalar("beta"), handle("y"), handle_as("z", "out")],
         required: 5,
         outputs: &["z"],
         text: "\
-z = alpha x + beta y with real numbers alpha and beta, for two objects of the same kind, shape and
-precision. The result goes to z if it is given, which may be x or y, else to a new object.",
+z = alpha x + beta y with numbers alpha and beta, real unless x is complex, for two objects of the same
+kind, shape and precision. The result goes to z if it is given, which may be x or y, else to a new object.",
         example: "\
 gpu = MexInitOpenCL();
 x = MexMatrix(gpu, [1; 2]);
@@ -279,7 +280,7 @@ z = MexAxpby(gpu, 2, x, -1, y);
 MexHandleMatrix(gpu, z)",
         see: &["MexVectorPlusVector", "MexVectorMinusVectorConstant", "MexMultiplyAdd"],
         run: |args| {
-            let (alpha, x, beta, y) = (args.real(1), args.handle(2), args.real(3), args.handle(4));
+            let (alpha, x, beta, y) = (args.number(1), args.handle(2), args.number(3), args.handle(4));
             Ok(Out::Handle(args.objects()?.axpby(alpha, x, beta, y, args.maybe_handle(5))?).into())
         },
         ..Function::DEFAULT
@@ -298,7 +299,11 @@ gpu = MexInitOpenCL();
 a = MexMatrix(gpu, 1:100);
 s = MexSum(gpu, a)",
         see: &["MexDot", "MexNorm1"],
-        run: |args| reduce(args, Registry::sum),
+        run: |args| {
+            let (objects, a) = (args.objects()?, args.handle(1));
+            let s = objects.sum_complex(a)?;
+            Ok(number_of(objects.info(a)?.scalar(), s).into())
+        },
         ..Function::DEFAULT
     },
     Function {
@@ -308,19 +313,19 @@ s = MexSum(gpu, a)",
         required: 3,
         outputs: &["s"],
         text: "\
-s = sum(a .* b) for two objects of the same kind, shape and precision. The same call on the same device
-gives the same bits.",
+s = sum(conj(a) .* b) for two objects of the same kind, shape and precision. The same call on the same
+device gives the same bits.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [1; 2]);
 b = MexMatrix(gpu, [3; 4]);
 s = MexDot(gpu, a, b)",
-        see: &["MexSum", "MexNorm2", "MexVectorTimesVector"],
+        see: &["MexDotu", "MexSum", "MexNorm2", "MexVectorTimesVector"],
         run: |args| {
             let objects = args.objects()?;
             let a = args.handle(1);
-            let s = objects.dot(a, args.handle(2))?;
-            Ok(number(objects.info(a)?.precision, s).into())
+            let s = objects.dot_complex(a, args.handle(2))?;
+            Ok(number_of(objects.info(a)?.scalar(), s).into())
         },
         ..Function::DEFAULT
     },
@@ -346,8 +351,8 @@ s = MexNorm1(gpu, a)",
         required: 2,
         outputs: &["s"],
         text: "\
-s = sqrt(sum(a(:) .^ 2)), of the precision of a, an object of any kind; of a matrix it is the Frobenius
-norm. Large and small values neither overflow nor underflow on the way.",
+s = sqrt(sum(abs(a(:)) .^ 2)), of the precision of a, an object of any kind; of a matrix it is the Frobenius
+norm. Large and small values neither overflow nor underflow in between.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [-3; 4]);
@@ -362,7 +367,7 @@ s = MexNorm2(gpu, a)",
         inputs: &[GPU, handle("a")],
         required: 2,
         outputs: &["s"],
-        text: "s = max(abs(a(:))), of the precision of a, an object of any kind; 0 for none, NaN where one value is NaN.",
+        text: "s = max(abs(a(:))), of the precision of a, an object of any kind; 0 if it is empty, NaN if a value is NaN.",
         example: "\
 gpu = MexInitOpenCL();
 a = MexMatrix(gpu, [-3; 4]);
@@ -373,14 +378,12 @@ s = MexNormInf(gpu, a)",
     },
 ];
 
-type Product = fn(&Registry, f64, u64, u64, f64, Option<u64>) -> clinalg::Result<u64>;
-
 /// A product with a matrix of one of `kinds`.
-fn product(args: &Args<'_>, kinds: &'static [Object], multiply: Product) -> Outcome {
+fn product(args: &Args<'_>, kinds: &'static [Object], op: Transpose) -> Outcome {
     let objects = args.objects()?;
     let a = args.handle(1);
     objects.call(&[Operand::new("a", a, kinds)], None, |_, _| Ok(()))?;
-    Ok(Out::Handle(multiply(objects, 1.0, a, args.handle(2), 0.0, args.maybe_handle(3))?).into())
+    Ok(Out::Handle(objects.mv_op(op, 1.0, a, args.handle(2), 0.0, args.maybe_handle(3))?).into())
 }
 
 /// A number in the precision of the object.

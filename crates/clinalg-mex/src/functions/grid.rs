@@ -1,12 +1,12 @@
 //! The components of multigrid, and the Poisson problem.
 
-use clinalg::grid::{Cycle, Form, PoissonParams, Smoother};
+use clinalg::multigrid::{Backend, Cycle, PoissonParams, Smoother};
 
 use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
 use crate::args::Args;
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
-use crate::table::Function;
+use crate::function::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -93,7 +93,7 @@ MexNorm2(gpu, d)",
         required: 2,
         outputs: &["U"],
         text: "\
-e is an M x M grid, boundary points included, or a vector of M^2 values; U has 2 M - 1 points a side. The
+e is an M x M grid, boundary points included, or a vector of M^2 values; U has 2 M - 1 points per side. The
 interpolation is bilinear, with the stencil 1/4 [1 2 1; 2 4 2; 1 2 1]. The result goes to U if it is
 given, else to a new grid.",
         example: "\
@@ -112,7 +112,7 @@ MexHandleMatrix(gpu, U)",
         outputs: &["R"],
         text: "\
 d is an N x N grid, boundary points included, or a vector of N^2 values, with N odd; R has (N + 1) / 2
-points a side. Inside it is the full weighting with the stencil 1/16 [1 2 1; 2 4 2; 1 2 1], on the
+points per side. Inside it is the full weighting with the stencil 1/16 [1 2 1; 2 4 2; 1 2 1], on the
 boundary 0. The result goes to R if it is given, else to a new grid.",
         example: "\
 gpu = MexInitOpenCL();
@@ -141,20 +141,20 @@ MexHandleMatrix(gpu, R)",
         outputs: &["u", "flag", "relres", "iter", "history", "reason"],
         text: "\
 Solves -Laplace u + s u = f on the unit square, or on the unit cube. f and u are N x N grids with
-N = 2^k + 1, boundary points included, or vectors of N^2 values, of a cube N^3. u holds the boundary values
-and a start; without it both are zero and the result is a new grid.
+N = 2^k + 1, boundary points included, or vectors of N^2 values (N^3 on the cube). u holds the boundary
+values and an initial guess; without it both are zero and the result is a new grid.
   tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
-  maxit     most cycles (default 100)
+  maxit     maximum number of cycles (default 100)
   cycle     'v' (default, the fastest to a small residual), 'w' or 'fmg' for full multigrid
   smoother  'rbgs' for red-black Gauss-Seidel (default) or 'jacobi'
   form      'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
-            'reference' for plain code on the processor
+            'reference' for sequential code on the host
   d         dimensions: 2 for the square (default), 3 for the cube
   s         a number of at least 0 (default 0)
-flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, which for smooth data can be
-as small as rounding allows, 4 for data that are not finite. relres is the relative residual, iter the
-number of cycles, history the relative residual before the first and after each cycle, reason the flag in
-words.",
+flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
+possibly at the rounding floor), 4 for data that are not finite. relres is the relative residual, iter the
+number of cycles, history the relative residual before the first and after each cycle, reason the meaning
+of flag as text.",
         example: "\
 gpu = MexInitOpenCL();
 N = 129;
@@ -181,8 +181,8 @@ fn poisson(args: &Args<'_>) -> Outcome {
     }
     params.cycle = choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?;
     params.smoother = choice(args, 6, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?;
-    let forms = [("kernels", Form::Kernels), ("matrix", Form::Matrix), ("reference", Form::Reference)];
-    params.form = choice(args, 7, "form", &forms)?;
+    let backends = [("kernels", Backend::Kernels), ("matrix", Backend::Matrix), ("reference", Backend::Reference)];
+    params.backend = choice(args, 7, "form", &backends)?;
     if let Some(dim) = args.maybe_count(8) {
         params.dim = dim;
     }

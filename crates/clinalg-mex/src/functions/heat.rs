@@ -2,16 +2,15 @@
 
 use clinalg::{Error, Precision};
 use clinalg_bem::Mesh;
-use clinalg_bem::heat::{
-    Form, HeatParams, Kind as Layer, OperatorOptions, forward_handle, operator_handle, opposite_handle,
-};
+use clinalg_bem::heat::{Form, HeatParams, Kind as Layer, OperatorOptions};
+use clinalg_handles::{forward_handle, operator_handle, opposite_handle};
 
 use super::grid::choice;
 use super::{GPU, Outcome, count, handle_as, real, registry, text};
-use crate::args::{Args, Full, Input, Kind, Reals};
+use crate::args::{Args, Full, Input, Kind};
 use crate::emit::Out;
 use crate::fault::Fault;
-use crate::table::Function;
+use crate::function::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -39,10 +38,10 @@ m x 3 with the numbers of nodes from 1 on, anticlockwise seen from outside. kind
   'K'   double layer, for u, tested on triangles
   'Ks'  adjoint double layer, for w, tested at nodes
   'D'   hypersingular, for u, tested at nodes
-Vectors have the steps one after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
+Vectors store one time step after the other: V is m*steps x m*steps, K m*steps x n*steps. h stands for a
 matrix in MexMultiply, MexCG, MexBiCGStab and MexGMRES (without 'jacobi').
-  form    'auto' (default) stores the blocks where they fit, 'assembled', or 'otf' computes them in
-          every product
+  form    'auto' (default) stores the blocks if they fit, 'assembled' always stores them, 'otf' computes
+          them on the fly in every product
   single  1 computes in single precision (default 0)
 MexRelease frees it.",
         example: "\
@@ -65,8 +64,8 @@ flag",
         outputs: &["h"],
         text: "\
 A is an operator V or D of MexHeatOperator. Its diagonal block is inverted here; each product with h,
-x = MexMultiply(gpu, h, b), then solves A x = b to rounding in one pass through time. h is a preconditioner
-as well. It keeps the operator: A may be released before it. MexRelease frees it.",
+x = MexMultiply(gpu, h, b), then solves A x = b up to rounding in one pass through time. h can also be a
+preconditioner. It keeps the operator alive: A may be released before it. MexRelease frees it.",
         example: "\
 gpu = MexInitOpenCL();
 nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
@@ -89,9 +88,10 @@ MexNorm2(gpu, MexVectorMinusVector(gpu, MexMultiply(gpu, V, w), b))",
         required: 2,
         outputs: &["h"],
         text: "\
-A is an operator V or D of MexHeatOperator. h is an approximate inverse of it, made from the operator of
-opposite order, D or V, on the same surface and time steps: the argument precond of MexGMRES. form is as
-for MexHeatOperator and holds for the other operator. MexRelease frees h; A may be released before it.",
+A is an operator V or D of MexHeatOperator. h is an approximate inverse of A by operator (Calderon-type)
+preconditioning, D for V and V for D, on the same surface and time steps: the argument precond of MexGMRES.
+form is as for MexHeatOperator and applies to the preconditioning operator. MexRelease frees h; A may be
+released before it.",
         example: "\
 gpu = MexInitOpenCL();
 nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
@@ -121,11 +121,7 @@ fn rows(argument: &'static str, array: &Full<'_>) -> Result<Vec<[f64; 3]>, Fault
         let got = format!("{} x {}", array.rows, array.cols);
         return Err(Error::Shape { argument, expected: "three columns".into(), got }.into());
     }
-    let values: Vec<f64> = match array.values {
-        Reals::Single(values) => values.iter().map(|&v| f64::from(v)).collect(),
-        Reals::Double(values) => values.to_vec(),
-        Reals::Logical(values) => values.iter().map(|&v| f64::from(v != 0)).collect(),
-    };
+    let values = array.values.reals();
     let at = |i: usize, d: usize| values[d * array.rows + i];
     Ok((0..array.rows).map(|i| [at(i, 0), at(i, 1), at(i, 2)]).collect())
 }

@@ -1,36 +1,41 @@
 //! The functions by topic.
 
-use clinalg::registry::Registry;
 use clinalg::solve::Stop;
-use clinalg::{Context, Precision};
+use clinalg::{Complex, Context, Precision};
+use clinalg_handles::{Registry, ScalarType};
 
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
+use crate::function::Function;
 use crate::session;
-use crate::table::Function;
 
 mod algebra;
+mod array;
+mod complex;
+mod elastodynamics;
 mod grid;
 mod heat;
 mod objects;
 mod ode;
 mod runtime;
 mod solve;
+mod transfer;
 mod wave;
 
-pub(crate) use ode::Task;
-
 /// The topics in the order in which `Contents.m` lists them.
-pub(crate) const GROUPS: &[(&str, &[Function])] = &[
-    ("Devices and sessions", runtime::FUNCTIONS),
-    ("Objects on the device", objects::FUNCTIONS),
-    ("Linear algebra", algebra::FUNCTIONS),
-    ("Systems of equations", solve::FUNCTIONS),
-    ("Grids and the Poisson problem", grid::FUNCTIONS),
-    ("The wave equation", wave::FUNCTIONS),
-    ("Differential equations", ode::FUNCTIONS),
-    ("Boundary elements for the heat equation", heat::FUNCTIONS),
+pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
+    ("Devices and sessions", &[runtime::FUNCTIONS]),
+    ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
+    ("Linear algebra", &[algebra::FUNCTIONS]),
+    ("Arrays", &[array::FUNCTIONS]),
+    ("Complex numbers", &[complex::FUNCTIONS]),
+    ("Systems of equations", &[solve::FUNCTIONS]),
+    ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
+    ("The wave equation", &[wave::FUNCTIONS]),
+    ("Differential equations", &[ode::FUNCTIONS]),
+    ("Boundary elements for the heat equation", &[heat::FUNCTIONS]),
+    ("Boundary elements for elastodynamics", &[elastodynamics::FUNCTIONS]),
 ];
 
 type Outcome = Result<Answer, Fault>;
@@ -48,6 +53,11 @@ const fn handle_as(name: &'static str, core: &'static str) -> Input {
 
 const fn real(name: &'static str) -> Input {
     Input::new(name, Kind::Real)
+}
+
+/// A real or complex number.
+const fn scalar(name: &'static str) -> Input {
+    Input::new(name, Kind::Number)
 }
 
 /// A number whose name in the core is another one.
@@ -94,6 +104,15 @@ fn number(precision: Precision, value: f64) -> Out {
     }
 }
 
+/// A number of the type of the object that it came from.
+fn number_of(scalar: ScalarType, value: Complex<f64>) -> Out {
+    match scalar {
+        ScalarType::F32 | ScalarType::F64 => number(scalar.precision(), value.re),
+        ScalarType::C32 => Out::ComplexSingle(Complex::new(value.re as f32, value.im as f32)),
+        ScalarType::C64 => Out::Complex(value),
+    }
+}
+
 /// MATLAB's flag for the end of an iteration.
 fn flag(stop: Stop) -> f64 {
     match stop {
@@ -111,16 +130,24 @@ fn class_name(precision: Precision) -> &'static str {
     }
 }
 
-/// Evaluates the body with `$t` the type of the precision.
+/// Evaluates the body with `$t` the type of values.
 macro_rules! typed {
-    ($precision:expr, $t:ident => $body:expr) => {
-        match $precision {
-            clinalg::Precision::F32 => {
+    ($scalar:expr, $t:ident => $body:expr) => {
+        match $scalar {
+            clinalg_handles::ScalarType::F32 => {
                 type $t = f32;
                 $body
             }
-            clinalg::Precision::F64 => {
+            clinalg_handles::ScalarType::F64 => {
                 type $t = f64;
+                $body
+            }
+            clinalg_handles::ScalarType::C32 => {
+                type $t = clinalg::Complex<f32>;
+                $body
+            }
+            clinalg_handles::ScalarType::C64 => {
+                type $t = clinalg::Complex<f64>;
                 $body
             }
         }

@@ -8,8 +8,8 @@ use clinalg::{Context, ContextOptions, Device, DeviceInfo};
 use super::{GPU, Outcome};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
+use crate::function::Function;
 use crate::session;
-use crate::table::Function;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -17,10 +17,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "Start a session and get its handle.",
         outputs: &["gpu"],
         text: "\
-gpu is the handle of the session, which the other functions take as their first argument. A session that
-runs already gives the same handle. It is an error, with advice, if this machine has no OpenCL device.
+gpu is the handle of the session, which the other functions take as their first argument. If a session is
+running, its handle is returned. It is an error, with advice, if this machine has no OpenCL device.
 
-Instead of gpu each function also takes the number 0, for the session that runs or, where none does, a
+In place of gpu each function also accepts 0, which means the running session or, if there is none, a
 new one.",
         example: "\
 gpu = MexInitOpenCL();
@@ -43,9 +43,9 @@ Without an output it prints a line per device; an asterisk marks the one in use.
 returns a column of structures with the fields
   index          number of the device, from 0 on, as MexSetGPU takes it
   name, vendor, platform, version, driver
-                 what the device says of itself
+                 names and versions reported by the driver
   kind           'cpu', 'gpu', 'accelerator' or 'other'
-  fp64           whether it computes in double precision
+  fp64           whether it supports double precision
   compute_units  number of compute units
   global_mem, max_alloc, local_mem
                  bytes of memory, of the largest object, of memory that a work-group shares
@@ -66,11 +66,11 @@ devices(1).name",
         required: 2,
         text: "\
 device is an index from MexPrintGPU, from 0 on, or a part of the name of a device or platform. With
-doubles = 1 it is an error if the device does not compute in double precision.
+doubles = 1 it is an error if the device does not support double precision.
 
 Without this call the device is the one that the environment variable CLINALG_DEVICE names, else the
-first GPU, else the first device. Objects made before stay on the device that they were made on and do
-not mix with later ones.",
+first GPU, else the first device. Existing objects stay on their device and cannot be combined with new
+ones.",
         example: "\
 gpu = MexInitOpenCL();
 MexSetGPU(gpu, 0, 1);",
@@ -80,7 +80,7 @@ MexSetGPU(gpu, 0, 1);",
     },
     Function {
         name: "MexDeviceInfo",
-        title: "What the device in use says of itself.",
+        title: "Properties of the current device.",
         inputs: &[GPU],
         required: 1,
         outputs: &["info"],
@@ -105,7 +105,7 @@ info.fp64",
         text: "\
 memory is a structure with the fields
   live_bytes    bytes in use now
-  peak_bytes    the most bytes that were in use
+  peak_bytes    the largest number of bytes in use so far
   live_buffers  number of buffers; an object has one or a few
   objects       number of objects, on all devices",
         example: "\
@@ -157,7 +157,7 @@ tic, y = MexMatrixVector(gpu, a, x); MexFinish(gpu), toc",
         title: "End a session and free all its objects.",
         inputs: &[GPU],
         required: 1,
-        text: "Every handle is stale afterwards, gpu included; to use one is an error. MexInitOpenCL starts anew.",
+        text: "All handles, gpu included, are stale afterwards. MexInitOpenCL starts a new session.",
         example: "\
 gpu = MexInitOpenCL();
 MexReleaseOpenCL(gpu);",
@@ -171,10 +171,10 @@ MexReleaseOpenCL(gpu);",
     },
     Function {
         name: "MexShutdown",
-        title: "Free everything and let the library be cleared.",
+        title: "Free everything and unlock the library.",
         text: "\
-Ends the session that runs, if any, and unlocks the library, so that the next 'clear functions' (Octave)
-or 'clear mex' (MATLAB) drops it. A later call of any function starts anew.",
+Ends the running session, if any, and unlocks the library, so that the next 'clear functions' (Octave)
+or 'clear mex' (MATLAB) unloads it. A later call of any function starts a new session.",
         example: "\
 MexShutdown()
 clear functions",

@@ -1,15 +1,15 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
-use clinalg::registry::{Kind as Object, Method, Operand, Preconditioning, Registry};
-use clinalg::solve::Params;
+use clinalg::solve::Stopping;
 use clinalg::{Precision, Real};
+use clinalg_handles::{Kind as Object, Method, Operand, Preconditioning, Registry};
 
 use super::grid::choice;
 use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
-use crate::table::Function;
+use crate::function::Function;
 
 const TOLERANCE: Input = real_as("tol", "tolerance");
 const PRECONDITIONER: Input = Input::named("precond", "preconditioner", Kind::TextOrHandle);
@@ -34,14 +34,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: RESULTS,
         text: "\
 Solves A x = b for a full, sparse or band matrix A and a vector b of one precision, with pcg's order of
-arguments. x holds the start and takes the result; without it the start is zero and the result is new.
+arguments. x holds the initial guess and receives the result; without it the initial guess is zero and
+the result is a new object.
   tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
-  maxit    most iterations (default the smaller of numel(b) and 20)
+  maxit    maximum number of iterations (default the smaller of numel(b) and 20)
   precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
            product approximates the inverse of A, as MexHeatOpposite makes
-flag is 0 if tol was met, 1 if maxit was, 3 if the residual fell no further, 4 if the method broke down or
-A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
-the norm of the residual at the start and after each iteration, reason the flag in words.",
+flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
+down or A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
+the norm of the residual at the start and after each iteration, reason the meaning of flag as text.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -61,7 +62,7 @@ flag",
         outputs: RESULTS,
         text: "\
 Solves A x = b for any full, sparse or band matrix A that is not singular; the arguments and results are
-those of MexCG. An iteration takes two products; resvec has one entry for both.",
+those of MexCG. An iteration takes two products; resvec has one entry per iteration.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -90,10 +91,10 @@ flag",
         outputs: RESULTS,
         text: "\
 Solves A x = b for any full, sparse or band matrix A that is not singular, with gmres's order of arguments:
-the method starts again after restart iterations, at most maxit times (default the smaller of
-numel(b) / restart and 10); without restart it goes on for at most maxit iterations (default the smaller
+the method restarts after restart iterations, at most maxit times (default the smaller of
+numel(b) / restart and 10); without restart it runs for at most maxit iterations (default the smaller
 of numel(b) and 10). iter is [outer inner]. The rest is as for MexCG; the preconditioner acts from the
-left, and with one resvec holds the norms of the preconditioned residual.",
+left, and with a preconditioner resvec holds the norms of the preconditioned residual.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -110,7 +111,7 @@ flag",
 /// The tolerance that suits the precision of an argument.
 pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, handle: u64) -> clinalg::Result<f64> {
     fn of<T: Real>() -> f64 {
-        Params::of::<T>().tolerance
+        Stopping::default().tolerance_of::<T>()
     }
     let operand = Operand::new(argument, handle, Object::FULL);
     let precision = objects.call(&[operand], None, |inputs, _| Ok(inputs[0].precision()))?;
@@ -129,9 +130,8 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
         Some(inverse) => Preconditioning::Inverse(inverse),
         None => choice(args, position + 2, "preconditioner", &known)?,
     };
-    let params =
-        Params { tolerance: args.maybe_real(position).unwrap_or(1e-6), max_iterations: most, ..Params::default() };
-    let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &params)?;
+    let stopping = Stopping::default().tolerance(args.maybe_real(position).unwrap_or(1e-6)).max_iterations(most);
+    let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &stopping)?;
     let norm = objects.norm2(b)?;
     let unit = if norm == 0.0 { 1.0 } else { norm };
     Ok((

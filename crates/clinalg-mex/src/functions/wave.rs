@@ -1,13 +1,14 @@
 //! The wave equation.
 
 use clinalg::Precision;
-use clinalg::grid::{Form, ImplicitReport, Scheme, WaveParams};
+use clinalg::multigrid::Backend;
+use clinalg::wave::{ImplicitReport, Scheme, WaveParams};
 
 use super::grid::choice;
 use super::{GPU, Outcome, count, flag, handle, real, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
-use crate::table::Function;
+use crate::function::Function;
 
 const SINGLE: Input = Input::new("single", Kind::Flag);
 
@@ -20,13 +21,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["wave"],
         text: "\
 For u_tt = c^2 Laplace u on the unit square, the values on the boundary fixed, on n x n points, boundary
-points included, with the mesh width h = 1 / (n - 1) and the time step dt. It is at rest at 0.
-  c          speed of the waves (default 1)
+points included, with the mesh width h = 1 / (n - 1) and the time step dt. The initial displacement and
+velocity are 0.
+  c          wave speed (default 1)
   scheme     'explicit' for leapfrog (default), which needs c dt / h <= 1 / sqrt(2), or 'implicit' for Newmark's
              with beta = 1/4, which takes any dt, n = 2^k + 1, and solves its equations by multigrid
   single     1 computes in single precision (default 0)
   form       'kernels' for kernels made for this problem (default), 'matrix' for sparse matrices, or
-             'reference' for plain code on the processor
+             'reference' for sequential code on the host
   tolerance  of the implicit scheme, relative residual of each step (default 1e-10, in single precision 1e-5)
 MexRelease frees it.",
         example: "\
@@ -50,8 +52,8 @@ u(33, 33) - cos(sqrt(2) * pi * t)",
         outputs: &["flag"],
         text: "\
 u and v are n x n grids of the membrane's precision, or vectors of n^2 values. The boundary values of u
-stay; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson where the
-implicit scheme found no solution.",
+stay fixed; those of v are not read. Without v the membrane is at rest. flag is 0, or as for MexPoisson if
+the solver of the implicit scheme did not converge.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.02);
@@ -72,10 +74,10 @@ MexWaveStart(gpu, wave, u, v);",
         required: 2,
         outputs: &["t", "flag", "cycles"],
         text: "\
-Makes a number of steps (default 1) and gives the time reached. The kernels make up to 8 explicit steps in
-one pass over memory, so one call with many steps is faster than many calls. flag is 0, or as for
-MexPoisson where the implicit scheme found no solution, where it stops; cycles is the number of multigrid
-cycles of all steps together.",
+Makes a number of steps (default 1) and returns the time reached. The kernels compute up to 8 explicit
+steps per pass over memory, so one call with many steps is faster than many calls. flag is 0, or as for
+MexPoisson if the solver of an implicit step did not converge, which ends the call; cycles is the number
+of multigrid cycles of all steps together.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.1, 1, 'implicit');
@@ -122,7 +124,7 @@ norm(MexHandleMatrix(gpu, u) - 1)",
         outputs: &["v"],
         text: "\
 The result goes to v if it is given, an n x n grid of the membrane's precision or a vector of n^2 values,
-else to a new n x n matrix. MexWaveStart with displacement and velocity goes on as if nothing had happened.",
+else to a new n x n matrix. MexWaveStart with displacement and velocity continues the integration.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.02);
@@ -141,7 +143,7 @@ v(17, 17)",
         outputs: &["E", "kinetic", "potential"],
         text: "\
 E = kinetic + potential is the discrete energy half a step before the time reached, of a membrane of unit
-density. Both schemes keep it: exactly but for rounding, and the implicit one for its tolerance.",
+density. Both schemes conserve it up to rounding, the implicit one also up to its tolerance.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.02);
@@ -161,7 +163,7 @@ MexWaveEnergy(gpu, wave) / E - 1",
 fn wave(args: &Args<'_>) -> Outcome {
     let objects = args.objects()?;
     let schemes = [("explicit", Scheme::Explicit), ("implicit", Scheme::Implicit)];
-    let forms = [("kernels", Form::Kernels), ("matrix", Form::Matrix), ("reference", Form::Reference)];
+    let backends = [("kernels", Backend::Kernels), ("matrix", Backend::Matrix), ("reference", Backend::Reference)];
     let (precision, tolerance) =
         if args.maybe_flag(5).unwrap_or(false) { (Precision::F32, 1e-5) } else { (Precision::F64, 1e-10) };
     let params = WaveParams {
@@ -169,7 +171,7 @@ fn wave(args: &Args<'_>) -> Outcome {
         dt: args.real(2),
         c: args.maybe_real(3).unwrap_or(1.0),
         scheme: choice(args, 4, "scheme", &schemes)?,
-        form: choice(args, 6, "form", &forms)?,
+        backend: choice(args, 6, "form", &backends)?,
         tolerance: args.maybe_real(7).unwrap_or(tolerance),
         ..WaveParams::default()
     };

@@ -1,18 +1,12 @@
 //! What several tests need.
 
 use clinalg::runtime::devices;
-use clinalg::{Context, ContextOptions, Shape};
+use clinalg::{Context, ContextOptions, KernelFamily};
 
-/// A context for every device and each shape of kernels.
+/// A context for every device and each family of kernels.
 pub(crate) fn contexts() -> Vec<Context> {
-    match devices() {
-        Ok(devices) => (devices.iter())
-            .flat_map(|d| [Shape::Cpu, Shape::Gpu].map(|s| (d, s)))
-            .map(|(d, s)| Context::new(d, &ContextOptions { shape: Some(s), ..ContextOptions::default() }).unwrap())
-            .collect(),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            Vec::new()
-        }
-    }
+    let devices = clinalg_testing::found(devices()).unwrap_or_default();
+    let both = devices.iter().flat_map(|device| [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| (device, family)));
+    let options = |family| ContextOptions { family: Some(family), ..ContextOptions::default() };
+    both.map(|(device, family)| Context::new(device, &options(family)).unwrap()).collect()
 }

@@ -2,27 +2,28 @@
 
 use once_cell::sync::OnceCell;
 
+use super::host::{BandParts, CsrParts};
 use super::launch::BandProducts;
-use super::{Dense, Values, Vector, check_context};
-use crate::reference::{BandParts, CsrParts};
-use crate::runtime::{Arg, Kernel, Range, files};
-use crate::{Buffer, Context, Error, Real, Result};
+use super::{Dense, Values, Vector, check_context, sealed};
+use crate::runtime::kernels::band;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
 /// A `rows` x `cols` matrix with `kl` sub- and `ku` superdiagonals (LAPACK's terms).
 ///
 /// `kl = 0` is the upper band matrix. Stored by diagonals: the `d`-th array of `rows` values holds
 /// `A(i, i - kl + d)`, zero where that lies outside the matrix.
 #[derive(Debug)]
-pub struct Band<T: Real> {
+pub struct Band<T: Scalar> {
     rows: usize,
     cols: usize,
     kl: usize,
     ku: usize,
     values: Buffer<T>,
-    products: OnceCell<Box<BandProducts>>,
+    products: OnceCell<Box<BandProducts<T>>>,
 }
 
-impl<T: Real> Band<T> {
+impl<T: Scalar> Band<T> {
     /// A matrix from its host form.
     ///
     /// # Errors
@@ -138,8 +139,8 @@ impl<T: Real> Band<T> {
     }
 
     /// How its products are launched, made before the first.
-    pub(crate) fn products(&self) -> &BandProducts {
-        self.products.get_or_init(|| Box::new(BandProducts::new::<T>(self.context(), self.rows, self.kl + 1 + self.ku)))
+    pub(crate) fn products(&self) -> &BandProducts<T> {
+        self.products.get_or_init(|| Box::new(BandProducts::new(self.context(), self.rows, self.kl + 1 + self.ku)))
     }
 
     /// Lets the next product look its launch parameters up once more.
@@ -152,21 +153,23 @@ impl<T: Real> Band<T> {
     }
 }
 
-impl<T: Real> Values<T> for Band<T> {
+impl<T: Scalar> sealed::Sealed for Band<T> {}
+
+impl<T: Scalar> Values<T> for Band<T> {
     fn values(&self) -> &Buffer<T> {
         &self.values
     }
 
-    fn values_mut(&mut self) -> &mut Buffer<T> {
-        &mut self.values
+    fn values_mut(&mut self) -> ViewMut<'_, T> {
+        (&mut self.values).into()
     }
 
     fn restore(&self) -> Result<()> {
         let context = self.context();
-        let args = [Arg::size(self.rows), Arg::size(self.cols), Arg::size(self.kl), self.values.arg()];
         // A whole number of rows of items per diagonal, so that an item needs no division.
         let range = Range::d2([self.rows, self.kl + 1 + self.ku], [context.local(), 1]);
-        context.run(&Kernel::new(&files::BAND, "clear_padding_band", T::PRECISION), range, &args)
+        let values = Out::shared(&self.values);
+        band::Program::<T>::new().clear_padding_band(context, range, self.rows, self.cols, self.kl, values)
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
@@ -177,7 +180,7 @@ impl<T: Real> Values<T> for Band<T> {
         Err(Error::Shape { argument, expected: self.shape_words(), got: other.shape_words() })
     }
 
-    fn like(&self) -> Result<Self> {
+    unsafe fn like_uninit(&self) -> Result<Self> {
         let values = Buffer::uninit(self.context(), self.values.len())?;
         let &Band { rows, cols, kl, ku, .. } = self;
         Ok(Band { rows, cols, kl, ku, values, products: OnceCell::new() })

@@ -3,15 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use once_cell::sync::OnceCell;
+#[cfg(feature = "sprs")]
 use sprs::CsMatI;
 
-use super::format::{self, Blocks, Chunks, Format, Found, Plan, Slots};
-use super::pattern::{Pattern, Stencil};
-use super::{Values, check_context, index32};
-use crate::reference::{CsrParts, check_offsets};
-use crate::runtime::{Arg, Kernel, Range, Shape, View, files};
-use crate::tune::{ENTRIES_AHEAD, LONG_ROW};
-use crate::{Buffer, Context, Error, Real, Result};
+use super::convert::{Columns, Rows};
+use super::dia::{Dia, Stencil};
+use super::format::{self, Format, Found, NnzBalanced, Packed, Plan, Sell};
+use super::host::{CsrParts, check_offsets};
+use super::{Values, check_context, index32, sealed};
+use crate::runtime::host;
+use crate::runtime::kernels::csr;
+use crate::runtime::{HostValues, Out, Range};
+use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
 ///
@@ -19,7 +22,7 @@ use crate::{Buffer, Context, Error, Real, Result};
 /// faster and chooses the [`Format`] of the product; [`Csr::explain`] says which and why. The compressed rows stay as
 /// they are.
 ///
-/// ```no_run
+/// ```
 /// use clinalg::{Context, Csr, Vector, ops};
 ///
 /// let context = Context::global()?;
@@ -31,13 +34,13 @@ use crate::{Buffer, Context, Error, Real, Result};
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Csr<T: Real> {
+pub struct Csr<T: Scalar> {
     structure: Arc<Structure>,
-    plan: Arc<Plan>,
+    plan: Arc<Plan<T>>,
     values: Buffer<T>,
     /// While the values are those in which it was found.
     stencil: Option<Arc<Stencil<T>>>,
-    slots: OnceCell<Slots<T>>,
+    packed: OnceCell<Packed<T>>,
     partial: OnceCell<Mutex<Buffer<T>>>,
     transposed: OnceCell<Box<Csr<T>>>,
 }
@@ -52,9 +55,61 @@ pub(crate) struct Structure {
     pub(crate) column: Buffer<u32>,
 }
 
+/// Compressed rows without a plan for their products, as sparse algebra makes them.
+#[derive(Debug)]
+pub(crate) struct Entries<T: Scalar> {
+    pub(crate) structure: Structure,
+    pub(crate) values: Buffer<T>,
+}
+
+/// Compressed rows to be read.
+#[derive(Debug)]
+pub(crate) struct EntriesRef<'a, T: Scalar> {
+    pub(crate) structure: &'a Structure,
+    pub(crate) values: &'a Buffer<T>,
+}
+
+impl<T: Scalar> Clone for EntriesRef<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Scalar> Copy for EntriesRef<'_, T> {}
+
+impl<'a, T: Scalar> From<&'a Entries<T>> for EntriesRef<'a, T> {
+    fn from(entries: &'a Entries<T>) -> Self {
+        EntriesRef { structure: &entries.structure, values: &entries.values }
+    }
+}
+
+impl<'a, T: Scalar> From<&'a Csr<T>> for EntriesRef<'a, T> {
+    fn from(a: &'a Csr<T>) -> Self {
+        a.entries()
+    }
+}
+
+impl<T: Scalar> EntriesRef<'_, T> {
+    /// The transpose and what its offsets hold.
+    pub(crate) fn transposed(self) -> Result<(Entries<T>, Vec<u32>)> {
+        let s = self.structure;
+        // The rows are the columns of the transpose.
+        let columns = Columns {
+            context: s.offset.context(),
+            rows: s.cols,
+            offsets: &s.offset.to_vec()?,
+            offset: &s.offset,
+            nnz: s.nnz,
+            row: Rows::Narrow((&s.column).into()),
+            value: self.values.into(),
+        };
+        Ok(columns.to_rows()?.expect("the columns of each row increase"))
+    }
+}
+
 impl Structure {
     /// What the offsets say; `offset` holds the same.
-    fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Structure {
+    pub(super) fn new(cols: usize, offsets: &[u32], offset: Buffer<u32>, column: Buffer<u32>) -> Structure {
         let rows = offsets.len() - 1;
         Structure { rows, cols, nnz: offsets[rows] as usize, offset, column }
     }
@@ -66,31 +121,39 @@ const ENTRIES_PER_THREAD: usize = 1 << 18;
 const MOST_THREADS: usize = 16;
 
 /// The columns in 32 bits; `None` where those of a row do not increase strictly or one is not below `cols`.
-fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Option<Vec<u32>> {
+fn narrow_columns(cols: usize, offsets: &[usize], indices: &[usize]) -> Result<Option<Vec<u32>>> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     let parts = (indices.len() / ENTRIES_PER_THREAD).clamp(1, threads);
-    let mut columns = vec![0; indices.len()];
+    let mut columns = host::filled(indices.len(), 0)?;
     let mut rest = columns.as_mut_slice();
     let mut first = 0;
-    std::thread::scope(|scope| {
-        let mut work = Vec::with_capacity(parts);
-        for part in 1..=parts {
-            let end = match part == parts {
-                true => offsets.len() - 1,
-                false => offsets.partition_point(|&offset| offset < indices.len() / parts * part).max(first),
-            };
-            let own = &offsets[first..=end];
-            let (columns, after) = rest.split_at_mut(own[own.len() - 1] - own[0]);
-            (rest, first) = (after, end);
-            work.push(move || narrow_rows(cols, own, indices, columns));
+    let mut work = Vec::with_capacity(parts);
+    for part in 1..=parts {
+        let end = match part == parts {
+            true => offsets.len() - 1,
+            false => offsets.partition_point(|&offset| offset < indices.len() / parts * part).max(first),
+        };
+        let own = &offsets[first..=end];
+        let (columns, after) = rest.split_at_mut(own[own.len() - 1] - own[0]);
+        (rest, first) = (after, end);
+        work.push((own, columns));
+    }
+    let work = Mutex::new(work);
+    let next = || work.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let narrow = || {
+        let mut sound = true;
+        while let Some((offsets, columns)) = next() {
+            sound &= narrow_rows(cols, offsets, indices, columns);
         }
-        // The last part is done here.
-        let last = work.pop();
-        let others: Vec<_> = work.into_iter().map(|part| scope.spawn(part)).collect();
-        let sound = last.is_none_or(|mut part| part());
-        others.into_iter().fold(sound, |sound, part| part.join().unwrap_or(false) && sound)
-    })
-    .then_some(columns)
+        sound
+    };
+    let sound = std::thread::scope(|scope| {
+        // A thread that cannot be made leaves its work to the others.
+        let others: Vec<_> = (1..parts).filter_map(|_| host::spawn(scope, narrow)).collect();
+        let own = narrow();
+        others.into_iter().fold(own, |sound, part| part.join().unwrap_or(false) && sound)
+    });
+    Ok(sound.then_some(columns))
 }
 
 /// [`narrow_columns`] for the rows that begin at `offsets`; whether they are as they should be.
@@ -131,14 +194,18 @@ fn narrow(argument: &'static str, values: &[usize]) -> Result<Vec<u32>> {
     if let Some(&last) = values.last() {
         index32(argument, last)?;
     }
-    Ok(values.iter().map(|&v| v as u32).collect())
+    let mut narrow = host::reserved(values.len())?;
+    narrow.extend(values.iter().map(|&v| v as u32));
+    Ok(narrow)
 }
 
-fn widen(values: Vec<u32>) -> Vec<usize> {
-    values.into_iter().map(|v| v as usize).collect()
+fn widen(values: Vec<u32>) -> Result<Vec<usize>> {
+    let mut wide = host::reserved(values.len())?;
+    wide.extend(values.into_iter().map(|v| v as usize));
+    Ok(wide)
 }
 
-impl<T: Real> Csr<T> {
+impl<T: Scalar> Csr<T> {
     /// A matrix from compressed rows: `offsets` has `rows + 1` entries, the first 0 and the last the
     /// number of `indices` (columns, 0-based) and `values`.
     ///
@@ -158,7 +225,7 @@ impl<T: Real> Csr<T> {
         index32("rows", rows)?;
         index32("cols", cols)?;
         index32("offsets", indices.len())?;
-        let Some(columns) = narrow_columns(cols, offsets, indices) else {
+        let Some(columns) = narrow_columns(cols, offsets, indices)? else {
             // Indices that are wrong, or rows that have to be sorted.
             return Csr::from_parts(context, &CsrParts::from_csr(rows, cols, offsets, indices, values)?);
         };
@@ -190,19 +257,18 @@ impl<T: Real> Csr<T> {
         index32("cols", cols)?;
         let narrow_offsets = narrow("offsets", offsets)?;
         let offset = Buffer::from_slice(context, &narrow_offsets)?;
-        let (row, value) = (View::new(context, indices)?, View::new(context, values)?);
+        let (row, value) = (HostValues::new(context, indices)?, HostValues::new(context, values)?);
         let columns = Columns {
             context,
             rows,
             offsets: &narrow_offsets,
             offset: &offset,
             nnz: values.len(),
-            row: row.arg(),
-            wide: true,
-            value: value.arg(),
+            row: Rows::Wide((&row).into()),
+            value: (&value).into(),
         };
         match columns.to_rows()? {
-            Some(matrix) => Ok(matrix),
+            Some((entries, offsets)) => Csr::analysed(entries.structure, &offsets, entries.values),
             None => Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?),
         }
     }
@@ -230,13 +296,14 @@ impl<T: Real> Csr<T> {
     ///
     /// # Errors
     /// As [`Csr::from_csr`].
+    #[cfg(feature = "sprs")]
     pub fn from_sprs(context: &Context, a: &CsMatI<T, usize>) -> Result<Csr<T>> {
         let offsets = a.proper_indptr();
         let make = if a.is_csr() { Csr::from_csr } else { Csr::from_csc };
         make(context, a.rows(), a.cols(), &offsets, a.indices(), a.data())
     }
 
-    fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
+    pub(crate) fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
         let found = format::analyse(&structure, offsets, &values, None)?;
         Ok(Csr::of_found(Arc::new(structure), found, values))
     }
@@ -247,7 +314,7 @@ impl<T: Real> Csr<T> {
             plan: Arc::new(found.plan),
             values,
             stencil: found.stencil.map(Arc::new),
-            slots: OnceCell::new(),
+            packed: OnceCell::new(),
             partial: OnceCell::new(),
             transposed: OnceCell::new(),
         }
@@ -258,12 +325,12 @@ impl<T: Real> Csr<T> {
     pub fn format(&self) -> Format {
         if self.stencil.is_some() {
             Format::Stencil
-        } else if self.plan.pattern.is_some() || self.plan.runs.is_some() {
-            Format::Diagonals
-        } else if self.plan.blocks.is_some() || self.plan.chunks.is_some() {
-            Format::Blocks
+        } else if self.plan.dia.is_some() || self.plan.runs.is_some() {
+            Format::Dia
+        } else if self.plan.balanced.is_some() || self.plan.sell.is_some() {
+            Format::Balanced
         } else {
-            Format::Rows
+            Format::Csr
         }
     }
 
@@ -276,7 +343,7 @@ impl<T: Real> Csr<T> {
         let found = format::analyse(&self.structure, &offsets, &self.values, format)?;
         self.plan = Arc::new(found.plan);
         self.stencil = found.stencil.map(Arc::new);
-        self.slots.take();
+        self.packed.take();
         self.partial.take();
         self.transposed.take();
         Ok(())
@@ -292,26 +359,27 @@ impl<T: Real> Csr<T> {
     pub fn explain(&self) -> String {
         let s = &*self.structure;
         let bytes = size_of::<T>();
-        let pattern = |p: &Pattern, others: usize| {
+        let pattern = |p: &Dia, others: usize| {
             let others = match others {
                 0 => String::new(),
                 n => format!(" ({n} are not, and are read as compressed rows)"),
             };
             format!("rows are the same {} distances from the diagonal or some of them{others}", p.deltas.len())
         };
-        let why = match (self.format(), &self.stencil, &self.plan.pattern, &self.plan.blocks) {
+        let why = match (self.format(), &self.stencil, &self.plan.dia, &self.plan.balanced) {
             (Format::Stencil, Some(stencil), ..) => {
                 format!(
                     "{}, with constant coefficients: neither columns nor values are read",
-                    pattern(&stencil.pattern, stencil.others)
+                    pattern(&stencil.dia, stencil.others)
                 )
             }
-            (Format::Diagonals, _, Some(p), _) => format!("{}: columns are not read", pattern(p, p.others)),
-            (Format::Diagonals, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
+            (Format::Dia, _, Some(p), _) => format!("{}: columns are not read", pattern(p, p.others)),
+            (Format::Dia, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
                 first row serve for all"
                 .to_owned(),
-            (Format::Blocks, .., Some(blocks)) => blocks.words(),
-            (Format::Blocks, ..) => self.plan.chunks.as_ref().map_or_else(String::new, Chunks::words),
+            (Format::Balanced, .., Some(balanced)) => balanced.words(),
+            (Format::Balanced, ..) => self.plan.sell.as_ref().map_or_else(String::new, Sell::words),
+            _ if T::IS_COMPLEX => "the compressed rows as they are, the only format of complex matrices".to_owned(),
             _ if self.plan.plain => "the compressed rows as they are, as was asked for".to_owned(),
             _ if self.plan.split.is_some() => {
                 "no structure that pays was found; a chunk of rows per work-item".to_owned()
@@ -356,7 +424,7 @@ impl<T: Real> Csr<T> {
         &self.structure
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
+    pub(crate) fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
@@ -365,20 +433,21 @@ impl<T: Real> Csr<T> {
     }
 
     /// The values by diagonals, brought up to date where they were changed.
-    pub(crate) fn slots(&self, pattern: &Pattern) -> Result<&Buffer<T>> {
-        let slots = self.slots.get_or_try_init(|| Slots::new(&self.structure, pattern))?;
-        slots.refresh(&self.structure, pattern, &self.values)
+    pub(crate) fn dia_values(&self, dia: &Dia) -> Result<&Buffer<T>> {
+        let packed = self.packed.get_or_try_init(|| Packed::dia(&self.structure, dia))?;
+        packed.refresh(&self.structure, dia, &self.values)
     }
 
     /// The values in chunks, brought up to date where they were changed.
-    pub(crate) fn chunk_values(&self, chunks: &Chunks) -> Result<&Buffer<T>> {
-        let slots = self.slots.get_or_try_init(|| Slots::of_chunks(&self.structure, chunks))?;
-        slots.refresh_chunks(&self.structure, chunks, &self.values)
+    pub(crate) fn sell_values(&self, sell: &Sell) -> Result<&Buffer<T>> {
+        let packed = self.packed.get_or_try_init(|| Packed::sell(&self.structure, sell))?;
+        packed.refresh_sell(&self.structure, sell, &self.values)
     }
 
     /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.
-    pub(crate) fn partial(&self, blocks: &Blocks) -> Result<MutexGuard<'_, Buffer<T>>> {
-        let partial = self.partial.get_or_try_init(|| Buffer::uninit(self.context(), blocks.count).map(Mutex::new))?;
+    pub(crate) fn partial(&self, balanced: &NnzBalanced<T::Real>) -> Result<MutexGuard<'_, Buffer<T>>> {
+        let partial =
+            self.partial.get_or_try_init(|| Buffer::uninit(self.context(), balanced.count).map(Mutex::new))?;
         Ok(partial.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -390,8 +459,8 @@ impl<T: Real> Csr<T> {
         Ok(CsrParts {
             rows: self.rows(),
             cols: self.cols(),
-            offsets: widen(self.structure.offset.to_vec()?),
-            indices: widen(self.structure.column.to_vec()?),
+            offsets: widen(self.structure.offset.to_vec()?)?,
+            indices: widen(self.structure.column.to_vec()?)?,
             values: self.values.to_vec()?,
         })
     }
@@ -400,6 +469,7 @@ impl<T: Real> Csr<T> {
     ///
     /// # Errors
     /// Those of the transfer.
+    #[cfg(feature = "sprs")]
     pub fn to_sprs(&self) -> Result<CsMatI<T, usize>> {
         let parts = self.to_parts()?;
         Ok(CsMatI::new((parts.rows, parts.cols), parts.offsets, parts.indices, parts.values))
@@ -410,19 +480,25 @@ impl<T: Real> Csr<T> {
     /// # Errors
     /// [`Error::Allocation`].
     pub fn transpose(&self) -> Result<Csr<T>> {
-        let s = &*self.structure;
-        // The rows are the columns of the transpose.
-        let columns = Columns {
-            context: self.context(),
-            rows: s.cols,
-            offsets: &s.offset.to_vec()?,
-            offset: &s.offset,
-            nnz: s.nnz,
-            row: s.column.arg(),
-            wide: false,
-            value: self.values.arg(),
-        };
-        Ok(columns.to_rows()?.expect("the columns of each row increase"))
+        let (entries, offsets) = self.entries().transposed()?;
+        Csr::analysed(entries.structure, &offsets, entries.values)
+    }
+
+    /// What is stored.
+    pub(crate) fn entries(&self) -> EntriesRef<'_, T> {
+        EntriesRef { structure: &self.structure, values: &self.values }
+    }
+
+    /// A matrix with these values at the same positions, of another precision maybe; looks for the format of its products.
+    pub(crate) fn with_values<U: Scalar>(&self, values: Buffer<U>) -> Result<Csr<U>> {
+        let found = format::analyse(&self.structure, &self.structure.offset.to_vec()?, &values, None)?;
+        Ok(Csr::of_found(self.structure.clone(), found, values))
+    }
+
+    /// The matrix with these entries; looks for the format of its products.
+    pub(crate) fn from_entries(entries: Entries<T>) -> Result<Csr<T>> {
+        let offsets = entries.structure.offset.to_vec()?;
+        Csr::analysed(entries.structure, &offsets, entries.values)
     }
 
     /// The transpose, kept for later calls until the values change.
@@ -438,150 +514,27 @@ impl<T: Real> Csr<T> {
         let s = &*self.structure;
         let n = s.rows.min(s.cols);
         let diagonal = super::Vector::uninit(self.context(), n)?;
-        self.context().run(
-            &Kernel::new(&files::CSR, "diagonal_csr", T::PRECISION),
-            Range::d1(n, self.context().local()),
-            &[Arg::size(n), s.offset.arg(), s.column.arg(), self.values.arg(), diagonal.buffer().arg()],
-        )?;
+        let (program, range) = (csr::Program::<T>::new(), Range::d1(n, self.context().local()));
+        let to = Out::shared(diagonal.buffer());
+        program.diagonal_csr(self.context(), range, n, &s.offset, &s.column, &self.values, to)?;
         Ok(diagonal)
     }
 }
 
-/// For kernels that read indices as the host gives them, in 64 bits.
-const WIDE: (&str, u64) = ("WIDE", 1);
+impl<T: Scalar> sealed::Sealed for Csr<T> {}
 
-/// Compressed columns on the device.
-struct Columns<'a> {
-    context: &'a Context,
-    rows: usize,
-    /// What `offset` holds.
-    offsets: &'a [u32],
-    offset: &'a Buffer<u32>,
-    nnz: usize,
-    /// The row of each entry.
-    row: Arg,
-    /// Whether `row` is in 64 bits, as the host gives it.
-    wide: bool,
-    value: Arg,
-}
-
-impl Columns<'_> {
-    /// The matrix in compressed rows, or `None` where the rows of a column do not increase strictly or one is not a
-    /// row of the matrix.
-    fn to_rows<T: Real>(&self) -> Result<Option<Csr<T>>> {
-        match self.context.shape() {
-            Shape::Cpu => self.to_rows_cpu(),
-            Shape::Gpu => self.to_rows_gpu(),
-        }
-    }
-
-    fn run<T: Real>(&self, name: &'static str, items: usize, local: usize, args: &[Arg]) -> Result<()> {
-        let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
-        self.context.run(&kernel, Range::d1(items, local), args)
-    }
-
-    fn to_rows_gpu<T: Real>(&self) -> Result<Option<Csr<T>>> {
-        let &Columns { context, rows, nnz, .. } = self;
-        let cols = self.offsets.len() - 1;
-        let local = context.local();
-        let run = |name, items, local, args: &[Arg]| self.run::<T>(name, items, local, args);
-        let column_of = Buffer::<u32>::uninit(context, nnz)?;
-        run("expand_columns", cols, local, &[Arg::size(cols), self.offset.arg(), column_of.arg()])?;
-        let narrow;
-        let row = if self.wide {
-            narrow = Buffer::<u32>::uninit(context, nnz)?;
-            let wrong = Buffer::<u32>::zeroed(context, 1)?;
-            let sizes = [Arg::size(nnz), Arg::size(rows)];
-            let arrays = [column_of.arg(), self.row, narrow.arg(), wrong.arg()];
-            run("narrow_rows", nnz, local, &[sizes.as_slice(), &arrays].concat())?;
-            if wrong.to_vec()? != [0] {
-                return Ok(None);
-            }
-            narrow.arg()
-        } else {
-            self.row
-        };
-        let cursor = Buffer::<u32>::zeroed(context, rows)?;
-        run("count_rows", nnz, local, &[Arg::size(nnz), row, cursor.arg()])?;
-        let parts = rows.div_ceil(1024).clamp(1, 4096);
-        let part = Buffer::<u32>::uninit(context, parts)?;
-        run("sum_parts", parts, 1, &[Arg::size(rows), cursor.arg(), part.arg()])?;
-        run("scan_parts", 1, 1, &[Arg::size(parts), part.arg()])?;
-        let offset = Buffer::<u32>::zeroed(context, rows + 1)?;
-        run("scan_rows", parts, 1, &[Arg::size(rows), part.arg(), cursor.arg(), offset.arg()])?;
-        let order = Buffer::<u32>::uninit(context, nnz)?;
-        run("drop_entries", nnz, local, &[Arg::size(nnz), row, cursor.arg(), order.arg()])?;
-        let offsets = offset.to_vec()?;
-        // One item would take seconds for a row of a million entries.
-        let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > LONG_ROW).map(|i| i as u32).collect();
-        run("sort_rows", rows, local, &[Arg::size(rows), Arg::U32(LONG_ROW), offset.arg(), order.arg()])?;
-        if !long.is_empty() {
-            let list = Buffer::from_slice(context, &long)?;
-            run("sort_long_rows_gpu", long.len() * local, local, &[list.arg(), offset.arg(), order.arg()])?;
-        }
-        let column = Buffer::<u32>::uninit(context, nnz)?;
-        let values = Buffer::<T>::uninit(context, nnz)?;
-        let arrays = [order.arg(), column_of.arg(), self.value, column.arg(), values.arg()];
-        run("gather_entries", nnz, local, &[[Arg::size(nnz)].as_slice(), &arrays].concat())?;
-        let structure = Structure::new(cols, &offsets, offset, column);
-        Csr::analysed(structure, &offsets, values).map(Some)
-    }
-
-    /// Each item takes a part of the columns.
-    fn to_rows_cpu<T: Real>(&self) -> Result<Option<Csr<T>>> {
-        let &Columns { context, rows, nnz, .. } = self;
-        let cols = self.offsets.len() - 1;
-        let run = |name, items, args: &[Arg]| self.run::<T>(name, items, 1, args);
-        let run_parts = |name, items, args: &[Arg]| {
-            let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
-            let kernel = match (self.wide, context.fetches_ahead()) {
-                (true, true) => kernel.with(&[WIDE, ENTRIES_AHEAD]),
-                (true, false) => kernel.with(&[WIDE]),
-                (false, true) => kernel.with(&[ENTRIES_AHEAD]),
-                (false, false) => kernel,
-            };
-            context.run(&kernel, Range::d1(items, 1), args)
-        };
-        // Each part has counts for all rows; together they take no more memory than the columns do.
-        let units = (context.device().compute_units as usize).max(1);
-        let copies = units.min(nnz / rows.max(1)).clamp(1, 64);
-        let split = Buffer::from_slice(context, &balanced(self.offsets, copies))?;
-        let place = Buffer::<u32>::zeroed(context, copies * rows)?;
-        let wrong = Buffer::<u32>::zeroed(context, 1)?;
-        let (n, k) = (Arg::size(rows), Arg::size(copies));
-        let input = [n, split.arg(), self.offset.arg(), self.row];
-        run_parts("count_parts_cpu", copies, &[input.as_slice(), &[place.arg(), wrong.arg()]].concat())?;
-        if wrong.to_vec()? != [0] {
-            return Ok(None);
-        }
-        let chunks = context.chunks().min(rows.div_ceil(1024)).max(1);
-        let part = Buffer::<u32>::uninit(context, chunks)?;
-        let offset = Buffer::<u32>::zeroed(context, rows + 1)?;
-        run("sum_copies_cpu", chunks, &[n, k, place.arg(), part.arg()])?;
-        run("scan_parts", 1, &[Arg::size(chunks), part.arg()])?;
-        run("scan_copies_cpu", chunks, &[n, k, part.arg(), place.arg(), offset.arg()])?;
-        let column = Buffer::<u32>::uninit(context, nnz)?;
-        let values = Buffer::<T>::uninit(context, nnz)?;
-        let output = [self.value, place.arg(), column.arg(), values.arg()];
-        run_parts("place_entries_cpu", copies, &[input.as_slice(), &output].concat())?;
-        let offsets = offset.to_vec()?;
-        let structure = Structure::new(cols, &offsets, offset, column);
-        Csr::analysed(structure, &offsets, values).map(Some)
-    }
-}
-
-impl<T: Real> Values<T> for Csr<T> {
+impl<T: Scalar> Values<T> for Csr<T> {
     fn values(&self) -> &Buffer<T> {
         &self.values
     }
 
-    fn values_mut(&mut self) -> &mut Buffer<T> {
+    fn values_mut(&mut self) -> ViewMut<'_, T> {
         self.transposed.take();
         self.stencil = None;
-        if let Some(slots) = self.slots.get_mut() {
-            slots.outdate();
+        if let Some(packed) = self.packed.get_mut() {
+            packed.outdate();
         }
-        &mut self.values
+        (&mut self.values).into()
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
@@ -602,21 +555,22 @@ impl<T: Real> Values<T> for Csr<T> {
         })
     }
 
-    fn like(&self) -> Result<Self> {
+    unsafe fn like_uninit(&self) -> Result<Self> {
         let values = Buffer::uninit(self.context(), self.values.len())?;
         Ok(Csr {
             structure: self.structure.clone(),
             plan: self.plan.clone(),
             values,
             stencil: None,
-            slots: OnceCell::new(),
+            packed: OnceCell::new(),
             partial: OnceCell::new(),
             transposed: OnceCell::new(),
         })
     }
 
     fn try_clone(&self) -> Result<Self> {
-        let mut copy = self.like()?;
+        // SAFETY: all values are written here.
+        let mut copy = unsafe { self.like_uninit()? };
         copy.values.copy_from(&self.values)?;
         copy.stencil.clone_from(&self.stencil);
         Ok(copy)
@@ -638,13 +592,13 @@ mod tests {
             offsets.push(indices.len());
         }
         let want: Vec<u32> = indices.iter().map(|&j| j as u32).collect();
-        assert_eq!(narrow_columns(120_001, &offsets, &indices), Some(want));
+        assert_eq!(narrow_columns(120_001, &offsets, &indices).unwrap(), Some(want));
         for (at, value) in [(indices.len() - 1, 120_001), (offsets[2999], indices[offsets[2999] + 1]), (700_000, 0)] {
             let mut wrong = indices.clone();
             wrong[at] = value;
-            assert_eq!(narrow_columns(120_001, &offsets, &wrong), None, "entry {at}");
+            assert_eq!(narrow_columns(120_001, &offsets, &wrong).unwrap(), None, "entry {at}");
         }
-        assert_eq!(narrow_columns(0, &[0], &[]), Some(vec![]));
-        assert_eq!(narrow_columns(0, &[0, 0, 0], &[]), Some(vec![]));
+        assert_eq!(narrow_columns(0, &[0], &[]).unwrap(), Some(vec![]));
+        assert_eq!(narrow_columns(0, &[0, 0, 0], &[]).unwrap(), Some(vec![]));
     }
 }

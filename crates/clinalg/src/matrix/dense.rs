@@ -1,27 +1,40 @@
 //! Dense column-major matrices.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+#[cfg(feature = "ndarray")]
 use ndarray::{Array2, ArrayView2, ShapeBuilder};
 use once_cell::sync::OnceCell;
 
 use super::launch::DenseProducts;
-use super::{Values, Vector, check_context};
+use super::{Values, Vector, check_context, sealed};
 use crate::error::check_length;
-use crate::runtime::{Arg, Kernel, Range, files};
-use crate::{Buffer, Context, Error, Real, Result};
+use crate::runtime::kernels::dense;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
 /// A dense `rows` x `cols` matrix, stored by columns as MATLAB and LAPACK do.
 #[derive(Debug)]
-pub struct Dense<T: Real> {
+pub struct Dense<T: Scalar> {
+    /// Rows of a matrix without columns; of others the length of `values` says them.
     rows: usize,
     cols: usize,
     values: Vector<T>,
-    products: OnceCell<Box<DenseProducts>>,
-    partial: OnceCell<Mutex<Buffer<T>>>,
+    products: OnceCell<Arc<DenseProducts<T>>>,
+    partial: OnceCell<Arc<Mutex<Buffer<T>>>>,
+    kept: Option<Kept<T>>,
 }
 
-impl<T: Real> Dense<T> {
+/// What was made for products before [`Dense::as_vector_mut`] gave the values away.
+#[derive(Debug)]
+struct Kept<T: Scalar> {
+    rows: usize,
+    context: Context,
+    products: Arc<DenseProducts<T>>,
+    partial: Option<Arc<Mutex<Buffer<T>>>>,
+}
+
+impl<T: Scalar> Dense<T> {
     /// A matrix whose column `j` is `values[j * rows..(j + 1) * rows]`.
     ///
     /// # Errors
@@ -48,13 +61,14 @@ impl<T: Real> Dense<T> {
     }
 
     fn of(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
-        Dense { rows, cols, values, products: OnceCell::new(), partial: OnceCell::new() }
+        Dense { rows, cols, values, products: OnceCell::new(), partial: OnceCell::new(), kept: None }
     }
 
     /// A matrix with a copy of `array`, of any layout.
     ///
     /// # Errors
     /// As [`Dense::from_column_major`].
+    #[cfg(feature = "ndarray")]
     pub fn from_array(context: &Context, array: &ArrayView2<'_, T>) -> Result<Dense<T>> {
         let (rows, cols) = array.dim();
         match array.t().as_slice() {
@@ -68,7 +82,7 @@ impl<T: Real> Dense<T> {
 
     /// Number of rows.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.values.len().checked_div(self.cols).unwrap_or(self.rows)
     }
 
     /// Number of columns.
@@ -87,8 +101,19 @@ impl<T: Real> Dense<T> {
     }
 
     /// The values as one vector, column by column, to be written.
+    ///
+    /// The number of columns stays. Another vector assigned here brings its context and as many rows as it has whole ones.
     pub fn as_vector_mut(&mut self) -> &mut Vector<T> {
+        if let Some(products) = self.products.take() {
+            let (rows, context, partial) = (self.rows(), self.context().clone(), self.partial.take());
+            self.kept = Some(Kept { rows, context, products, partial });
+        }
         &mut self.values
+    }
+
+    /// What was made for products with these rows in this context.
+    fn kept(&self) -> Option<&Kept<T>> {
+        self.kept.as_ref().filter(|kept| kept.rows == self.rows() && kept.context.same(self.context()))
     }
 
     /// The values, column by column.
@@ -104,31 +129,36 @@ impl<T: Real> Dense<T> {
     /// # Errors
     /// [`Error::Allocation`].
     pub fn diagonal(&self) -> Result<Vector<T>> {
-        let n = self.rows.min(self.cols);
+        let n = self.rows().min(self.cols);
         let diagonal = Vector::uninit(self.context(), n)?;
-        self.context().run(
-            &Kernel::new(&files::DENSE, "diagonal_dense", T::PRECISION),
-            Range::d1(n, self.context().local()),
-            &[Arg::size(n), Arg::size(self.rows), self.values.buffer().arg(), diagonal.buffer().arg()],
-        )?;
+        let (program, range) = (dense::Program::<T>::new(), Range::d1(n, self.context().local()));
+        let to = Out::shared(diagonal.buffer());
+        program.diagonal_dense(self.context(), range, n, self.rows(), self.values.buffer(), to)?;
         Ok(diagonal)
     }
 
     /// How its products are launched, made before the first.
-    pub(crate) fn products(&self) -> &DenseProducts {
-        self.products.get_or_init(|| Box::new(DenseProducts::new::<T>(self.context(), self.rows, self.cols)))
+    pub(crate) fn products(&self) -> &DenseProducts<T> {
+        self.products.get_or_init(|| match self.kept() {
+            Some(kept) => kept.products.clone(),
+            None => Arc::new(DenseProducts::new(self.context(), self.rows(), self.cols)),
+        })
     }
 
     /// Lets the next product look its launch parameters up once more.
     pub(crate) fn forget_products(&mut self) {
         self.products.take();
         self.partial.take();
+        self.kept = None;
     }
 
     /// Room for the sums of so many parts of the columns, as many in every call; held from the kernel that writes them
     /// to the one that reads.
     pub(crate) fn partial(&self, parts: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
-        let make = || Buffer::uninit(self.context(), parts * self.rows).map(Mutex::new);
+        let make = || match self.kept().and_then(|kept| kept.partial.clone()) {
+            Some(partial) => Ok(partial),
+            None => Buffer::uninit(self.context(), parts * self.rows()).map(|partial| Arc::new(Mutex::new(partial))),
+        };
         Ok(self.partial.get_or_try_init(make)?.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -136,9 +166,10 @@ impl<T: Real> Dense<T> {
     ///
     /// # Errors
     /// Those of the transfer.
+    #[cfg(feature = "ndarray")]
     pub fn to_array(&self) -> Result<Array2<T>> {
         let values = self.to_column_major()?;
-        Ok(Array2::from_shape_vec((self.rows, self.cols).f(), values).expect("rows * cols values"))
+        Ok(Array2::from_shape_vec((self.rows(), self.cols).f(), values).expect("rows * cols values"))
     }
 }
 
@@ -147,28 +178,31 @@ fn entries(rows: usize, cols: usize) -> Result<usize> {
         .ok_or_else(|| Error::value("rows x cols", "a number of entries below 2^64", format!("{rows} x {cols}")))
 }
 
-impl<T: Real> Values<T> for Dense<T> {
+impl<T: Scalar> sealed::Sealed for Dense<T> {}
+
+impl<T: Scalar> Values<T> for Dense<T> {
     fn values(&self) -> &Buffer<T> {
         self.values.buffer()
     }
 
-    fn values_mut(&mut self) -> &mut Buffer<T> {
+    fn values_mut(&mut self) -> ViewMut<'_, T> {
         self.values.buffer_mut()
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
         check_context(argument, self.context(), other.context())?;
-        if (self.rows, self.cols) == (other.rows, other.cols) {
+        if (self.rows(), self.cols) == (other.rows(), other.cols) {
             return Ok(());
         }
         Err(Error::Shape {
             argument,
-            expected: format!("{} x {}", self.rows, self.cols),
-            got: format!("{} x {}", other.rows, other.cols),
+            expected: format!("{} x {}", self.rows(), self.cols),
+            got: format!("{} x {}", other.rows(), other.cols),
         })
     }
 
-    fn like(&self) -> Result<Self> {
-        Ok(Dense::of(self.rows, self.cols, self.values.like()?))
+    unsafe fn like_uninit(&self) -> Result<Self> {
+        let values = Vector::uninit(self.context(), self.rows() * self.cols)?;
+        Ok(Dense::of(self.rows(), self.cols, values))
     }
 }

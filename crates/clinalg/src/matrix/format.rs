@@ -7,11 +7,13 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::csr::{Structure, balanced};
-use super::launch::{self, Many};
-use super::pattern::{Marked, Pattern, Rule, Stencil, block};
-use crate::runtime::{Arg, Kernel, Launch, Range, Shape, files};
-use crate::tune::{self, Op, RowProduct};
-use crate::{Buffer, Error, Precision, Real, Result};
+use super::dia::{Dia, Marked, Rule, Stencil, block};
+use super::launch::{self, MultiLaunch, Prepared};
+use super::spread::{self, RowProduct};
+use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
+use crate::runtime::kernels::{convert, csr, nnz_balanced, sell, stencil};
+use crate::runtime::{In, KernelFamily, Out, Range};
+use crate::{Buffer, Error, Real, Result, Scalar};
 
 /// How the product with a sparse matrix is computed. Chosen at upload; the compressed rows stay, and can be downloaded
 /// as they were given, in every format.
@@ -19,17 +21,17 @@ use crate::{Buffer, Error, Precision, Real, Result};
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
-    /// The compressed rows as they are: on a GPU one or several work-items per row, on a processor a chunk of rows per
+    /// The compressed rows as they are: on a GPU one or several work-items per row, on a CPU a chunk of rows per
     /// item.
-    Rows,
-    /// On a GPU: the compressed rows in blocks of about equally many entries, a work-group per block; long rows are cut
-    /// into segments. Columns take 16 bits where those of every block lie close together. On a processor: the entries are
-    /// kept once more in chunks of eight rows, entry by entry.
-    Blocks,
-    /// Most rows have their entries at the same distances from the diagonal. Columns are not read; on a GPU the values
-    /// are kept by diagonals as well. Where there is no such pattern, on a processor, rows may come in runs in which the
+    Csr,
+    /// On a GPU nnz-balanced CSR: a work-group per block of about equally many entries; long rows are cut into segments.
+    /// Columns take 16 bits where those of every block lie close together. On a CPU SELL-8: the entries are kept once more
+    /// in chunks of eight rows, entry by entry.
+    Balanced,
+    /// The diagonal format: most rows have their entries at the same distances from the diagonal. Columns are not read; on a GPU the values
+    /// are kept by diagonals as well. Where there is no such pattern, on a CPU, rows may come in runs in which the
     /// columns move on by one: those of a run's first row serve for all.
-    Diagonals,
+    Dia,
     /// Most rows have the same values at the same distances from the diagonal: neither columns nor values are read.
     Stencil,
 }
@@ -37,68 +39,98 @@ pub enum Format {
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Format::Rows => "rows",
-            Format::Blocks => "blocks",
-            Format::Diagonals => "diagonals",
+            Format::Csr => "csr",
+            Format::Balanced => "balanced",
+            Format::Dia => "dia",
             Format::Stencil => "stencil",
         })
     }
 }
 
-/// Items per cut row; `LANES` of `join_blocks_gpu`.
+/// Items per cut row; `LANES` of `join_balanced`.
 const JOIN_LANES: usize = 8;
 
-/// Rows of a chunk of `chunks.cl`.
+/// Rows of a chunk of `sell.cl`.
 const CHUNK: usize = 8;
 
 /// What the analysis of the positions found, the product that follows from it, and the time that all analysis took.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) pattern: Option<Arc<Pattern>>,
-    pub(crate) blocks: Option<Blocks>,
-    pub(crate) chunks: Option<Chunks>,
+pub(crate) struct Plan<T: Scalar> {
+    pub(crate) dia: Option<Arc<Dia>>,
+    pub(crate) balanced: Option<NnzBalanced<T::Real>>,
+    pub(crate) sell: Option<Sell>,
     pub(crate) runs: Option<Runs>,
-    /// On a processor, first rows of parts with about equally many entries, and the number of rows; for products by
+    /// On a CPU, first rows of parts with about equally many entries, and the number of rows; for products by
     /// compressed rows.
     pub(crate) split: Option<Buffer<u32>>,
     /// Whether the compressed rows were asked for.
     pub(crate) plain: bool,
     /// Items per row of a GPU where there are no blocks.
     pub(crate) rows: RowProduct,
-    /// The product; of blocks that cut rows, its first kernel.
-    pub(crate) product: Launch,
+    pub(crate) product: Product<T>,
     /// With several right-hand sides.
-    pub(crate) many: Many,
+    pub(crate) multi: MultiLaunch<T>,
     pub(crate) seconds: f64,
     /// Seconds in which kernels were built, apart from `seconds`.
     pub(crate) building: f64,
 }
 
-/// A matrix in blocks of entries, for `blocks.cl`.
+/// How the product is launched.
 #[derive(Debug)]
-pub(crate) struct Blocks {
+pub(crate) enum Product<T: Scalar> {
+    /// By compressed rows.
+    Rows(Prepared<csr::Program<T>>),
+    /// By [`Runs`].
+    Runs(Prepared<csr::Program<T>>),
+    /// By [`Dia`].
+    Dia(Prepared<stencil::Program<T::Real>>),
+    /// By [`Sell`].
+    Sell(Prepared<sell::Program<T::Real>>),
+    /// By [`NnzBalanced`], which has its launches.
+    Balanced,
+}
+
+/// A matrix in blocks of entries, for `nnz_balanced.cl`.
+#[derive(Debug)]
+pub(crate) struct NnzBalanced<R: Real> {
     /// Number of blocks.
     pub(crate) count: usize,
     /// The first row that begins in each block, and the number of rows.
     pub(crate) start: Buffer<u32>,
-    pub(crate) columns: Columns,
-    product: Launch,
+    pub(crate) columns: Columns<R>,
+    /// Items of the work-group of a block, and those of all.
+    pub(crate) items: usize,
+    pub(crate) range: Range,
 }
 
 /// How the blocks are cut, and what follows for the columns.
 #[derive(Debug)]
-pub(crate) enum Columns {
+pub(crate) enum Columns<R: Real> {
     /// Between rows, columns as they are.
-    Whole,
+    Whole(nnz_balanced::Program<R>),
     /// Between rows; lowest column of each block, and 16-bit distances from it.
-    Short(Buffer<u32>, Buffer<u16>),
-    /// After as many entries each; the rows that go on in later blocks, and the first and the end of those blocks.
-    Cut { rows: usize, row: Buffer<u32>, from: Buffer<u32>, to: Buffer<u32>, join: Box<Launch> },
+    Short { program: nnz_balanced::Short<R>, base: Buffer<u32>, column: Buffer<u16> },
+    /// After as many entries each; rows go on in later blocks.
+    Cut(Box<CutRows<R>>),
 }
 
-/// Entries in chunks of rows, for `chunks.cl`; their values are in [`Slots`].
+/// The rows that go over several blocks.
 #[derive(Debug)]
-pub(crate) struct Chunks {
+pub(crate) struct CutRows<R: Real> {
+    /// Of the blocks.
+    pub(crate) program: nnz_balanced::Program<R>,
+    pub(crate) rows: usize,
+    pub(crate) row: Buffer<u32>,
+    /// The first block in which each goes on, and the end of them.
+    pub(crate) from: Buffer<u32>,
+    pub(crate) to: Buffer<u32>,
+    /// Adds what the blocks left.
+    pub(crate) join: Prepared<nnz_balanced::Program<R>>,
+}
+
+/// Entries in chunks of rows, for `sell.cl`; their values are in [`Packed`].
+#[derive(Debug)]
+pub(crate) struct Sell {
     /// First rows of parts with about equally many entries, and the number of rows.
     pub(crate) split: Buffer<u32>,
     /// Where each chunk begins and the last one ends, in units of [`CHUNK`] entries.
@@ -109,7 +141,7 @@ pub(crate) struct Chunks {
 }
 
 /// Runs of rows, as stencils have them: within a run, each row has the columns of the row before moved on by one. On
-/// processors.
+/// CPUs.
 #[derive(Debug)]
 pub(crate) struct Runs {
     /// First rows of parts with about equally many entries, and the number of rows.
@@ -122,14 +154,14 @@ pub(crate) struct Runs {
 
 /// The values once more, by diagonals or in chunks; `fresh` while they are those of the matrix.
 #[derive(Debug)]
-pub(crate) struct Slots<T: Real> {
+pub(crate) struct Packed<T: Scalar> {
     pub(crate) value: Buffer<T>,
     pub(crate) fresh: Mutex<bool>,
 }
 
 /// What the analysis found in the values of a matrix.
-pub(crate) struct Found<T: Real> {
-    pub(crate) plan: Plan,
+pub(crate) struct Found<T: Scalar> {
+    pub(crate) plan: Plan<T>,
     pub(crate) stencil: Option<Stencil<T>>,
 }
 
@@ -137,106 +169,146 @@ pub(crate) struct Found<T: Real> {
 ///
 /// # Errors
 /// [`Error::Value`] when the matrix cannot have the `forced` format.
-pub(crate) fn analyse<T: Real>(
+pub(crate) fn analyse<T: Scalar>(
     s: &Structure,
     offsets: &[u32],
     values: &Buffer<T>,
     forced: Option<Format>,
 ) -> Result<Found<T>> {
+    if T::IS_COMPLEX {
+        return complex::<T>(s, offsets, forced);
+    }
     let started = Instant::now();
     let context = s.offset.context();
     let built = context.build_seconds();
-    let gpu = context.shape() == Shape::Gpu;
-    let plain = forced == Some(Format::Rows);
+    let gpu = context.family() == KernelFamily::Gpu;
+    let plain = forced == Some(Format::Csr);
     // A look at every row, which only a forced choice takes the time for.
     let longest = if plain { offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) } else { 0 };
     let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
-    let (mut pattern, mut stencil) = (None, None);
-    let worth = s.rows >= tune::PATTERN_ROWS && forced.is_none();
-    if worth || matches!(forced, Some(Format::Diagonals | Format::Stencil)) {
+    let (mut dia, mut stencil) = (None, None);
+    let worth = s.rows >= spread::DIA_ROWS && forced.is_none();
+    if worth || matches!(forced, Some(Format::Dia | Format::Stencil)) {
         let rule = Rule { forced: forced.is_some() };
         if let Some(marked) = Marked::find(s, values, &rule)? {
             // Also what the products of a stencil fall back to when the values change.
-            pattern = marked.diagonals(s, &rule);
-            if forced != Some(Format::Diagonals) {
+            dia = marked.diagonals(s, &rule);
+            if forced != Some(Format::Dia) {
                 stencil = marked.stencil(s, &rule)?;
             }
         }
     }
-    let without = pattern.is_none() && !plain;
-    let blocks = if gpu && without { Blocks::new::<T>(s, offsets)? } else { None };
-    let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Diagonals));
+    let without = dia.is_none() && !plain;
+    let nnz_balanced = if gpu && without { NnzBalanced::new(s, offsets)? } else { None };
+    let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Dia));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
     let unforced = forced.is_none() && without && runs.is_none();
-    let takes_chunks = !gpu && (forced == Some(Format::Blocks) || unforced && !launch::gathers_far::<T>(s, offsets)?);
-    let chunks = if takes_chunks { Chunks::new::<T>(s, offsets, forced.is_some())? } else { None };
+    let takes_sell = !gpu && (forced == Some(Format::Balanced) || unforced && !launch::gathers_far::<T>(s, offsets)?);
+    let sell = if takes_sell { Sell::new::<T>(s, offsets, forced.is_some())? } else { None };
     let possible = match forced {
         Some(Format::Stencil) => stencil.is_some(),
-        Some(Format::Diagonals) => pattern.is_some() || runs.is_some(),
-        Some(Format::Blocks) => blocks.is_some() || chunks.is_some(),
-        Some(Format::Rows) | None => true,
+        Some(Format::Dia) => dia.is_some() || runs.is_some(),
+        Some(Format::Balanced) => nnz_balanced.is_some() || sell.is_some(),
+        Some(Format::Csr) | None => true,
     };
     if !possible {
-        let format = forced.unwrap_or(Format::Rows);
+        let format = forced.unwrap_or(Format::Csr);
         let expected = "a format that the matrix and the device allow (see Csr::explain)";
         return Err(Error::value("format", expected, format));
     }
     let mut split = None;
-    let product = match (&pattern, &blocks, &chunks, &runs) {
-        (Some(pattern), ..) => pattern.product::<T>(context, s.rows),
-        (None, Some(blocks), ..) => blocks.product,
-        (None, None, Some(chunks), _) => chunks.product::<T>(s),
-        (None, None, None, Some(runs)) => runs.product::<T>(s),
-        _ if gpu => launch::csr_gpu::<T>(context, s.rows, rows),
+    let product = match (&dia, &nnz_balanced, &sell, &runs) {
+        (Some(dia), ..) => Product::Dia(dia.product::<T>(context, s.rows)),
+        (None, Some(_), ..) => Product::Balanced,
+        (None, None, Some(_), _) => Product::Sell(Sell::product::<T>(s)),
+        (None, None, None, Some(_)) => Product::Runs(Runs::product(s)),
+        _ if gpu => Product::Rows(launch::csr_gpu(context, s.rows, rows)),
         _ => {
-            let launch = launch::csr_cpu::<T>(context, s.rows, s.cols);
+            let launch = launch::csr_cpu(context, s.rows, s.cols);
             split = Some(Buffer::from_slice(context, &balanced(offsets, launch.range.items()))?);
-            launch
+            Product::Rows(launch)
         }
     };
-    let skewed = blocks.as_ref().is_some_and(|blocks| matches!(blocks.columns, Columns::Cut { .. }));
-    let many = match &pattern {
-        Some(pattern) if gpu => Many::pattern::<T>(context, s.rows, pattern.deltas.len(), false),
-        _ => Many::csr::<T>(context, s.rows, rows, skewed),
+    let skewed = nnz_balanced.as_ref().is_some_and(|balanced| matches!(balanced.columns, Columns::Cut(_)));
+    let multi = match &dia {
+        Some(dia) if gpu => MultiLaunch::dia(context, s.rows, dia.deltas.len(), false),
+        _ => MultiLaunch::csr(context, s.rows, rows, skewed),
     };
     context.finish()?;
     let building = context.build_seconds() - built;
     let seconds = (started.elapsed().as_secs_f64() - building).max(0.0);
-    let plan = Plan { pattern, blocks, chunks, runs, split, plain, rows, product, many, seconds, building };
+    let plan = Plan { dia, balanced: nnz_balanced, sell, runs, split, plain, rows, product, multi, seconds, building };
     Ok(Found { plan, stencil })
 }
 
-impl<T: Real> Slots<T> {
-    pub(super) fn new(s: &Structure, pattern: &Pattern) -> Result<Slots<T>> {
-        let block = block(Shape::Gpu);
-        let len = s.rows.div_ceil(block).saturating_mul(block * pattern.deltas.len());
-        Slots::of(s, len)
+/// The compressed rows as they are, the only format of complex matrices.
+fn complex<T: Scalar>(s: &Structure, offsets: &[u32], forced: Option<Format>) -> Result<Found<T>> {
+    if let Some(format) = forced.filter(|&format| format != Format::Csr) {
+        return Err(Error::value("format", "csr, the only format of complex matrices", format));
+    }
+    let started = Instant::now();
+    let context = s.offset.context();
+    let longest = offsets.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0);
+    let rows = RowProduct::choose(s.rows, s.nnz, longest as usize);
+    let (product, split) = match context.family() {
+        KernelFamily::Gpu => (launch::csr_gpu(context, s.rows, rows), None),
+        KernelFamily::Cpu => {
+            let launch = launch::csr_cpu::<T>(context, s.rows, s.cols);
+            (launch, Some(Buffer::from_slice(context, &balanced(offsets, launch.range.items()))?))
+        }
+    };
+    let plan = Plan {
+        dia: None,
+        balanced: None,
+        sell: None,
+        runs: None,
+        split,
+        plain: forced.is_some(),
+        rows,
+        product: Product::Rows(product),
+        multi: MultiLaunch::csr(context, s.rows, rows, false),
+        seconds: started.elapsed().as_secs_f64(),
+        building: 0.0,
+    };
+    Ok(Found { plan, stencil: None })
+}
+
+impl<T: Scalar> Packed<T> {
+    pub(super) fn dia(s: &Structure, dia: &Dia) -> Result<Packed<T>> {
+        let block = block(KernelFamily::Gpu);
+        let len = s.rows.div_ceil(block).saturating_mul(block * dia.deltas.len());
+        Packed::uninit(s, len)
     }
 
-    pub(super) fn of_chunks(s: &Structure, chunks: &Chunks) -> Result<Slots<T>> {
-        Slots::of(s, chunks.column.len())
+    pub(super) fn sell(s: &Structure, sell: &Sell) -> Result<Packed<T>> {
+        Packed::uninit(s, sell.column.len())
     }
 
-    fn of(s: &Structure, len: usize) -> Result<Slots<T>> {
-        Ok(Slots { value: Buffer::uninit(s.offset.context(), len)?, fresh: Mutex::new(false) })
+    fn uninit(s: &Structure, len: usize) -> Result<Packed<T>> {
+        Ok(Packed { value: Buffer::uninit(s.offset.context(), len)?, fresh: Mutex::new(false) })
     }
 
     pub(super) fn outdate(&mut self) {
         *self.fresh.get_mut().unwrap_or_else(PoisonError::into_inner) = false;
     }
 
-    /// The slots with the values of the matrix. What is enqueued next finds them filled.
-    pub(super) fn refresh(&self, s: &Structure, pattern: &Pattern, values: &Buffer<T>) -> Result<&Buffer<T>> {
+    /// The packed with the values of the matrix. What is enqueued next finds them filled.
+    pub(super) fn refresh(&self, s: &Structure, dia: &Dia, values: &Buffer<T>) -> Result<&Buffer<T>> {
         self.fill(|| {
-            let args = [Arg::size(s.rows), pattern.mask.arg(), s.offset.arg(), values.arg(), self.value.arg()];
-            let context = values.context();
-            context.run(&pattern.kernel::<T>(context, "fill_slots"), Range::d1(s.rows, context.local()), &args)
+            let (context, range) = (values.context(), Range::d1(s.rows, values.context().local()));
+            let (values, to) = (In::parts(values), Out::parts(&self.value));
+            dia.program::<T>(context).fill_dia(context, range, s.rows, &dia.mask, &s.offset, values, to)
         })
     }
 
     /// The same for the values in chunks.
-    pub(super) fn refresh_chunks(&self, s: &Structure, chunks: &Chunks, values: &Buffer<T>) -> Result<&Buffer<T>> {
-        self.fill(|| chunks.fill::<T>("fill_values", s, values.arg(), self.value.arg()))
+    pub(super) fn refresh_sell(&self, s: &Structure, sell: &Sell, values: &Buffer<T>) -> Result<&Buffer<T>> {
+        self.fill(|| {
+            let (program, range) = (sell::Program::<T::Real>::new(), sell.fill_range());
+            let (values, to) = (In::parts(values), Out::parts(&self.value));
+            let context = s.offset.context();
+            program.fill_values(context, range, s.rows, &sell.split, &sell.start, &s.offset, values, to)
+        })
     }
 
     fn fill(&self, fill: impl FnOnce() -> Result<()>) -> Result<&Buffer<T>> {
@@ -249,34 +321,34 @@ impl<T: Real> Slots<T> {
     }
 }
 
-impl Chunks {
+impl Sell {
     /// The chunks, if few entries stay outside or they are `forced`.
-    fn new<T: Real>(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Chunks>> {
+    fn new<T: Scalar>(s: &Structure, offsets: &[u32], forced: bool) -> Result<Option<Sell>> {
         let context = s.offset.context();
-        let starts = chunk_starts(offsets);
+        let starts = sell_starts(offsets);
         let entries = starts[starts.len() - 1] as usize * CHUNK;
         let others = s.nnz - entries;
-        if s.nnz == 0 || !forced && others > s.nnz / tune::OUTSIDE_CHUNKS {
+        if s.nnz == 0 || !forced && others > s.nnz / spread::SELL_REMAINDER {
             return Ok(None);
         }
-        let [parts, ..] = launch::numbers::<T>(context, Op::MvChunksCpu, s.rows);
+        let [parts, ..] = launch::numbers::<T>(context, &MV_SELL_CPU, s.rows);
         let split = Buffer::from_slice(context, &balanced(offsets, launch::parts(context, parts, s.rows)))?;
         let start = Buffer::from_slice(context, &starts)?;
-        let chunks = Chunks { split, start, column: Buffer::uninit(context, entries)?, others };
-        chunks.fill::<T>("fill_columns", s, s.column.arg(), chunks.column.arg())?;
-        Ok(Some(chunks))
+        let sell = Sell { split, start, column: Buffer::uninit(context, entries)?, others };
+        let (program, range) = (sell::Program::<T::Real>::new(), sell.fill_range());
+        let to = Out::shared(&sell.column);
+        program.fill_columns(context, range, s.rows, &sell.split, &sell.start, &s.offset, &s.column, to)?;
+        Ok(Some(sell))
     }
 
-    fn product<T: Real>(&self, s: &Structure) -> Launch {
-        let kernel = (&files::CHUNKS, "mv_chunks_cpu");
-        launch::chunked::<T>(s.offset.context(), Op::MvChunksCpu, s.rows, kernel, s.rows)
+    fn product<T: Scalar>(s: &Structure) -> Prepared<sell::Program<T::Real>> {
+        let (range, ahead) = launch::chunked::<T>(s.offset.context(), &MV_SELL_CPU, s.rows, s.rows);
+        Prepared { program: sell::Program::new().ahead_unless(ahead, 0), range }
     }
 
-    /// Puts the numbers of `entry`, one an entry of the matrix, where the chunks have them.
-    fn fill<T: Real>(&self, name: &'static str, s: &Structure, entry: Arg, placed: Arg) -> Result<()> {
-        let args = [Arg::size(s.rows), self.split.arg(), self.start.arg(), s.offset.arg(), entry, placed];
-        let range = Range::d1(self.split.len() - 1, 1);
-        s.offset.context().run(&Kernel::new(&files::CHUNKS, name, T::PRECISION), range, &args)
+    /// Of the kernels that put the numbers of entries where the chunks have them.
+    fn fill_range(&self) -> Range {
+        Range::d1(self.split.len() - 1, 1)
     }
 
     pub(super) fn words(&self) -> String {
@@ -284,13 +356,15 @@ impl Chunks {
             0 => String::new(),
             n => format!(" ({n} are not, and are read from the compressed rows)"),
         };
-        format!("no pattern of rows that pays was found; entries are kept in chunks of {CHUNK} rows{others}")
+        format!(
+            "no pattern of rows that pays was found; entries are kept in chunks of {CHUNK} rows (SELL-{CHUNK}){others}"
+        )
     }
 }
 
 /// Where each chunk begins, in units of [`CHUNK`] entries, if it has those that all its rows have; the last rows have a
 /// chunk where they are enough.
-fn chunk_starts(offsets: &[u32]) -> Vec<u32> {
+fn sell_starts(offsets: &[u32]) -> Vec<u32> {
     let chunks = (offsets.len() - 1).div_ceil(CHUNK);
     let mut starts = Vec::with_capacity(chunks + 1);
     let mut next = 0;
@@ -306,27 +380,24 @@ fn chunk_starts(offsets: &[u32]) -> Vec<u32> {
 
 impl Runs {
     /// The runs of a matrix, if they are long enough to pay.
-    fn find<T: Real>(s: &Structure, offsets: &[u32]) -> Result<Option<Runs>> {
+    fn find<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<Option<Runs>> {
         let context = s.offset.context();
         let parts = context.chunks().min(s.rows.div_ceil(1024)).max(1);
-        let run = |name, last: &[Arg]| {
-            let kernel = Kernel::new(&files::CONVERT, name, T::PRECISION);
-            let matrix = [Arg::size(s.rows), s.offset.arg(), s.column.arg()];
-            context.run(&kernel, Range::d1(parts, 1), &[matrix.as_slice(), last].concat())
-        };
-        let count = Buffer::<u32>::uninit(context, parts)?;
-        run("count_runs_cpu", &[count.arg()])?;
+        let (program, range) = (convert::Program::<T>::new(), Range::d1(parts, 1));
+        let mut count = Buffer::<u32>::uninit(context, parts)?;
+        program.count_runs(context, range, s.rows, &s.offset, &s.column, &mut count)?;
         let mut place = count.to_vec()?;
         let runs: usize = place.iter().map(|&count| count as usize).sum();
-        if runs >= s.rows / tune::RUN_ROWS {
+        if runs >= s.rows / spread::RUN_ROWS {
             return Ok(None);
         }
         let mut next = 0;
         place.iter_mut().for_each(|place| next += std::mem::replace(place, next));
         let mut start = Buffer::<u32>::uninit(context, runs + 1)?;
-        run("list_runs_cpu", &[Buffer::from_slice(context, &place)?.arg(), start.arg()])?;
+        let place = Buffer::from_slice(context, &place)?;
+        program.list_runs(context, range, s.rows, &s.offset, &s.column, &place, &mut start)?;
         start.write_range(runs, &[s.rows as u32])?;
-        let [parts, ..] = launch::numbers::<T>(context, Op::MvRunsCpu, s.rows);
+        let [parts, ..] = launch::numbers::<T>(context, &MV_RUNS_CPU, s.rows);
         let split = balanced(offsets, launch::parts(context, parts, s.rows));
         let starts = start.to_vec()?;
         let run_of = |&row: &u32| starts.partition_point(|&s| s <= row).saturating_sub(1) as u32;
@@ -335,77 +406,74 @@ impl Runs {
         Ok(Some(Runs { split: Buffer::from_slice(context, &split)?, start, first }))
     }
 
-    fn product<T: Real>(&self, s: &Structure) -> Launch {
-        let kernel = (&files::CSR, "mv_csr_runs_cpu");
-        launch::chunked::<T>(s.offset.context(), Op::MvRunsCpu, s.rows, kernel, s.rows)
+    fn product<T: Scalar>(s: &Structure) -> Prepared<csr::Program<T>> {
+        let (range, ahead) = launch::chunked::<T>(s.offset.context(), &MV_RUNS_CPU, s.rows, s.rows);
+        Prepared { program: csr::Program::new().ahead_unless(ahead, 0), range }
     }
 }
 
-impl Blocks {
+impl<R: Real> NnzBalanced<R> {
     pub(super) fn words(&self) -> String {
         let how = match &self.columns {
-            Columns::Whole => "of whole rows with 32-bit columns".to_owned(),
-            Columns::Short(..) => "of whole rows with 16-bit columns".to_owned(),
-            Columns::Cut { rows, .. } => {
+            Columns::Whole(_) => "of whole rows with 32-bit columns".to_owned(),
+            Columns::Short { .. } => "of whole rows with 16-bit columns".to_owned(),
+            Columns::Cut(cut) => {
+                let rows = cut.rows;
                 format!("of equally many entries, as row lengths differ ({rows} rows go over several blocks)")
             }
         };
         format!("no pattern of rows that pays was found; {} blocks {how}", self.count)
     }
 
-    fn new<T: Real>(s: &Structure, offsets: &[u32]) -> Result<Option<Blocks>> {
+    fn new(s: &Structure, offsets: &[u32]) -> Result<Option<NnzBalanced<R>>> {
         if s.nnz == 0 {
             return Ok(None);
         }
         let context = s.offset.context();
-        let shape = launch::block_shape::<T>(context, s.rows, s.nnz);
-        let kernel = |name| Kernel::new(&files::BLOCKS, name, T::PRECISION).with(&shape.defines());
-        let launch = |kernel, count: usize| Launch { kernel, range: Range::d1(count * shape.items, shape.items) };
+        let shape = launch::block_shape::<R>(context, s.rows, s.nnz);
+        let items = shape.items;
+        let program = shape.program::<R>();
+        let balanced = |start: Buffer<u32>, columns| {
+            let count = start.len() - 1;
+            NnzBalanced { count, start, columns, items, range: Range::d1(count * items, items) }
+        };
         let whole = whole_rows(offsets, shape.entries(), shape.rows);
         if let Some(starts) = whole.filter(|starts| shape.fills(starts.len() - 1, s.nnz)) {
-            let count = starts.len() - 1;
             let start = Buffer::from_slice(context, &starts)?;
-            let product = kernel("mv_blocks_gpu");
-            let (columns, product) = match narrow(s, &start, count)? {
-                Some((base, column)) => (Columns::Short(base, column), product.with(&[("SHORT", 1)])),
-                None => (Columns::Whole, product.with(&[("ONCE", 1)])),
+            let columns = match narrow(s, &start, starts.len() - 1)? {
+                Some((base, column)) => Columns::Short { program: program.into(), base, column },
+                None => Columns::Whole(program.once(1)),
             };
-            return Ok(Some(Blocks { count, start, columns, product: launch(product, count) }));
+            return Ok(Some(balanced(start, columns)));
         }
         let cut = Cut::new(offsets, shape.entries());
-        let columns = Columns::Cut {
+        let program = program.cut(1);
+        let columns = Columns::Cut(Box::new(CutRows {
+            program: program.once(1),
             rows: cut.row.len(),
             row: Buffer::from_slice(context, &cut.row)?,
             from: Buffer::from_slice(context, &cut.from)?,
             to: Buffer::from_slice(context, &cut.to)?,
-            join: Box::new(Launch {
-                kernel: kernel("join_blocks_gpu").with(&[("CUT", 1)]),
-                range: Range::d1(cut.row.len() * JOIN_LANES, shape.items),
-            }),
-        };
-        let count = cut.start.len() - 1;
-        let start = Buffer::from_slice(context, &cut.start)?;
-        let product = launch(kernel("mv_cut_blocks_gpu").with(&[("CUT", 1), ("ONCE", 1)]), count);
-        Ok(Some(Blocks { count, start, columns, product }))
+            join: Prepared { program, range: Range::d1(cut.row.len() * JOIN_LANES, items) },
+        }));
+        Ok(Some(balanced(Buffer::from_slice(context, &cut.start)?, columns)))
     }
 }
 
 /// The 16-bit columns, if those of every block fit.
 fn narrow(s: &Structure, start: &Buffer<u32>, count: usize) -> Result<Option<(Buffer<u32>, Buffer<u16>)>> {
     let context = start.context();
-    let run = |name, items, args: &[Arg]| {
-        context.run(&Kernel::new(&files::BLOCKS, name, Precision::F32), Range::d1(items, context.local()), args)
-    };
-    let base = Buffer::<u32>::uninit(context, count)?;
-    let reach = Buffer::<u32>::uninit(context, count)?;
-    let arrays = [Arg::size(count), start.arg(), s.offset.arg(), s.column.arg(), base.arg(), reach.arg()];
-    run("measure_blocks", count, &arrays)?;
+    let program = nnz_balanced::Program::<f32>::new();
+    let mut base = Buffer::<u32>::uninit(context, count)?;
+    let mut reach = Buffer::<u32>::uninit(context, count)?;
+    let range = Range::d1(count, context.local());
+    program.measure_blocks(context, range, count, start, &s.offset, &s.column, &mut base, &mut reach)?;
     if reach.to_vec()?.into_iter().any(|reach| reach > u32::from(u16::MAX)) {
         return Ok(None);
     }
-    let column = Buffer::<u16>::uninit(context, s.nnz)?;
-    let arrays = [start.arg(), base.arg(), s.offset.arg(), s.column.arg(), column.arg()];
-    run("narrow_columns", count * context.local(), &arrays)?;
+    let mut column = Buffer::<u16>::uninit(context, s.nnz)?;
+    let range = Range::d1(count * context.local(), context.local());
+    program.narrow_columns(context, range, start, &base, &s.offset, &s.column, &mut column)?;
     Ok(Some((base, column)))
 }
 
@@ -504,9 +572,9 @@ mod tests {
 
     #[test]
     fn chunks_hold_what_all_their_rows_have() {
-        assert_eq!(chunk_starts(&[0]), [0]);
-        assert_eq!(chunk_starts(&[0, 3, 6]), [0, 0]);
+        assert_eq!(sell_starts(&[0]), [0]);
+        assert_eq!(sell_starts(&[0, 3, 6]), [0, 0]);
         let offsets: Vec<u32> = (0..=8).map(|i| 3 * i).chain([25, 27, 30, 34, 39, 45, 52, 60, 70]).collect();
-        assert_eq!(chunk_starts(&offsets), [0, 3, 4, 4]);
+        assert_eq!(sell_starts(&offsets), [0, 3, 4, 4]);
     }
 }

@@ -2,83 +2,81 @@
 //! and before the first product with another, so that a call looks nothing up.
 
 use super::csr::Structure;
-use crate::runtime::kernel::File;
-use crate::runtime::{Kernel, Launch, Range, Shape, files};
-use crate::tune::{BlockShape, Choice, GATHERED_BYTES, Op, RowProduct, class};
-use crate::{Context, DeviceInfo, Precision, Real, Result};
+use super::spread::{BlockShape, GATHERED_BYTES, RowProduct};
+use super::tuning::*;
+use crate::runtime::kernels::{band, csr, dense, multivector};
+use crate::runtime::{KernelFamily, Range};
+use crate::tune::{Choice, Operation, class};
+use crate::{Context, DeviceInfo, Result, Scalar};
+
+/// A compilation of a kernel file and the work-items that run one of its kernels, made before the call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prepared<P> {
+    pub(crate) program: P,
+    pub(crate) range: Range,
+}
 
 /// The launch parameters of an operation on `n` elements.
-pub(super) fn numbers<T: Real>(context: &Context, op: Op, n: usize) -> [usize; 6] {
+pub(super) fn numbers<T: Scalar>(context: &Context, op: &Operation, n: usize) -> [usize; 6] {
     context.choice(op, T::PRECISION, n).map(|value| value as usize)
 }
 
-/// The kernel with groups of `local` items.
-fn grouped(context: &Context, kernel: Kernel, local: usize) -> Kernel {
-    kernel.with_changed(&[("LOCAL", local as u64, context.local() as u64)])
+/// How many elements ahead a kernel of a CPU fetches memory, where the compiler takes the hint.
+fn ahead(context: &Context, elements: usize) -> u64 {
+    if context.prefetches() { elements as u64 } else { 0 }
 }
 
-/// The kernel for a processor with the hint to fetch memory so many elements ahead, where the compiler takes it.
-fn ahead(context: &Context, kernel: Kernel, elements: usize) -> Kernel {
-    let elements = if context.fetches_ahead() { elements as u64 } else { 0 };
-    kernel.with_changed(&[("AHEAD", elements, 0)])
-}
-
-/// Parts of the work of a processor, of at least one of `most` each.
+/// Parts of the work of a CPU, of at least one of `most` each.
 pub(super) fn parts(context: &Context, per_unit: usize, most: usize) -> usize {
     (context.units() * per_unit).min(most.max(1))
 }
 
-/// A kernel of a processor that cuts `work` into as many parts as the table says, and fetches memory ahead.
-pub(super) fn chunked<T: Real>(
-    context: &Context,
-    op: Op,
-    n: usize,
-    (file, name): (&'static File, &'static str),
-    work: usize,
-) -> Launch {
+/// For a kernel of a CPU: the range that cuts `work` into as many parts as the table says, and how many elements ahead it fetches
+/// memory.
+pub(super) fn chunked<T: Scalar>(context: &Context, op: &Operation, n: usize, work: usize) -> (Range, u64) {
     let [chunks, elements, ..] = numbers::<T>(context, op, n);
-    let kernel = ahead(context, Kernel::new(file, name, T::PRECISION), elements);
-    Launch { kernel, range: Range::d1(parts(context, chunks, work), 1) }
+    (Range::d1(parts(context, chunks, work), 1), ahead(context, elements))
 }
 
-/// A kernel of a GPU with an item for as many rows as the table says.
-pub(super) fn rows_gpu<T: Real>(context: &Context, op: Op, rows: usize, kernel: Kernel) -> Launch {
+/// For a kernel of a GPU: the range with an item for as many rows as the table says, and how many that is.
+pub(super) fn rows_gpu<T: Scalar>(context: &Context, op: &Operation, rows: usize) -> (Range, u64) {
     let [local, per, ..] = numbers::<T>(context, op, rows);
-    let kernel = kernel.with_changed(&[("ROWS", per as u64, 1)]);
-    Launch { kernel, range: Range::d1(rows.div_ceil(per * local) * local, local) }
+    (Range::d1(rows.div_ceil(per * local) * local, local), per as u64)
 }
 
 /// The product by compressed rows on a GPU.
-pub(super) fn csr_gpu<T: Real>(context: &Context, rows: usize, product: RowProduct) -> Launch {
-    let kernel = |name| Kernel::new(&files::CSR, name, T::PRECISION);
+pub(super) fn csr_gpu<T: Scalar>(context: &Context, rows: usize, product: RowProduct) -> Prepared<csr::Program<T>> {
+    let program = csr::Program::new();
     let Some(op) = product.shared() else {
-        return rows_gpu::<T>(context, Op::MvCsr, rows, kernel("mv_csr_row_gpu"));
+        let (range, per) = rows_gpu::<T>(context, &MV_CSR, rows);
+        return Prepared { program: program.rows_unless(per, 1), range };
     };
     let [local, lanes, ..] = numbers::<T>(context, op, rows);
-    let kernel = grouped(context, kernel("mv_csr_lanes_gpu").with(&[("LANES", lanes as u64)]), local);
-    Launch { kernel, range: Range::d1(rows * lanes, local) }
+    let program = program.lanes(lanes as u64).local_unless(local as u64, context.local() as u64);
+    Prepared { program, range: Range::d1(rows * lanes, local) }
 }
 
-/// The product by compressed rows on a processor, and how many parts it cuts the rows into.
-pub(super) fn csr_cpu<T: Real>(context: &Context, rows: usize, cols: usize) -> Launch {
-    let mut launch = chunked::<T>(context, Op::MvCsrCpu, rows, (&files::CSR, "mv_csr_cpu"), rows);
-    let [_, _, gather, ..] = numbers::<T>(context, Op::MvCsrCpu, rows);
+/// The product by compressed rows on a CPU, and how many parts it cuts the rows into.
+pub(super) fn csr_cpu<T: Scalar>(context: &Context, rows: usize, cols: usize) -> Prepared<csr::Program<T>> {
+    let (range, ahead) = chunked::<T>(context, &MV_CSR_CPU, rows, rows);
+    let [_, _, gather, ..] = numbers::<T>(context, &MV_CSR_CPU, rows);
+    let mut program = csr::Program::new().ahead_unless(ahead, 0);
     if gathers_ahead::<T>(context, cols) {
-        launch.kernel = launch.kernel.with_changed(&[("GATHER_AHEAD", gather as u64, 0)]);
+        program = program.gather_ahead_unless(gather as u64, 0);
     }
-    launch
+    Prepared { program, range }
 }
 
-/// Whether the product by compressed rows on a processor fetches ahead what it gathers of a vector this long.
-fn gathers_ahead<T: Real>(context: &Context, cols: usize) -> bool {
-    context.fetches_ahead() && cols * size_of::<T>() >= GATHERED_BYTES
+/// Whether the product by compressed rows on a CPU fetches ahead what it gathers of a vector this long.
+fn gathers_ahead<T: Scalar>(context: &Context, cols: usize) -> bool {
+    context.prefetches() && cols * size_of::<T>() >= GATHERED_BYTES
 }
 
-/// Whether rows reach so far over the vector that it is faster to fetch ahead than to multiply several rows at once.
+/// Whether rows reach so far over the vector that prefetching is faster than multiplying several rows at once.
 ///
 /// # Errors
 /// OpenCL errors.
-pub(super) fn gathers_far<T: Real>(s: &Structure, offsets: &[u32]) -> Result<bool> {
+pub(super) fn gathers_far<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<bool> {
     if s.nnz == 0 || !gathers_ahead::<T>(s.offset.context(), s.cols) {
         return Ok(false);
     }
@@ -96,27 +94,22 @@ pub(super) fn gathers_far<T: Real>(s: &Structure, offsets: &[u32]) -> Result<boo
 /// Rows that [`gathers_far`] looks at.
 const SAMPLED_ROWS: usize = 64;
 
-/// The blocks of a sparse matrix on a GPU.
-pub(super) fn block_shape<T: Real>(context: &Context, rows: usize, nnz: usize) -> BlockShape {
-    let [local, most, ..] = numbers::<T>(context, Op::MvBlocks, rows);
+/// The blocks of entries of nnz-balanced CSR on a GPU.
+pub(super) fn block_shape<T: Scalar>(context: &Context, rows: usize, nnz: usize) -> BlockShape {
+    let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
     BlockShape::choose(local, most, rows, nnz)
 }
 
 /// Items of a work-group of a constant stencil on a GPU, and lines of its tile.
-pub(super) fn tile<T: Real>(context: &Context, rows: usize) -> [usize; 2] {
-    let [local, lines, ..] = numbers::<T>(context, Op::MvStencil, rows);
+pub(super) fn tile<T: Scalar>(context: &Context, rows: usize) -> [usize; 2] {
+    let [local, lines, ..] = numbers::<T>(context, &MV_STENCIL, rows);
     [local, lines]
-}
-
-/// A kernel of `stencil.cl` for such tiles.
-pub(super) fn tiled(context: &Context, kernel: Kernel, [local, lines]: [usize; 2]) -> Kernel {
-    grouped(context, kernel.with_changed(&[("LINES", lines as u64, 4)]), local)
 }
 
 /// How a product with several right-hand sides is spread over items.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Many {
-    pub(crate) kernel: Kernel,
+pub(crate) struct MultiLaunch<T: Scalar> {
+    pub(crate) program: multivector::Program<T>,
     /// Items of a work-group, and the rows it has.
     local: usize,
     rows: usize,
@@ -124,182 +117,181 @@ pub(crate) struct Many {
     columns: usize,
 }
 
-impl Many {
+impl<T: Scalar> MultiLaunch<T> {
     /// Whole groups for so many rows and right-hand sides.
-    pub(crate) fn range(&self, rows: usize, right: usize) -> Range {
+    pub(crate) fn range(&self, rows: usize, nrhs: usize) -> Range {
         let items = rows.div_ceil(self.rows) * self.local;
-        Range::d2([items, right.div_ceil(self.columns)], [self.local, 1])
+        Range::d2([items, nrhs.div_ceil(self.columns)], [self.local, 1])
     }
 
-    /// A kernel of `many.cl` with `lanes` items per row and the parameters of `op`.
-    fn new<T: Real>(
+    /// With `lanes` items per row and the parameters of `op`.
+    fn new(
         context: &Context,
-        op: Op,
+        op: &Operation,
         n: usize,
         lanes: usize,
-        name: &'static str,
-        defines: &[(&'static str, u64)],
-    ) -> Many {
+        program: multivector::Program<T>,
+    ) -> MultiLaunch<T> {
         let [local, columns, ..] = numbers::<T>(context, op, n);
-        let kernel = Kernel::new(&files::MANY, name, T::PRECISION).with(defines);
-        let kernel = grouped(context, kernel.with_changed(&[("COLUMNS", columns as u64, 4)]), local);
-        Many { kernel, local, rows: local / lanes, columns }
+        // As much local memory as for reals.
+        let local = (local / T::COMPONENTS).max(lanes);
+        let program = program.columns_unless(columns as u64, 4).local_unless(local as u64, context.local() as u64);
+        MultiLaunch { program, local, rows: local / lanes, columns }
     }
 
     /// By compressed rows. `skewed` if they differ much in length.
-    pub(super) fn csr<T: Real>(context: &Context, rows: usize, product: RowProduct, skewed: bool) -> Many {
-        // NVIDIA H200, 27 points and random columns: 2.6 and 1.07 times the rate of cuSPARSE with 4 items a row.
-        let (op, lanes, unroll) = match (context.shape(), product) {
-            (Shape::Cpu, _) => (Op::MmCsrCpu, 1, 1),
-            (Shape::Gpu, RowProduct::Long) => (Op::MmCsr, 32, 2),
-            (Shape::Gpu, _) if skewed => (Op::MmCsr, 32, 2),
-            (Shape::Gpu, RowProduct::Short) => (Op::MmCsr, 2, 4),
-            (Shape::Gpu, RowProduct::Medium) => (Op::MmCsr, 4, 2),
+    pub(super) fn csr(context: &Context, rows: usize, product: RowProduct, skewed: bool) -> MultiLaunch<T> {
+        // NVIDIA H200, 27 points and random columns: 2.6 and 1.07 times the rate of cuSPARSE with 4 items per row.
+        let (op, lanes, unroll) = match (context.family(), product) {
+            (KernelFamily::Cpu, _) => (&MM_CSR_CPU, 1, 1),
+            (KernelFamily::Gpu, RowProduct::Long) => (&MM_CSR, 32, 2),
+            (KernelFamily::Gpu, _) if skewed => (&MM_CSR, 32, 2),
+            (KernelFamily::Gpu, RowProduct::Short) => (&MM_CSR, 2, 4),
+            (KernelFamily::Gpu, RowProduct::Medium) => (&MM_CSR, 4, 2),
         };
-        Many::new::<T>(context, op, rows, lanes, "mm_csr", &[("LANES", lanes as u64), ("UNROLL", unroll)])
+        let program = multivector::Program::new().lanes(lanes as u64).unroll(unroll);
+        MultiLaunch::new(context, op, rows, lanes, program)
     }
 
-    /// With a pattern of so many points on a GPU.
-    pub(super) fn pattern<T: Real>(context: &Context, rows: usize, points: usize, constant: bool) -> Many {
-        let points = ("POINTS", points as u64);
-        let defines = if constant { &[points, ("CONSTANT", 1)] } else { &[points][..] };
-        Many::new::<T>(context, Op::MmDiagonals, rows, 1, "mm_pattern_gpu", defines)
+    /// In the diagonal format with so many points on a GPU.
+    pub(super) fn dia(context: &Context, rows: usize, points: usize, constant: bool) -> MultiLaunch<T> {
+        let program = multivector::Program::new().points(points as u64).constant_unless(constant.into(), 0);
+        MultiLaunch::new(context, &MM_DIA, rows, 1, program)
     }
 
     /// With a band of `width` diagonals.
-    fn band<T: Real>(context: &Context, rows: usize, width: usize) -> Many {
-        let op = by_shape(context, Op::MmBand, Op::MmBandCpu);
-        Many::new::<T>(context, op, rows, 1, "mm_band", unrolled(context, &("DIAGONALS", width as u64)))
+    fn band(context: &Context, rows: usize, width: usize) -> MultiLaunch<T> {
+        let op = by_shape(context, &MM_BAND, &MM_BAND_CPU);
+        let program = multivector::Program::new();
+        // Unrolled, columns of complex numbers take more registers than an item has.
+        let program =
+            if is_unrolled(context, width) && !T::IS_COMPLEX { program.diagonals(width as u64) } else { program };
+        MultiLaunch::new(context, op, rows, 1, program)
     }
 
     /// With a dense matrix and so many right-hand sides.
-    fn dense<T: Real>(context: &Context, rows: usize, cols: usize, right: usize) -> Many {
+    fn dense(context: &Context, rows: usize, cols: usize, nrhs: usize) -> MultiLaunch<T> {
         let entries = rows * cols;
-        if context.shape() == Shape::Cpu {
-            return Many::new::<T>(context, Op::MmDenseCpu, entries, 1, "mm_dense_cpu", &[]);
+        if context.family() == KernelFamily::Cpu {
+            return MultiLaunch::new(context, &MM_DENSE_CPU, entries, 1, multivector::Program::new());
         }
-        let op = match right {
-            0..=4 => Op::MmDense,
-            5..=8 => Op::MmDense8,
-            _ => Op::MmDense16,
+        if T::IS_COMPLEX {
+            return MultiLaunch::new(context, &MM_BAND, entries, 1, multivector::Program::new());
+        }
+        let op = match nrhs {
+            0..=4 => &MM_DENSE,
+            5..=8 => &MM_DENSE_8,
+            _ => &MM_DENSE_16,
         };
         let choice = context.choice(op, T::PRECISION, entries);
         // Tensor cores take two neighbours at a time.
         let pairs = rows >= 2 && rows.is_multiple_of(2) && cols.is_multiple_of(2);
         match choice {
-            [.., tensor, _] if tensor > 0 && pairs => Many::tensor(choice, T::PRECISION, context.device().tensor_f64),
+            [.., tensor, _] if tensor > 0 && pairs => MultiLaunch::tensor(choice, context.device().tensor_f64),
             [.., tensor, _] if tensor > 0 => {
-                let plain = (op.describe().default)(context.device(), T::PRECISION, class(entries));
-                Many::panels(plain, T::PRECISION)
+                MultiLaunch::panels(op.default(context.device(), T::PRECISION, class(entries)))
             }
-            _ => Many::panels(choice, T::PRECISION),
+            _ => MultiLaunch::panels(choice),
         }
     }
 
     /// By panels of a dense matrix.
-    fn panels([local, panel, per, columns, ..]: Choice, precision: Precision) -> Many {
-        let defines = [("LOCAL", local), ("PANEL", panel), ("PER", per), ("COLUMNS", columns)];
-        let kernel = Kernel::new(&files::MANY, "mm_dense_gpu", precision).with(&defines.map(|(n, v)| (n, v.into())));
+    fn panels([local, panel, per, columns, ..]: Choice) -> MultiLaunch<T> {
+        let program = multivector::Program::new().local(local.into()).panel(panel.into());
+        let program = program.per(per.into()).columns(columns.into());
         let [local, per, columns] = [local, per, columns].map(|number| number as usize);
-        Many { kernel, local, rows: PANEL_ROWS * per, columns }
+        MultiLaunch { program, local, rows: PANEL_ROWS * per, columns }
     }
 
     /// By tensor cores of this compute capability; 0 is for tests, on any device.
-    pub(crate) fn tensor(
-        [local, panel, per, columns, across, _]: Choice,
-        precision: Precision,
-        capability: u32,
-    ) -> Many {
-        let shape = [("LOCAL", local), ("PANEL", panel), ("PER", per), ("COLUMNS", columns), ("ACROSS", across)];
-        let kernel = Kernel::new(&files::MANY, "mm_dense_tensor", precision);
-        let kernel = kernel.with(&shape.map(|(n, v)| (n, v.into()))).with(&[("TENSOR", capability.into())]);
+    pub(crate) fn tensor([local, panel, per, columns, across, _]: Choice, capability: u32) -> MultiLaunch<T> {
+        let program = multivector::Program::new().local(local.into()).panel(panel.into()).per(per.into());
+        let program = program.columns(columns.into()).across(across.into()).tensor(capability.into());
         let [local, per, columns, across] = [local, per, columns, across].map(|number| number as usize);
-        Many { kernel, local, rows: 16 * per * across, columns }
+        MultiLaunch { program, local, rows: 16 * per * across, columns }
     }
 }
 
-/// Rows of a work-group of `mm_dense_gpu` for each of an item; `TILE` in `many.cl`.
-pub(crate) const PANEL_ROWS: usize = 32;
-
-fn by_shape(context: &Context, gpu: Op, cpu: Op) -> Op {
-    match context.shape() {
-        Shape::Gpu => gpu,
-        Shape::Cpu => cpu,
+fn by_shape(context: &Context, gpu: &'static Operation, cpu: &'static Operation) -> &'static Operation {
+    match context.family() {
+        KernelFamily::Gpu => gpu,
+        KernelFamily::Cpu => cpu,
     }
 }
 
-/// Bands of at most so many diagonals have a kernel of their own on a GPU.
-const UNROLLED_DIAGONALS: u64 = 32;
+/// Bands of at most so many diagonals have a compilation of their own on a GPU.
+const UNROLLED_DIAGONALS: usize = 32;
 
-/// The define for the diagonals of a band that has a kernel of its own.
-fn unrolled<'a>(context: &Context, width: &'a (&'static str, u64)) -> &'a [(&'static str, u64)] {
-    match context.shape() == Shape::Gpu && width.1 <= UNROLLED_DIAGONALS {
-        true => std::slice::from_ref(width),
-        false => &[],
-    }
+/// Whether a band of so many diagonals has a compilation of its own.
+fn is_unrolled(context: &Context, width: usize) -> bool {
+    context.family() == KernelFamily::Gpu && width <= UNROLLED_DIAGONALS
 }
 
 /// The products with a band matrix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BandProducts {
-    pub(crate) one: Launch,
-    pub(crate) many: Many,
+pub(crate) struct BandProducts<T: Scalar> {
+    pub(crate) one: Prepared<band::Program<T>>,
+    pub(crate) multi: MultiLaunch<T>,
 }
 
-impl BandProducts {
-    pub(super) fn new<T: Real>(context: &Context, rows: usize, width: usize) -> BandProducts {
-        let one = match context.shape() {
-            Shape::Cpu => chunked::<T>(context, Op::MvBandCpu, rows, (&files::BAND, "mv_band_cpu"), rows),
-            Shape::Gpu => {
-                let width = ("DIAGONALS", width as u64);
-                let kernel = Kernel::new(&files::BAND, "mv_band_gpu", T::PRECISION);
-                rows_gpu::<T>(context, Op::MvBand, rows, kernel.with(unrolled(context, &width)))
+impl<T: Scalar> BandProducts<T> {
+    pub(super) fn new(context: &Context, rows: usize, width: usize) -> BandProducts<T> {
+        let program = band::Program::new();
+        let one = match context.family() {
+            KernelFamily::Cpu => {
+                let (range, _) = chunked::<T>(context, &MV_BAND_CPU, rows, rows);
+                Prepared { program, range }
+            }
+            KernelFamily::Gpu => {
+                let (range, per) = rows_gpu::<T>(context, &MV_BAND, rows);
+                let program = if is_unrolled(context, width) { program.diagonals(width as u64) } else { program };
+                Prepared { program: program.rows_unless(per, 1), range }
             }
         };
-        BandProducts { one, many: Many::band::<T>(context, rows, width) }
+        BandProducts { one, multi: MultiLaunch::band(context, rows, width) }
     }
 }
 
 /// The products with a dense matrix.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct DenseProducts {
-    pub(crate) one: Launch,
+pub(crate) struct DenseProducts<T: Scalar> {
+    pub(crate) one: Prepared<dense::Program<T>>,
     /// Parts of the columns, each with work-groups of its own, and columns of a part; on a GPU.
     pub(crate) parts: usize,
     pub(crate) chunk: usize,
-    pub(crate) transposed: Launch,
+    pub(crate) transposed: Prepared<dense::Program<T>>,
     /// With up to 4, with 5 to 8, with more right-hand sides.
-    many: [Many; 3],
+    multi: [MultiLaunch<T>; 3],
 }
 
-impl DenseProducts {
-    pub(super) fn new<T: Real>(context: &Context, rows: usize, cols: usize) -> DenseProducts {
+impl<T: Scalar> DenseProducts<T> {
+    pub(super) fn new(context: &Context, rows: usize, cols: usize) -> DenseProducts<T> {
         let n = rows * cols;
-        let many = [4, 8, 16].map(|right| Many::dense::<T>(context, rows, cols, right));
-        let kernel = |name| Kernel::new(&files::DENSE, name, T::PRECISION);
-        if context.shape() == Shape::Cpu {
+        let multi = [4, 8, 16].map(|nrhs| MultiLaunch::dense(context, rows, cols, nrhs));
+        let program = dense::Program::new();
+        if context.family() == KernelFamily::Cpu {
             // Few chunks: their parts of a column are read in one go.
-            let one = chunked::<T>(context, Op::MvDenseCpu, n, (&files::DENSE, "mv_dense_cpu"), rows);
-            let name = "mv_dense_transposed_cpu";
-            let transposed = chunked::<T>(context, Op::MvDenseTransposedCpu, n, (&files::DENSE, name), cols);
-            return DenseProducts { one, parts: 1, chunk: cols, transposed, many };
+            let [one, transposed] = [(&MV_DENSE_CPU, rows), (&MV_DENSE_TRANSPOSED_CPU, cols)].map(|(op, work)| {
+                let (range, ahead) = chunked::<T>(context, op, n, work);
+                Prepared { program: program.ahead_unless(ahead, 0), range }
+            });
+            return DenseProducts { one, parts: 1, chunk: cols, transposed, multi };
         }
-        let [local, most, loads, ..] = numbers::<T>(context, Op::MvDense, n);
+        let [local, most, loads, ..] = numbers::<T>(context, &MV_DENSE, n);
         let tile = DenseTile::choose(context.device(), [local, most, loads], rows, cols);
-        let at_once = |loads: usize| [("AT_ONCE", loads as u64, 8)];
-        let one = kernel("mv_dense_gpu").with(&[("LOCAL", local as u64), ("TILE", tile.rows as u64)]);
+        let one = program.local(local as u64).tile(tile.rows as u64).at_once_unless(loads as u64, 8);
         let range = Range::d2([rows.div_ceil(tile.rows) * local, tile.parts], [local, 1]);
-        let one = Launch { kernel: one.with_changed(&at_once(loads)), range };
-        let [local, loads, ..] = numbers::<T>(context, Op::MvDenseTransposed, n);
-        let pairs = u64::from(rows.is_multiple_of(2));
-        let transposed = kernel("mv_dense_transposed_gpu").with_changed(&[("PAIRS", pairs, 0)]);
-        let transposed = grouped(context, transposed.with_changed(&at_once(loads)), local);
-        let transposed = Launch { kernel: transposed, range: Range::d1(cols * local, local) };
-        DenseProducts { one, parts: tile.parts, chunk: tile.chunk, transposed, many }
+        let one = Prepared { program: one, range };
+        let [local, loads, ..] = numbers::<T>(context, &MV_DENSE_TRANSPOSED, n);
+        let pairs = u64::from(rows.is_multiple_of(2) && !T::IS_COMPLEX);
+        let transposed = program.pairs_unless(pairs, 0).at_once_unless(loads as u64, 8);
+        let transposed = transposed.local_unless(local as u64, context.local() as u64);
+        let transposed = Prepared { program: transposed, range: Range::d1(cols * local, local) };
+        DenseProducts { one, parts: tile.parts, chunk: tile.chunk, transposed, multi }
     }
 
-    pub(crate) fn many(&self, right: usize) -> &Many {
-        &self.many[match right {
+    pub(crate) fn multi(&self, nrhs: usize) -> &MultiLaunch<T> {
+        &self.multi[match nrhs {
             0..=4 => 0,
             5..=8 => 1,
             _ => 2,
@@ -319,7 +311,7 @@ struct DenseTile {
 impl DenseTile {
     fn choose(device: &DeviceInfo, [items, most, loads]: [usize; 3], rows: usize, cols: usize) -> DenseTile {
         let units = (device.compute_units as usize).max(1);
-        // Half as many rows where less than one and a half groups a unit would be left.
+        // Half as many rows where less than one and a half groups per unit would be left.
         let few = |tile: usize| rows.div_ceil(tile) * 2 < units * 3;
         let tile = if few(most) { (most / 2).max(32).min(most) } else { most };
         let groups = rows.div_ceil(tile).max(1);

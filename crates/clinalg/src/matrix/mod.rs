@@ -12,31 +12,42 @@
 //! them through [`Values`].
 
 mod band;
+mod convert;
 mod csr;
 mod dense;
+mod dia;
 mod format;
+pub(crate) mod host;
 mod launch;
-mod pattern;
+mod spread;
+pub(crate) mod tuning;
 mod vector;
 
 pub use band::Band;
 pub use csr::Csr;
-pub(crate) use csr::Structure;
+pub(crate) use csr::{Entries, EntriesRef, Structure};
 pub use dense::Dense;
+pub(crate) use dia::{Dia, Stencil, Tiles};
 pub use format::Format;
-pub(crate) use format::{Blocks, Columns};
-pub(crate) use launch::{Many as ManyLaunch, PANEL_ROWS};
-pub(crate) use pattern::{Pattern, Stencil, Tiles};
+pub(crate) use format::{Columns, NnzBalanced, Product};
+pub use host::{BandParts, CsrParts};
+pub(crate) use launch::{MultiLaunch, Prepared};
+pub(crate) use spread::RowProduct;
 pub use vector::Vector;
 
-use crate::{Buffer, Context, Error, Real, Result};
+use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
-/// An object with an array of values that elementwise operations can act on.
-pub trait Values<T: Real> {
+pub(crate) mod sealed {
+    /// Only this crate says of its objects that they are alike.
+    pub trait Sealed {}
+}
+
+/// An object with an array of values that elementwise operations can act on: [`Vector`], [`Dense`], [`Csr`], [`Band`].
+pub trait Values<T: Scalar>: sealed::Sealed {
     /// The value array.
     fn values(&self) -> &Buffer<T>;
     /// The value array, to be written.
-    fn values_mut(&mut self) -> &mut Buffer<T>;
+    fn values_mut(&mut self) -> ViewMut<'_, T>;
     /// Puts back the values that are no entries after the array was written: the padding of a band
     /// is zero. Operations call it where they can disturb them.
     ///
@@ -51,11 +62,27 @@ pub trait Values<T: Real> {
     /// # Errors
     /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`].
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()>;
-    /// An object of the same structure whose values are not defined.
+    /// An object of the same structure whose values are zero.
     ///
     /// # Errors
     /// [`Error::Allocation`].
     fn like(&self) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        // SAFETY: all values are written here.
+        let mut like = unsafe { self.like_uninit()? };
+        like.values_mut().fill(T::zero())?;
+        Ok(like)
+    }
+    /// An object of the same structure whose values are not defined.
+    ///
+    /// # Safety
+    /// All values are written before any is read.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    unsafe fn like_uninit(&self) -> Result<Self>
     where
         Self: Sized;
     /// A copy on the device.
@@ -66,7 +93,8 @@ pub trait Values<T: Real> {
     where
         Self: Sized,
     {
-        let mut copy = self.like()?;
+        // SAFETY: all values are written here.
+        let mut copy = unsafe { self.like_uninit()? };
         copy.values_mut().copy_from(self.values())?;
         Ok(copy)
     }
@@ -81,7 +109,7 @@ fn check_context(argument: &'static str, a: &Context, b: &Context) -> Result<()>
 }
 
 /// Indices are stored in 32 bits.
-fn index32(argument: &'static str, value: usize) -> Result<u32> {
+pub(crate) fn index32(argument: &'static str, value: usize) -> Result<u32> {
     u32::try_from(value)
         .map_err(|_| Error::value(argument, "at most 4294967295 (indices are stored in 32 bits)", value))
 }

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
+#[cfg(feature = "ndarray")]
 use ndarray::{Array1, ArrayView1};
 
-use super::{Values, check_context};
+use super::{Values, check_context, sealed};
 use crate::error::check_length;
-use crate::{Buffer, Context, Real, Result};
+use crate::{Buffer, Context, Result, Scalar, View, ViewMut};
 
 /// A vector of `len` values in device memory.
 ///
-/// ```no_run
+/// ```
 /// use clinalg::{Context, Vector, ops};
 ///
 /// let context = Context::global()?;
@@ -19,25 +20,48 @@ use crate::{Buffer, Context, Real, Result};
 /// # Ok::<(), clinalg::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Vector<T: Real> {
+pub struct Vector<T: Scalar> {
     values: Buffer<T>,
 }
 
-impl<T: Real> Vector<T> {
-    /// A vector of `len` values that are not defined.
+impl<'a, T: Scalar> From<&'a Vector<T>> for View<'a, T> {
+    fn from(vector: &'a Vector<T>) -> View<'a, T> {
+        (&vector.values).into()
+    }
+}
+
+impl<'a, T: Scalar> From<&'a mut Vector<T>> for ViewMut<'a, T> {
+    fn from(vector: &'a mut Vector<T>) -> ViewMut<'a, T> {
+        (&mut vector.values).into()
+    }
+}
+
+impl<T: Scalar> Vector<T> {
+    /// A vector of `len` values that are not defined, for callers that write all of them before anybody reads.
     ///
     /// # Errors
-    /// [`Error::Allocation`](crate::Error::Allocation), and [`Error::NoFp64`](crate::Error::NoFp64)
-    /// for `f64` on a device without it.
-    pub fn uninit(context: &Context, len: usize) -> Result<Vector<T>> {
+    /// As [`Vector::zeros`].
+    pub(crate) fn uninit(context: &Context, len: usize) -> Result<Vector<T>> {
         context.require::<T>()?;
         Ok(Vector { values: Buffer::uninit(context, len)? })
+    }
+
+    /// A vector of `len` values that are not defined: they may be what another object held, of another process even.
+    ///
+    /// # Safety
+    /// All values are written before any is read.
+    ///
+    /// # Errors
+    /// As [`Vector::zeros`].
+    pub unsafe fn uninit_unchecked(context: &Context, len: usize) -> Result<Vector<T>> {
+        Vector::uninit(context, len)
     }
 
     /// A vector of `len` zeros.
     ///
     /// # Errors
-    /// As [`Vector::uninit`].
+    /// [`Error::Allocation`](crate::Error::Allocation), and [`Error::NoFp64`](crate::Error::NoFp64)
+    /// for `f64` on a device without it.
     pub fn zeros(context: &Context, len: usize) -> Result<Vector<T>> {
         Vector::filled(context, len, T::zero())
     }
@@ -45,7 +69,7 @@ impl<T: Real> Vector<T> {
     /// A vector of `len` times `value`.
     ///
     /// # Errors
-    /// As [`Vector::uninit`].
+    /// As [`Vector::zeros`].
     pub fn filled(context: &Context, len: usize, value: T) -> Result<Vector<T>> {
         let mut vector = Vector::uninit(context, len)?;
         vector.values.fill(value)?;
@@ -55,7 +79,7 @@ impl<T: Real> Vector<T> {
     /// A vector with a copy of `values`.
     ///
     /// # Errors
-    /// As [`Vector::uninit`].
+    /// As [`Vector::zeros`].
     pub fn from_slice(context: &Context, values: &[T]) -> Result<Vector<T>> {
         context.require::<T>()?;
         Ok(Vector { values: Buffer::from_slice(context, values)? })
@@ -64,12 +88,23 @@ impl<T: Real> Vector<T> {
     /// A vector with a copy of `array`, of any stride.
     ///
     /// # Errors
-    /// As [`Vector::uninit`].
+    /// As [`Vector::zeros`].
+    #[cfg(feature = "ndarray")]
     pub fn from_array(context: &Context, array: &ArrayView1<'_, T>) -> Result<Vector<T>> {
         match array.as_slice() {
             Some(values) => Vector::from_slice(context, values),
             None => Vector::from_slice(context, &array.to_vec()),
         }
+    }
+
+    /// A vector with a copy of `view`, made on the device.
+    ///
+    /// # Errors
+    /// As [`Vector::zeros`].
+    pub fn from_view(view: View<'_, T>) -> Result<Vector<T>> {
+        let mut vector = Vector::uninit(view.context(), view.len())?;
+        vector.values.copy_from(view)?;
+        Ok(vector)
     }
 
     #[cfg(test)]
@@ -98,8 +133,24 @@ impl<T: Real> Vector<T> {
     }
 
     /// The device memory, to be written.
-    pub fn buffer_mut(&mut self) -> &mut Buffer<T> {
-        &mut self.values
+    pub fn buffer_mut(&mut self) -> ViewMut<'_, T> {
+        (&mut self.values).into()
+    }
+
+    /// The values of `range`, to be read.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) when the range leaves the vector.
+    pub fn slice(&self, range: Range<usize>) -> Result<View<'_, T>> {
+        self.values.slice(range)
+    }
+
+    /// The values of `range`, to be written.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) when the range leaves the vector.
+    pub fn slice_mut(&mut self, range: Range<usize>) -> Result<ViewMut<'_, T>> {
+        self.values.slice_mut(range)
     }
 
     /// All values, copied to the host.
@@ -114,6 +165,7 @@ impl<T: Real> Vector<T> {
     ///
     /// # Errors
     /// Those of the transfer.
+    #[cfg(feature = "ndarray")]
     pub fn to_array(&self) -> Result<Array1<T>> {
         Ok(Array1::from_vec(self.to_vec()?))
     }
@@ -154,11 +206,8 @@ impl<T: Real> Vector<T> {
     ///
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) when the range leaves the vector.
-    pub fn slice(&self, range: Range<usize>) -> Result<Vector<T>> {
-        self.values.check_inside(&range)?;
-        let mut part = Vector::uninit(self.context(), range.len())?;
-        part.values.copy_range(0, &self.values, range)?;
-        Ok(part)
+    pub fn copy_range(&self, range: Range<usize>) -> Result<Vector<T>> {
+        Vector::from_view(self.slice(range)?)
     }
 
     /// Replaces the values from `offset` on by those of `source`.
@@ -170,13 +219,15 @@ impl<T: Real> Vector<T> {
     }
 }
 
-impl<T: Real> Values<T> for Vector<T> {
+impl<T: Scalar> sealed::Sealed for Vector<T> {}
+
+impl<T: Scalar> Values<T> for Vector<T> {
     fn values(&self) -> &Buffer<T> {
         &self.values
     }
 
-    fn values_mut(&mut self) -> &mut Buffer<T> {
-        &mut self.values
+    fn values_mut(&mut self) -> ViewMut<'_, T> {
+        self.buffer_mut()
     }
 
     fn check_same(&self, other: &Self, argument: &'static str) -> Result<()> {
@@ -184,7 +235,7 @@ impl<T: Real> Values<T> for Vector<T> {
         check_length(argument, self.len(), other.len())
     }
 
-    fn like(&self) -> Result<Self> {
+    unsafe fn like_uninit(&self) -> Result<Self> {
         Vector::uninit(self.context(), self.len())
     }
 }

@@ -6,22 +6,41 @@
 use super::product::{self, MOST_PARTS};
 use super::{DotParts, Operator};
 use crate::error::check_length;
-use crate::matrix::{Band, Blocks, Columns, Csr, Dense, Pattern, Stencil, Tiles, Values, Vector};
-use crate::runtime::{Arg, Kernel, Launch, Range, Shape, files};
-use crate::tune::RowProduct;
-use crate::{Context, Error, Real, Result};
+use crate::matrix::RowProduct;
+use crate::matrix::{Band, Columns, Csr, Dense, Dia, NnzBalanced, Stencil, Tiles, Values, Vector};
+use crate::runtime::kernels::{band, csr, dense, nnz_balanced, stencil};
+use crate::runtime::{In, KernelFamily, Out, Range};
+use crate::{Context, Error, Result, Scalar};
 
-/// Items per cut row; `LANES` of `join_blocks_gpu`.
+/// Items per cut row; `LANES` of `join_balanced`.
 const JOIN_LANES: usize = 8;
 
 /// Diagonals of a band up to which a loop over them is unrolled.
 const UNROLLED: usize = 32;
 
-/// The build of a product that leaves dot products.
-const DOTS: &[(&str, u64)] = &[("DOTS", 1)];
+/// What a kernel with dot products takes besides the matrix.
+#[derive(Clone, Copy)]
+pub(super) struct Operands<'a, T: Scalar> {
+    pub(super) alpha: T,
+    pub(super) x: In<'a, T>,
+    pub(super) beta: T,
+    pub(super) y: Out<'a, T>,
+    pub(super) u: In<'a, T::Real>,
+    pub(super) w: In<'a, T::Real>,
+    /// The place of the parts.
+    pub(super) partial: Out<'a, T::Real>,
+}
+
+impl<'a, T: Scalar> Operands<'a, T> {
+    /// For kernels of reals, which alone make dot products in the same pass.
+    pub(super) fn as_real(self) -> Operands<'a, T::Real> {
+        let Operands { alpha, x, beta, y, u, w, partial } = self;
+        Operands { alpha: alpha.re(), x: x.as_parts(), beta: beta.re(), y: y.as_parts(), u, w, partial }
+    }
+}
 
 /// y = alpha A x + beta u with the dot products y'w and y'y.
-pub(super) struct Fused<'a, T: Real> {
+pub(super) struct Fused<'a, T: Scalar> {
     pub(super) alpha: T,
     pub(super) x: &'a Vector<T>,
     pub(super) plus: Option<(T, &'a Vector<T>)>,
@@ -30,7 +49,7 @@ pub(super) struct Fused<'a, T: Real> {
     pub(super) dots: &'a mut DotParts<T>,
 }
 
-impl<T: Real> Fused<'_, T> {
+impl<T: Scalar> Fused<'_, T> {
     /// An error unless all vectors fit a `rows` x `cols` operator of `context`.
     pub(super) fn check(&self, context: &Context, rows: usize, cols: usize) -> Result<()> {
         product::check_operands(context, rows, cols, self.x, self.y)?;
@@ -41,7 +60,7 @@ impl<T: Real> Fused<'_, T> {
             }
             check_length(argument, rows, vector.len())?;
         }
-        Ok(())
+        self.dots.check(context)
     }
 
     /// The product, and the dot products by a launch of their own.
@@ -57,34 +76,31 @@ impl<T: Real> Fused<'_, T> {
         self.dots.set_pair(self.y, self.w)
     }
 
-    fn beta(&self) -> T {
-        self.plus.map_or(T::zero(), |(beta, _)| beta)
+    /// What a kernel takes that leaves `parts` parts of each dot product.
+    fn operands(&mut self, parts: usize) -> Operands<'_, T> {
+        let (beta, u) = self.plus.map_or((T::zero(), self.x), |(beta, u)| (beta, u));
+        Operands {
+            alpha: self.alpha,
+            x: In::from(self.x.buffer()),
+            beta,
+            y: Out::shared(self.y.buffer()),
+            u: In::parts(u.buffer()),
+            w: In::parts(self.w.buffer()),
+            partial: self.dots.pairs(parts),
+        }
     }
 
-    /// alpha, x, beta and y.
-    fn operands(&self) -> [Arg; 4] {
-        [self.alpha.arg().0, self.x.buffer().arg(), self.beta().arg().0, self.y.buffer().arg()]
-    }
-
-    /// u, w and the place of `parts` parts of each dot product.
-    fn rest(&mut self, parts: usize) -> [Arg; 3] {
-        let u = self.plus.map_or(self.x, |(_, u)| u).buffer().arg();
-        [u, self.w.buffer().arg(), self.dots.pairs(parts)]
-    }
-
-    /// Runs the product of a processor, a part per item; `make` tells how without dot products.
-    pub(super) fn on_processor(
+    /// Runs the product of a CPU, a part per item.
+    pub(super) fn on_cpu(
         mut self,
         a: &(impl Operator<T> + ?Sized),
-        make: impl FnOnce(T, &Vector<T>, T, &Vector<T>) -> Result<(Launch, Vec<Arg>)>,
+        items: usize,
+        run: impl FnOnce(Operands<'_, T>) -> Result<()>,
     ) -> Result<()> {
-        let (Launch { kernel, range }, args) = make(self.alpha, self.x, self.beta(), self.y)?;
-        let items = range.groups();
-        if items > MOST_PARTS {
+        if T::IS_COMPLEX || items > MOST_PARTS {
             return self.apart(a);
         }
-        let args = [args.as_slice(), &self.rest(items)].concat();
-        a.context().run(&kernel.with(DOTS), range, &args)
+        run(self.operands(items))
     }
 }
 
@@ -94,17 +110,17 @@ fn turns(blocks: usize, most: usize) -> (usize, usize) {
     (blocks.div_ceil(turns), turns)
 }
 
-impl<T: Real> Csr<T> {
+impl<T: Scalar> Csr<T> {
     /// On a GPU, in at most `most` parts.
     pub(super) fn fused_on_gpu(&self, most: usize, fused: Fused<'_, T>) -> Result<()> {
         let plan = self.plan();
-        match (self.stencil(), &plan.pattern, &plan.blocks) {
+        match (self.stencil(), &plan.dia, &plan.balanced) {
             (Some(stencil), _, _) => match &stencil.tiles {
                 Some(tiles) if tiles.groups[0] <= most => self.fused_by_tiles(stencil, tiles, most, fused),
                 _ => fused.apart(self),
             },
-            (None, Some(pattern), _) => self.fused_by_slots(pattern, most, fused),
-            (None, None, Some(blocks)) => self.fused_by_blocks(blocks, most, fused),
+            (None, Some(dia), _) => self.fused_by_dia(dia, most, fused),
+            (None, None, Some(blocks)) => self.fused_by_nnz_balanced(blocks, most, fused),
             (None, None, None) => self.fused_by_rows(most, fused),
         }
     }
@@ -112,79 +128,125 @@ impl<T: Real> Csr<T> {
     fn fused_by_tiles(&self, stencil: &Stencil<T>, tiles: &Tiles, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        let (p, [local, _]) = (&*stencil.pattern, tiles.size);
+        let (p, [local, _]) = (&*stencil.dia, tiles.size);
         let [across, along] = tiles.groups;
         let (groups, turns) = turns(along, most / across);
-        let [alpha, x, beta, y] = fused.operands();
-        let args: [&[Arg]; 5] = [
-            &product::tiles_args(s.rows, tiles),
-            &[Arg::size(along), Arg::U32(turns as u32), tiles.full.arg()],
-            &[stencil.full.arg(), p.mask.arg(), p.delta.arg(), stencil.coefficient.arg()],
-            &[alpha, s.offset.arg(), s.column.arg(), self.values().arg(), x, beta, y],
-            &fused.rest(across * groups),
-        ];
-        let kernel = tiles.kernel::<T>(context, p, "mv_stencil_dots_gpu").with(DOTS);
-        context.run(&kernel, Range::d2([across * local, groups], [local, 1]), &args.concat())
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(across * groups).as_real();
+        let [left, right, low, high] = tiles.inner;
+        let [coefficient, value] = [&stencil.coefficient, self.values()].map(In::parts);
+        let range = Range::d2([across * local, groups], [local, 1]);
+        stencil::Dots::from(tiles.program::<T>(context, p)).mv_stencil_gpu(
+            context,
+            range,
+            s.rows,
+            tiles.line,
+            left,
+            right,
+            low,
+            high,
+            along,
+            turns as u32,
+            &tiles.full,
+            &stencil.full,
+            &p.mask,
+            &p.delta,
+            coefficient,
+            alpha,
+            &s.offset,
+            &s.column,
+            value,
+            x,
+            beta,
+            y,
+            u,
+            w,
+            partial,
+        )
     }
 
-    fn fused_by_slots(&self, p: &Pattern, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
+    fn fused_by_dia(&self, p: &Dia, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        let slots = self.slots(p)?;
+        let packed = self.dia_values(p)?;
         let local = context.local();
         let (groups, turns) = turns(s.rows.div_ceil(local), most);
-        let [alpha, x, beta, y] = fused.operands();
-        let args: [&[Arg]; 4] = [
-            &[Arg::size(s.rows), Arg::U32(turns as u32)],
-            &[p.full.arg(), p.mask.arg(), p.delta.arg(), slots.arg()],
-            &[alpha, s.offset.arg(), s.column.arg(), self.values().arg(), x, beta, y],
-            &fused.rest(groups),
-        ];
-        let kernel = p.kernel::<T>(context, "mv_slots_dots_gpu").with(DOTS);
-        context.run(&kernel, Range::d1(groups * local, local), &args.concat())
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
+        let [diagonal, value] = [packed, self.values()].map(In::parts);
+        let range = Range::d1(groups * local, local);
+        stencil::Dots::from(p.program::<T>(context)).mv_dia_gpu(
+            context,
+            range,
+            s.rows,
+            turns as u32,
+            &p.full,
+            &p.mask,
+            &p.delta,
+            diagonal,
+            alpha,
+            &s.offset,
+            &s.column,
+            value,
+            x,
+            beta,
+            y,
+            u,
+            w,
+            partial,
+        )
     }
 
-    fn fused_by_blocks(&self, blocks: &Blocks, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
+    fn fused_by_nnz_balanced(&self, blocks: &NnzBalanced<T::Real>, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        let [alpha, x, beta, y] = fused.operands();
-        let (start, offset, value) = (blocks.start.arg(), s.offset.arg(), self.values().arg());
-        let count = Arg::U32(blocks.count as u32);
-        let product = self.plan().product;
-        let items = product.range.items() / product.range.groups();
-        let Columns::Cut { rows, row, from, to, join } = &blocks.columns else {
+        let (start, offset, value) = (&blocks.start, &s.offset, In::parts(self.values()));
+        let (count, items) = (blocks.count as u32, blocks.items);
+        let Columns::Cut(cut) = &blocks.columns else {
             let (groups, turns) = turns(blocks.count, most);
-            let (base, column) = match &blocks.columns {
-                Columns::Short(base, column) => (Some(base.arg()), column.arg()),
-                _ => (None, s.column.arg()),
+            let (range, turns) = (Range::d1(groups * items, items), turns as u32);
+            let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
+            return match &blocks.columns {
+                Columns::Short { program, base, column } => nnz_balanced::ShortDots::from(*program).mv_nnz_balanced(
+                    context, range, count, turns, start, base, alpha, offset, column, value, x, beta, y, u, w, partial,
+                ),
+                Columns::Whole(program) => nnz_balanced::Dots::from(*program).mv_nnz_balanced(
+                    context, range, count, turns, start, alpha, offset, &s.column, value, x, beta, y, u, w, partial,
+                ),
+                Columns::Cut(_) => unreachable!("taken above"),
             };
-            let args: [&[Arg]; 4] = [
-                &[count, Arg::U32(turns as u32), start],
-                base.as_slice(),
-                &[alpha, offset, column, value, x, beta, y],
-                &fused.rest(groups),
-            ];
-            let kernel = product.kernel.renamed("mv_blocks_dots_gpu").with(DOTS);
-            return context.run(&kernel, Range::d1(groups * items, items), &args.concat());
         };
         // Parts of the blocks, and behind them those of the rows that go over several.
         let (groups, block_turns) = turns(blocks.count, most / 2);
-        let (joins, join_turns) = turns((rows * JOIN_LANES).div_ceil(items), most / 2);
-        let [u, w, partial] = fused.rest(groups + joins);
-        let parts = Arg::U32((groups + joins) as u32);
-        let rest = self.partial(blocks)?;
-        let args: [&[Arg]; 2] = [
-            &[Arg::U32(s.nnz as u32), count, Arg::U32(block_turns as u32), parts, start],
-            &[alpha, offset, s.column.arg(), value, x, beta, rest.arg(), y, u, w, partial],
-        ];
-        let kernel = product.kernel.renamed("mv_cut_blocks_dots_gpu").with(DOTS);
-        context.run(&kernel, Range::d1(groups * items, items), &args.concat())?;
-        let args: [&[Arg]; 2] = [
-            &[Arg::size(*rows), Arg::U32(join_turns as u32), Arg::U32(groups as u32), parts],
-            &[row.arg(), from.arg(), to.arg(), rest.arg(), alpha, y, w, partial],
-        ];
-        let kernel = join.kernel.renamed("join_blocks_dots_gpu").with(DOTS);
-        context.run(&kernel, Range::d1(joins * items, items), &args.concat())
+        let (joins, join_turns) = turns((cut.rows * JOIN_LANES).div_ceil(items), most / 2);
+        let parts = (groups + joins) as u32;
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups + joins).as_real();
+        let held = self.partial(blocks)?;
+        let rest = Out::parts(&*held);
+        let (range, block_turns, nnz) = (Range::d1(groups * items, items), block_turns as u32, s.nnz as u32);
+        nnz_balanced::Dots::from(cut.program).mv_cut_balanced(
+            context,
+            range,
+            nnz,
+            count,
+            block_turns,
+            parts,
+            start,
+            alpha,
+            offset,
+            &s.column,
+            value,
+            x,
+            beta,
+            rest,
+            y,
+            u,
+            w,
+            partial,
+        )?;
+        let (range, join_turns, before) = (Range::d1(joins * items, items), join_turns as u32, groups as u32);
+        let (row, from, to, rest) = (&cut.row, &cut.from, &cut.to, rest.as_input());
+        nnz_balanced::Dots::from(cut.join.program).join_balanced(
+            context, range, cut.rows, join_turns, before, parts, row, from, to, rest, alpha, y, w, partial,
+        )
     }
 
     fn fused_by_rows(&self, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
@@ -197,39 +259,58 @@ impl<T: Real> Csr<T> {
             RowProduct::Long => 32,
         };
         let (groups, turns) = turns((s.rows * lanes).div_ceil(local), most);
-        let [alpha, x, beta, y] = fused.operands();
-        let args: [&[Arg]; 3] = [
-            &[Arg::size(s.rows), Arg::U32(turns as u32), alpha],
-            &[s.offset.arg(), s.column.arg(), self.values().arg(), x, beta, y],
-            &fused.rest(groups),
-        ];
-        let kernel = Kernel::new(&files::CSR, "mv_csr_lanes_dots_gpu", T::PRECISION);
-        let kernel = kernel.with(&[("LANES", lanes as u64)]).with(DOTS);
-        context.run(&kernel, Range::d1(groups * local, local), &args.concat())
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups);
+        let (range, turns) = (Range::d1(groups * local, local), turns as u32);
+        csr::Dots::<T>::new().lanes(lanes as u64).mv_csr_gpu(
+            context,
+            range,
+            s.rows,
+            turns,
+            alpha,
+            &s.offset,
+            &s.column,
+            self.values(),
+            x,
+            beta,
+            y,
+            u,
+            w,
+            partial,
+        )
     }
 }
 
-impl<T: Real> Band<T> {
+impl<T: Scalar> Band<T> {
     /// On a GPU, in at most `most` parts.
     pub(super) fn fused_on_gpu(&self, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let context = Band::context(self);
         let (rows, width, local) = (Band::rows(self), self.kl() + 1 + self.ku(), context.local());
         let (groups, turns) = turns(rows.div_ceil(local), most);
-        let [alpha, x, beta, y] = fused.operands();
-        let args: [&[Arg]; 4] = [
-            &[Arg::size(rows), Arg::U32(turns as u32)],
-            &[Band::cols(self), self.kl(), width].map(Arg::size),
-            &[alpha, self.values().arg(), x, beta, y],
-            &fused.rest(groups),
-        ];
-        let kernel = Kernel::new(&files::BAND, "mv_band_dots_gpu", T::PRECISION).with(DOTS);
-        let unrolled = width <= UNROLLED;
-        let kernel = if unrolled { kernel.with(&[("DIAGONALS", width as u64)]) } else { kernel };
-        context.run(&kernel, Range::d1(groups * local, local), &args.concat())
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
+        let program = band::Dots::<T>::new();
+        let program = if width <= UNROLLED { program.diagonals(width as u64) } else { program };
+        let (range, turns, band) = (Range::d1(groups * local, local), turns as u32, In::parts(self.values()));
+        program.mv_band_gpu(
+            context,
+            range,
+            rows,
+            turns,
+            Band::cols(self),
+            self.kl(),
+            width,
+            alpha,
+            band,
+            x,
+            beta,
+            y,
+            u,
+            w,
+            partial,
+        )
     }
 }
 
-impl<T: Real> Dense<T> {
+impl<T: Scalar> Dense<T> {
     /// On a GPU, in at most `most` parts.
     pub(super) fn fused_on_gpu(&self, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let context = Dense::context(self);
@@ -240,33 +321,34 @@ impl<T: Real> Dense<T> {
         if groups > most || joins > most {
             return fused.apart(self);
         }
-        let [alpha, x, beta, y] = fused.operands();
-        let sizes = [rows, Dense::cols(self), products.parts, products.chunk].map(Arg::size);
-        let partial = if products.parts > 1 { Some(self.partial(products.parts)?) } else { None };
-        let cut = partial.as_ref().map_or(y, |partial| partial.arg());
-        let args: [&[Arg]; 3] = [&sizes, &[alpha, self.values().arg(), x, beta, cut, y], &fused.rest(groups)];
-        context.run(&products.one.kernel.with(DOTS), products.one.range, &args.concat())?;
-        if products.parts == 1 {
-            return Ok(());
-        }
-        let args: [&[Arg]; 2] = [&[sizes[0], sizes[2], alpha, cut, beta, y], &fused.rest(joins)];
-        let kernel = Kernel::new(&files::DENSE, "join_parts_dots_gpu", T::PRECISION).with(DOTS);
-        context.run(&kernel, Range::d1(rows, local), &args.concat())
+        let (parts, chunk, range) = (products.parts, products.chunk, products.one.range);
+        let held = if parts > 1 { Some(self.partial(parts)?) } else { None };
+        let program = dense::Dots::from(products.one.program);
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups);
+        let cut = held.as_ref().map_or(y, |held| Out::shared(&**held));
+        let (cols, a) = (Dense::cols(self), self.values());
+        program.mv_dense_gpu(context, range, rows, cols, parts, chunk, alpha, a, x, beta, cut, y, u, w, partial)?;
+        let Some(held) = &held else { return Ok(()) };
+        let cut = In::parts(&**held);
+        let Operands { alpha, beta, y, u, w, partial, .. } = fused.operands(joins).as_real();
+        let range = Range::d1(rows, local);
+        dense::Dots::<T>::new().join_parts(context, range, rows, parts, alpha, cut, beta, y, u, w, partial)
     }
 }
 
-/// Whether products of this context are those for GPUs.
+/// Whether products of this context are those for GPUs. The fused ones are for reals.
 pub(super) fn is_gpu(context: &Context) -> bool {
-    context.shape() == Shape::Gpu
+    context.family() == KernelFamily::Gpu
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::canary::oracle;
+    use crate::matrix::CsrParts;
     use crate::matrix::Format;
-    use crate::reference::CsrParts;
     use crate::runtime::devices;
-    use crate::{ContextOptions, tune};
+    use crate::{ContextOptions, Real, tuner};
 
     /// `rows` rows of `width(i)` entries spread over the columns, with whole numbers.
     fn scattered<T: Real>(rows: usize, cols: usize, width: impl Fn(usize) -> usize) -> CsrParts<T> {
@@ -278,7 +360,7 @@ mod tests {
             a.indices.extend((0..width).map(|k| k * gap + (i * 7919 + k * k * 104_729) % gap));
             a.offsets.push(a.indices.len());
         }
-        a.values = tune::whole_numbers(a.indices.len(), 5);
+        a.values = tuner::whole_numbers(a.indices.len(), 5);
         a
     }
 
@@ -289,15 +371,16 @@ mod tests {
         a: &CsrParts<T>,
         run: &dyn Fn(Fused<'_, T>, &Context) -> Result<()>,
     ) {
-        let [x, u, w] = [(a.cols, 1), (a.rows, 2), (a.rows, 3)].map(|(n, seed)| tune::whole_numbers::<T>(n, seed));
+        let [x, u, w] = [(a.cols, 1), (a.rows, 2), (a.rows, 3)].map(|(n, seed)| tuner::whole_numbers::<T>(n, seed));
         let [dx, du, dw] = [&x, &u, &w].map(|v| Vector::from_slice(context, v).unwrap());
         for (alpha, beta) in [(1.0, None), (-1.0, Some(1.0)), (2.0, Some(-3.0))] {
-            let (alpha, beta) = (T::of(alpha), beta.map(T::of));
+            let (alpha, beta) = (T::from_f64(alpha), beta.map(T::from_f64));
             let mut want = u.clone();
-            a.mv(alpha, &x, beta.unwrap_or(T::zero()), &mut want);
-            let sum = |v: &[T]| want.iter().zip(v).map(|(y, v)| y.wide() * v.wide()).sum::<f64>();
+            oracle(a).mv(alpha, &x, beta.unwrap_or(T::zero()), &mut want);
+            let sum = |v: &[T]| want.iter().zip(v).map(|(y, v)| y.into_f64() * v.into_f64()).sum::<f64>();
             let sums = [sum(&w), sum(&want)];
-            let scale = [&w, &want].map(|v| want.iter().zip(v).map(|(y, v)| (y.wide() * v.wide()).abs()).sum::<f64>());
+            let scale =
+                [&w, &want].map(|v| want.iter().zip(v).map(|(y, v)| (y.into_f64() * v.into_f64()).abs()).sum::<f64>());
             let mut seen = None;
             for _ in 0..2 {
                 let mut y = Vector::filled(context, a.rows, T::nan()).unwrap();
@@ -305,10 +388,10 @@ mod tests {
                 let plus = beta.map(|beta| (beta, &du));
                 run(Fused { alpha, x: &dx, plus, w: &dw, y: &mut y, dots: &mut dots }, context).unwrap();
                 assert_eq!(y.to_vec().unwrap(), want, "{title}");
-                let got = dots.values().unwrap();
+                let got = <[f64; 2]>::from(dots.values().unwrap());
                 for k in 0..2 {
                     // Exact in double precision.
-                    let rounding = if T::epsilon().wide() > 1e-10 { 1e-5 * scale[k] } else { 0.0 };
+                    let rounding = if T::epsilon().into_f64() > 1e-10 { 1e-5 * scale[k] } else { 0.0 };
                     assert!((got[k] - sums[k]).abs() <= rounding, "{title}: {got:?}, expected {sums:?}");
                 }
                 assert_eq!(got[0], dots.value().unwrap());
@@ -321,9 +404,9 @@ mod tests {
 
     fn sparse<T: Real>(context: &Context) {
         let grid = |side: usize, constant: bool| {
-            let mut a = product::tuning::stencil::<T>(side * side).unwrap();
+            let mut a = tuner::stencil::<T>(side * side).unwrap();
             if !constant {
-                a.values = tune::whole_numbers(a.values.len(), 4);
+                a.values = tuner::whole_numbers(a.values.len(), 4);
             }
             a
         };
@@ -340,13 +423,13 @@ mod tests {
             ("uneven", scattered(2100, 6000, uneven)),
         ] {
             let mut a = Csr::from_parts(context, &parts).unwrap();
-            let formats = [Format::Rows, Format::Blocks, Format::Diagonals, Format::Stencil].map(Some);
+            let formats = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil].map(Some);
             for format in std::iter::once(None).chain(formats) {
                 if a.set_format(format).is_err() {
                     continue;
                 }
                 for most in FEW {
-                    let title = format!("{name}, {}, at most {most} parts, {:?}", a.explain(), context.shape());
+                    let title = format!("{name}, {}, at most {most} parts, {:?}", a.explain(), context.family());
                     compare(&title, context, &parts, &|fused, context| match is_gpu(context) {
                         true => a.fused_on_gpu(most, fused),
                         false => {
@@ -381,10 +464,10 @@ mod tests {
                 parts.indices.extend(i.saturating_sub(kl)..(i + ku + 1).min(cols));
                 parts.offsets[i + 1] = parts.indices.len();
             }
-            parts.values = tune::whole_numbers(parts.indices.len(), 6);
+            parts.values = tuner::whole_numbers(parts.indices.len(), 6);
             let a = Band::from_csr(context, &parts, kl, ku).unwrap();
             for most in FEW {
-                let title = format!("band {rows} x {cols}, at most {most} parts, {:?}", context.shape());
+                let title = format!("band {rows} x {cols}, at most {most} parts, {:?}", context.family());
                 compare(&title, context, &parts, &|fused, context| match is_gpu(context) {
                     true => a.fused_on_gpu(most, fused),
                     false => {
@@ -396,14 +479,18 @@ mod tests {
         }
     }
 
-    fn all(shape: Shape) {
-        let Ok(devices) = devices() else { return eprintln!("skipped: no device") };
+    fn all(family: KernelFamily) {
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
         for device in &devices {
-            let options = ContextOptions { shape: Some(shape), ..ContextOptions::default() };
+            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
             let context = Context::new(device, &options).unwrap();
-            sparse::<f32>(&context);
-            others::<f32>(&context);
-            if context.require::<f64>().is_ok() {
+            // CPUs compile each precision's kernels for half a minute.
+            let double = context.require::<f64>().is_ok();
+            if clinalg_testing::long() || !double || family == KernelFamily::Cpu {
+                sparse::<f32>(&context);
+                others::<f32>(&context);
+            }
+            if double && (clinalg_testing::long() || family == KernelFamily::Gpu) {
                 sparse::<f64>(&context);
                 others::<f64>(&context);
             }
@@ -412,11 +499,11 @@ mod tests {
 
     #[test]
     fn products_for_gpus_leave_dot_products() {
-        all(Shape::Gpu);
+        all(KernelFamily::Gpu);
     }
 
     #[test]
     fn products_for_processors_leave_dot_products() {
-        all(Shape::Cpu);
+        all(KernelFamily::Cpu);
     }
 }

@@ -5,19 +5,36 @@
 //!
 //! | operation | function |
 //! |---|---|
-//! | y = alpha A x + beta y | [`mv`], and [`mv_transposed`] with A' |
-//! | out = alpha x + beta y | [`axpby`]; in place [`update`]; [`add`], [`sub`], [`sub_scaled`] |
+//! | y = alpha A x + beta y | [`mv`]; with A' [`mv_transposed`], with A^H [`mv_conj_transposed`] |
+//! | out = alpha x + beta y | [`axpby`]; in place [`update`] and [`elementwise`]; [`add`], [`sub`], [`sub_scaled`] |
 //! | out = c a | [`scale`] |
-//! | out = a .* b | [`multiply`] |
-//! | sum, dot product, norms | [`sum`], [`dot`], [`norm1`], [`norm2`], [`norm_inf`] |
+//! | C = alpha op(A) op(B) + beta C | [`gemm`] |
+//! | out = a .* b, conj(a) | [`multiply`], [`conj`] |
+//! | parts of complex vectors | [`real_part`], [`imaginary_part`], [`abs`]; from parts [`complex`] |
+//! | out = a(rows, cols), a(rows, cols) = values, the transpose | [`take`], [`put`], [`transpose`] |
+//! | f(x), f(x, y) element by element; sums, extrema along a dimension | [`map`], [`map2`]; [`reduce_along`] |
+//! | A B, alpha A + beta B, A(p, q), triangles, diag(l) A diag(r) of sparse matrices | methods of [`Csr`](crate::Csr): `multiply`, `combine`, `select`, `band_part`, `scale` |
+//! | sum, dot products, norms | [`sum`], [`dot`], [`dotu`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
+pub mod factor;
 mod fused;
+pub(crate) mod gemm;
+mod map;
+mod part;
 pub(crate) mod product;
 pub(crate) mod reduce;
+pub(crate) mod sparse;
 
-pub use elementwise::{add, axpby, copy, fill, multiply, scale, sub, sub_scaled, update};
-pub(crate) use elementwise::{axpby_raw, multiply_raw, scale_raw, scatter_signs, settle};
-pub use product::{Many, Operator, Transposed, mm, mv, mv_transposed};
+pub use elementwise::{
+    Elementwise, Input, abs, add, axpby, complex, conj, conj_transpose, copy, elementwise, fill, imaginary_part,
+    multiply, real_part, scale, sub, sub_scaled, update,
+};
+pub(crate) use elementwise::{items, scale_raw, scatter_signs};
+pub use factor::{Cholesky, Lu, Qr, determinant, inverse, solve, solve_triangular};
+pub use gemm::{Transpose, gemm};
+pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
+pub use part::{Span, put, take, transpose};
+pub use product::{MultiRhs, Operator, Transposed, mm, mv, mv_conj_transposed, mv_transposed};
 pub(crate) use reduce::norm_of_squares;
-pub use reduce::{DotParts, dot, norm_inf, norm1, norm2, sum};
+pub use reduce::{DotParts, dot, dotu, norm_inf, norm1, norm2, sum};

@@ -6,64 +6,17 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::context::Context;
-use super::kernel::{self, Arg, Kernel, Mem, files};
+use super::host;
+use super::kernels::vector;
+use super::launch::{self, Arg, In, Mem, Out};
+use super::view::{View, ViewMut};
 use crate::error::check_length;
-use crate::{Error, Precision, Result};
+use crate::{Element, Error, Result};
 
 /// Most bytes that the driver's own fill is trusted with (see [`faults`](super::faults)).
 const FILL_BYTES: usize = 1 << 30;
-
-mod private {
-    pub trait Sealed {}
-}
-
-/// A plain value that a device buffer can hold.
-pub trait Element: private::Sealed + Copy + Default + Send + Sync + fmt::Debug + 'static {
-    #[doc(hidden)]
-    fn arg(self) -> ElementArg;
-    /// The bits of two 32-bit words of memory filled with the value.
-    #[doc(hidden)]
-    fn words(self) -> [u32; 2];
-}
-
-/// A value as a kernel argument.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub struct ElementArg(pub(crate) Arg);
-
-macro_rules! elements {
-    ($($t:ty => $arg:expr, $words:expr;)*) => {$(
-        impl private::Sealed for $t {}
-        impl Element for $t {
-            fn arg(self) -> ElementArg {
-                let convert: fn($t) -> Arg = $arg;
-                ElementArg(convert(self))
-            }
-            fn words(self) -> [u32; 2] {
-                let words: fn($t) -> [u32; 2] = $words;
-                words(self)
-            }
-        }
-    )*};
-}
-elements! {
-    u8 => |v| Arg::U32(v.into()), |v| [u32::from_ne_bytes([v; 4]); 2];
-    u16 => |v| Arg::U32(v.into()), |v| [u32::from(v) * 0x1_0001; 2];
-    u32 => Arg::U32, |v| [v; 2];
-    u64 => Arg::U64, |v| halves(v.to_ne_bytes());
-    usize => |v| Arg::U64(v as u64), |v| halves((v as u64).to_ne_bytes());
-    f32 => Arg::F32, |v| [v.to_bits(); 2];
-    f64 => Arg::F64, |v| halves(v.to_ne_bytes());
-}
-
-/// Kernels read `usize` as `ulong`.
-const _: () = assert!(size_of::<usize>() == 8);
-
-/// Eight bytes as two words, in the order of memory.
-fn halves(bytes: [u8; 8]) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = bytes;
-    [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])]
-}
+/// Values of the block that is copied to parts of a buffer at far offsets.
+const FILL_BLOCK: usize = 1 << 20;
 
 /// A fixed number of values in the memory of one device.
 ///
@@ -95,21 +48,32 @@ impl<T: Element> Drop for Buffer<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// A buffer of `len` values whose content is not defined.
+    /// A buffer of `len` values whose content is not defined, for callers that write all of it before anybody reads.
     ///
     /// # Errors
-    /// [`Error::Allocation`] when the device cannot hold it.
-    pub fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
+    /// As [`Buffer::zeroed`].
+    pub(crate) fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
         // Whole words, which a fill by kernel writes.
         let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64).div_ceil(4).saturating_mul(4);
         let mem = context.create_mem(bytes)?;
         Ok(Buffer { context: context.clone(), mem, len, bytes, values: PhantomData })
     }
 
+    /// A buffer of `len` values whose content is not defined: it may be what another buffer held, of another process even.
+    ///
+    /// # Safety
+    /// All values are written before any is read.
+    ///
+    /// # Errors
+    /// As [`Buffer::zeroed`].
+    pub unsafe fn uninit_unchecked(context: &Context, len: usize) -> Result<Buffer<T>> {
+        Buffer::uninit(context, len)
+    }
+
     /// A buffer of `len` zeros.
     ///
     /// # Errors
-    /// As [`Buffer::uninit`].
+    /// [`Error::Allocation`] when the device cannot hold it.
     pub fn zeroed(context: &Context, len: usize) -> Result<Buffer<T>> {
         let mut buffer = Buffer::uninit(context, len)?;
         buffer.fill(T::default())?;
@@ -119,7 +83,7 @@ impl<T: Element> Buffer<T> {
     /// A buffer with a copy of `values`.
     ///
     /// # Errors
-    /// As [`Buffer::uninit`].
+    /// As [`Buffer::zeroed`].
     pub fn from_slice(context: &Context, values: &[T]) -> Result<Buffer<T>> {
         let mut buffer = Buffer::uninit(context, values.len())?;
         buffer.write(values)?;
@@ -141,20 +105,42 @@ impl<T: Element> Buffer<T> {
         &self.context
     }
 
+    /// The values of `range`, to be read.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the range leaves the buffer.
+    pub fn slice(&self, range: Range<usize>) -> Result<View<'_, T>> {
+        View::from(self).slice(range)
+    }
+
+    /// The values of `range`, to be written.
+    ///
+    /// # Errors
+    /// [`Error::Value`] when the range leaves the buffer.
+    pub fn slice_mut(&mut self, range: Range<usize>) -> Result<ViewMut<'_, T>> {
+        ViewMut::from(self).slice(range)
+    }
+
     /// All values, copied to the host.
     ///
     /// # Errors
-    /// Those of the transfer.
+    /// Those of the transfer; [`Error::Value`] for more than the host's memory holds.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut values = Vec::<T>::new();
-        if values.try_reserve_exact(self.len).is_err() {
-            let got = format!("{} values of {} bytes", self.len, size_of::<T>());
-            return Err(Error::value("target", "a size that fits this machine's memory", got));
-        }
-        if self.len > 0 {
-            self.context.read_mem(self.mem, 0, self.len * size_of::<T>(), values.as_mut_ptr().cast())?;
+        self.to_vec_range(0, self.len)
+    }
+
+    pub(super) fn raw(&self) -> *mut c_void {
+        self.mem
+    }
+
+    /// `len` values from `offset` on, which the caller has checked.
+    pub(super) fn to_vec_range(&self, offset: usize, len: usize) -> Result<Vec<T>> {
+        let mut values = host::reserved::<T>(len)?;
+        if len > 0 {
+            let size = size_of::<T>();
+            self.context.command_queue().read(self.mem, offset * size, len * size, values.as_mut_ptr().cast())?;
             // SAFETY: there is room for `len` values, the transfer wrote all of them, and every bit pattern is a value.
-            unsafe { values.set_len(self.len) };
+            unsafe { values.set_len(len) };
         }
         Ok(values)
     }
@@ -173,12 +159,12 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::Value`] when the range leaves the buffer.
     pub fn read_range(&self, offset: usize, target: &mut [T]) -> Result<()> {
-        self.check_range("offset", offset, target.len())?;
+        check_part("offset", offset, target.len(), self.len)?;
         if target.is_empty() {
             return Ok(());
         }
         let bytes = size_of_val(target);
-        self.context.read_mem(self.mem, offset * size_of::<T>(), bytes, target.as_mut_ptr().cast())
+        self.context.command_queue().read(self.mem, offset * size_of::<T>(), bytes, target.as_mut_ptr().cast())
     }
 
     /// Replaces all values by `values`, of the same length.
@@ -195,39 +181,41 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// [`Error::Value`] when the range leaves the buffer.
     pub fn write_range(&mut self, offset: usize, values: &[T]) -> Result<()> {
-        self.check_range("offset", offset, values.len())?;
+        check_part("offset", offset, values.len(), self.len)?;
         if values.is_empty() {
             return Ok(());
         }
         let bytes = size_of_val(values);
-        self.context.write_mem(self.mem, offset * size_of::<T>(), bytes, values.as_ptr().cast())
+        self.context.command_queue().write(self.mem, offset * size_of::<T>(), bytes, values.as_ptr().cast())
     }
 
     /// Copies all of `source`, of the same length, on the device.
     ///
     /// # Errors
     /// [`Error::Length`] for another length, [`Error::Context`] for another context.
-    pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<()> {
-        check_length("source", self.len, source.len)?;
-        self.copy_range(0, source, 0..source.len)
+    pub fn copy_from<'s>(&mut self, source: impl Into<View<'s, T>>) -> Result<()> {
+        ViewMut::from(self).copy_from(source)
     }
 
     /// Copies `range` of `source` to the values from `offset` on, on the device.
     ///
     /// # Errors
     /// [`Error::Value`] when a range leaves its buffer, [`Error::Context`] for another context.
-    pub fn copy_range(&mut self, offset: usize, source: &Buffer<T>, range: Range<usize>) -> Result<()> {
-        if !self.context.same(&source.context) {
+    pub fn copy_range<'s>(&mut self, offset: usize, source: impl Into<View<'s, T>>, range: Range<usize>) -> Result<()> {
+        ViewMut::from(self).copy_range(offset, source, range)
+    }
+
+    /// Copies `source`, which fits behind `offset`.
+    pub(super) fn copy_view(&mut self, offset: usize, source: View<'_, T>) -> Result<()> {
+        let (from, start) = source.place();
+        if !self.context.same(&from.context) {
             return Err(Error::Context { argument: "source" });
         }
-        source.check_inside(&range)?;
-        let count = range.len();
-        self.check_range("offset", offset, count)?;
-        if count == 0 {
+        if source.is_empty() {
             return Ok(());
         }
         let size = size_of::<T>();
-        self.context.copy_mem(source.mem, range.start * size, self.mem, offset * size, count * size)
+        self.context.command_queue().copy(from.mem, start * size, self.mem, offset * size, source.len() * size)
     }
 
     /// Sets every value to `value`.
@@ -235,82 +223,115 @@ impl<T: Element> Buffer<T> {
     /// # Errors
     /// Those of the enqueue.
     pub fn fill(&mut self, value: T) -> Result<()> {
-        if self.len == 0 {
+        self.fill_range(0, self.len, value)
+    }
+
+    /// Sets `len` values from `offset` on, which the caller has checked.
+    pub(super) fn fill_range(&mut self, offset: usize, len: usize, value: T) -> Result<()> {
+        let size = size_of::<T>();
+        let pattern = std::ptr::from_ref(&value).cast();
+        if len == 0 {
             return Ok(());
         }
-        let bytes = self.len * size_of::<T>();
-        if bytes > FILL_BYTES {
+        if (offset + len) * size <= FILL_BYTES {
+            return self.context.command_queue().fill(self.mem, pattern, size, offset * size, len * size);
+        }
+        if len == self.len {
             return self.fill_by_kernel(value);
         }
-        self.context.fill_mem(self.mem, std::ptr::from_ref(&value).cast(), size_of::<T>(), bytes)
+        let mut block = Buffer::uninit(&self.context, len.min(FILL_BLOCK))?;
+        block.fill(value)?;
+        for start in (0..len).step_by(FILL_BLOCK) {
+            let count = FILL_BLOCK.min(len - start);
+            self.copy_view(offset + start, block.slice(0..count)?)?;
+        }
+        Ok(())
     }
 
     fn fill_by_kernel(&mut self, value: T) -> Result<()> {
         let count = (self.len * size_of::<T>()).div_ceil(4);
-        let [even, odd] = value.words();
-        let args = [Arg::size(count), Arg::U32(even), Arg::U32(odd), self.arg()];
-        let range = kernel::Range::d1(count, self.context.local());
-        self.context.run(&Kernel::new(&files::VECTOR, "fill_words", Precision::F32), range, &args)
+        let [w0, w1, w2, w3] = value.words();
+        let range = launch::Range::d1(count, self.context.local());
+        let out = Out::shared(self).cast::<u32>();
+        vector::Program::<f32>::new().fill_words(&self.context, range, count, w0, w1, w2, w3, out)
     }
 
     /// `len` values from `offset` on as a buffer of their own, to watch what is written around them.
     #[cfg(test)]
     pub(crate) fn part(&self, offset: usize, len: usize) -> Result<Buffer<T>> {
-        self.check_inside(&(offset..offset + len))?;
+        check_inside(&(offset..offset + len), self.len)?;
         let mem = self.context.part_of_mem(self.mem, offset * size_of::<T>(), len * size_of::<T>())?;
         Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, values: PhantomData })
+    }
+
+    /// Whether both are the same memory.
+    pub(crate) fn same(&self, other: &Buffer<T>) -> bool {
+        self.mem == other.mem
     }
 
     /// The memory as an argument of a kernel; valid while the buffer lives.
     pub fn arg(&self) -> Arg {
         Arg::Mem(Mem(self.mem))
     }
+}
 
-    /// An error unless `range` is a part of the buffer; a range that runs backwards is none.
-    pub(crate) fn check_inside(&self, range: &Range<usize>) -> Result<()> {
-        if range.start <= range.end && range.end <= self.len {
-            return Ok(());
-        }
-        Err(Error::value("range", format!("a range inside 0..{}", self.len), format!("{}..{}", range.start, range.end)))
+/// An error unless `range` is a part of `len` values; a range that runs backwards is none.
+pub(super) fn check_inside(range: &Range<usize>, len: usize) -> Result<()> {
+    if range.start <= range.end && range.end <= len {
+        return Ok(());
     }
+    Err(Error::value("range", format!("a range inside 0..{len}"), format!("{}..{}", range.start, range.end)))
+}
 
-    fn check_range(&self, argument: &'static str, offset: usize, count: usize) -> Result<()> {
-        match offset.checked_add(count) {
-            Some(end) if end <= self.len => Ok(()),
-            _ => Err(Error::value(
-                argument,
-                format!("a range inside the {} values", self.len),
-                format!("{count} values from {offset} on"),
-            )),
-        }
+/// An error unless `count` values from `offset` on are a part of `len` values.
+pub(super) fn check_part(argument: &'static str, offset: usize, count: usize, len: usize) -> Result<()> {
+    match offset.checked_add(count) {
+        Some(end) if end <= len => Ok(()),
+        _ => Err(Error::value(
+            argument,
+            format!("a range inside the {len} values"),
+            format!("{count} values from {offset} on"),
+        )),
     }
 }
 
 /// Values of the host for kernels to read: where they lie, if the device shares the host's memory, or else a copy.
-pub(crate) enum View<'a, T: Element> {
+pub(crate) enum HostValues<'a, T: Element> {
     Shared(Shared<'a, T>),
     Copied(Buffer<T>),
 }
 
-impl<'a, T: Element> View<'a, T> {
+impl<'a, T: Element> HostValues<'a, T> {
     /// # Errors
     /// As [`Buffer::from_slice`].
-    pub(crate) fn new(context: &Context, values: &'a [T]) -> Result<View<'a, T>> {
+    pub(crate) fn new(context: &Context, values: &'a [T]) -> Result<HostValues<'a, T>> {
         if context.device().unified_memory && !values.is_empty() {
             let mem = context.share_mem(values.as_ptr().cast(), size_of_val(values));
             // A driver that refuses may still take a copy.
             if let Ok(mem) = mem {
-                return Ok(View::Shared(Shared { context: context.clone(), mem, values: PhantomData }));
+                return Ok(HostValues::Shared(Shared { context: context.clone(), mem, values: PhantomData }));
             }
         }
-        Ok(View::Copied(Buffer::from_slice(context, values)?))
+        Ok(HostValues::Copied(Buffer::from_slice(context, values)?))
     }
 
     pub(crate) fn arg(&self) -> Arg {
         match self {
-            View::Shared(shared) => Arg::Mem(Mem(shared.mem)),
-            View::Copied(buffer) => buffer.arg(),
+            HostValues::Shared(shared) => Arg::Mem(Mem(shared.mem)),
+            HostValues::Copied(buffer) => buffer.arg(),
         }
+    }
+}
+
+impl<'a, T: Element> From<&'a HostValues<'_, T>> for In<'a, T> {
+    fn from(view: &'a HostValues<'_, T>) -> In<'a, T> {
+        In::new(view.arg())
+    }
+}
+
+impl<'a> From<&'a HostValues<'_, usize>> for In<'a, u64> {
+    fn from(view: &'a HostValues<'_, usize>) -> In<'a, u64> {
+        In::new(view.arg())
     }
 }
 
@@ -332,23 +353,23 @@ impl<T> Drop for Shared<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::{ContextOptions, devices};
+    use crate::Complex;
+    use crate::runtime::{ContextOptions, KernelFamily, devices};
 
     #[test]
-    fn kernels_read_views_of_the_host() {
-        for device in devices().unwrap_or_default() {
+    fn kernels_read_values_of_the_host() {
+        for device in clinalg_testing::found(devices()).unwrap_or_default() {
             let context = Context::new(&device, &ContextOptions::default()).unwrap();
             let before = context.memory();
             for n in [0, 1, 7, 100_000] {
                 let values: Vec<f32> = (0..n).map(|i| i as f32).collect();
                 // A part of an array starts anywhere.
                 for given in [&values[..], &values[n.min(1)..]] {
-                    let view = View::new(&context, given).unwrap();
-                    let twice = Buffer::<f32>::uninit(&context, given.len()).unwrap();
-                    let kernel = Kernel::new(&files::VECTOR, "scale_gpu", Precision::F32);
-                    let range = kernel::Range::d1(given.len(), context.local());
-                    let args = [Arg::size(given.len()), Arg::F32(2.0), view.arg(), twice.arg()];
-                    context.run(&kernel, range, &args).unwrap();
+                    let view = HostValues::new(&context, given).unwrap();
+                    let mut twice = Buffer::<f32>::uninit(&context, given.len()).unwrap();
+                    let local = if context.family() == KernelFamily::Gpu { context.local() } else { 1 };
+                    let range = launch::Range::d1(given.len(), local);
+                    vector::Program::new().scale(&context, range, given.len(), 2.0, &view, &mut twice).unwrap();
                     drop(view);
                     assert_eq!(twice.to_vec().unwrap(), given.iter().map(|v| 2.0 * v).collect::<Vec<_>>());
                 }
@@ -369,16 +390,15 @@ mod tests {
                 assert_eq!(buffer.to_vec().unwrap(), vec![value; n]);
             }
         }
-        let Ok(devices) = devices() else {
-            eprintln!("skipped: no OpenCL device");
-            return;
-        };
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
         for device in devices {
             let context = Context::new(&device, &ContextOptions::default()).unwrap();
             check(&context, 0x0102_0304_u32);
             check(&context, 0x0102_0304_0506_0708_u64);
             check(&context, -1.25_f32);
             check(&context, -1.0e-200_f64);
+            check(&context, Complex::new(-1.25_f32, 3.5));
+            check(&context, Complex::new(-1.0e-200_f64, 2.5));
         }
     }
 }

@@ -1,18 +1,35 @@
 //! Built programs on disk.
 //!
-//! One file per program, named by a hash of all that its binary depends on. A file is written
-//! beside its final place and renamed, and carries a hash of its content; whatever is wrong with
-//! the folder or a file, the caller builds from source.
+//! One file per program, named by a hash of all that its binary depends on. Only files that nobody else can have written are
+//! loaded ([`trusted`]), and each carries a hash of its name and content; whatever is wrong with the folder or a file, the
+//! caller builds from source. Files that were not used for long and leftovers of killed processes are removed, and the
+//! size of the folder is bounded.
 
-use std::io::Write;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 
 use super::DeviceInfo;
 use super::faults::{self, Quirk};
+use super::host;
+use super::trusted;
 
-const MAGIC: &[u8] = b"clinalg kernel 1\n";
+const MAGIC: &[u8] = b"clinalg kernel 2\n";
+/// Bytes of the largest file that is read.
+const LARGEST: u64 = 64 << 20;
+/// Bytes that all files of a folder may have together.
+const MOST: u64 = 256 << 20;
+/// Files that were not used for so long are removed.
+const OLD: Duration = Duration::from_secs(90 * 24 * 3600);
+/// A use is noted in a file's time once a day.
+const NOTED: Duration = Duration::from_secs(24 * 3600);
+/// After so long nobody is still writing a file.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// The folder is looked through at the first of so many stores of a process.
+const STORES: u32 = 32;
 
 /// The key of one built program.
 pub(super) struct Key(String);
@@ -54,33 +71,63 @@ pub(super) fn folder(device: &DeviceInfo) -> Option<PathBuf> {
     }
 }
 
+/// The hash that a file holds: the key is a part of it, so that no file passes for another.
+fn sum(key: &Key, binary: &[u8]) -> [u8; 32] {
+    Sha256::new().chain_update(&key.0).chain_update(binary).finalize().into()
+}
+
 /// The binary stored in `folder` under `key`, if there is a sound one.
 pub(super) fn load(folder: &Path, key: &Key) -> Option<Vec<u8>> {
     let path = folder.join(&key.0);
-    let bytes = std::fs::read(&path).ok()?;
+    let bytes = match trusted::read(folder, &key.0, LARGEST) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) {
+                log::warn!("kernel cache file {} is not used: {error}", path.display());
+            }
+            return None;
+        }
+    };
     let binary = bytes.strip_prefix(MAGIC).and_then(|rest| {
-        let (sum, binary) = rest.split_at_checked(32)?;
-        (Sha256::digest(binary).as_slice() == sum).then(|| binary.to_vec())
+        let (stored, binary) = rest.split_at_checked(32)?;
+        (sum(key, binary) == stored).then(|| binary.to_vec())
     });
-    if binary.is_none() {
-        log::warn!("damaged kernel cache file {} is ignored and replaced", path.display());
+    match binary {
+        None => log::warn!("damaged kernel cache file {} is ignored and replaced", path.display()),
+        Some(_) => note_use(&path),
     }
     binary
 }
 
+/// Puts off the removal of a file that was used.
+fn note_use(path: &Path) {
+    let now = SystemTime::now();
+    let noted = trusted::open(path).and_then(|file| match age(&file.metadata()?, now) > NOTED {
+        true => file.set_modified(now),
+        false => Ok(()),
+    });
+    if let Err(error) = noted {
+        log::debug!("the use of {} cannot be noted: {error}", path.display());
+    }
+}
+
+fn age(metadata: &std::fs::Metadata, now: SystemTime) -> Duration {
+    metadata.modified().ok().and_then(|time| now.duration_since(time).ok()).unwrap_or_default()
+}
+
 /// Stores `binary` in `folder` under `key`; failure costs time at the next start and nothing else.
 pub(super) fn store(folder: &Path, key: &Key, binary: &[u8]) {
-    let write = || -> std::io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&Sha256::digest(binary))?;
-        file.write_all(binary)?;
-        file.persist(folder.join(&key.0)).map_err(|e| e.error)?;
-        Ok(())
-    };
-    if let Err(error) = write() {
-        log::info!("kernel cache {} cannot be written: {error}", folder.display());
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    if host::fails() {
+        return log::info!("kernel cache {} cannot be written", folder.display());
+    }
+    if let Err(error) = trusted::write(folder, &key.0, &[MAGIC, &sum(key, binary), binary]) {
+        return log::info!("kernel cache {} cannot be written: {error}", folder.display());
+    }
+    if COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(STORES)
+        && let Err(error) = clean(folder, MOST, SystemTime::now())
+    {
+        log::info!("kernel cache {} cannot be cleaned: {error}", folder.display());
     }
 }
 
@@ -90,8 +137,52 @@ pub(super) fn remove(folder: &Path, key: &Key) {
     let _ = std::fs::remove_file(folder.join(&key.0));
 }
 
+/// Removes old files and leftovers of killed processes, then those not used for longest until at most `most` bytes are
+/// left. Touches only names that this cache gives.
+fn clean(folder: &Path, most: u64, now: SystemTime) -> io::Result<()> {
+    let mut kept = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let partial = name.starts_with(trusted::PARTIAL);
+        if !partial && !is_key(name) {
+            continue;
+        }
+        // Another process may have removed it.
+        let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+        let age = age(&metadata, now);
+        if age > if partial { ABANDONED } else { OLD } {
+            remove_entry(&entry.path());
+        } else if !partial {
+            kept.push((age, metadata.len(), entry.path()));
+        }
+    }
+    kept.sort_unstable();
+    let mut total = 0;
+    for (_, len, path) in kept {
+        total += len;
+        if total > most {
+            remove_entry(&path);
+        }
+    }
+    Ok(())
+}
+
+fn is_key(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn remove_entry(path: &Path) {
+    if let Err(error) = std::fs::remove_file(path) {
+        log::debug!("{} cannot be removed: {error}", path.display());
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use super::*;
     use crate::runtime::DeviceKind;
 
@@ -148,5 +239,116 @@ mod tests {
         }
         // The place in the list of devices is no part of it.
         assert_eq!(changed(|d| d.index = 1), keys[0]);
+    }
+
+    fn key(source: &str) -> Key {
+        Key::new(&device(), source, "options")
+    }
+
+    #[test]
+    fn binaries_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("kernels");
+        assert_eq!(load(&folder, &key("a")), None);
+        store(&folder, &key("a"), b"binary a");
+        store(&folder, &key("b"), b"");
+        assert_eq!(load(&folder, &key("a")).unwrap(), b"binary a");
+        assert_eq!(load(&folder, &key("b")).unwrap(), b"");
+        remove(&folder, &key("a"));
+        assert_eq!(load(&folder, &key("a")), None);
+    }
+
+    #[test]
+    fn damaged_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        store(folder, &key("a"), b"binary a");
+        store(folder, &key("b"), b"binary b");
+        let path = folder.join(&key("a").0);
+        let sound = std::fs::read(&path).unwrap();
+        for len in 0..sound.len() {
+            std::fs::write(&path, &sound[..len]).unwrap();
+            assert_eq!(load(folder, &key("a")), None, "cut to {len} bytes");
+        }
+        for bit in 0..sound.len() * 8 {
+            let mut damaged = sound.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &damaged).unwrap();
+            assert_eq!(load(folder, &key("a")), None, "bit {bit}");
+        }
+        // A sound file under another's name.
+        std::fs::copy(folder.join(&key("b").0), &path).unwrap();
+        assert_eq!(load(folder, &key("a")), None);
+        store(folder, &key("a"), b"binary a");
+        assert_eq!(load(folder, &key("a")).unwrap(), b"binary a");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_of_others_are_refused_and_replaced() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let path = folder.join(&key("a").0);
+        store(folder, &key("a"), b"binary a");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert_eq!(load(folder, &key("a")), None);
+        store(folder, &key("a"), b"binary a");
+        assert!(load(folder, &key("a")).is_some());
+        std::fs::rename(&path, folder.join("elsewhere")).unwrap();
+        symlink(folder.join("elsewhere"), &path).unwrap();
+        assert_eq!(load(folder, &key("a")), None);
+        store(folder, &key("a"), b"binary a");
+        assert!(load(folder, &key("a")).is_some());
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(load(folder, &key("a")), None);
+        store(folder, &key("c"), b"binary c");
+        assert!(!folder.join(&key("c").0).exists());
+    }
+
+    #[test]
+    fn old_files_leftovers_and_what_is_too_much_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let now = SystemTime::now();
+        let put = |name: &str, days: f64| {
+            let path = folder.join(name);
+            std::fs::write(&path, [0; 100]).unwrap();
+            File::options()
+                .append(true)
+                .open(&path)
+                .unwrap()
+                .set_modified(now - Duration::from_secs_f64(days * 86400.0))
+                .unwrap();
+        };
+        let keys: Vec<String> = ["a", "b", "c", "d"].iter().map(|source| key(source).0).collect();
+        for (key, days) in keys.iter().zip([1.0, 2.0, 3.0, 91.0]) {
+            put(key, days);
+        }
+        put(".clinalg-new", 0.01);
+        put(".clinalg-old", 0.1);
+        put("a file of the user's", 1000.0);
+        let names = || {
+            let mut names: Vec<_> =
+                std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort_unstable();
+            names
+        };
+        let expect = |keys: &[String]| {
+            let mut all: Vec<String> = keys.to_vec();
+            all.extend([".clinalg-new", "a file of the user's"].map(String::from));
+            all.sort_unstable();
+            assert_eq!(names(), all);
+        };
+        clean(folder, 1000, now).unwrap();
+        expect(&keys[..3]);
+        clean(folder, 250, now).unwrap();
+        expect(&keys[..2]);
+        // A use puts the removal off.
+        store(folder, &key("a"), b"used");
+        let path = folder.join(&keys[0]);
+        File::options().append(true).open(&path).unwrap().set_modified(now - OLD).unwrap();
+        assert!(load(folder, &key("a")).is_some());
+        assert!(age(&path.metadata().unwrap(), SystemTime::now()) < NOTED);
     }
 }

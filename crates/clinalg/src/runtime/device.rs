@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ocl::ffi;
 use serde::Serialize;
 
+use super::fork;
 use super::status::{self, DEVICE_NOT_FOUND, SUCCESS};
 use crate::{Error, Result};
 
@@ -106,6 +107,8 @@ static LISTING: Mutex<()> = Mutex::new(());
 pub fn devices() -> Result<Vec<Device>> {
     clinalg_loader::keep_linked();
     clinalg_loader::status().map_err(|reason| Error::NoLoader { reason: reason.to_owned() })?;
+    fork::check()?;
+    fork::note_use();
     let _listing = LISTING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     let mut names = Vec::new();

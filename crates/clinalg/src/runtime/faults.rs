@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use super::DeviceInfo;
+use super::device::{DeviceInfo, DeviceKind};
 
 /// What the runtime does differently because of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -16,6 +16,10 @@ pub enum Quirk {
     EventPerLaunch,
     /// Built programs are kept on disk only where a folder is named for it.
     OwnKernelCache,
+    /// Kernels are built by one thread at a time.
+    OneCompilation,
+    /// The kernels of a file that are compiled with the same options share a program.
+    SharedPrograms,
     /// Nothing at run time: the kernels keep a rule under which the fault does not show.
     AvoidedByRule,
 }
@@ -42,10 +46,18 @@ pub const FAULTS: &[Fault] = &[
     Fault {
         platform: "Portable Computing Language",
         vendor: "",
-        versions: "3.1 and 6.0",
-        what: "a barrier under a uniform `if` inside a loop, followed by divergent control flow, gives wrong results or aborts the compiler",
-        instead: "barriers stand only at a kernel's top level or in plain uniform loops; `cargo xtask ci barriers` checks it",
+        versions: "3.1, 6 and 7",
+        what: "a barrier under a uniform `if` inside a loop, followed by divergent control flow, gives wrong results; from 6 on it aborts the process while a kernel compiles, with the assertion `createParallelRegionBefore`",
+        instead: "barriers stand only at a kernel's top level or in plain uniform loops; `cargo xtask ci barriers` checks it, and the check `barriers` of the self-test compiles such kernels at random",
         quirk: Quirk::AvoidedByRule,
+    },
+    Fault {
+        platform: "Portable Computing Language",
+        vendor: "",
+        versions: "3.1",
+        what: "clBuildProgram reads 0.9 MB of declarations for every program, which takes 0.1 s; code is made for a kernel at its first launch only",
+        instead: "the kernels of a file that are compiled with the same options share a program",
+        quirk: Quirk::SharedPrograms,
     },
     Fault {
         platform: "Portable Computing Language",
@@ -96,6 +108,14 @@ pub const FAULTS: &[Fault] = &[
         quirk: Quirk::AvoidedByRule,
     },
     Fault {
+        platform: "Oclgrind",
+        vendor: "",
+        versions: "21.10",
+        what: "clBuildProgram corrupts the heap when two threads are in it at once",
+        instead: "kernels are built by one thread at a time, from their source to the kernel object",
+        quirk: Quirk::OneCompilation,
+    },
+    Fault {
         platform: "AMD Accelerated Parallel Processing",
         vendor: "",
         versions: "unknown; reported by users of other libraries",
@@ -112,4 +132,13 @@ pub fn of(device: &DeviceInfo) -> impl Iterator<Item = &'static Fault> + use<> {
     FAULTS
         .iter()
         .filter(move |f| platform.contains(&f.platform.to_lowercase()) && vendor.contains(&f.vendor.to_lowercase()))
+}
+
+/// Platforms whose compiler takes prefetch hints in kernels for CPUs (`AHEAD` in `memory.clh`); Oclgrind 21.10 refuses the
+/// kernel.
+const PREFETCH_PLATFORMS: &[&str] = &["Portable Computing Language", "Intel(R) OpenCL"];
+
+/// Whether kernels for CPUs may carry prefetch hints on `device`.
+pub(crate) fn takes_prefetch(device: &DeviceInfo) -> bool {
+    device.kind == DeviceKind::Cpu && PREFETCH_PLATFORMS.iter().any(|platform| device.platform.contains(platform))
 }

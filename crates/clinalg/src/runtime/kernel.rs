@@ -1,29 +1,77 @@
-//! Kernel files, launch ranges and arguments.
+//! Kernel files, programs and kernels.
 
-use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
-use crate::{Precision, Real};
+use hashbrown::Equivalent;
+
+use super::context::KernelFamily;
+use crate::{Precision, Scalar};
 
 /// A kernel source file, embedded in the program or made by it; told apart by its place.
 #[derive(Debug)]
 pub struct File {
     pub(crate) name: &'static str,
     pub(crate) source: &'static str,
+    kernels: &'static [KernelText],
     flushes: bool,
 }
 
+/// A kernel of an embedded [`File`]; made by the build script.
+#[derive(Debug)]
+pub struct KernelText {
+    /// Its name.
+    pub name: &'static str,
+    /// The bytes of the source that define it.
+    pub spans: &'static [(usize, usize)],
+}
+
+/// The place of a kernel in the list of its [`File`]; made by the build script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelId(pub usize);
+
 impl File {
-    /// The file `name`, without its extension, with the text `source`; the definitions of `kernels/common.cl` stand before
-    /// it.
+    /// The file `name`, without its extension, with the text `source`, which includes nothing: the definitions of
+    /// `kernels/common.clh` stand before it.
     pub const fn new(name: &'static str, source: &'static str) -> File {
-        File { name, source, flushes: false }
+        File::embedded(name, source, &[])
+    }
+
+    /// As [`File::new`], with the kernels that the file defines.
+    pub const fn embedded(name: &'static str, source: &'static str, kernels: &'static [KernelText]) -> File {
+        File { name, source, kernels, flushes: false }
     }
 
     /// The same with numbers below the normal range taken as zero where the device gains by that: GPUs save a test around
     /// each reciprocal square root in single precision.
     pub const fn flushing(self) -> File {
         File { flushes: true, ..self }
+    }
+
+    /// The file's name for messages, and the source of a program with its kernels in `text`.
+    fn source_with(&self, text: &str) -> (String, String) {
+        let before = if self.kernels.is_empty() { COMMON } else { "" };
+        (format!("{}.cl", self.name), format!("{before}\n#line 1 \"{}.cl\"\n{text}", self.name))
+    }
+
+    /// The source without the definitions of the file's other kernels; the lines keep their numbers.
+    fn text_of(&self, name: &str) -> String {
+        let Some(own) = self.kernels.iter().find(|kernel| kernel.name == name) else { return self.source.to_owned() };
+        let others = self.kernels.iter().filter(|kernel| kernel.name != name);
+        let mut spans: Vec<(usize, usize)> = others.flat_map(|kernel| kernel.spans).copied().collect();
+        // A macro may define several kernels at once.
+        spans.retain(|span| !own.spans.contains(span));
+        spans.sort_unstable();
+        spans.dedup();
+        let mut text = String::with_capacity(self.source.len());
+        let mut at = 0;
+        for (begin, end) in spans {
+            text.push_str(&self.source[at..begin]);
+            text.extend(self.source[begin..end].chars().filter(|c| *c == '\n'));
+            at = end;
+        }
+        text.push_str(&self.source[at..]);
+        text
     }
 }
 
@@ -41,46 +89,62 @@ impl Hash for File {
     }
 }
 
-/// What stands before every kernel file.
-pub(crate) const COMMON: &str = include_str!("../../../../kernels/common.cl");
+/// What stands before kernels that are made at run time.
+pub(crate) const COMMON: &str = include_str!(concat!(env!("OUT_DIR"), "/common.clh"));
 
-macro_rules! file {
-    ($name:literal) => {
-        File::new($name, include_str!(concat!("../../../../kernels/", $name, ".cl")))
-    };
+/// One compilation of a kernel file: its precision and the numbers it is compiled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Program {
+    file: &'static File,
+    precision: Precision,
+    defines: Defines,
 }
 
-pub(crate) mod files {
-    //! One entry per file of `kernels/`.
-    use super::File;
+impl Program {
+    /// `file` for a precision, which decides what `REAL` is.
+    pub const fn new(file: &'static File, precision: Precision) -> Program {
+        Program { file, precision, defines: Defines { count: 0, all: [(Word(""), 0); DEFINES] } }
+    }
 
-    pub(crate) static VECTOR: File = file!("vector");
-    pub(crate) static REDUCE: File = file!("reduce");
-    pub(crate) static CSR: File = file!("csr");
-    pub(crate) static BAND: File = file!("band");
-    pub(crate) static DENSE: File = file!("dense");
-    pub(crate) static MANY: File = file!("many");
-    pub(crate) static BLOCKS: File = file!("blocks");
-    pub(crate) static CHUNKS: File = file!("chunks");
-    pub(crate) static STENCIL: File = file!("stencil");
-    pub(crate) static CONVERT: File = file!("convert");
-    pub(crate) static GRID2: File = file!("grid2");
-    pub(crate) static GRID2_GPU: File = file!("grid2_gpu");
-    pub(crate) static WAVE2: File = file!("wave2");
-    pub(crate) static KRYLOV: File = file!("krylov");
-    pub(crate) static MIXED: File = file!("mixed");
-    pub(crate) static GRID3: File = file!("grid3");
-    pub(crate) static FACES2: File = file!("faces2");
-    pub(crate) static INVERSE: File = file!("inverse");
+    /// `file` for the scalar type `T`, which is `SCALAR` in it.
+    pub fn of<T: Scalar>(file: &'static File) -> Program {
+        let program = Program::new(file, T::PRECISION);
+        if T::IS_COMPLEX { program.with(&[("SCALAR_COMPLEX", 1)]) } else { program }
+    }
+
+    /// The same compiled with these numbers as well, at most nine in all. `LOCAL` takes the place of the context's.
+    ///
+    /// # Panics
+    /// For more than nine.
+    pub const fn with(mut self, defines: &[(&'static str, u64)]) -> Program {
+        let mut k = 0;
+        while k < defines.len() {
+            self.defines.all[self.defines.count] = (Word(defines[k].0), defines[k].1);
+            self.defines.count += 1;
+            k += 1;
+        }
+        self
+    }
+
+    /// The file's name for messages, and the source of all its kernels.
+    pub(super) fn source(&self) -> (String, String) {
+        self.file.source_with(self.file.source)
+    }
+
+    /// A kernel of the file's list.
+    ///
+    /// # Panics
+    /// When the list has no such kernel: `id` is of another file.
+    pub const fn kernel(self, id: KernelId) -> Kernel {
+        Kernel { program: self, name: Word(self.file.kernels[id.0].name) }
+    }
 }
 
 /// Names one kernel and how it is compiled; the context keeps what was built for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Kernel {
-    file: &'static File,
+    program: Program,
     name: Word,
-    pub(crate) precision: Precision,
-    defines: Defines,
 }
 
 /// A word of the program's text, told apart by its place: a launch compares and hashes no letters. The same word at two
@@ -103,7 +167,7 @@ impl Hash for Word {
 }
 
 /// Most numbers that a kernel is compiled with beyond those of the precision.
-const DEFINES: usize = 8;
+const DEFINES: usize = 9;
 
 /// Numbers passed as `-DNAME=value`; in the kernel's name itself, so that a launch allocates nothing.
 #[derive(Debug, Clone, Copy)]
@@ -157,169 +221,211 @@ impl Hasher for Quick {
 impl Kernel {
     /// The kernel `name` of `file`; `precision` decides what `REAL` is.
     pub const fn new(file: &'static File, name: &'static str, precision: Precision) -> Kernel {
-        let defines = Defines { count: 0, all: [(Word(""), 0); DEFINES] };
-        Kernel { file, name: Word(name), precision, defines }
+        Kernel { program: Program::new(file, precision), name: Word(name) }
     }
 
-    /// The kernel compiled with these numbers as well, at most eight in all. `LOCAL` takes the place of the context's.
+    /// The kernel `name` of `file` for values of the type `T`, which is `SCALAR` in it.
+    pub fn of<T: Scalar>(file: &'static File, name: &'static str) -> Kernel {
+        Kernel { program: Program::of::<T>(file), name: Word(name) }
+    }
+
+    /// As [`Program::with`].
     ///
     /// # Panics
-    /// For more than eight.
+    /// As [`Program::with`].
     pub const fn with(mut self, defines: &[(&'static str, u64)]) -> Kernel {
-        let mut k = 0;
-        while k < defines.len() {
-            self.defines.all[self.defines.count] = (Word(defines[k].0), defines[k].1);
-            self.defines.count += 1;
-            k += 1;
-        }
-        self
-    }
-
-    /// The same with those of `(name, value, usual value)` whose value is not the usual one, which the file gives them
-    /// itself: one compilation for all that have the usual ones.
-    pub(crate) fn with_changed(self, defines: &[(&'static str, u64, u64)]) -> Kernel {
-        let changed = defines.iter().filter(|(_, value, usual)| value != usual);
-        changed.fold(self, |kernel, &(name, value, _)| kernel.with(&[(name, value)]))
-    }
-
-    /// Another kernel of the same compilation.
-    pub(crate) const fn renamed(mut self, name: &'static str) -> Kernel {
-        self.name = Word(name);
+        self.program = self.program.with(defines);
         self
     }
 
     pub(crate) fn name(&self) -> &'static str {
         self.name.0
     }
-
-    /// The program this kernel is a part of.
-    pub(super) fn program(&self) -> ProgramKey {
-        let defines = self.defines.used().iter().map(|(name, value)| (name.0, *value)).collect();
-        ProgramKey { file: self.file, precision: self.precision, defines }
-    }
 }
 
-/// One compilation of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct ProgramKey {
-    file: &'static File,
+/// A kernel whose source was made at run time. Clones share what is built, and so do kernels of the same text.
+#[derive(Debug, Clone)]
+pub struct GeneratedKernel(Arc<Generated>);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Generated {
+    name: Arc<str>,
+    source: String,
     precision: Precision,
-    defines: Vec<(&'static str, u64)>,
+    flushes: bool,
 }
 
-impl ProgramKey {
-    pub(super) fn file(&self) -> &'static File {
-        self.file
+impl GeneratedKernel {
+    /// The kernel `name` that `source` defines; the definitions of `kernels/common.clh` stand before it.
+    pub fn new(name: &str, source: String, precision: Precision) -> GeneratedKernel {
+        GeneratedKernel(Arc::new(Generated { name: name.into(), source, precision, flushes: false }))
     }
 
-    pub(super) fn options(&self, local: usize) -> String {
-        let own = self.defines.iter().find(|(name, _)| *name == "LOCAL");
-        let mut options = options(self.precision, own.map_or(local, |(_, local)| *local as usize));
-        for (name, value) in self.defines.iter().filter(|(name, _)| *name != "LOCAL") {
-            options.push_str(&format!(" -D{name}={value}"));
+    /// As [`File::flushing`].
+    pub fn flushing(self) -> GeneratedKernel {
+        let Generated { name, precision, .. } = &*self.0;
+        let (name, precision) = (name.clone(), *precision);
+        let source = Arc::try_unwrap(self.0).map_or_else(|shared| shared.source.clone(), |own| own.source);
+        GeneratedKernel(Arc::new(Generated { name, source, precision, flushes: true }))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its source.
+    pub fn source(&self) -> &str {
+        &self.0.source
+    }
+
+    /// Whether both may stand in one program: the same options and pragmas, and names of their own.
+    pub(super) fn may_share(&self, other: &GeneratedKernel) -> bool {
+        let ([a, b], pragmas) = ([&*self.0, &*other.0], super::together::pragmas);
+        (a.precision, a.flushes) == (b.precision, b.flushes)
+            && a.name != b.name
+            && pragmas(&a.source) == pragmas(&b.source)
+    }
+}
+
+impl PartialEq for GeneratedKernel {
+    fn eq(&self, other: &GeneratedKernel) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for GeneratedKernel {}
+
+impl Hash for GeneratedKernel {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Few kernels have a name and a length in common.
+        (&self.0.name, self.0.source.len()).hash(state);
+    }
+}
+
+/// What a context keeps built kernels by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Embedded(Box<Kernel>),
+    Generated(GeneratedKernel),
+}
+
+/// A [`Key`] that borrows its kernel: a launch copies and allocates nothing. Both hash alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum KeyRef<'a> {
+    Embedded(&'a Kernel),
+    Generated(&'a GeneratedKernel),
+}
+
+impl Equivalent<Key> for KeyRef<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        *self == key.borrow()
+    }
+}
+
+impl KeyRef<'_> {
+    pub(super) fn to_key(self) -> Key {
+        match self {
+            KeyRef::Embedded(kernel) => Key::Embedded(Box::new(*kernel)),
+            KeyRef::Generated(kernel) => Key::Generated(kernel.clone()),
         }
-        if self.file.flushes {
+    }
+
+    pub(super) fn name(self) -> Name {
+        match self {
+            KeyRef::Embedded(kernel) => Name::Embedded(kernel.name()),
+            KeyRef::Generated(kernel) => Name::Generated(kernel.0.name.clone()),
+        }
+    }
+}
+
+impl Key {
+    pub(super) fn borrow(&self) -> KeyRef<'_> {
+        match self {
+            Key::Embedded(kernel) => KeyRef::Embedded(kernel),
+            Key::Generated(kernel) => KeyRef::Generated(kernel),
+        }
+    }
+
+    pub(super) fn precision(&self) -> Precision {
+        match self {
+            Key::Embedded(kernel) => kernel.program.precision,
+            Key::Generated(kernel) => kernel.0.precision,
+        }
+    }
+
+    pub(super) fn name(&self) -> Name {
+        self.borrow().name()
+    }
+
+    /// Whether somebody besides the table has the kernel.
+    pub(super) fn is_held(&self) -> bool {
+        match self {
+            Key::Embedded(_) => false,
+            Key::Generated(kernel) => Arc::strong_count(&kernel.0) > 1,
+        }
+    }
+
+    /// The name of the source for messages, and the source.
+    pub(super) fn source(&self) -> (String, String) {
+        match self {
+            Key::Embedded(kernel) => kernel.program.file.source_with(&kernel.program.file.text_of(kernel.name.0)),
+            Key::Generated(GeneratedKernel(kernel)) => {
+                (format!("{}.cl", kernel.name), format!("{COMMON}\n#line 1 \"{}.cl\"\n{}", kernel.name, kernel.source))
+            }
+        }
+    }
+
+    /// The program of all kernels of the file, for a kernel of a file.
+    pub(super) fn whole(&self) -> Option<&Program> {
+        match self {
+            Key::Embedded(kernel) => Some(&kernel.program),
+            Key::Generated(_) => None,
+        }
+    }
+
+    pub(super) fn options(&self, family: KernelFamily, local: usize) -> String {
+        let (defines, flushes) = match self {
+            Key::Embedded(kernel) => (kernel.program.defines.used(), kernel.program.file.flushes),
+            Key::Generated(kernel) => (&[][..], kernel.0.flushes),
+        };
+        let own = defines.iter().find(|(name, _)| name.0 == "LOCAL");
+        let mut options = options(self.precision(), family, own.map_or(local, |(_, local)| *local as usize));
+        for (name, value) in defines.iter().filter(|(name, _)| name.0 != "LOCAL") {
+            options.push_str(&format!(" -D{}={value}", name.0));
+        }
+        if flushes {
             options.push_str(" -cl-denorms-are-zero");
         }
         options
     }
 }
 
-/// What every build is given: the language, the precision, the items of a work-group.
-pub(super) fn options(precision: Precision, local: usize) -> String {
+/// The name of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Name {
+    Embedded(&'static str),
+    Generated(Arc<str>),
+}
+
+impl Name {
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Name::Embedded(name) => name,
+            Name::Generated(name) => name,
+        }
+    }
+}
+
+/// What every build is given: the language, the precision, the family of kernels, the items of a work-group.
+pub(super) fn options(precision: Precision, family: KernelFamily, local: usize) -> String {
+    let family = match family {
+        KernelFamily::Cpu => " -DCPU=1",
+        KernelFamily::Gpu => "",
+    };
     let real = match precision {
         Precision::F32 => "-DREAL=float -DREAL_BITS=32 -cl-single-precision-constant",
         Precision::F64 => "-DREAL=double -DREAL_BITS=64",
     };
-    format!("-cl-std=CL1.2 {real} -DLOCAL={local}")
-}
-
-/// A kernel and the work-items that run it, made before the call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Launch {
-    pub(crate) kernel: Kernel,
-    pub(crate) range: Range,
-}
-
-/// How many work-items run, and in groups of how many.
-#[derive(Debug, Clone, Copy)]
-pub struct Range {
-    pub(super) dims: u32,
-    pub(super) global: [usize; 2],
-    pub(super) local: [usize; 2],
-}
-
-impl Range {
-    /// At least `items` work-items in groups of `local`; OpenCL C 1.2 wants whole groups.
-    pub fn d1(items: usize, local: usize) -> Range {
-        Range { dims: 1, global: [items.div_ceil(local) * local, 1], local: [local, 1] }
-    }
-
-    /// At least `items[0]` by `items[1]` work-items in groups of `local`.
-    pub fn d2(items: [usize; 2], local: [usize; 2]) -> Range {
-        let up = |k: usize| items[k].div_ceil(local[k]) * local[k];
-        Range { dims: 2, global: [up(0), up(1)], local }
-    }
-
-    /// Work-items in the first direction.
-    pub(crate) fn items(&self) -> usize {
-        self.global[0]
-    }
-
-    /// Work-groups.
-    pub(crate) fn groups(&self) -> usize {
-        self.global[0] / self.local[0] * (self.global[1] / self.local[1])
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.global[0] == 0 || self.global[1] == 0
-    }
-}
-
-/// A kernel argument.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Arg {
-    /// Device memory; made by [`Buffer::arg`](super::Buffer::arg).
-    Mem(Mem),
-    /// `uint`.
-    U32(u32),
-    /// `ulong`.
-    U64(u64),
-    /// `float`.
-    F32(f32),
-    /// `double`.
-    F64(f64),
-}
-
-/// A memory object as an argument; alive as long as the buffer it came from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mem(pub(super) *mut c_void);
-
-impl Arg {
-    /// A count or index (`ulong` in the kernel).
-    pub fn size(value: usize) -> Arg {
-        Arg::U64(value as u64)
-    }
-
-    /// A value of the precision `T` (`REAL` in the kernel).
-    pub fn real<T: Real>(value: f64) -> Arg {
-        match T::PRECISION {
-            Precision::F32 => Arg::F32(value as f32),
-            Precision::F64 => Arg::F64(value),
-        }
-    }
-
-    /// Size and address as `clSetKernelArg` takes them.
-    pub(super) fn raw(&self) -> (usize, *const c_void) {
-        fn of<T>(value: &T) -> (usize, *const c_void) {
-            (size_of::<T>(), std::ptr::from_ref(value).cast())
-        }
-        match self {
-            Arg::Mem(m) => of(&m.0),
-            Arg::U32(v) => of(v),
-            Arg::U64(v) => of(v),
-            Arg::F32(v) => of(v),
-            Arg::F64(v) => of(v),
-        }
-    }
+    format!("-cl-std=CL1.2 {real} -DLOCAL={local}{family}")
 }

@@ -1,10 +1,10 @@
-//! Platforms, devices, contexts, buffers and kernels: the only room that names the OpenCL binding.
+//! Platforms, devices, contexts, buffers and kernels: the only module that names the OpenCL binding.
 //!
 //! A [`Device`] is found by [`devices`] or [`Device::select`]; a [`Context`] holds one device's
 //! in-order queue and its built kernels; a [`Buffer`] is typed device memory. Most programs use
 //! [`Context::global`], the one context of the process.
 //!
-//! ```no_run
+//! ```
 //! use clinalg::{Buffer, Context};
 //!
 //! let context = Context::global()?;
@@ -21,13 +21,37 @@ mod buffer;
 mod cache;
 mod context;
 mod device;
+mod event;
 pub mod faults;
+mod fork;
+pub(crate) mod host;
 pub(crate) mod kernel;
+pub(crate) mod kernels;
+mod launch;
+mod memory;
+mod profile;
+mod program;
+mod programs;
+mod queue;
+mod raw;
+mod staging;
 mod status;
+mod together;
+pub(crate) mod trusted;
+mod view;
 
-pub(crate) use buffer::View;
-pub use buffer::{Buffer, Element};
-pub use context::{Context, ContextOptions, KernelTiming, MemoryReport, Shape};
+pub use crate::element::Element;
+pub use buffer::Buffer;
+pub(crate) use buffer::HostValues;
+pub use context::{Context, ContextOptions, KernelFamily};
 pub use device::{Device, DeviceInfo, DeviceKind, devices};
-pub use kernel::{Arg, File, Kernel, Mem, Range};
-pub(crate) use kernel::{Launch, files};
+pub use event::Event;
+pub use kernel::{File, GeneratedKernel, Kernel, KernelId, KernelText, Program};
+pub use launch::{Arg, In, Mem, Out, Range, argument};
+pub use memory::MemoryReport;
+pub use profile::KernelTiming;
+pub use program::BUILDING;
+pub use programs::ProgramsReport;
+pub use queue::Queue;
+pub use staging::{Staging, Transfer};
+pub use view::{View, ViewMut};

@@ -47,6 +47,7 @@ const DEVICE_NOT_AVAILABLE: i32 = -2;
 const MEM_OBJECT_ALLOCATION_FAILURE: i32 = -4;
 const OUT_OF_RESOURCES: i32 = -5;
 const OUT_OF_HOST_MEMORY: i32 = -6;
+pub(super) const MAP_FAILURE: i32 = -12;
 const INVALID_DEVICE: i32 = -33;
 const INVALID_CONTEXT: i32 = -34;
 const INVALID_COMMAND_QUEUE: i32 = -36;
@@ -59,7 +60,7 @@ pub(super) fn name(code: i32) -> String {
 pub(super) fn check(call: &'static str, device: &str, code: i32) -> Result<()> {
     match code {
         SUCCESS => Ok(()),
-        MEM_OBJECT_ALLOCATION_FAILURE | OUT_OF_RESOURCES | OUT_OF_HOST_MEMORY => Err(Error::Allocation {
+        MEM_OBJECT_ALLOCATION_FAILURE | OUT_OF_RESOURCES | OUT_OF_HOST_MEMORY | MAP_FAILURE => Err(Error::Allocation {
             bytes: 0,
             device: device.to_owned(),
             limit: format!("{call} reports {}", name(code)),

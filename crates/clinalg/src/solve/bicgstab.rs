@@ -1,25 +1,36 @@
 //! Stabilised biconjugate gradients.
 
+use num_traits::Float;
+
+use super::best::Best;
+use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::run::{Run, check_system};
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring, precondition};
-use super::{Operator, Params, Preconditioner, Report, Stop};
-use crate::ops::{self, DotParts};
-use crate::runtime::Arg;
-use crate::{Context, Real, Result, Vector};
+use super::solver::own_parts;
+use super::{BiCgStabParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use crate::ops::{self, DotParts, scatter_signs};
+use crate::runtime::{In, Out};
+use crate::{Context, Real, Result, Scalar, Vector};
 
 /// BiCGStab for any square nonsingular A, with an optional preconditioner applied from the right
 /// (van der Vorst 1992; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 7.7;
 /// Barrett et al., Templates, 1994, section 2.3.8).
 ///
-/// Owns seven vectors of `n` values. One iteration takes two products with two dot products each
-/// ([`Operator::apply_dots`](crate::ops::Operator::apply_dots)) and three launches on vectors; with a preconditioner its own
-/// work twice. The scalars stay on the device and the host looks at several iterations at once, as in
-/// [`Cg`](crate::solve::Cg).
+/// Owns eight vectors of `n` values. One iteration takes two products with two dot products each
+/// ([`Operator::apply_dots`](crate::ops::Operator::apply_dots)) and three launches on vectors; a preconditioner is
+/// applied twice. Real scalars stay on the device and the host checks several iterations at once, as in
+/// [`Cg`](crate::solve::Cg); complex ones are read back five times per iteration.
 ///
-/// Where a coefficient or A M^-1 p vanishes to working precision the iteration starts again from the true
-/// residual; [`Stop::Breakdown`] says that this did not help.
+/// If a coefficient or A M^-1 p vanishes to working precision, the iteration restarts from the true residual. Where that does
+/// not help, and where the residual grew or no longer falls, it restarts from the best iterate with another shadow residual: the
+/// residual with scattered signs. [`Stop::Breakdown`], [`Stop::Diverged`] and [`Stop::Stagnated`] mean that this did not help
+/// either; [`Gmres`](crate::solve::Gmres) needs no shadow.
+///
+/// Residuals may rise far above that of the start. The best iterate among those that the host has looked at is kept, and it is
+/// the one returned if the solve does not converge.
 #[derive(Debug)]
-pub struct BiCgStab<T: Real> {
+pub struct BiCgStab<T: Scalar> {
+    params: BiCgStabParams,
     r: Vector<T>,
     shadow: Vector<T>,
     p: Vector<T>,
@@ -28,64 +39,37 @@ pub struct BiCgStab<T: Real> {
     /// M^-1 p and M^-1 r.
     y: Vector<T>,
     z: Vector<T>,
+    best: Best<T>,
     norms: DotParts<T>,
     scalars: Scalars<T>,
 }
 
-impl<T: Real> BiCgStab<T> {
+/// What the residual must fall to between changes of the shadow.
+const SHADOW_PROGRESS: f64 = 0.9;
+
+/// The shadow residual of a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shadow {
+    /// The residual that the cycle starts from.
+    Residual,
+    /// The same with scattered signs.
+    Scattered,
+}
+
+impl<T: Scalar> BiCgStab<T> {
     /// A solver for systems of `n` equations.
     ///
     /// # Errors
     /// [`Error::Allocation`](crate::Error::Allocation), [`Error::NoFp64`](crate::Error::NoFp64).
-    pub fn new(context: &Context, n: usize) -> Result<BiCgStab<T>> {
+    pub fn new(context: &Context, n: usize, params: BiCgStabParams) -> Result<BiCgStab<T>> {
         let vector = || Vector::uninit(context, n);
         let (norms, scalars) = (DotParts::new(context)?, Scalars::new(context)?);
         let [r, shadow, p, v, t, y, z] = [vector()?, vector()?, vector()?, vector()?, vector()?, vector()?, vector()?];
-        Ok(BiCgStab { r, shadow, p, v, t, y, z, norms, scalars })
+        let best = Best::new(context, n)?;
+        Ok(BiCgStab { params, r, shadow, p, v, t, y, z, best, norms, scalars })
     }
 
-    /// Solves A x = b from the start x, with the preconditioner `m`.
-    ///
-    /// # Errors
-    /// As [`Cg::solve`](crate::solve::Cg::solve).
-    pub fn solve(
-        &mut self,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
-        params: &Params,
-    ) -> Result<Report> {
-        self.solve_with(a, m, b, x, params, &mut |_, _| ())
-    }
-
-    /// As [`BiCgStab::solve`]; `progress` gets the number of each iteration, 0 for the start, and
-    /// its relative residual.
-    ///
-    /// # Errors
-    /// As [`Cg::solve`](crate::solve::Cg::solve).
-    pub fn solve_with(
-        &mut self,
-        a: &dyn Operator<T>,
-        mut m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
-        params: &Params,
-        progress: &mut dyn FnMut(usize, f64),
-    ) -> Result<Report> {
-        check_system(self.r.context(), self.r.len(), a, m.as_deref(), b, x)?;
-        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, &mut self.norms, params, progress)?;
-        let mut largest = 0.0;
-        loop {
-            if let Some(stop) = end {
-                return Ok(run.report(stop));
-            }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x, &mut largest)?;
-            end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v, &mut self.norms)?;
-        }
-    }
-
-    /// Iterates from r = b - A x until there is a reason to stop. `largest` is the largest
+    /// Iterates from r = b - A x until a stopping criterion is met. `largest` is the largest
     /// |A M^-1 p| / |p| so far.
     fn cycle<'m>(
         &mut self,
@@ -93,25 +77,37 @@ impl<T: Real> BiCgStab<T> {
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
+        kind: Shadow,
         largest: &mut f64,
     ) -> Result<Stop> {
-        let BiCgStab { r, shadow, p, v, t, y, z, scalars, .. } = self;
-        let eps = T::epsilon().wide();
+        let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
+        let eps = T::Real::epsilon().into_f64();
         let unit = run.rescale(r)?;
-        ops::copy(r, shadow)?;
+        let shadow_square = (run.norm() / unit).powi(2);
+        let rho = match kind {
+            Shadow::Residual => {
+                ops::copy(r, shadow)?;
+                shadow_square
+            }
+            Shadow::Scattered => {
+                scatter_signs(r, shadow)?;
+                scalars.lengths.set(shadow, r)?;
+                scalars.lengths.value()?.re()
+            }
+        };
         ops::copy(r, p)?;
         scalars.lengths.set(p, p)?;
-        let shadow_square = (run.norm() / unit).powi(2);
         let to_reach = run.squares_to_reach(unit);
-        let limits = Limits::<T>::new(unit, to_reach, run.squares_to_diverge(unit));
-        let first = Row { rho: shadow_square, squares: shadow_square, largest: largest.powi(2), ..Row::default() };
+        let limits = Limits::<T::Real>::new(unit, to_reach, run.squares_to_diverge(unit));
+        let first = Row { rho, squares: shadow_square, largest: largest.powi(2), ..Row::default() };
         scalars.start(first, shadow_square.sqrt())?;
-        // What an end that only the device saw, in its margin, amounts to; the true residual decides.
+        // The device stopped within its safety margin; the true residual decides.
         let at_the_margin = |squares: f64| {
-            let hair = 64.0 * eps;
-            if squares <= to_reach * (1.0 + hair) { Stop::Converged } else { Stop::Breakdown }
+            let margin = 64.0 * eps;
+            if squares <= to_reach * (1.0 + margin) { Stop::Converged } else { Stop::Breakdown }
         };
         let mut block = 1;
+        let mut last = run.norm();
         loop {
             block = run.block(block, MOST_AT_ONCE);
             for _ in 0..block {
@@ -122,8 +118,7 @@ impl<T: Real> BiCgStab<T> {
                 // t = A M^-1 r, and the step along M^-1 r that makes r smallest.
                 let along_r = precondition(&mut m, r, z)?;
                 a.apply_dots(T::one(), along_r, None, r, t, &mut scalars.dots)?;
-                let steps = [along_p.buffer().arg(), along_r.buffer().arg()];
-                scalars.whole(&limits, steps, t, shadow, x, r)?;
+                scalars.whole(&limits, [along_p, along_r], t, shadow, x, r)?;
                 scalars.direction(&limits, r, v, p)?;
             }
             for (row, next) in scalars.read(block)? {
@@ -147,13 +142,164 @@ impl<T: Real> BiCgStab<T> {
                     return Ok(run.record(norm, norm).unwrap_or(at_the_margin(half)));
                 }
                 let norm = unit * next.squares.sqrt();
+                best.enter(norm);
+                last = norm;
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
                 if next.stop != 0.0 {
-                    // The shadow's product with r has vanished, or the device was a hair before the host.
+                    // The shadow's product with r has vanished, or the device stopped in its safety margin.
                     return Ok(at_the_margin(next.squares));
                 }
+            }
+            best.look(x, last)?;
+            if run.cancelled() {
+                return Ok(Stop::Cancelled);
+            }
+        }
+    }
+}
+
+impl<T: Scalar> BiCgStab<T> {
+    /// As [`BiCgStab::cycle`], with the scalars on the host: for complex types.
+    fn cycle_on_host<'m>(
+        &mut self,
+        run: &mut Run<'_, T>,
+        a: &dyn Operator<T>,
+        mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
+        x: &mut Vector<T>,
+        kind: Shadow,
+        largest: &mut f64,
+    ) -> Result<Stop> {
+        let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
+        let dots = &mut scalars.dots;
+        let eps = T::Real::epsilon().into_f64();
+        let real = <T::Wide as Scalar>::from_real;
+        let unit = run.rescale(r)?;
+        let shadow_length = run.norm() / unit;
+        let mut rho = match kind {
+            Shadow::Residual => {
+                ops::copy(r, shadow)?;
+                real(shadow_length * shadow_length)
+            }
+            Shadow::Scattered => {
+                scatter_signs(r, shadow)?;
+                dots.set(shadow, r)?;
+                dots.value()?
+            }
+        };
+        ops::copy(r, p)?;
+        let mut length = shadow_length;
+        loop {
+            // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
+            let along = precondition(&mut m, p, y)?;
+            a.apply_dots(T::one(), along, None, shadow, v, dots)?;
+            let (sigma, square) = dots.values()?;
+            let sigma = sigma.conj();
+            if !(sigma.has_finite_parts() && square.is_finite()) {
+                return Ok(Stop::NotFinite);
+            }
+            let quotient = square.sqrt() / length;
+            if quotient <= eps * *largest || sigma.modulus() <= eps * shadow_length * square.sqrt() {
+                return Ok(Stop::Breakdown);
+            }
+            *largest = largest.max(quotient);
+            let alpha = rho / sigma;
+            ops::update(T::narrow(real(unit) * alpha), along, T::one(), x)?;
+            ops::update(T::narrow(-alpha), v, T::one(), r)?;
+            // t = A M^-1 r, and the step along M^-1 r that makes r smallest.
+            let along = precondition(&mut m, r, z)?;
+            a.apply_dots(T::one(), along, None, r, t, dots)?;
+            let (mixed, other) = dots.values()?;
+            let half = ops::norm2(r)?.into_f64();
+            let norm = unit * half;
+            if run.reaches(norm) {
+                return Ok(run.record(norm, norm).unwrap_or(Stop::Converged));
+            }
+            if !(mixed.has_finite_parts() && other.is_finite() && half.is_finite()) {
+                return Ok(Stop::NotFinite);
+            }
+            if mixed.modulus() <= eps * other.sqrt() * half {
+                return Ok(run.record(norm, norm).unwrap_or(Stop::Breakdown));
+            }
+            let omega = mixed / real(other);
+            ops::update(T::narrow(real(unit) * omega), along, T::one(), x)?;
+            ops::update(T::narrow(-omega), t, T::one(), r)?;
+            // The shadow's product with r, and r's length.
+            dots.set_pair(r, shadow)?;
+            let (next, squares) = dots.values()?;
+            let next = next.conj();
+            let norm = unit * squares.sqrt();
+            best.enter(norm);
+            if let Some(stop) = run.record(norm, norm) {
+                return Ok(stop);
+            }
+            best.look(x, norm)?;
+            if run.cancelled() {
+                return Ok(Stop::Cancelled);
+            }
+            if next.modulus() <= eps * shadow_length * squares.sqrt() {
+                return Ok(Stop::Breakdown);
+            }
+            // p = r + beta (p - omega v).
+            let beta = next / rho * (alpha / omega);
+            rho = next;
+            ops::update(T::narrow(-beta * omega), v, T::narrow(beta), p)?;
+            ops::update(T::one(), r, T::one(), p)?;
+            length = ops::norm2(p)?.into_f64();
+        }
+    }
+}
+
+impl<T: Scalar> Solver<T> for BiCgStab<T> {
+    own_parts!(r);
+
+    fn solve_with(
+        &mut self,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<Report> {
+        let n = self.r.len();
+        check_own([&self.r, &self.shadow, &self.p, &self.v, &self.t, &self.y, &self.z, self.best.vector()])?;
+        check_system(self.r.context(), n, a, m.as_deref(), b, x)?;
+        let a = &CheckedOperator::new(a, n);
+        let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
+        let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+        let (mut run, mut end) =
+            Run::start(a, b, x, &mut self.r, &mut self.norms, self.params.stopping.clone(), progress)?;
+        self.best.start(x, run.norm())?;
+        let mut largest = 0.0;
+        let mut shadow = Shadow::Residual;
+        // |b - A x| at the last change of the shadow.
+        let mut changed_at = f64::INFINITY;
+        loop {
+            if let Some(stop) = end {
+                return Ok(run.report(stop));
+            }
+            let seen = if T::IS_COMPLEX {
+                self.cycle_on_host(&mut run, a, m.as_deref_mut(), x, shadow, &mut largest)?
+            } else {
+                self.cycle(&mut run, a, m.as_deref_mut(), x, shadow, &mut largest)?
+            };
+            end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v, &mut self.norms)?;
+            match end {
+                Some(Stop::Converged) => continue,
+                // A claim too much; the iteration goes on from here.
+                None => {
+                    self.best.look(x, run.norm())?;
+                    continue;
+                }
+                Some(_) => self.best.take(&mut run, x, &mut self.r, &mut self.norms)?,
+            }
+            let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
+            if gives_up && run.norm() <= SHADOW_PROGRESS * changed_at && run.may_go_on() {
+                changed_at = run.norm();
+                shadow = Shadow::Scattered;
+                run.go_back(x, &mut self.r, &mut self.norms)?;
+                end = None;
             }
         }
     }
@@ -162,7 +308,7 @@ impl<T: Real> BiCgStab<T> {
 /// Numbers of a row.
 const NUMBERS: usize = 11;
 
-/// What an iteration starts from and finds out; `krylov.cl` says what the numbers are.
+/// Input and results of an iteration; the numbers are listed in `krylov.cl`.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row {
     rho: f64,
@@ -192,10 +338,10 @@ impl Row {
 
 /// The scalars of BiCGStab on the device.
 #[derive(Debug)]
-struct Scalars<T: Real> {
-    ring: Ring<T, NUMBERS>,
+struct Scalars<T: Scalar> {
+    ring: Ring<T::Real, NUMBERS>,
     /// The length of the shadow residual.
-    shadow: T,
+    shadow: T::Real,
     /// Of a product A M^-1 p or A M^-1 r: with the shadow or r, and with itself.
     dots: DotParts<T>,
     /// p'p; r'r after the half step; the shadow's product with r and r'r after the iteration.
@@ -204,15 +350,15 @@ struct Scalars<T: Real> {
     ends: DotParts<T>,
 }
 
-impl<T: Real> Scalars<T> {
+impl<T: Scalar> Scalars<T> {
     fn new(context: &Context) -> Result<Scalars<T>> {
         let parts = || DotParts::new(context);
-        let (ring, shadow) = (Ring::new(context)?, T::zero());
+        let (ring, shadow) = (Ring::new(context)?, T::Real::from_f64(0.0));
         Ok(Scalars { ring, shadow, dots: parts()?, lengths: parts()?, halves: parts()?, ends: parts()? })
     }
 
     fn start(&mut self, first: Row, shadow: f64) -> Result<()> {
-        self.shadow = T::of(shadow);
+        self.shadow = T::Real::from_f64(shadow);
         self.ring.start(first.numbers())
     }
 
@@ -222,61 +368,70 @@ impl<T: Real> Scalars<T> {
     }
 
     /// r -= alpha v.
-    fn half(&mut self, limits: &Limits<T>, v: &Vector<T>, r: &mut Vector<T>) -> Result<()> {
+    fn half(&mut self, limits: &Limits<T::Real>, v: &Vector<T>, r: &mut Vector<T>) -> Result<()> {
         let (context, n) = (v.context(), v.len());
-        let names = ["bicgstab_half_gpu", "bicgstab_half_cpu"];
-        let (kernel, count, range) = scalars::update::<T>(context, names, n);
-        let args: [&[Arg]; 6] = [
-            &[Arg::size(n)],
-            &self.dots.args(),
-            &self.lengths.args(),
-            &self.ring.row(),
-            &[limits.unsound, self.shadow].map(|number| number.arg().0),
-            &[v.buffer().arg(), r.buffer().arg(), self.halves.parts(count)],
-        ];
-        context.run(&kernel, range, &args.concat())
+        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (count, dots) = self.dots.joined();
+        let (length_count, lengths) = self.lengths.joined();
+        let (rows, at) = (self.ring.rows(), self.ring.at());
+        let (unsound, shadow) = (limits.unsound, self.shadow);
+        let (v, r) = (In::parts(v.buffer()), Out::parts(r.buffer()));
+        let partial = self.halves.parts(parts);
+        program.bicgstab_half(
+            context,
+            range,
+            n,
+            count,
+            dots,
+            length_count,
+            lengths,
+            rows,
+            at,
+            unsound,
+            shadow,
+            v,
+            r,
+            partial,
+        )
     }
 
     /// x += unit (alpha y + omega z) with the `steps` y and z, of which the second may be r; r -= omega t.
     fn whole(
         &mut self,
-        limits: &Limits<T>,
-        steps: [Arg; 2],
+        limits: &Limits<T::Real>,
+        steps: [&Vector<T>; 2],
         t: &Vector<T>,
         shadow: &Vector<T>,
         x: &mut Vector<T>,
-        r: &mut Vector<T>,
+        r: &Vector<T>,
     ) -> Result<()> {
         let (context, n) = (t.context(), t.len());
-        let names = ["bicgstab_whole_gpu", "bicgstab_whole_cpu"];
-        let (kernel, count, range) = scalars::update::<T>(context, names, n);
-        let vectors = [t.buffer(), shadow.buffer(), x.buffer(), r.buffer()].map(|buffer| buffer.arg());
-        let args: [&[Arg]; 8] = [
-            &[Arg::size(n)],
-            &self.halves.args(),
-            &self.dots.args(),
-            &self.ring.row(),
-            &[limits.unsound, self.shadow, limits.low, limits.unit].map(|number| number.arg().0),
-            &steps,
-            &vectors,
-            &[self.ends.pairs(count)],
-        ];
-        context.run(&kernel, range, &args.concat())
+        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (half_count, halves) = self.halves.joined();
+        let (count, dots) = self.dots.joined();
+        let (rows, at) = (self.ring.rows(), self.ring.at());
+        let Limits { unsound, low, unit, .. } = *limits;
+        let [y, z, t, shadows] = [steps[0], steps[1], t, shadow].map(|vector| In::parts(vector.buffer()));
+        let [x, r] = [&*x, r].map(|vector| Out::parts(vector.buffer()));
+        let (shadow, partial) = (self.shadow, self.ends.pairs(parts));
+        program.bicgstab_whole(
+            context, range, n, half_count, halves, count, dots, rows, at, unsound, shadow, low, unit, y, z, t, shadows,
+            x, r, partial,
+        )
     }
 
     /// p = r + beta (p - omega v), and on to the next iteration.
-    fn direction(&mut self, limits: &Limits<T>, r: &Vector<T>, v: &Vector<T>, p: &mut Vector<T>) -> Result<()> {
+    fn direction(&mut self, limits: &Limits<T::Real>, r: &Vector<T>, v: &Vector<T>, p: &mut Vector<T>) -> Result<()> {
         let (context, n) = (r.context(), r.len());
-        let names = ["bicgstab_direction_gpu", "bicgstab_direction_cpu"];
-        let (kernel, count, range) = scalars::update::<T>(context, names, n);
-        let args: [&[Arg]; 6] = [
-            &[Arg::size(n)],
-            &self.ends.args(),
-            &self.ring.row(),
-            &[self.ring.advance()],
-            &[limits.unsound, self.shadow, limits.low, limits.high].map(|number| number.arg().0),
-            &[r.buffer().arg(), v.buffer().arg(), p.buffer().arg(), self.lengths.parts(count)],
-        ];
-        context.run(&kernel, range, &args.concat())
+        let (program, parts, range) = scalars::update::<T::Real>(context, n);
+        let (count, dots) = self.ends.joined();
+        let (at, next) = (self.ring.at(), self.ring.advance());
+        let rows = self.ring.rows();
+        let (Limits { unsound, low, high, .. }, shadow) = (*limits, self.shadow);
+        let (r, v, p) = (In::parts(r.buffer()), In::parts(v.buffer()), Out::parts(p.buffer()));
+        let partial = self.lengths.parts(parts);
+        program.bicgstab_direction(
+            context, range, n, count, dots, rows, at, next, unsound, shadow, low, high, r, v, p, partial,
+        )
     }
 }

@@ -1,18 +1,19 @@
 //! Inverses of dense matrices.
 
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
+use crate::runtime::kernels::inverse;
+use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Buffer, Dense, Error, Real, Result};
 
 /// Columns that are swept together, as in the kernels.
 const BLOCK: usize = 32;
-/// What the side is padded to a multiple of, as in the kernels.
+/// The side is padded to a multiple of this, as in the kernels.
 const TILE: usize = 64;
 /// Items of a work-group along each side, as in the kernels.
 const ITEMS: usize = 16;
-/// Rows of an item on processors, as in the kernels.
+/// Rows of an item on CPUs, as in the kernels.
 const ROWS_CPU: usize = 16;
 
-/// The inverse of a symmetric positive definite matrix, for many right-hand sides in a row: a product with it is quicker on a
+/// The inverse of a symmetric positive definite matrix, for many successive right-hand sides: a product with it is faster on a
 /// device than two triangular solves.
 ///
 /// Gauss-Jordan elimination without pivoting in symmetric sweeps (Goodnight 1979), about n^3 multiplications and as many additions.
@@ -22,7 +23,7 @@ const ROWS_CPU: usize = 16;
 /// [`Error::Shape`] unless `a` is square; [`Error::Value`] that names the row whose pivot is not positive: `a` is not
 /// positive definite to working precision; [`Error::Allocation`].
 ///
-/// ```no_run
+/// ```
 /// use clinalg::solve::inverse_definite;
 /// use clinalg::{Context, Dense};
 ///
@@ -37,45 +38,34 @@ pub fn inverse_definite<T: Real>(a: &Dense<T>) -> Result<Dense<T>> {
         return Err(Error::Shape { argument: "a", expected, got });
     }
     let context = a.context();
-    let inverse = Dense::zeros(context, n, n)?;
+    let result = Dense::zeros(context, n, n)?;
     if n == 0 {
-        return Ok(inverse);
+        return Ok(result);
     }
-    let cpu = context.shape() == Shape::Cpu;
+    let cpu = context.family() == KernelFamily::Cpu;
     let side = n.next_multiple_of(TILE);
-    let whole = Buffer::<T>::uninit(context, side * side)?;
-    let block = Buffer::<T>::uninit(context, BLOCK * BLOCK)?;
-    let [before, after] = [Buffer::<T>::uninit(context, BLOCK * side)?, Buffer::uninit(context, BLOCK * side)?];
-    let fault = Buffer::from_slice(context, &[0_u32])?;
-    let kernel = |name: &'static str| Kernel::new(&files::INVERSE, name, T::PRECISION);
+    let mut whole = Buffer::<T>::uninit(context, side * side)?;
+    let mut block = Buffer::<T>::uninit(context, BLOCK * BLOCK)?;
+    let [mut before, mut after] = [Buffer::<T>::uninit(context, BLOCK * side)?, Buffer::uninit(context, BLOCK * side)?];
+    let mut fault = Buffer::from_slice(context, &[0_u32])?;
+    let program = inverse::Program::<T>::new();
     let square = |side: usize| Range::d2([side, side], if cpu { [TILE, 1] } else { [TILE, 4] });
-    let sizes = [Arg::size(n), Arg::size(side)];
-    let args = [sizes[0], sizes[1], a.as_vector().buffer().arg(), whole.arg()];
-    context.run(&kernel("pad_square"), square(side), &args)?;
+    let (one, tiles) = if cpu {
+        (Range::d1(1, 1), Range::d1(side / ROWS_CPU, 1))
+    } else {
+        let items = side / TILE * ITEMS;
+        (Range::d1(ITEMS * ITEMS, ITEMS * ITEMS), Range::d2([items, items], [ITEMS, ITEMS]))
+    };
+    program.pad_square(context, square(side), n, side, a.as_vector().buffer(), &mut whole)?;
     for first in (0..n).step_by(BLOCK) {
-        let place = [Arg::size(side), Arg::size(first), whole.arg(), block.arg()];
-        let args = [place[0], place[1], place[2], place[3], fault.arg()];
-        let (name, range) = if cpu {
-            ("sweep_block_cpu", Range::d1(1, 1))
-        } else {
-            ("sweep_block_gpu", Range::d1(ITEMS * ITEMS, ITEMS * ITEMS))
-        };
-        context.run(&kernel(name), range, &args)?;
-        let args = [place[0], place[1], place[2], place[3], before.arg(), after.arg()];
-        context.run(&kernel("sweep_columns"), Range::d1(side, TILE), &args)?;
-        let args = [place[0], whole.arg(), before.arg(), after.arg()];
-        let (name, range) = if cpu {
-            ("sweep_rest_cpu", Range::d1(side / ROWS_CPU, 1))
-        } else {
-            let items = side / TILE * ITEMS;
-            ("sweep_rest_gpu", Range::d2([items, items], [ITEMS, ITEMS]))
-        };
-        context.run(&kernel(name), range, &args)?;
+        program.sweep_block(context, one, side, first, &mut whole, &mut block, &mut fault)?;
+        let columns = Range::d1(side, TILE);
+        program.sweep_columns(context, columns, side, first, &mut whole, &block, &mut before, &mut after)?;
+        program.sweep_rest(context, tiles, side, &mut whole, &before, &after)?;
     }
-    let args = [sizes[0], sizes[1], whole.arg(), inverse.as_vector().buffer().arg()];
-    context.run(&kernel("take_square"), square(n), &args)?;
+    program.take_square(context, square(n), n, side, &whole, Out::shared(result.as_vector().buffer()))?;
     match fault.to_vec()?[0] {
-        0 => Ok(inverse),
+        0 => Ok(result),
         row => {
             let got = format!("not positive in the pivot of row {}", row - 1);
             Err(Error::value("a", "symmetric positive definite", got))

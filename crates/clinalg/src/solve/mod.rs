@@ -5,43 +5,69 @@
 //! | [`Cg`] | symmetric positive definite A |
 //! | [`BiCgStab`] | any nonsingular A, fixed memory |
 //! | [`Gmres`] | any nonsingular A, smallest residual; memory grows with the restart |
+//! | [`Idr`] | any nonsingular A, fixed memory, more robust than BiCGStab |
+//! | [`Minres`] | symmetric A, definite or not |
+//! | [`FlexibleCg`] | as [`Cg`], with a preconditioner that varies |
+//! | [`LeastSquares`] | rectangular A: LSQR and LSMR |
+//! | [`Richardson`] | any A with a preconditioner that is a solver of its own, such as multigrid |
 //! | [`JacobiIteration`], [`RedBlackGaussSeidel`] | diagonally dominant or (with a small weight) positive definite A |
 //!
-//! A is any [`Operator`]; a [`Preconditioner`] is optional where the method takes one. A solver owns
-//! its vectors for the whole solve and can be used again; nothing is allocated on the device while
-//! it iterates, and only numbers that decide are read back. The same solve gives the same bits.
+//! A is any [`Operator`]; a [`Preconditioner`] is optional where the method takes one. All are a [`Solver`]. A solver owns
+//! its parameters and vectors and can be reused; iterations allocate nothing on the device and read back only
+//! the scalars that decide when to stop. The same solve gives the same bits.
 //!
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
-//! reason that [`Report::stop`] tells. Where the recurrence of a Krylov method claims convergence,
-//! the true residual is computed; if it is too large, the iteration starts again from it, up to ten
-//! times and as long as that helps. x then is the last iterate, of any ending.
+//! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
+//! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. x is the
+//! last iterate; [`BiCgStab`] and [`Idr`], whose residuals may rise far, return the best of those they have looked at.
 //!
 //! # Rounding floor
-//! No method can push |b - A x| far below the rounding error of the residual itself. It is estimated
-//! as eps (|A s| + |b|), with eps the machine precision and s = x with scattered signs. A solve that
+//! No method can reduce |b - A x| far below the rounding error of the residual itself. This error is estimated
+//! as eps (|A s| + |b|), with eps the machine precision and s = x with random signs. A solve that
 //! ends within 16 times this, and below |b| / 10, without meeting the tolerance reports
-//! [`Stop::RoundingFloor`], else [`Stop::Stagnated`]. The estimate takes one product, only when the question arises.
+//! [`Stop::RoundingFloor`], else [`Stop::Stagnated`]. The estimate costs one product and is computed only when it is needed.
 //!
 //! # Range
 //! The residual is scaled by a power of two at each start, so b may be of any size. Dot products are
 //! formed in the working precision: the squares of |A| must be representable (in single precision
 //! entries between about 1e-15 and 1e15).
 
+mod basis;
+mod best;
 mod bicgstab;
 pub(crate) mod cg;
+mod checked;
+mod flexible;
 mod gmres;
+mod idr;
 mod inverse;
+mod least_squares;
+mod minres;
+mod params;
 mod precondition;
 mod report;
-mod run;
+mod richardson;
+pub(crate) mod run;
 mod scalars;
+mod solver;
 mod stationary;
 
 pub use crate::ops::Operator;
 pub use bicgstab::BiCgStab;
 pub use cg::Cg;
+pub use flexible::FlexibleCg;
 pub use gmres::Gmres;
+pub use idr::Idr;
 pub use inverse::inverse_definite;
-pub use precondition::{Identity, Jacobi, Preconditioner};
-pub use report::{Params, Report, Stop};
+pub use least_squares::{LeastSquares, LeastSquaresMethod, LeastSquaresReport};
+pub use minres::Minres;
+pub use params::{
+    BiCgStabParams, CgParams, FlexibleCgParams, GaussSeidelParams, GmresParams, IdrParams, JacobiParams,
+    LeastSquaresParams, MinresParams, RichardsonParams, Stopping,
+};
+pub use precondition::{Identity, Preconditioner};
+pub use report::{Report, Stop};
+pub use richardson::Richardson;
+pub use solver::{Progress, Solver};
 pub use stationary::{JacobiIteration, RedBlackGaussSeidel};
+pub(crate) use stationary::{colour, invert_diagonal};

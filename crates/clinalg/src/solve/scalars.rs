@@ -1,16 +1,19 @@
 //! Scalars of an iteration that stay on the device.
 
 use super::Preconditioner;
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::tune::{Op, REDUCE_PARTIALS};
-use crate::{Buffer, Context, Real, Result, Vector};
+use super::cg::CG;
+use crate::ops::reduce::REDUCE_PARTIALS;
+use crate::runtime::kernels::krylov;
+use crate::runtime::{KernelFamily, Out, Range};
+use crate::{Buffer, Context, Real, Result, Scalar, Vector};
 
 /// Most iterations enqueued before the host looks at them.
 pub(super) const MOST_AT_ONCE: usize = 32;
 /// One row more than iterations at once: each leaves its successor's.
 const ROWS: usize = MOST_AT_ONCE + 1;
 
-/// Where an iteration stops on the device: a hair before the host's own judgement, which may round otherwise.
+/// Where an iteration stops on the device: a safety margin before the host's own criterion, which may round otherwise.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Limits<T> {
     /// A little more than the machine precision: smaller quotients count as zero.
     pub(super) unsound: T,
@@ -23,12 +26,12 @@ pub(super) struct Limits<T> {
 
 impl<T: Real> Limits<T> {
     pub(super) fn new(unit: f64, low: f64, high: f64) -> Limits<T> {
-        let hair = 16.0 * T::epsilon().wide();
+        let margin = 16.0 * T::epsilon().into_f64();
         Limits {
-            unsound: T::of(T::epsilon().wide() * (1.0 + hair)),
-            low: T::of(low * (1.0 + hair)),
-            high: T::of(high * (1.0 - hair)),
-            unit: T::of(unit),
+            unsound: T::from_f64(T::epsilon().into_f64() * (1.0 + margin)),
+            low: T::from_f64(low * (1.0 + margin)),
+            high: T::from_f64(high * (1.0 - margin)),
+            unit: T::from_f64(unit),
         }
     }
 }
@@ -48,7 +51,7 @@ impl<T: Real, const N: usize> Ring<T, N> {
 
     pub(super) fn start(&mut self, first: [f64; N]) -> Result<()> {
         self.at = 0;
-        self.rows.write_range(0, &first.map(T::of))
+        self.rows.write_range(0, &first.map(T::from_f64))
     }
 
     /// The same row once more.
@@ -56,15 +59,20 @@ impl<T: Real, const N: usize> Ring<T, N> {
         self.at = 0;
     }
 
-    /// The rows and the number of this iteration's.
-    pub(super) fn row(&self) -> [Arg; 2] {
-        [self.rows.arg(), Arg::U32(self.at as u32)]
+    /// All rows, for a kernel.
+    pub(super) fn rows(&self) -> Out<'_, T> {
+        Out::shared(&self.rows)
+    }
+
+    /// The number of this iteration's row.
+    pub(super) fn at(&self) -> u32 {
+        self.at as u32
     }
 
     /// On to the next row; its number.
-    pub(super) fn advance(&mut self) -> Arg {
+    pub(super) fn advance(&mut self) -> u32 {
         self.at = (self.at + 1) % ROWS;
-        Arg::U32(self.at as u32)
+        self.at as u32
     }
 
     /// The last `count` iterations enqueued, each with its successor's row.
@@ -74,36 +82,36 @@ impl<T: Real, const N: usize> Ring<T, N> {
         let first = self.at + ROWS - count;
         let row = move |k: usize| {
             let start = (first + k) % ROWS * N;
-            std::array::from_fn(|j| numbers[start + j].wide())
+            std::array::from_fn(|j| numbers[start + j].into_f64())
         };
         Ok((0..count).map(move |k| (row(k), row(k + 1))))
     }
 }
 
-/// A kernel of `krylov.cl` that changes vectors of `n` numbers and leaves dot products, by its names for GPUs and for
-/// processors; the parts it leaves of each; the range.
-pub(super) fn update<T: Real>(context: &Context, names: [&'static str; 2], n: usize) -> (Kernel, usize, Range) {
-    match context.shape() {
-        Shape::Gpu => {
-            let [local, width, groups, ..] = context.choice(Op::Cg, T::PRECISION, n);
+/// How a kernel of `krylov.cl` runs that changes vectors of `n` numbers and leaves dot products: its compilation, the parts it
+/// leaves of each, and its range.
+pub(super) fn update<T: Real>(context: &Context, n: usize) -> (krylov::Program<T>, usize, Range) {
+    match context.family() {
+        KernelFamily::Gpu => {
+            let [local, width, groups, ..] = context.choice(&CG, T::PRECISION, n);
             let most = context.units() * groups as usize;
             let groups = n.div_ceil((local * width) as usize).min(most.clamp(1, REDUCE_PARTIALS));
-            (gpu::<T>(names[0], local, width), groups, Range::d1(groups * local as usize, local as usize))
+            (gpu(local, width), groups, Range::d1(groups * local as usize, local as usize))
         }
-        Shape::Cpu => {
+        KernelFamily::Cpu => {
             let chunks = context.chunks().min(n).min(REDUCE_PARTIALS);
-            (Kernel::new(&files::KRYLOV, names[1], T::PRECISION), chunks, Range::d1(chunks, 1))
+            (krylov::Program::new(), chunks, Range::d1(chunks, 1))
         }
     }
 }
 
-/// A kernel of `krylov.cl` for a GPU.
-pub(super) fn gpu<T: Real>(name: &'static str, local: u32, width: u32) -> Kernel {
-    Kernel::new(&files::KRYLOV, name, T::PRECISION).with(&[("LOCAL", local.into()), ("WIDTH", width.into())])
+/// The compilation of `krylov.cl` for a GPU.
+pub(super) fn gpu<T: Real>(local: u32, width: u32) -> krylov::Program<T> {
+    krylov::Program::new().local(local.into()).width(width.into())
 }
 
 /// M^-1 r in z, or r itself without a preconditioner.
-pub(super) fn precondition<'v, 'm, T: Real>(
+pub(super) fn precondition<'v, 'm, T: Scalar>(
     m: &mut Option<&mut (dyn Preconditioner<T> + 'm)>,
     r: &'v Vector<T>,
     z: &'v mut Vector<T>,

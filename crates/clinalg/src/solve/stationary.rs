@@ -3,14 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::precondition::invert;
+use super::checked::{CheckedOperator, check_own};
 use super::run::{Run, check_system};
-use super::{Jacobi, Operator, Params, Preconditioner, Report};
+use super::solver::own_parts;
+use super::{GaussSeidelParams, JacobiParams, Operator, Preconditioner, Progress, Report, Solver};
+use crate::error::check_length;
+use crate::matrix::CsrParts;
 use crate::matrix::{Structure, Values};
 use crate::ops::DotParts;
-use crate::reference::CsrParts;
-use crate::runtime::{Arg, Kernel, Range, Shape, files};
-use crate::{Buffer, Csr, Error, Real, Result, Vector, ops};
+use crate::runtime::kernels::csr;
+use crate::runtime::{KernelFamily, Out, Range};
+use crate::{Buffer, Csr, Error, Real, Result, Scalar, Vector, ops};
 
 /// Weighted Jacobi iteration x += omega D^-1 (b - A x) with D = diag(A) (Saad, Iterative Methods for
 /// Sparse Linear Systems, 2003, sections 4.1 and 13.2.2).
@@ -20,7 +23,9 @@ use crate::{Buffer, Csr, Error, Real, Result, Vector, ops};
 /// entry of the history is a true residual.
 #[derive(Debug)]
 pub struct JacobiIteration<T: Real> {
-    inverse: Jacobi<T>,
+    params: JacobiParams,
+    /// One over the diagonal.
+    inverse: Vector<T>,
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
@@ -31,44 +36,63 @@ impl<T: Real> JacobiIteration<T> {
     /// A solver for operators with this diagonal.
     ///
     /// # Errors
-    /// As [`Jacobi::new`].
-    pub fn new(diagonal: &Vector<T>) -> Result<JacobiIteration<T>> {
+    /// [`Error::Value`] that names the first row (0-based) whose entry is zero, not finite or too
+    /// small to be inverted; [`Error::Allocation`].
+    pub fn new(diagonal: &Vector<T>, params: JacobiParams) -> Result<JacobiIteration<T>> {
         let vector = || Vector::uninit(diagonal.context(), diagonal.len());
-        let (inverse, norms) = (Jacobi::new(diagonal)?, DotParts::new(diagonal.context())?);
-        Ok(JacobiIteration { inverse, r: vector()?, z: vector()?, q: vector()?, norms })
+        let mut inverse = diagonal.to_vec()?;
+        invert_diagonal(&mut inverse)?;
+        let inverse = Vector::from_slice(diagonal.context(), &inverse)?;
+        let norms = DotParts::new(diagonal.context())?;
+        Ok(JacobiIteration { params, inverse, r: vector()?, z: vector()?, q: vector()?, norms })
     }
+}
 
-    /// Solves A x = b from the start x with the weight [`Params::omega`]. A must have the diagonal
-    /// that the solver was made with.
-    ///
-    /// # Errors
-    /// As [`Cg::solve`](crate::solve::Cg::solve).
-    pub fn solve(&mut self, a: &dyn Operator<T>, b: &Vector<T>, x: &mut Vector<T>, params: &Params) -> Result<Report> {
-        self.solve_with(a, b, x, params, &mut |_, _| ())
-    }
+impl<T: Real> Solver<T> for JacobiIteration<T> {
+    own_parts!(r);
 
-    /// As [`JacobiIteration::solve`]; `progress` gets the number of each iteration, 0 for the start,
-    /// and its relative residual.
-    ///
-    /// # Errors
-    /// As [`Cg::solve`](crate::solve::Cg::solve).
-    pub fn solve_with(
+    fn solve_with(
         &mut self,
         a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
-        params: &Params,
-        progress: &mut dyn FnMut(usize, f64),
+        progress: Progress<'_>,
     ) -> Result<Report> {
-        let JacobiIteration { inverse, r, z, q, norms } = self;
+        let JacobiIteration { params, inverse, r, z, q, norms } = self;
+        check_unpreconditioned(m)?;
+        check_own([&*inverse, r, z, q])?;
         check_system(r.context(), r.len(), a, None, b, x)?;
-        let (mut run, mut end) = Run::start(a, b, x, r, norms, params, progress)?;
+        let a = &CheckedOperator::new(a, r.len());
+        params.check()?;
+        let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
         while end.is_none() {
-            inverse.apply(r, z)?;
-            ops::update(T::of(params.omega), z, T::one(), x)?;
+            ops::multiply(r, inverse, z)?;
+            ops::update(T::from_f64(params.omega), z, T::one(), x)?;
             end = run.step(x, r, z, q, norms)?;
         }
         Ok(run.report(end.expect("the loop ends with a reason")))
+    }
+}
+
+/// Replaces each value by its inverse, or names the first row where there is none.
+pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
+    for (row, value) in diagonal.iter_mut().enumerate() {
+        let inverse = T::one() / *value;
+        if !inverse.has_finite_parts() || inverse == T::zero() {
+            let expected = "a finite number other than zero in every row";
+            return Err(Error::value("diagonal", expected, format!("{value} in row {row}")));
+        }
+        *value = inverse;
+    }
+    Ok(())
+}
+
+/// An error where a preconditioner is given to a method that takes none.
+fn check_unpreconditioned<T: Real>(m: Option<&mut dyn Preconditioner<T>>) -> Result<()> {
+    match m {
+        Some(_) => Err(Error::value("m", "no preconditioner: the method takes none; use CG, BiCGStab or GMRES", "one")),
+        None => Ok(()),
     }
 }
 
@@ -84,6 +108,7 @@ impl<T: Real> JacobiIteration<T> {
 /// `n` values and `n` indices. Every entry of the history is a true residual.
 #[derive(Debug)]
 pub struct RedBlackGaussSeidel<T: Real> {
+    params: GaussSeidelParams,
     structure: Arc<Structure>,
     /// The rows, sorted by colour.
     row: Buffer<u32>,
@@ -102,14 +127,14 @@ impl<T: Real> RedBlackGaussSeidel<T> {
     /// # Errors
     /// [`Error::Shape`] unless `a` is square; [`Error::Value`] that names the first row (0-based)
     /// whose diagonal entry is missing, zero or not finite; [`Error::Allocation`].
-    pub fn new(a: &Csr<T>) -> Result<RedBlackGaussSeidel<T>> {
+    pub fn new(a: &Csr<T>, params: GaussSeidelParams) -> Result<RedBlackGaussSeidel<T>> {
         let (rows, cols) = (a.rows(), a.cols());
         if rows != cols {
             let got = format!("{rows} x {cols}");
             return Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got });
         }
         let parts = a.to_parts()?;
-        invert(&mut parts.diagonal())?;
+        invert_diagonal(&mut parts.diagonal())?;
         let colours = colour(&parts)?;
         let mut starts = vec![0; colours.iter().max().map_or(0, |&most| most as usize + 1) + 1];
         for &colour in &colours {
@@ -123,6 +148,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
         order.sort_by_key(|&i| colours[i as usize]);
         let vector = || Vector::uninit(a.context(), rows);
         Ok(RedBlackGaussSeidel {
+            params,
             structure: a.structure().clone(),
             row: Buffer::from_slice(a.context(), &order)?,
             starts,
@@ -137,71 +163,64 @@ impl<T: Real> RedBlackGaussSeidel<T> {
     pub fn colours(&self) -> usize {
         self.starts.len() - 1
     }
+}
 
-    /// Solves A x = b from the start x.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a matrix that does not share the structure the solver was made for, and
-    /// as [`Cg::solve`](crate::solve::Cg::solve).
-    pub fn solve(&mut self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>, params: &Params) -> Result<Report> {
-        self.solve_with(a, b, x, params, &mut |_, _| ())
-    }
+impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
+    own_parts!(r);
 
-    /// As [`RedBlackGaussSeidel::solve`]; `progress` gets the number of each iteration, 0 for the
-    /// start, and its relative residual.
-    ///
-    /// # Errors
-    /// As [`RedBlackGaussSeidel::solve`].
-    pub fn solve_with(
+    fn solve_with(
         &mut self,
-        a: &Csr<T>,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
         x: &mut Vector<T>,
-        params: &Params,
-        progress: &mut dyn FnMut(usize, f64),
+        progress: Progress<'_>,
     ) -> Result<Report> {
-        check_system(self.r.context(), self.r.len(), a, None, b, x)?;
-        if !Arc::ptr_eq(&self.structure, a.structure()) {
-            return Err(Error::Shape {
+        check_unpreconditioned(m)?;
+        let n = self.structure.rows;
+        check_own([&self.r, &self.z, &self.q])?;
+        check_length("self", n, self.r.len())?;
+        check_system(self.r.context(), n, a, None, b, x)?;
+        let matrix =
+            a.as_csr().filter(|a| Arc::ptr_eq(&self.structure, a.structure())).ok_or_else(|| Error::Shape {
                 argument: "a",
                 expected: "the matrix the solver was made for, or one that shares its structure".into(),
-                got: "another matrix".into(),
-            });
-        }
-        let (mut run, mut end) = Run::start(a, b, x, &mut self.r, &mut self.norms, params, progress)?;
+                got: "another operator".into(),
+            })?;
+        let a = &CheckedOperator::new(a, n);
+        let RedBlackGaussSeidel { params, r, z, q, norms, .. } = self;
+        let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
         while end.is_none() {
             for colour in self.starts.windows(2) {
-                self.sweep(a, b, x, colour[0], colour[1] - colour[0])?;
+                sweep(&self.row, matrix, b, x, colour[0], colour[1] - colour[0])?;
             }
-            end = run.step(x, &mut self.r, &mut self.z, &mut self.q, &mut self.norms)?;
+            end = run.step(x, r, z, q, norms)?;
         }
         Ok(run.report(end.expect("the loop ends with a reason")))
     }
+}
 
-    /// Updates the unknowns of one colour: `count` rows from place `first` on.
-    fn sweep(&self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>, first: usize, count: usize) -> Result<()> {
-        let (context, s) = (a.context(), &*self.structure);
-        let (name, range) = match context.shape() {
-            Shape::Cpu => ("sweep_csr_cpu", Range::d1(context.chunks().min(count), 1)),
-            Shape::Gpu => ("sweep_csr_gpu", Range::d1(count, context.local())),
-        };
-        let args = [
-            Arg::size(first),
-            Arg::size(count),
-            self.row.arg(),
-            s.offset.arg(),
-            s.column.arg(),
-            a.values().arg(),
-            b.buffer().arg(),
-            x.buffer().arg(),
-        ];
-        context.run(&Kernel::new(&files::CSR, name, T::PRECISION), range, &args)
-    }
+/// Updates the unknowns of one colour: `count` rows from place `first` on.
+fn sweep<T: Real>(
+    row: &Buffer<u32>,
+    a: &Csr<T>,
+    b: &Vector<T>,
+    x: &mut Vector<T>,
+    first: usize,
+    count: usize,
+) -> Result<()> {
+    let (context, s) = (a.context(), a.structure());
+    let range = match context.family() {
+        KernelFamily::Cpu => Range::d1(context.chunks().min(count), 1),
+        KernelFamily::Gpu => Range::d1(count, context.local()),
+    };
+    let (value, b, x) = (a.values(), b.buffer(), Out::shared(x.buffer()));
+    csr::Program::<T>::new().sweep_csr(context, range, first, count, row, &s.offset, &s.column, value, b, x)
 }
 
 /// A colour for each row, so that rows coupled by an entry on either side of the diagonal differ:
 /// two colours where they suffice.
-fn colour<T: Real>(a: &CsrParts<T>) -> Result<Vec<u32>> {
+pub(crate) fn colour<T: Scalar>(a: &CsrParts<T>) -> Result<Vec<u32>> {
     let transposed = a.transpose()?;
     let neighbours = |i: usize| {
         let both = a.row(i).chain(transposed.row(i));

@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::io::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CLASSES, Choice, Op, class};
+use super::{CLASSES, Choice, Operation, class};
+use crate::runtime::trusted;
 use crate::{DeviceInfo, Error, Precision, Result};
 
 /// A result whose error says why a table cannot be used.
-pub(super) type Checked<T> = std::result::Result<T, String>;
+pub(crate) type Checked<T> = std::result::Result<T, String>;
+
+/// Bytes of the largest file that is read.
+const LARGEST: u64 = 16 << 20;
 
 /// The version of the format that this library reads and writes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Tables that come with the library: part of the platform's name, part of the device's name, the file.
 const SHIPPED: &[(&str, &str, &str)] = &[
@@ -27,7 +31,7 @@ const SHIPPED: &[(&str, &str, &str)] = &[
 ///
 /// In a file:
 /// ```toml
-/// format = 1
+/// format = 2
 /// platform = "NVIDIA CUDA"
 /// device = "NVIDIA H200"
 /// driver = "580.82.07"
@@ -102,16 +106,14 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of `choice` for the size classes `sizes`.
-    pub fn new(op: Op, precision: Precision, sizes: [usize; 2], choice: &Choice) -> Entry {
-        let operation = op.describe();
+    pub fn new(operation: &Operation, precision: Precision, sizes: [usize; 2], choice: &Choice) -> Entry {
         let names = operation.parameters.iter().map(|(name, _)| (*name).to_owned());
         Entry { operation: operation.name.into(), precision, sizes, parameters: names.zip(*choice).collect() }
     }
 
-    /// The operation and its choice, or why there is none.
-    fn choice(&self) -> Checked<(Op, Choice)> {
-        let op = Op::named(&self.operation).ok_or_else(|| format!("there is no operation `{}`", self.operation))?;
-        let names = op.describe().parameters;
+    /// The choice, if the entry has all parameters of the operation and no other.
+    fn choice(&self, operation: &Operation) -> Checked<Choice> {
+        let names = operation.parameters;
         let mut choice = Choice::default();
         for (place, (name, _)) in choice.iter_mut().zip(names) {
             *place = *self.parameters.get(*name).ok_or_else(|| format!("{} lacks `{name}`", self.operation))?;
@@ -119,8 +121,7 @@ impl Entry {
         if let Some(name) = self.parameters.keys().find(|key| names.iter().all(|(name, _)| name != key)) {
             return Err(format!("{} has no parameter `{name}`", self.operation));
         }
-        check_sizes(self.sizes)?;
-        Ok((op, choice))
+        Ok(choice)
     }
 }
 
@@ -150,6 +151,8 @@ impl Table {
         if table.format != FORMAT {
             return Err(format!("its format is {}, this library reads {FORMAT}", table.format));
         }
+        let sizes = table.choices.iter().map(|entry| entry.sizes);
+        sizes.chain(table.problems.iter().map(|entry| entry.sizes)).try_for_each(check_sizes)?;
         Ok(table)
     }
 
@@ -195,27 +198,23 @@ impl Table {
         self.problems.push(entry);
     }
 
-    /// Every entry as an operation's choice, or why the device cannot use the table.
-    pub(super) fn check(&self, device: &DeviceInfo) -> Checked<Vec<(Op, &Entry, Choice)>> {
-        let mut checked = Vec::with_capacity(self.choices.len());
-        for entry in &self.choices {
-            let (op, choice) = entry.choice().map_err(|why| format!("the tuning table for {}: {why}", self.device))?;
-            let operation = op.describe();
-            if !operation.fits(device, entry.precision, &choice) {
-                return Err(format!(
-                    "the tuning table for {} asks for {} in {}, which {} cannot do",
-                    self.device,
-                    operation.words(&choice),
-                    operation.name,
-                    device.name
-                ));
+    /// The entries of an operation with their choices, or why the device cannot use them.
+    pub(crate) fn choices_of(&self, operation: &Operation, device: &DeviceInfo) -> Checked<Vec<(&Entry, Choice)>> {
+        let checked = |entry| {
+            let choice = Entry::choice(entry, operation)
+                .map_err(|why| format!("the tuning table for {}: {why}", self.device))?;
+            if operation.fits(device, entry.precision, &choice) {
+                return Ok((entry, choice));
             }
-            checked.push((op, entry, choice));
-        }
-        for entry in &self.problems {
-            check_sizes(entry.sizes).map_err(|why| format!("the tuning table for {}: {why}", self.device))?;
-        }
-        Ok(checked)
+            Err(format!(
+                "the tuning table for {} asks for {} in {}, which {} cannot do",
+                self.device,
+                operation.words(&choice),
+                operation.name,
+                device.name
+            ))
+        };
+        self.choices.iter().filter(|entry| entry.operation == operation.name).map(checked).collect()
     }
 
     /// Puts `found` in the place of what the table has for the same operations and precisions.
@@ -226,10 +225,9 @@ impl Table {
         self.choices.sort_by(|a, b| (&a.operation, a.precision, a.sizes).cmp(&(&b.operation, b.precision, b.sizes)));
     }
 
-    /// The user's table of a device, empty where there is none that can be used.
+    /// The user's table of a device, empty where there is none that can be read.
     pub fn of_user(device: &DeviceInfo) -> Table {
-        let sound = |table: &Table| table.check(device).is_ok();
-        user(device).and_then(|table| table.ok()).filter(sound).unwrap_or_else(|| Table::new(device))
+        user(device).and_then(|table| table.ok()).unwrap_or_else(|| Table::new(device))
     }
 
     /// Writes the table as the user's table of `device`, for contexts made from then on. Returns the file.
@@ -240,16 +238,12 @@ impl Table {
         let Some(folder) = folder() else {
             return Err(Error::value("CLINALG_TUNE_DIR", "a folder for tuning tables", "none"));
         };
-        let path = folder.join(file_name(device));
-        let write = || -> std::io::Result<()> {
-            std::fs::create_dir_all(&folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            file.write_all(self.text().as_bytes())?;
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|source| Error::Io { path: path.clone(), source })?;
-        Ok(path)
+        let name = file_name(device);
+        let path = folder.join(&name);
+        match trusted::write(&folder, &name, &[self.text().as_bytes()]) {
+            Ok(()) => Ok(path),
+            Err(source) => Err(Error::Io { path, source }),
+        }
     }
 }
 
@@ -289,14 +283,18 @@ fn file_name(device: &DeviceInfo) -> String {
 
 /// The user's table for `device`, if there is one.
 pub(super) fn user(device: &DeviceInfo) -> Option<Checked<Table>> {
-    read(&folder()?.join(file_name(device)), device)
+    read(&folder()?, &file_name(device), device)
 }
 
-/// The table in a file, if there is one; it must be for this device with this driver.
-pub(super) fn read(path: &Path, device: &DeviceInfo) -> Option<Checked<Table>> {
-    let text = match std::fs::read_to_string(path) {
+/// The table in a file of `folder`, if there is one; it must be for this device with this driver, and others must not be able
+/// to write it.
+pub(super) fn read(folder: &Path, name: &str, device: &DeviceInfo) -> Option<Checked<Table>> {
+    let path = folder.join(name);
+    let content = trusted::read(folder, name, LARGEST)
+        .and_then(|bytes| String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error)));
+    let text = match content {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => return Some(Err(format!("the tuning table {} cannot be read ({error})", path.display()))),
     };
     let ours = |table: Table| {
@@ -319,7 +317,7 @@ pub(super) fn read(path: &Path, device: &DeviceInfo) -> Option<Checked<Table>> {
 }
 
 /// The tables that come with the library and are for `device`.
-pub(super) fn shipped(device: &DeviceInfo) -> impl Iterator<Item = Checked<Table>> {
+pub(crate) fn shipped(device: &DeviceInfo) -> impl Iterator<Item = Checked<Table>> {
     let ours =
         |&&(platform, name, _): &&(&str, &str, &str)| device.platform.contains(platform) && device.name.contains(name);
     SHIPPED.iter().filter(ours).map(|(_, _, text)| Table::parse(text))
@@ -329,18 +327,19 @@ pub(super) fn shipped(device: &DeviceInfo) -> impl Iterator<Item = Checked<Table
 mod tests {
     use super::super::tests::{device, h200};
     use super::*;
+    use crate::ops::elementwise::ELEMENTWISE;
+    use crate::ops::reduce::REDUCE;
 
     fn written(text: &str, device: &DeviceInfo) -> Option<Checked<Table>> {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("table.toml");
-        std::fs::write(&path, text).unwrap();
-        read(&path, device)
+        trusted::write(folder.path(), "table.toml", &[text.as_bytes()]).unwrap();
+        read(folder.path(), "table.toml", device)
     }
 
     fn sample(device: &DeviceInfo) -> Table {
         let mut table = Table::new(device);
-        table.choices.push(Entry::new(Op::Elementwise, Precision::F32, [0, 35], &[256, 4, 2, 0, 0, 0]));
-        table.choices.push(Entry::new(Op::Reduce, Precision::F64, [12, 20], &[128, 2, 1, 8, 0, 0]));
+        table.choices.push(Entry::new(&ELEMENTWISE, Precision::F32, [0, 35], &[256, 4, 2, 0, 0, 0]));
+        table.choices.push(Entry::new(&REDUCE, Precision::F64, [12, 20], &[128, 2, 1, 8, 0, 0]));
         table.keep(problem("rk4-1", [20, 20], "fused"));
         table.keep(problem("odd \"name\"", [20, 22], "grid"));
         table
@@ -407,14 +406,29 @@ mod tests {
             let why = written(damaged, &device).unwrap().unwrap_err();
             assert!(why.contains("table.toml is ignored"), "{why}");
         }
-        let why = written(&text.replace("format = 1", "format = 2"), &device).unwrap().unwrap_err();
-        assert!(why.contains("its format is 2"), "{why}");
+        let why = written(&text.replace("format = 2", "format = 1"), &device).unwrap().unwrap_err();
+        assert!(why.contains("its format is 1"), "{why}");
         let why = {
             let folder = tempfile::tempdir().unwrap();
-            read(folder.path(), &device).unwrap().unwrap_err()
+            std::fs::create_dir(folder.path().join("table.toml")).unwrap();
+            read(folder.path(), "table.toml", &device).unwrap().unwrap_err()
         };
         assert!(why.contains("cannot be read"), "{why}");
-        assert_eq!(read(Path::new("no such file"), &device), None);
+        assert_eq!(read(Path::new("no such folder"), "table.toml", &device), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_table_that_others_may_write_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let device = h200();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.toml");
+        std::fs::write(&path, sample(&device).text()).unwrap();
+        for (mode, used) in [(0o600, true), (0o644, true), (0o664, false), (0o666, false)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(read(folder.path(), "table.toml", &device).unwrap().is_ok(), used, "{mode:o}");
+        }
     }
 
     #[test]
@@ -435,7 +449,7 @@ mod tests {
     #[test]
     fn new_results_take_the_place_of_old_ones() {
         let mut table = sample(&h200());
-        let new = Entry::new(Op::Reduce, Precision::F64, [0, 35], &[64, 1, 1, 1, 0, 0]);
+        let new = Entry::new(&REDUCE, Precision::F64, [0, 35], &[64, 1, 1, 1, 0, 0]);
         table.replace(vec![new.clone()]);
         assert_eq!(table.choices.len(), 2);
         assert_eq!(table.choices[1], new);

@@ -1,6 +1,6 @@
-//! Grids of n points a side, boundary included, on the unit square and cube, and the solver on them.
+//! Grids of n points per side, boundary included, on the unit square and cube, and the solver on them.
 
-use clinalg::grid::{Form, Poisson, PoissonParams, PoissonReport};
+use clinalg::multigrid::{Backend, Poisson, PoissonParams, PoissonReport};
 use clinalg::{Context, Real};
 
 use super::{capable, difference, eps, largest};
@@ -25,7 +25,7 @@ pub(crate) fn boundary_of<T: Real>(n: usize, u: &[T]) -> Vec<T> {
 /// The values of `f(x, y)` on the square.
 pub(crate) fn sample<T: Real>(n: usize, f: impl Fn(f64, f64) -> f64) -> Vec<T> {
     let h = 1.0 / (n - 1) as f64;
-    (0..n * n).map(|p| T::of(f((p % n) as f64 * h, (p / n) as f64 * h))).collect()
+    (0..n * n).map(|p| T::from_f64(f((p % n) as f64 * h, (p / n) as f64 * h))).collect()
 }
 
 /// Solves on a device, or by the reference; the solution and the report.
@@ -47,7 +47,7 @@ pub(crate) fn run<T: Real>(
 
 /// Solves from `u` by the reference and on every device by kernels and by matrices, and fails unless the boundary stays,
 /// the solutions agree to `bound` of the largest value and the residuals of all cycles agree.
-pub(crate) fn assert_forms_agree<T: Real>(
+pub(crate) fn assert_backends_agree<T: Real>(
     params: &PoissonParams,
     u: &[T],
     bound: f64,
@@ -57,8 +57,8 @@ pub(crate) fn assert_forms_agree<T: Real>(
     let boundary = boundary_of(params.n, u);
     assert_eq!(boundary_of(params.n, &expected), boundary);
     for context in capable::<T>() {
-        for form in [Form::Kernels, Form::Matrix] {
-            let params = PoissonParams { form, ..*params };
+        for backend in [Backend::Kernels, Backend::Matrix] {
+            let params = PoissonParams { backend, ..*params };
             let (got, its) = solve(Some(context), &params);
             let what = format!("{params:?} on {context:?}");
             assert_eq!(boundary_of(params.n, &got), boundary, "{what}");

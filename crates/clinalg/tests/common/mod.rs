@@ -8,29 +8,35 @@ pub(crate) mod grids;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use clinalg::reference::CsrParts;
 use clinalg::runtime::devices;
-use clinalg::{Context, ContextOptions, Error, Real, Shape};
+use clinalg::{BandParts, CsrParts};
+use clinalg::{Context, ContextOptions, Device, Error, KernelFamily, Real, Scalar};
+
+/// The sequential products with `a`.
+pub(crate) fn oracle<T>(a: &CsrParts<T>) -> clinalg_reference::csr::Csr<'_, T> {
+    let CsrParts { rows, cols, offsets, indices, values } = a;
+    clinalg_reference::csr::Csr { rows: *rows, cols: *cols, offsets, indices, values }
+}
+
+/// The sequential products with `a`.
+pub(crate) fn band_oracle<T>(a: &BandParts<T>) -> clinalg_reference::band::Band<'_, T> {
+    let BandParts { rows, cols, kl, ku, data } = a;
+    clinalg_reference::band::Band { rows: *rows, cols: *cols, kl: *kl, ku: *ku, data }
+}
 
 /// Where kernels change their path: empty, one, around eight lanes, around a work-group, around a block, large.
 pub(crate) const SIZES: &[usize] = &[0, 1, 2, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_003];
 /// Several blocks per chunk and several strides per work-item.
 pub(crate) const LARGE: usize = (1 << 21) + 3;
 
+static DEVICES: LazyLock<Result<Vec<Device>, Error>> = LazyLock::new(devices);
+
 static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
-    let found = match devices() {
-        Ok(found) => found,
-        // Where a device must be there, nothing is left out in silence.
-        Err(error) if std::env::var_os("CLINALG_TEST_NEEDS_DEVICE").is_some() => panic!("{error}"),
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return Vec::new();
-        }
-    };
+    let found = DEVICES.as_deref().unwrap_or_default();
     let mut contexts = Vec::new();
-    for device in &found {
-        for shape in [Shape::Cpu, Shape::Gpu] {
-            let options = ContextOptions { shape: Some(shape), ..ContextOptions::default() };
+    for device in found {
+        for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
+            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
             contexts.push(Context::new(device, &options).expect("a listed device gives a context"));
         }
     }
@@ -39,21 +45,24 @@ static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
 
 /// A context per device found and shape, shared by all tests of the program.
 pub(crate) fn contexts() -> &'static [Context] {
-    &CONTEXTS
+    match clinalg_testing::found(DEVICES.as_ref()) {
+        Some(_) => &CONTEXTS,
+        None => &[],
+    }
 }
 
 /// A context of its own on the first device, for tests that look at its memory account.
 pub(crate) fn own_context() -> Option<Context> {
-    let device = devices().map_err(|error| eprintln!("skipped: {error}")).ok()?;
-    Some(Context::new(&device[0], &ContextOptions::default()).expect("a listed device gives a context"))
+    let devices = clinalg_testing::found(devices())?;
+    Some(Context::new(&devices[0], &ContextOptions::default()).expect("a listed device gives a context"))
 }
 
 /// Whether the device computes in `T`, with a line that says so when it does not.
-pub(crate) fn has<T: Real>(context: &Context) -> bool {
+pub(crate) fn has<T: Scalar>(context: &Context) -> bool {
     match context.require::<T>() {
         Ok(()) => true,
         Err(error) => {
-            eprintln!("skipped: {error}");
+            clinalg_testing::skip_part(error);
             false
         }
     }
@@ -102,7 +111,7 @@ impl Noise {
 
     /// In [-1, 1).
     pub(crate) fn value<T: Real>(&mut self) -> T {
-        T::of((self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
+        T::from_f64((self.bits() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0)
     }
 }
 
@@ -114,20 +123,20 @@ pub(crate) fn noise<T: Real>(n: usize, seed: u64) -> Vec<T> {
 
 /// Unit roundoff times two.
 pub(crate) fn eps<T: Real>() -> f64 {
-    T::epsilon().wide()
+    T::epsilon().into_f64()
 }
 
 /// The largest absolute value; NaN where one is NaN.
 pub(crate) fn largest<T: Real>(values: impl IntoIterator<Item = T>) -> f64 {
     values
         .into_iter()
-        .fold(0.0, |most: f64, v| if v.is_nan() || most.is_nan() { f64::NAN } else { v.wide().abs().max(most) })
+        .fold(0.0, |most: f64, v| if v.is_nan() || most.is_nan() { f64::NAN } else { v.into_f64().abs().max(most) })
 }
 
 /// The largest absolute difference; NaN where a value is NaN.
 pub(crate) fn difference<T: Real>(a: &[T], b: &[T]) -> f64 {
     assert_eq!(a.len(), b.len());
-    largest(a.iter().zip(b).map(|(a, b)| a.wide() - b.wide()))
+    largest(a.iter().zip(b).map(|(a, b)| a.into_f64() - b.into_f64()))
 }
 
 /// Fails unless every value is within its bound of the wanted one; NaN and infinities must be the same.
@@ -135,7 +144,7 @@ pub(crate) fn assert_close<T: Real>(what: &str, got: &[T], want: &[T], bound: im
     assert_eq!(got.len(), want.len(), "{what}: length");
     for (i, (&got, &want)) in got.iter().zip(want).enumerate() {
         let close = if want.is_finite() {
-            (got.wide() - want.wide()).abs() <= bound(i)
+            (got.into_f64() - want.into_f64()).abs() <= bound(i)
         } else {
             got == want || got.is_nan() && want.is_nan()
         };
@@ -154,10 +163,10 @@ pub(crate) fn product_bound<T: Real>(a: &CsrParts<T>, alpha: T, x: &[T], beta: T
     let (mut count, mut magnitude) = (0, 0.0);
     for (j, value) in a.row(i) {
         count += 1;
-        magnitude += (value.wide() * x[j].wide()).abs();
+        magnitude += (value.into_f64() * x[j].into_f64()).abs();
     }
-    let old = if beta == T::zero() { 0.0 } else { (beta.wide() * y[i].wide()).abs() };
-    (f64::from(count) + 4.0) * eps::<T>() * (alpha.wide().abs() * magnitude + old)
+    let old = if beta == T::zero() { 0.0 } else { (beta.into_f64() * y[i].into_f64()).abs() };
+    (f64::from(count) + 4.0) * eps::<T>() * (alpha.into_f64().abs() * magnitude + old)
 }
 
 /// A random sparse matrix with `lengths(row)` entries in each row.

@@ -16,16 +16,18 @@ struct Target {
     /// The number of the instruction set where rocm-device-libs 5.2 has no file for it.
     isa: Option<u32>,
     /// The fewest registers of its family. Generated kernels, of which there are many, are
-    /// compiled for these only unless `CLINALG_TEST_LONG` is set.
+    /// compiled for these only unless the long cases are asked for.
     tightest: bool,
+    /// Stands for its family: GCN, CDNA, RDNA. The others are for the long cases.
+    representative: bool,
 }
 
 const TARGETS: [Target; 5] = [
-    Target { name: "gfx906", isa: None, tightest: true },
-    Target { name: "gfx90a", isa: None, tightest: false },
-    Target { name: "gfx942", isa: Some(9402), tightest: false },
-    Target { name: "gfx1030", isa: None, tightest: true },
-    Target { name: "gfx1100", isa: Some(11000), tightest: false },
+    Target { name: "gfx906", isa: None, tightest: true, representative: true },
+    Target { name: "gfx90a", isa: None, tightest: false, representative: false },
+    Target { name: "gfx942", isa: Some(9402), tightest: false, representative: true },
+    Target { name: "gfx1030", isa: None, tightest: true, representative: true },
+    Target { name: "gfx1100", isa: Some(11000), tightest: false, representative: false },
 ];
 
 /// Bytes of local memory a work-group may take: half of what a compute unit has, so that two fit.
@@ -36,18 +38,18 @@ const WORK_GROUP: u64 = 256;
 const FOLDER: &str = "target/ci/amd";
 const TABLE: &str = "target/ci/amd.txt";
 
-/// Compiles every build for every target and judges the kernels that run on GPUs.
+/// Compiles every build for the targets and judges the kernels that run on GPUs.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let libraries = device_libraries(workspace)?;
     let [builds, generated] = [kernels::builds(workspace)?, kernels::generated_builds(workspace)?].map(|mut builds| {
         builds.retain(|build| build.for_gpus() && build.capability() == 0);
         builds
     });
-    let long = std::env::var_os(setup::LONG_TESTS).is_some();
     let jobs: Vec<(&Build, &Target)> = TARGETS
         .iter()
+        .filter(|t| t.representative || workspace.long)
         .flat_map(|t| {
-            let generated = generated.iter().filter(move |_| t.tightest || long);
+            let generated = generated.iter().filter(move |_| t.tightest || workspace.long);
             builds.iter().chain(generated).map(move |b| (b, t))
         })
         .collect();

@@ -21,17 +21,20 @@ use crate::system::Workspace;
 
 /// Checks every kernel file, and a sample of those that are made at run time.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    let common = kernels::common(workspace)?;
     let mut findings = Vec::new();
     let (mut kernels_seen, mut barriers_seen) = (0, 0);
-    let files = kernels::files(workspace)?;
-    let own = std::iter::once("common").chain(files.iter().map(String::as_str)).map(|name| ("kernels", name));
-    let generated = kernels::generated(workspace)?;
-    let made = generated.iter().map(|name| (kernels::GENERATED, name.as_str()));
-    for (folder, name) in own.chain(made) {
-        let file = format!("{folder}/{name}.cl");
-        let text = std::fs::read_to_string(workspace.path(&file))?;
-        let report = scan(if name == "common" { "" } else { &common }, &text);
+    let paths = |folder: &str, names: Vec<String>, extension: &str| -> Vec<String> {
+        names.iter().map(|name| format!("{folder}/{name}.{extension}")).collect()
+    };
+    let headers = paths("kernels", kernels::headers(workspace)?, "clh");
+    let own = paths("kernels", kernels::files(workspace)?, "cl");
+    let made = paths(kernels::GENERATED, kernels::generated(workspace)?, "cl");
+    let read = |file: &String| std::fs::read_to_string(workspace.path(file));
+    for file in headers.iter().chain(&own).chain(&made) {
+        // Whatever a file includes, it knows the macros of all headers.
+        let others = headers.iter().filter(|header| *header != file);
+        let known = others.map(read).collect::<std::io::Result<Vec<_>>>()?.concat();
+        let report = scan(&known, &read(file)?);
         kernels_seen += report.kernels;
         barriers_seen += report.barriers;
         findings.extend(report.findings.iter().map(|f| format!("{file}:{}: {}", f.line, f.message)));
@@ -485,8 +488,11 @@ impl<'s> Body<'_, 's> {
         let constant = |text: &str| !text.contains(|c: char| c.is_ascii_lowercase());
         let varies = |k: usize| {
             let text = tokens[k].text;
+            // With equal arguments, which are looked at as well, it gives every item the same.
+            let equal_function = || self.names.functions.contains(text) && tokens.get(k + 1).is_some_and(|t| t.is("("));
             stands_for(tokens, k, &self.names.varying, &self.names.functions)
                 || !(constant(text)
+                    || equal_function()
                     || UNIFORM.contains(&text)
                     || self.names.types.contains(&text)
                     || self.uniform.contains(&text))
@@ -705,6 +711,17 @@ mod tests {
     fn a_condition_at_a_uniform_address_is_not_an_assignment() {
         good("const uint bits = n & 7;\nfor (uint k = 0; k < n; ++k) { barrier(1); x[0] = n & k; }");
         bad("for (uint k = 0; k < n; ++k) {\n barrier(1);\n step(&k);\n}", 2, "`k`");
+    }
+
+    #[test]
+    fn functions_of_equal_values_are_equal() {
+        let with = |function: &str, argument: &str| {
+            let body = format!("const uint m = most({argument});\nfor (uint k = 0; k < m; ++k) {{ barrier(1); }}");
+            format!("inline uint most(uint i) {{ return {function}; }}\n{}", kernel(&body))
+        };
+        assert_eq!(lines(&with("i + 1", "start[n]")), [0; 0]);
+        assert_eq!(lines(&with("i + 1", "s[n]")).len(), 1);
+        assert_eq!(lines(&with("i + get_local_id(0)", "n")).len(), 1);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Tests and self-test on one driver at a time.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::ci::Verdict;
@@ -36,33 +37,89 @@ fn platforms(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(devices.iter().filter_map(|device| device["platform"].as_str()).map(str::to_owned).collect())
 }
 
-/// Test programs of the core that every driver runs: operations, formats, solvers. The grids are in the self-test.
-const PROGRAMS: [&str; 9] =
-    ["formats", "inverse", "many", "matrix", "ops", "processor_paths", "props", "registry", "solvers"];
+/// Test programs of the core that every driver runs, with that of the handles: operations, formats, solvers. The grids are in the
+/// self-test.
+const PROGRAMS: [&str; 8] = ["formats", "inverse", "multivector", "matrix", "ops", "cpu_paths", "props", "solvers"];
 
 /// The core's tests and the program's self-test with no other driver than that of the folder.
 fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let programs = test_programs::build(workspace)?;
-    let all = std::env::var_os(setup::LONG_TESTS).is_some();
-    let chosen = |name: &str| all || PROGRAMS.contains(&name);
-    let core: Vec<_> = programs.iter().filter(|p| p.package == "clinalg" && chosen(&p.name)).collect();
-    let variables = [("OCL_ICD_VENDORS", icd_folder), (setup::TESTS_NEED_DEVICE, Path::new("1"))];
+    let chosen = |name: &str| workspace.long || PROGRAMS.contains(&name);
+    let runs = |package: &str, name: &str| match package {
+        "clinalg" => chosen(name),
+        "clinalg-handles" => name == "registry",
+        _ => false,
+    };
+    let core: Vec<_> = programs.iter().filter(|p| runs(&p.package, &p.name)).collect();
+    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder)];
+    if workspace.long {
+        variables.push((setup::LONG_TESTS, Path::new("1")));
+    }
     let failed = test_programs::run(&core, &variables).failed;
     if !failed.is_empty() {
-        return Ok(Verdict::failed(format!("tests failed: {}", failed.join(", "))));
+        failed.iter().for_each(|failure| println!("{failure}"));
+        let names: Vec<_> = failed.iter().map(|failure| failure.name.as_str()).collect();
+        return Ok(Verdict::failed(format!("tests failed: {}", names.join(", "))));
     }
     workspace.build_products()?;
     self_test(workspace, icd_folder).map(|checks| said("the tests", checks))
 }
 
-/// Runs the program's self-test and gives how many checks it made; none unless all held.
+/// Runs the program's small self-test with the kernels of both families and gives how many checks it made; none unless all
+/// held. With the long cases its sizes are those of `clinalg doctor`. A warning of the driver's compiler is an error.
 fn self_test(workspace: &Workspace, icd_folder: &Path) -> Result<Option<usize>> {
+    let counts = system::parallel(&["cpu", "gpu"], |family| self_test_of(workspace, icd_folder, family));
+    let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(counts.into_iter().sum())
+}
+
+fn self_test_of(workspace: &Workspace, icd_folder: &Path, family: &str) -> Result<Option<usize>> {
     let mut doctor = workspace.program(Profile::Release);
-    doctor.args(["doctor", "--json"]).env("OCL_ICD_VENDORS", icd_folder);
+    doctor.args(["doctor", "--json"]);
+    if !workspace.long {
+        doctor.arg("--quick");
+    }
+    // PoCL says how many warnings there were when it compiles, which a warm cache would hide.
+    let cache = icd_folder.with_extension(format!("{family}.cache"));
+    system::fresh_folder(&cache)?;
+    doctor.env("CLINALG_KERNEL_FAMILY", family).env("OCL_ICD_VENDORS", icd_folder).env("POCL_CACHE_DIR", &cache);
+    // With a folder for the library's own cache PoCL compiles every kernel a second time.
+    doctor.env("CLINALG_CACHE_DIR", "");
     println!("$ {}", system::words(&doctor));
     let answer = system::capture_ok(&mut doctor)?;
+    let said = String::from_utf8_lossy(&answer.stderr);
+    let warnings = said.lines().filter(|line| warns(line)).count();
+    if warnings > 0 {
+        let words = warnings_in(&cache)?.into_iter().collect::<Vec<_>>().join("\n");
+        println!("{words}");
+        bail!("{warnings} programs of the self-test compile with warnings ({family} kernels), see above");
+    }
     let answer: Value = serde_json::from_slice(&answer.stdout).context("`clinalg doctor --json` printed no JSON")?;
     Ok(checks_that_held(&answer))
+}
+
+/// Whether a line is a compiler's count of its warnings.
+fn warns(line: &str) -> bool {
+    line.contains("warning generated") || line.contains("warnings generated")
+}
+
+/// The warnings in the logs that PoCL keeps in its cache, each once.
+fn warnings_in(cache: &Path) -> Result<BTreeSet<String>> {
+    let mut found = BTreeSet::new();
+    // cache/PR/OGRAM/build.log
+    for two_letters in folders(cache)? {
+        for program in folders(&two_letters)? {
+            let log = std::fs::read_to_string(program.join("build.log")).unwrap_or_default();
+            found.extend(log.lines().filter(|line| line.contains("warning: ")).map(str::to_owned));
+        }
+    }
+    Ok(found)
+}
+
+fn folders(of: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(of).with_context(|| format!("cannot read the folder {}", of.display()))?;
+    let paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    Ok(paths.into_iter().filter(|path| path.is_dir()).collect())
 }
 
 fn said(tests: &str, checks: Option<usize>) -> Verdict {
@@ -97,5 +154,17 @@ mod tests {
         assert_eq!(checks_that_held(&answer([true, false, true])), None);
         assert_eq!(checks_that_held(&answer([true, true, false])), None);
         assert_eq!(checks_that_held(&json!({"error": {}})), None);
+    }
+
+    #[test]
+    fn warnings_are_named_once() {
+        assert!(warns("1 warning generated.") && warns("3 warnings generated.") && !warns("no warning"));
+        let cache = tempfile::tempdir().unwrap();
+        for (program, log) in [("AB/C", "warning: a.cl:1:1: x\n"), ("AB/D", "warning: a.cl:1:1: x\n"), ("EF/G", "")] {
+            std::fs::create_dir_all(cache.path().join(program)).unwrap();
+            std::fs::write(cache.path().join(program).join("build.log"), log).unwrap();
+        }
+        std::fs::create_dir_all(cache.path().join("EF/H")).unwrap();
+        assert_eq!(warnings_in(cache.path()).unwrap().into_iter().collect::<Vec<_>>(), ["warning: a.cl:1:1: x"]);
     }
 }

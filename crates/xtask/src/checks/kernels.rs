@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
+use clinalg_build::KernelFile;
 
 use crate::ci::Verdict;
 use crate::opencl_c::Source;
 use crate::system::{self, Workspace};
 
-/// Names the defines, beyond those of the precision, with which the library builds a kernel file.
-const BUILDS: &str = "kernels/builds.txt";
 const KERNELS: &str = "kernels";
 /// Where the kernels that the library makes at run time are written for the checks.
 pub(crate) const GENERATED: &str = "target/ci/generated";
-const COMMON: &str = "kernels/common.cl";
+/// What the library puts before kernels that it makes at run time.
+const COMMON: &str = "kernels/common.clh";
 
 /// Items of a work-group as the library has it by default on a GPU.
 const LOCAL: u32 = 256;
@@ -40,9 +40,9 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// Whether it is for GPUs: `PROCESSOR` makes the kernels of processors.
+    /// Whether it is for GPUs: `CPU` and `PROCESSOR` make the kernels of CPUs.
     pub(crate) fn for_gpus(&self) -> bool {
-        !self.defines.iter().any(|define| define.starts_with("PROCESSOR="))
+        !self.defines.iter().any(|define| define.starts_with("CPU=") || define.starts_with("PROCESSOR="))
     }
 
     /// Ten times the compute capability of NVIDIA's GPUs that it is made for; 0 for builds for every device.
@@ -63,7 +63,10 @@ impl Build {
     /// clang for this build, with the options of the library's own builds; target and output are the caller's.
     pub(crate) fn clang(&self, workspace: &Workspace) -> Command {
         let mut clang = workspace.command("clang-19");
-        clang.args(["-x", "cl", "-cl-std=CL1.2", "-include", COMMON]);
+        clang.args(["-x", "cl", "-cl-std=CL1.2"]);
+        if self.folder == GENERATED {
+            clang.args(["-include", COMMON]);
+        }
         clang.args(match self.precision {
             Precision::Single => ["-DREAL=float", "-DREAL_BITS=32", "-cl-single-precision-constant"].as_slice(),
             Precision::Double => ["-DREAL=double", "-DREAL_BITS=64"].as_slice(),
@@ -74,23 +77,23 @@ impl Build {
     }
 }
 
-/// What stands before every kernel file.
-pub(crate) fn common(workspace: &Workspace) -> Result<String> {
-    std::fs::read_to_string(workspace.path(COMMON)).with_context(|| format!("cannot read {COMMON}"))
+/// The names of the files that kernel files include, without ending.
+pub(crate) fn headers(workspace: &Workspace) -> Result<Vec<String>> {
+    names_in(workspace, KERNELS, "clh")
 }
 
-/// The names of the kernel files, without ending and without `common`.
+/// The names of the kernel files, without ending.
 pub(crate) fn files(workspace: &Workspace) -> Result<Vec<String>> {
-    Ok(names_in(workspace, KERNELS)?.into_iter().filter(|name| name != "common").collect())
+    names_in(workspace, KERNELS, "cl")
 }
 
-/// The names of the kernel files in a folder, without ending.
-fn names_in(workspace: &Workspace, folder: &str) -> Result<Vec<String>> {
+/// The names of the files in a folder that end in `.extension`, without it.
+fn names_in(workspace: &Workspace, folder: &str, extension: &str) -> Result<Vec<String>> {
     let entries =
         std::fs::read_dir(workspace.path(folder)).with_context(|| format!("cannot read the folder {folder}"))?;
     let paths: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     let mut names: Vec<String> = (paths.iter())
-        .filter(|path| path.extension().is_some_and(|e| e == "cl"))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
         .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
         .collect();
     names.sort_unstable();
@@ -105,7 +108,7 @@ pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
         system::fresh_folder(&workspace.path(GENERATED))?;
         let sources = workspace.build_example("sources")?;
         system::capture_ok(workspace.command(sources).arg(GENERATED))?;
-        names_in(workspace, GENERATED)
+        names_in(workspace, GENERATED, "cl")
     };
     let names = NAMES.get_or_init(|| write().map_err(|error| format!("{error:#}")));
     names.clone().map_err(anyhow::Error::msg)
@@ -117,45 +120,29 @@ pub(crate) fn generated_builds(workspace: &Workspace) -> Result<Vec<Build>> {
     Ok(generated(workspace)?.into_iter().map(build).collect())
 }
 
-/// Every way in which the library compiles the kernel files.
+/// Every way in which the library compiles the kernel files, as their headers say.
 pub(crate) fn builds(workspace: &Workspace) -> Result<Vec<Build>> {
-    let table = std::fs::read_to_string(workspace.path(BUILDS)).with_context(|| format!("cannot read {BUILDS}"))?;
-    parse_builds(&files(workspace)?, &table)
+    let mut builds = Vec::new();
+    for name in files(workspace)? {
+        let file = KernelFile::read(&workspace.path(format!("{KERNELS}/{name}.cl")))?;
+        builds.extend(builds_of(&name, &file));
+    }
+    Ok(builds)
 }
 
-/// The builds of `files`: one for each of its lines in `table`, or one without defines, in both precisions.
-fn parse_builds(files: &[String], table: &str) -> Result<Vec<Build>> {
-    let mut lines = Vec::new();
-    for (k, line) in table.lines().enumerate() {
-        let line = line.split('#').next().unwrap_or_default();
-        let mut words = line.split_whitespace();
-        let Some(file) = words.next() else { continue };
-        if !files.iter().any(|known| known == file) {
-            bail!("{BUILDS}:{}: there is no kernels/{file}.cl", k + 1);
-        }
-        let defines: Vec<String> = words.map(str::to_owned).collect();
-        if let Some(word) = defines.iter().find(|word| !word.contains('=')) {
-            bail!("{BUILDS}:{}: `{word}` is not NAME=value", k + 1);
-        }
-        lines.push((file, defines));
-    }
+/// The builds of the kernel file `name`, in both precisions.
+fn builds_of(name: &str, file: &KernelFile) -> Vec<Build> {
     let mut builds = Vec::new();
-    for file in files {
-        let mut of_file: Vec<Vec<String>> =
-            lines.iter().filter(|(name, _)| name == file).map(|(_, defines)| defines.clone()).collect();
-        if of_file.is_empty() {
-            of_file.push(Vec::new());
-        }
-        for defines in of_file {
-            for precision in [Precision::Single, Precision::Double] {
-                let build = Build { folder: KERNELS, file: file.clone(), precision, defines: defines.clone() };
-                if precision == Precision::Double || build.capability() == 0 {
-                    builds.push(build);
-                }
+    for build in &file.builds {
+        let defines: Vec<String> = build.defines.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        for precision in [Precision::Single, Precision::Double] {
+            let build = Build { folder: KERNELS, file: name.to_owned(), precision, defines: defines.clone() };
+            if precision == Precision::Double || build.capability() == 0 {
+                builds.push(build);
             }
         }
     }
-    Ok(builds)
+    builds
 }
 
 /// Names whose definition `#ifdef` or `defined` asks for in `text` and that nothing defines: neither a build nor the
@@ -184,12 +171,16 @@ fn unknown_switches(text: &str, defines: &BTreeSet<&str>) -> Vec<String> {
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let builds = builds(workspace)?;
     let mut failures = Vec::new();
-    for file in std::iter::once("common".to_owned()).chain(files(workspace)?) {
-        let text = std::fs::read_to_string(workspace.path(format!("kernels/{file}.cl")))?;
-        let defines = builds.iter().filter(|b| b.file == file || file == "common").flat_map(|b| &b.defines);
+    let named = |names: Vec<String>, extension: &'static str| {
+        names.into_iter().map(move |name| (name.clone(), format!("{KERNELS}/{name}.{extension}")))
+    };
+    for (name, path) in named(headers(workspace)?, "clh").chain(named(files(workspace)?, "cl")) {
+        let text = std::fs::read_to_string(workspace.path(&path))?;
+        let is_header = path.ends_with(".clh");
+        let defines = builds.iter().filter(|b| b.file == name || is_header).flat_map(|b| &b.defines);
         let defines = defines.filter_map(|d| d.split('=').next()).collect();
-        for name in unknown_switches(&text, &defines) {
-            failures.push(format!("kernels/{file}.cl asks for {name}, which no build in {BUILDS} defines"));
+        for switch in unknown_switches(&text, &defines) {
+            failures.push(format!("{path} asks for {switch}, which no `//@ build` line defines"));
         }
     }
     failures.extend(
@@ -224,34 +215,25 @@ fn warnings(workspace: &Workspace, build: &Build) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn files() -> Vec<String> {
-        ["csr", "vector"].map(str::to_owned).to_vec()
+    fn builds_of(name: &str, text: &str) -> Vec<Build> {
+        super::builds_of(name, &KernelFile::parse(name, text).unwrap())
     }
 
     #[test]
     fn each_file_is_built_in_both_precisions() {
-        let builds = parse_builds(&files(), "# comment\ncsr\n csr LANES=8 X=1 # eight\n\n").unwrap();
+        let builds = builds_of("csr", "// comment\n//@ build\n//@ build LANES=8 X=1\n");
         let titles: Vec<String> = builds.iter().map(Build::title).collect();
-        assert_eq!(
-            titles,
-            ["csr-f32", "csr-f64", "csr-f32-LANES=8-X=1", "csr-f64-LANES=8-X=1", "vector-f32", "vector-f64"]
-        );
+        assert_eq!(titles, ["csr-f32", "csr-f64", "csr-f32-LANES=8-X=1", "csr-f64-LANES=8-X=1"]);
+        let titles: Vec<String> = builds_of("vector", "// comment\n").iter().map(Build::title).collect();
+        assert_eq!(titles, ["vector-f32", "vector-f64"]);
     }
 
     #[test]
     fn builds_with_instructions_of_one_vendor_are_in_double_precision_only() {
-        let builds = parse_builds(&files()[..1], "csr\ncsr TENSOR=90 X=1\n").unwrap();
+        let builds = builds_of("csr", "//@ build\n//@ build TENSOR=90 X=1\n");
         let capabilities: Vec<(String, u64)> = builds.iter().map(|b| (b.title(), b.capability())).collect();
         let expected = [("csr-f32", 0), ("csr-f64", 0), ("csr-f64-TENSOR=90-X=1", 90)];
         assert_eq!(capabilities, expected.map(|(title, capability)| (title.to_owned(), capability)));
-    }
-
-    #[test]
-    fn mistakes_in_the_table_have_their_line() {
-        let error = parse_builds(&files(), "csr\nscr LANES=8\n").unwrap_err().to_string();
-        assert!(error.contains("builds.txt:2") && error.contains("scr"), "{error}");
-        let error = parse_builds(&files(), "csr LANES\n").unwrap_err().to_string();
-        assert!(error.contains("builds.txt:1") && error.contains("LANES"), "{error}");
     }
 
     #[test]
@@ -263,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_repository_s_table_fits_its_kernels() {
+    fn every_kernel_file_of_the_repository_has_a_build() {
         let workspace = Workspace::find().unwrap();
         let builds = builds(&workspace).unwrap();
         for file in super::files(&workspace).unwrap() {

@@ -33,12 +33,14 @@ fn self_test(workspace: &Workspace, icd: &Path, shape: &str) -> Result<Vec<Strin
     let mut oclgrind = workspace.command("oclgrind");
     oclgrind.args(["--data-races", "--check-api", "--log"]).arg(&log);
     oclgrind.arg(workspace.program_path(Profile::Release)).args(["doctor", "--quick"]);
-    oclgrind.env("OCL_ICD_VENDORS", icd).env("CLINALG_SHAPE", shape);
+    oclgrind.env("OCL_ICD_VENDORS", icd).env("CLINALG_KERNEL_FAMILY", shape);
     println!("$ {}", system::words(&oclgrind));
     let output = system::capture(&mut oclgrind)?;
     println!("{}", system::text(&output));
     if !output.status.success() {
-        faults.push(format!("the self-test fails with {shape} kernels"));
+        let said = system::text(&output);
+        let last = said.trim().lines().last().unwrap_or("nothing").trim().to_owned();
+        faults.push(format!("the self-test fails with {shape} kernels: {}, after `{last}`", output.status));
     }
     // Oclgrind passes the program's exit code on whatever it finds.
     let found = std::fs::read_to_string(&log).context("Oclgrind wrote no log")?;

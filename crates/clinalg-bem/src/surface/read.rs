@@ -1,0 +1,387 @@
+//! Surfaces from files: OBJ, OFF, STL, Gmsh 4 ASCII.
+
+use std::collections::HashMap;
+use std::io::{Cursor, ErrorKind};
+use std::path::Path;
+use std::str::FromStr;
+
+use clinalg::{Error, Result};
+
+use super::{ElementMesh, Mesh, Point};
+
+/// A surface not yet checked: nodes; quadrilaterals, and triangles whose last node stands twice.
+type Surface = (Vec<Point>, Vec<[u32; 4]>);
+
+fn triangle([a, b, c]: [u32; 3]) -> [u32; 4] {
+    [a, b, c, c]
+}
+
+/// A polygon as one element, or from its first corner on as triangles if it has more than four.
+fn polygon(corners: &[u32]) -> Vec<[u32; 4]> {
+    match *corners {
+        [a, b, c, d] => vec![[a, b, c, d]],
+        _ => (2..corners.len()).map(|k| triangle([corners[0], corners[k - 1], corners[k]])).collect(),
+    }
+}
+
+/// Quadrilaterals cut from the first corner to the third.
+fn cut_in_triangles(elements: &[[u32; 4]]) -> Vec<[u32; 3]> {
+    let mut triangles = Vec::with_capacity(elements.len());
+    for &[a, b, c, d] in elements {
+        triangles.push([a, b, c]);
+        if c != d {
+            triangles.push([a, c, d]);
+        }
+    }
+    triangles
+}
+
+/// The surface in `path`; `cut` says whether polygons of OBJ files become triangles.
+fn read(path: &Path, cut: bool) -> Result<Surface> {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
+    match extension.as_str() {
+        "obj" => read_obj(path, cut),
+        "off" => Lines::of(path)?.off(),
+        "stl" => read_stl(path),
+        "msh" => Lines::of(path)?.gmsh(),
+        _ => {
+            let (expected, got) = ("a file .obj, .off, .stl or .msh".into(), path.display().to_string());
+            Err(Error::Value { argument: "mesh", expected, got })
+        }
+    }
+}
+
+fn io(path: &Path, source: std::io::Error) -> Error {
+    Error::Io { path: path.to_owned(), source }
+}
+
+impl Mesh {
+    /// Reads the surface in `path`; the extension tells the format: `.obj`, `.off`, `.stl` (both
+    /// kinds) or `.msh` (Gmsh 4 ASCII). Polygons are cut into triangles. Corners in STL files are
+    /// joined where their coordinates are equal. Of Gmsh files triangles and quadrangles
+    /// of the first order are taken; lines and volumes are left out.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Format`] with the line; [`Error::Value`] for another extension; those
+    /// of [`Mesh::new`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Mesh> {
+        let (nodes, elements) = read(path.as_ref(), true)?;
+        Mesh::new(nodes, cut_in_triangles(&elements))
+    }
+}
+
+impl ElementMesh {
+    /// Reads the closed surface in `path` as [`Mesh::read`] does, but keeps quadrilaterals; polygons with more corners are cut
+    /// into triangles. All elements carry unknowns.
+    ///
+    /// # Errors
+    /// As [`Mesh::read`]; those of [`ElementMesh::new`].
+    pub fn read(path: impl AsRef<Path>) -> Result<ElementMesh> {
+        let (nodes, elements) = read(path.as_ref(), false)?;
+        let count = elements.len();
+        ElementMesh::new(nodes, elements, count)
+    }
+}
+
+fn read_obj(path: &Path, cut: bool) -> Result<Surface> {
+    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
+    let options = tobj::LoadOptions { triangulate: cut, ignore_points: true, ignore_lines: true, ..Default::default() };
+    // Materials do not matter here.
+    let load = |bytes: &[u8]| tobj::load_obj_buf(&mut Cursor::new(bytes), &options, |_| Ok(Default::default()));
+    let (models, _) = load(&bytes).map_err(|error| {
+        // The reader does not say where: the shortest beginning of the file that it refuses tells.
+        let ends: Vec<usize> = (0..bytes.len()).filter(|&k| bytes[k] == b'\n').collect();
+        let line = ends.partition_point(|&end| load(&bytes[..=end]).is_ok()) + 1;
+        Error::Format { path: path.to_owned(), line, reason: error.to_string() }
+    })?;
+    let (mut nodes, mut elements) = (Vec::new(), Vec::new());
+    // Objects of one file have their own copies of common vertices.
+    let mut known = Joined::default();
+    for model in models {
+        let points: Vec<u32> =
+            model.mesh.positions.chunks_exact(3).map(|p| known.index([p[0], p[1], p[2]], &mut nodes)).collect();
+        let corners: Vec<u32> = model.mesh.indices.iter().map(|&k| points[k as usize]).collect();
+        let mut rest = &corners[..];
+        // Without numbers of corners all faces are triangles.
+        let mut counts = model.mesh.face_arities.iter().map(|&count| count as usize);
+        while !rest.is_empty() {
+            let (face, behind) = rest.split_at(counts.next().unwrap_or(3).min(rest.len()));
+            elements.extend(polygon(face));
+            rest = behind;
+        }
+    }
+    Ok((nodes, elements))
+}
+
+/// Bytes before the facets of a binary STL file, the last four of them their number, and bytes of each.
+const STL_HEAD: usize = 84;
+const STL_FACET: usize = 50;
+
+fn read_stl(path: &Path) -> Result<Surface> {
+    let bytes = std::fs::read(path).map_err(|source| io(path, source))?;
+    // Binary files may begin with the word as well.
+    let text = bytes.trim_ascii_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    if text && !bytes.contains(&0) {
+        // Names need not be UTF-8.
+        return Lines { path, text: String::from_utf8_lossy(&bytes).into_owned() }.stl();
+    }
+    let fault = |reason: String| Error::Format { path: path.to_owned(), line: 1, reason };
+    let Some(head) = bytes.get(STL_HEAD - 4..STL_HEAD) else {
+        let reason = format!("{} bytes, too few for a binary file, and the first word is not solid", bytes.len());
+        return Err(fault(reason));
+    };
+    let announced = head.iter().rev().fold(0_usize, |sum, &byte| sum << 8 | usize::from(byte));
+    let there = (bytes.len() - STL_HEAD) / STL_FACET;
+    if announced != there {
+        return Err(fault(format!("{announced} facets are announced, the file has bytes for {there}")));
+    }
+    let (mut nodes, mut known) = (Vec::new(), Joined::default());
+    let triangles = bytes[STL_HEAD..].chunks_exact(STL_FACET).map(|facet| {
+        // The normal, three corners, two bytes that mean nothing here.
+        let number = |k: usize| f64::from(f32::from_le_bytes(std::array::from_fn(|byte| facet[12 + 4 * k + byte])));
+        triangle([0, 3, 6].map(|k| known.index([number(k), number(k + 1), number(k + 2)], &mut nodes)))
+    });
+    let triangles = triangles.collect();
+    Ok((nodes, triangles))
+}
+
+/// Points by their coordinates.
+#[derive(Default)]
+struct Joined(HashMap<[u64; 3], u32>);
+
+impl Joined {
+    fn index(&mut self, point: Point, nodes: &mut Vec<Point>) -> u32 {
+        // Adding zero turns -0 into 0.
+        *self.0.entry(point.map(|v| (v + 0.0).to_bits())).or_insert_with(|| {
+            nodes.push(point);
+            nodes.len() as u32 - 1
+        })
+    }
+}
+
+/// Gmsh's numbers of kinds of elements.
+const TRIANGLE: u32 = 2;
+const QUADRANGLE: u32 = 3;
+/// Triangles and quadrangles of higher order.
+const CURVED: [u32; 8] = [9, 10, 16, 20, 21, 22, 23, 36];
+
+/// The words of a text file with their lines.
+struct Lines<'p> {
+    path: &'p Path,
+    text: String,
+}
+
+/// One line of words.
+struct Words<'p, 't> {
+    path: &'p Path,
+    line: usize,
+    words: std::str::SplitWhitespace<'t>,
+}
+
+impl Words<'_, '_> {
+    fn fault(&self, reason: impl Into<String>) -> Error {
+        Error::Format { path: self.path.to_owned(), line: self.line, reason: reason.into() }
+    }
+
+    fn next<T: FromStr>(&mut self, what: &str) -> Result<T> {
+        let word = self.words.next().ok_or_else(|| self.fault(format!("{what} is missing")))?;
+        word.parse().map_err(|_| self.fault(format!("`{word}` is no {what}")))
+    }
+
+    fn point(&mut self) -> Result<Point> {
+        let mut coordinate = || self.next::<f64>("coordinate");
+        Ok([coordinate()?, coordinate()?, coordinate()?])
+    }
+}
+
+impl<'p> Lines<'p> {
+    fn of(path: &'p Path) -> Result<Lines<'p>> {
+        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            ErrorKind::InvalidData => Error::Format {
+                path: path.to_owned(),
+                line: 1,
+                reason: "no text; only ASCII files of this format are read".into(),
+            },
+            _ => io(path, source),
+        })?;
+        Ok(Lines { path, text })
+    }
+
+    /// The lines that say something.
+    fn words(&self) -> impl Iterator<Item = Words<'p, '_>> {
+        let path = self.path;
+        self.text.lines().enumerate().filter_map(move |(k, line)| {
+            let line = line.split('#').next().unwrap_or_default();
+            let some = !line.trim().is_empty();
+            some.then(|| Words { path, line: k + 1, words: line.split_whitespace() })
+        })
+    }
+
+    fn cut(&self) -> Error {
+        Error::Format {
+            path: self.path.to_owned(),
+            line: self.text.lines().count().max(1),
+            reason: "the file ends too early".into(),
+        }
+    }
+
+    /// STL in text: facets of three vertices each, of one or several solids.
+    fn stl(&self) -> Result<Surface> {
+        let (mut nodes, mut known, mut triangles) = (Vec::new(), Joined::default(), Vec::new());
+        let mut corners = Vec::new();
+        for mut words in self.words() {
+            let word = words.next::<String>("word")?;
+            // Some programs write capitals.
+            match word.to_ascii_lowercase().as_str() {
+                "vertex" => corners.push(known.index(words.point()?, &mut nodes)),
+                "endfacet" => {
+                    let corners = std::mem::take(&mut corners);
+                    let count = corners.len();
+                    let corners = <[u32; 3]>::try_from(corners);
+                    let corners = corners.map_err(|_| words.fault(format!("a facet of {count} vertices, not of 3")))?;
+                    triangles.push(triangle(corners));
+                }
+                "solid" | "facet" | "outer" | "endloop" | "endsolid" => (),
+                _ => return Err(words.fault(format!("`{word}` is no word of STL files"))),
+            }
+        }
+        if corners.is_empty() { Ok((nodes, triangles)) } else { Err(self.cut()) }
+    }
+
+    /// Object File Format: `OFF`, the numbers of nodes, faces and edges, nodes, faces.
+    fn off(&self) -> Result<Surface> {
+        let mut lines = self.words();
+        let mut head = lines.next().ok_or_else(|| self.cut())?;
+        // Colours and normals stand behind the coordinates.
+        if !["OFF", "COFF", "NOFF", "CNOFF"].contains(&head.next::<String>("keyword OFF")?.as_str()) {
+            return Err(head.fault("the first word is not OFF"));
+        }
+        // The numbers may stand on the line of the keyword.
+        if head.words.clone().next().is_none() {
+            head = lines.next().ok_or_else(|| self.cut())?;
+        }
+        let (count, faces): (usize, usize) = (head.next("number of nodes")?, head.next("number of faces")?);
+        let mut nodes = Vec::new();
+        for _ in 0..count {
+            nodes.push(lines.next().ok_or_else(|| self.cut())?.point()?);
+        }
+        let mut elements = Vec::new();
+        for _ in 0..faces {
+            let mut line = lines.next().ok_or_else(|| self.cut())?;
+            let corners: usize = line.next("number of corners")?;
+            if corners < 3 {
+                return Err(line.fault(format!("a face of {corners} corners")));
+            }
+            let corners: Vec<u32> = (0..corners).map(|_| line.next("node index")).collect::<Result<_>>()?;
+            elements.extend(polygon(&corners));
+        }
+        Ok((nodes, elements))
+    }
+
+    /// Gmsh's format 4 and 4.1 in ASCII: the sections `$Nodes` and `$Elements`.
+    fn gmsh(&self) -> Result<Surface> {
+        let mut lines = self.words();
+        let mut nodes = Vec::new();
+        let mut elements: Vec<[u64; 4]> = Vec::new();
+        let mut index: HashMap<u64, u32> = HashMap::new();
+        let mut place = 1;
+        let mut newer = true;
+        while let Some(mut line) = lines.next() {
+            place = line.line;
+            let mut need = || lines.next().ok_or_else(|| self.cut());
+            match line.next::<String>("section")?.as_str() {
+                "$MeshFormat" => {
+                    let mut format = need()?;
+                    let (version, kind): (f64, u32) = (format.next("version")?, format.next("kind of file")?);
+                    if !(4.0..5.0).contains(&version) || kind != 0 {
+                        return Err(format.fault("only ASCII files of version 4 are read"));
+                    }
+                    newer = version > 4.05;
+                }
+                "$Nodes" => {
+                    let blocks: usize = need()?.next("number of blocks")?;
+                    for _ in 0..blocks {
+                        let mut head = need()?;
+                        for _ in 0..3 {
+                            head.next::<i64>("number")?;
+                        }
+                        let count: usize = head.next("number of nodes")?;
+                        let mut tags: Vec<u64> = Vec::new();
+                        if newer {
+                            for _ in 0..count {
+                                tags.push(need()?.next("node tag")?);
+                            }
+                        }
+                        let mut tags = tags.into_iter();
+                        for _ in 0..count {
+                            let mut line = need()?;
+                            let tag = match tags.next() {
+                                Some(tag) => tag,
+                                None => line.next("node tag")?,
+                            };
+                            index.insert(tag, nodes.len() as u32);
+                            nodes.push(line.point()?);
+                        }
+                    }
+                }
+                "$Elements" => {
+                    let blocks: usize = need()?.next("number of blocks")?;
+                    for _ in 0..blocks {
+                        let mut head = need()?;
+                        head.next::<i64>("number")?;
+                        head.next::<i64>("number")?;
+                        let (kind, count): (u32, usize) =
+                            (head.next("element type")?, head.next("number of elements")?);
+                        if CURVED.contains(&kind) {
+                            let reason = format!(
+                                "elements of type {kind}, curved or of higher order; only those of the first order are read"
+                            );
+                            return Err(head.fault(reason));
+                        }
+                        for _ in 0..count {
+                            let mut line = need()?;
+                            if kind == TRIANGLE || kind == QUADRANGLE {
+                                line.next::<u64>("element tag")?;
+                                let mut tag = || line.next::<u64>("node tag");
+                                let [a, b, c] = [tag()?, tag()?, tag()?];
+                                elements.push([a, b, c, if kind == QUADRANGLE { tag()? } else { c }]);
+                            }
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.number(nodes, &elements, &index, place)
+    }
+
+    /// Replaces tags by indices and drops the nodes of no element, such as those inside a volume.
+    fn number(
+        &self,
+        nodes: Vec<Point>,
+        elements: &[[u64; 4]],
+        index: &HashMap<u64, u32>,
+        line: usize,
+    ) -> Result<Surface> {
+        let mut kept = Vec::new();
+        let mut place = vec![u32::MAX; nodes.len()];
+        let mut result = Vec::with_capacity(elements.len());
+        for tags in elements {
+            let mut element = [0; 4];
+            for (c, tag) in tags.iter().enumerate() {
+                let Some(&node) = index.get(tag) else {
+                    let reason = format!("an element names node {tag}, which is not there");
+                    return Err(Error::Format { path: self.path.to_owned(), line, reason });
+                };
+                let slot = &mut place[node as usize];
+                if *slot == u32::MAX {
+                    *slot = kept.len() as u32;
+                    kept.push(nodes[node as usize]);
+                }
+                element[c] = *slot;
+            }
+            result.push(element);
+        }
+        Ok((kept, result))
+    }
+}

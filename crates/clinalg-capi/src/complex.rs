@@ -1,0 +1,240 @@
+//! Complex numbers: constants, products, reductions, parts, and dense systems of either kind of values.
+
+use clinalg::Complex;
+use clinalg::ops::Transpose;
+use clinalg_handles::{Factorisation, Registry};
+
+use crate::object::{ClinalgComplex, ClinalgHandle, upload};
+use crate::operation::into;
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, put};
+
+/// Which form of a matrix a product takes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgTranspose {
+    /// The matrix itself.
+    No = 0,
+    /// Its transpose, without conjugation.
+    Yes = 1,
+    /// Its conjugate transpose; of a real matrix the transpose.
+    Conjugate = 2,
+}
+
+/// A factorisation of a dense matrix.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgFactorisation {
+    /// LU with partial pivoting: square matrices.
+    Lu = 0,
+    /// Cholesky: Hermitian positive definite matrices, of which the lower triangle is read.
+    Cholesky = 1,
+    /// QR: least squares with at least as many rows as columns.
+    Qr = 2,
+}
+
+fn number(result: *mut ClinalgComplex, run: impl FnOnce(&Registry) -> clinalg::Result<Complex<f64>>) -> ClinalgStatus {
+    guard(|| {
+        if result.is_null() {
+            return Err(Fault::Null("result"));
+        }
+        // SAFETY: checked above; every caller passes on a pointer valid for a write.
+        unsafe { put("result", result, run(Registry::global())?.into()) }
+    })
+}
+
+/// out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose_form`); out = 0 makes a new vector and sets beta to 0.
+/// All objects have the same type of values; for real ones the imaginary parts of alpha and beta must be 0.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_mv_complex(
+    transpose: u32,
+    alpha: ClinalgComplex,
+    a: ClinalgHandle,
+    x: ClinalgHandle,
+    beta: ClinalgComplex,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    let known = [
+        (ClinalgTranspose::No as u32, Transpose::No),
+        (ClinalgTranspose::Yes as u32, Transpose::Yes),
+        (ClinalgTranspose::Conjugate as u32, Transpose::Conjugate),
+    ];
+    match choice("transpose", transpose, &known) {
+        Ok(op) => into(out, |registry, given| registry.mv_op(op, alpha, a, x, beta, given)),
+        Err(fault) => guard(|| Err(fault)),
+    }
+}
+
+/// out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and takes beta as 0.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_mm_complex(
+    alpha: ClinalgComplex,
+    a: ClinalgHandle,
+    x: ClinalgHandle,
+    beta: ClinalgComplex,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into(out, |registry, given| registry.mm(alpha, a, x, beta, given))
+}
+
+/// out = alpha x + beta y with complex numbers.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_axpby_complex(
+    alpha: ClinalgComplex,
+    x: ClinalgHandle,
+    beta: ClinalgComplex,
+    y: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into(out, |registry, given| registry.axpby(alpha, x, beta, y, given))
+}
+
+/// out = c a with a complex number.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_times_constant_complex(
+    a: ClinalgHandle,
+    c: ClinalgComplex,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into(out, |registry, given| registry.times_constant(a, c, given))
+}
+
+/// Sets every stored value of a complex object.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_fill_complex(handle: ClinalgHandle, value: ClinalgComplex) -> ClinalgStatus {
+    guard(|| Ok(Registry::global().fill(handle, value)?))
+}
+
+/// Sum of the stored values of an object of any type.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_sum_complex(a: ClinalgHandle, result: *mut ClinalgComplex) -> ClinalgStatus {
+    number(result, |registry| registry.sum_complex(a))
+}
+
+/// Dot product sum conj(a) b of the stored values: the first object is conjugated, as in BLAS's `dotc`, C++'s and NumPy's `vdot` and
+/// MATLAB's `dot`.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dot_complex(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    result: *mut ClinalgComplex,
+) -> ClinalgStatus {
+    number(result, |registry| registry.dot_complex(a, b))
+}
+
+/// Dot product sum a b of the stored values without conjugation, as in BLAS's `dotu`.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dotu_complex(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    result: *mut ClinalgComplex,
+) -> ClinalgStatus {
+    number(result, |registry| registry.dotu(a, b))
+}
+
+/// out = conj(a), element by element; of a real object a copy.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_conj(a: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+    into(out, |registry, given| registry.conj(a, given))
+}
+
+/// The conjugate transpose of a vector, dense or sparse matrix; of a real one the transpose.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_conj_transpose(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().conj_transpose(a)?))
+}
+
+/// The real parts of a vector or dense matrix as a real object of the same shape.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_real_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().real_part(a)?))
+}
+
+/// The imaginary parts of a vector or dense matrix as a real object of the same shape.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_imaginary_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().imaginary_part(a)?))
+}
+
+/// The moduli of a vector or dense matrix as a real object of the same shape.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_abs(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().abs(a)?))
+}
+
+/// re + i im of two real vectors or dense matrices of one shape and precision as a complex object.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_join_parts(
+    re: ClinalgHandle,
+    im: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().complex(re, im)?))
+}
+
+/// Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
+/// |A X - b|. X is a new object of the kind of b; A and b stay as they are.
+///
+/// # Safety
+/// `x` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_dense(
+    factorisation: u32,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    let known = [
+        (ClinalgFactorisation::Lu as u32, Factorisation::Lu),
+        (ClinalgFactorisation::Cholesky as u32, Factorisation::Cholesky),
+        (ClinalgFactorisation::Qr as u32, Factorisation::Qr),
+    ];
+    guard(|| {
+        if x.is_null() {
+            return Err(Fault::Null("x"));
+        }
+        let factorisation = choice("factorisation", factorisation, &known)?;
+        let made = Registry::global().solve_dense(factorisation, a, b)?;
+        // SAFETY: checked above, and by the contract.
+        unsafe { put("x", x, made) }
+    })
+}

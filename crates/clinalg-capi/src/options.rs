@@ -1,0 +1,276 @@
+//! Structures of options that can grow: their first member says how much of them the caller's header knows.
+
+use std::mem::offset_of;
+
+use clinalg::Error;
+use clinalg_handles::Preconditioning;
+
+use crate::check_array;
+use crate::object::ClinalgHandle;
+use crate::solver::{
+    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, krylov, poisson, preconditioning_of, results, summary,
+};
+use crate::status::{ClinalgStatus, Fault, guard};
+
+/// Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgSolverOptions {
+    /// `sizeof(clinalg_solver_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// The method, a `clinalg_method`.
+    pub method: u32,
+    /// The preconditioner, a `clinalg_preconditioner`.
+    pub preconditioner: u32,
+    /// Relative residual |b - A x| / |b| to reach.
+    pub tolerance: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+    /// Iterations between restarts of GMRES.
+    pub restart: usize,
+    /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+    pub inverse: ClinalgHandle,
+}
+
+/// Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgPoissonOptions {
+    /// `sizeof(clinalg_poisson_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// The cycle, a `clinalg_cycle`.
+    pub cycle: u32,
+    /// The smoother, a `clinalg_smoother`.
+    pub smoother: u32,
+    /// Sweeps before the coarse-grid correction.
+    pub pre: usize,
+    /// Sweeps after it.
+    pub post: usize,
+    /// Weight of Jacobi, between 0 and 2.
+    pub omega: f64,
+    /// Relative residual to reach.
+    pub tolerance: f64,
+    /// Most cycles.
+    pub max_cycles: usize,
+    /// 2 for the unit square, 3 for the unit cube.
+    pub dim: usize,
+    /// What is added to -Laplace, at least 0.
+    pub shift: f64,
+}
+
+/// A structure whose first member is its size in bytes.
+///
+/// # Safety
+/// It is `repr(C)`, begins with that size as a `usize`, and any bytes are a value of it.
+pub(crate) unsafe trait Versioned: Copy {
+    /// Bytes of the first version.
+    const FIRST: usize;
+    /// Every member at its default, the size that of this version.
+    fn defaults() -> Self;
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgSolverOptions {
+    const FIRST: usize = offset_of!(ClinalgSolverOptions, inverse) + size_of::<ClinalgHandle>();
+
+    fn defaults() -> ClinalgSolverOptions {
+        let defaults = ClinalgSolveParams::defaults();
+        ClinalgSolverOptions {
+            struct_size: size_of::<ClinalgSolverOptions>(),
+            method: defaults.method,
+            preconditioner: defaults.preconditioner,
+            tolerance: defaults.tolerance,
+            max_iterations: defaults.max_iterations,
+            restart: defaults.restart,
+            inverse: 0,
+        }
+    }
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgPoissonOptions {
+    const FIRST: usize = offset_of!(ClinalgPoissonOptions, shift) + size_of::<f64>();
+
+    fn defaults() -> ClinalgPoissonOptions {
+        let defaults = ClinalgPoissonParams::defaults();
+        ClinalgPoissonOptions {
+            struct_size: size_of::<ClinalgPoissonOptions>(),
+            cycle: defaults.cycle,
+            smoother: defaults.smoother,
+            pre: defaults.pre,
+            post: defaults.post,
+            omega: defaults.omega,
+            tolerance: defaults.tolerance,
+            max_cycles: defaults.max_cycles,
+            dim: defaults.dim,
+            shift: defaults.shift,
+        }
+    }
+}
+
+/// An error unless a version up to this one has that size.
+fn check_size<O: Versioned>(size: usize) -> Result<(), Fault> {
+    let known = size_of::<O>();
+    if size > known {
+        let expected = format!(
+            "at most {known}: the program was compiled with the header of a newer version than this library {}; update the library",
+            env!("CARGO_PKG_VERSION")
+        );
+        return Err(Error::value("struct_size", expected, size).into());
+    }
+    if size < O::FIRST {
+        let expected = format!("at least {}: the default function fills the structure and its size", O::FIRST);
+        return Err(Error::value("struct_size", expected, size).into());
+    }
+    Ok(())
+}
+
+/// Writes as many bytes of the defaults as the caller has.
+///
+/// # Safety
+/// `options` is null or has room for `size` bytes.
+pub(crate) unsafe fn put_defaults<O: Versioned>(options: *mut O, size: usize) -> Result<(), Fault> {
+    check_array("options", options, 1)?;
+    check_size::<O>(size)?;
+    let defaults = O::defaults();
+    // SAFETY: both have `size` bytes: by the contract above and the check. The size stands first.
+    unsafe {
+        std::ptr::copy_nonoverlapping((&raw const defaults).cast::<u8>(), options.cast::<u8>(), size);
+        options.cast::<usize>().write(size);
+    }
+    Ok(())
+}
+
+/// The caller's options, with defaults for members that its header does not have.
+///
+/// # Safety
+/// `options` is null or names as many bytes as its first member says.
+pub(crate) unsafe fn read<O: Versioned>(options: *const O) -> Result<O, Fault> {
+    check_array("options", options, 1)?;
+    // SAFETY: by the contract above, as every version begins with its size.
+    let size = unsafe { options.cast::<usize>().read() };
+    check_size::<O>(size)?;
+    let mut read = O::defaults();
+    // SAFETY: `size` bytes are there, by the contract and the check, and any bytes are a value.
+    unsafe { std::ptr::copy_nonoverlapping(options.cast::<u8>(), (&raw mut read).cast::<u8>(), size) };
+    Ok(read)
+}
+
+/// The handle that a solve starts from, if there is one.
+///
+/// # Safety
+/// `handle` is null or valid for reading.
+unsafe fn given(argument: &'static str, handle: *const ClinalgHandle) -> Result<Option<u64>, Fault> {
+    if handle.is_null() {
+        return Err(Fault::Null(argument));
+    }
+    // SAFETY: by the contract above.
+    let handle = unsafe { *handle };
+    Ok((handle != 0).then_some(handle))
+}
+
+/// The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30. `struct_size` is
+/// `sizeof(clinalg_solver_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solver_options_default(
+    options: *mut ClinalgSolverOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex. `*x` holds the start on entry and the last
+/// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
+/// residuals, the start's first. Options of a larger size than this library knows are an error.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or
+/// valid for a write, the latter of `capacity` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_system(
+    options: *const ClinalgSolverOptions,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (wanted, start) = unsafe { (read(options)?, given("x", x)?) };
+        let preconditioning = match (preconditioning_of(wanted.preconditioner)?, wanted.inverse) {
+            (named, 0) => named,
+            (Preconditioning::None, inverse) => Preconditioning::Inverse(inverse),
+            _ => {
+                let expected = "CLINALG_PRECONDITIONER_NONE beside options.inverse: there is one preconditioner";
+                return Err(Error::value("preconditioner", expected, wanted.preconditioner).into());
+            }
+        };
+        let params = ClinalgSolveParams {
+            method: wanted.method,
+            preconditioner: wanted.preconditioner,
+            tolerance: wanted.tolerance,
+            max_iterations: wanted.max_iterations,
+            restart: wanted.restart,
+        };
+        let (handle, done) = krylov(&params, preconditioning, (a, b, start))?;
+        // SAFETY: by the contract above.
+        unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
+    })
+}
+
+/// The defaults: V(2,1) with red-black Gauss-Seidel to 1e-10 in at most 100 cycles. `struct_size` is
+/// `sizeof(clinalg_poisson_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_poisson_options_default(
+    options: *mut ClinalgPoissonOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
+/// side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
+/// new vector of zeros. `history` as in `clinalg_solve_system`.
+///
+/// # Safety
+/// As `clinalg_solve_system`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_poisson(
+    options: *const ClinalgPoissonOptions,
+    f: ClinalgHandle,
+    u: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
+        let params = ClinalgPoissonParams {
+            cycle: wanted.cycle,
+            smoother: wanted.smoother,
+            pre: wanted.pre,
+            post: wanted.post,
+            omega: wanted.omega,
+            tolerance: wanted.tolerance,
+            max_cycles: wanted.max_cycles,
+            dim: wanted.dim,
+            shift: wanted.shift,
+        };
+        let (handle, value, residuals) = poisson(&params, f, start)?;
+        // SAFETY: by the contract above.
+        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
+    })
+}

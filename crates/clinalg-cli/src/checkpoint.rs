@@ -1,0 +1,186 @@
+//! Checkpoints: `.npz` files from which `--resume` goes on.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::data::Values;
+use crate::data::array::{self, Array, Content, failure};
+use crate::exit::Failure;
+
+/// Options that belong to a run and not to the problem; they are not kept.
+const NOT_KEPT: [&str; 5] = ["--json", "--quiet", "-q", "--verbose", "-v"];
+
+/// The command line without the program, and with `--resume` that of the run that is continued before it.
+static ARGUMENTS: OnceLock<Vec<String>> = OnceLock::new();
+
+/// What a checkpoint holds besides arrays.
+#[derive(Serialize, Deserialize)]
+struct About {
+    /// Of the format.
+    version: u32,
+    arguments: Vec<String>,
+    state: Value,
+}
+
+const VERSION: u32 = 1;
+
+/// The array with the bytes of [`About`] as JSON.
+const ABOUT: &str = "about";
+
+/// The command line to be parsed: that of the checkpoint of `--resume FILE`, then the one given.
+///
+/// # Errors
+/// [`Failure::File`] where the checkpoint cannot be read, [`Failure::Usage`] where it is that of another command.
+pub(crate) fn arguments(given: Vec<String>) -> Result<(Vec<String>, bool), Failure> {
+    let Some(path) = value(&given, "--resume") else {
+        let _ = ARGUMENTS.set(given[1..].to_vec());
+        return Ok((given, false));
+    };
+    let about = about(Path::new(&path))?;
+    let (before, command) = (about.arguments, given.iter().skip(1).position(|word| !word.starts_with('-')));
+    let command = command.map(|at| at + 1).unwrap_or(given.len());
+    if before.first() != given.get(command) {
+        let words = format!(
+            "{path} is a checkpoint of `clinalg {}`: resume it with that command",
+            before.first().map_or("", String::as_str)
+        );
+        return Err(Failure::usage(words));
+    }
+    let new = || given[1..command].iter().chain(&given[(command + 1).min(given.len())..]).cloned();
+    let merged: Vec<String> = before.iter().cloned().chain(new()).collect();
+    let _ = ARGUMENTS.set(merged.clone());
+    Ok(([given[0].clone()].into_iter().chain(merged).collect(), true))
+}
+
+/// The value of an option in a command line.
+pub(crate) fn value(words: &[String], option: &str) -> Option<String> {
+    words.iter().enumerate().find_map(|(k, word)| match word.strip_prefix(option)? {
+        "" => words.get(k + 1).cloned(),
+        rest => rest.strip_prefix('=').map(str::to_owned),
+    })
+}
+
+/// What is kept of the command line: the command first, neither `--resume` nor how to report.
+fn kept(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--resume" => drop(words.next()),
+            word if word.starts_with("--resume=") || NOT_KEPT.contains(&word) => {}
+            _ => kept.push(word.clone()),
+        }
+    }
+    // Options of every command may stand before it.
+    if let Some(at) = kept.iter().position(|word| crate::shell::is_command(word)) {
+        kept[..=at].rotate_right(1);
+    }
+    kept
+}
+
+fn about(path: &Path) -> Result<About, Failure> {
+    let bytes = array::read_bytes(path, ABOUT)?;
+    let about: About = serde_json::from_slice(&bytes)
+        .map_err(|error| failure(path, format!("it is no checkpoint of this program: {error}")))?;
+    if about.version != VERSION {
+        return Err(failure(path, format!("a checkpoint of version {}, expected {VERSION}", about.version)));
+    }
+    Ok(about)
+}
+
+/// A checkpoint that is read.
+pub(crate) struct Loaded {
+    path: PathBuf,
+    /// What the command stored beside its arrays.
+    pub(crate) state: Value,
+}
+
+impl Loaded {
+    pub(crate) fn new(path: &Path) -> Result<Loaded, Failure> {
+        Ok(Loaded { path: path.to_owned(), state: about(path)?.state })
+    }
+
+    /// The array `name`.
+    pub(crate) fn array(&self, name: &str) -> Result<Vec<f64>, Failure> {
+        Ok(Array::read_named(&self.path, name)?.values)
+    }
+
+    /// The number `key` of the state.
+    pub(crate) fn number(&self, key: &str) -> Result<f64, Failure> {
+        self.state[key].as_f64().ok_or_else(|| failure(&self.path, format!("the checkpoint has no number `{key}`")))
+    }
+}
+
+/// Where a checkpoint is written: `--checkpoint`, and for an interrupted run a file named after the command.
+pub(crate) struct Target {
+    path: Option<PathBuf>,
+    command: &'static str,
+}
+
+impl Target {
+    /// # Errors
+    /// [`Failure::Usage`] where the name is not that of a `.npz`; [`Failure::File`] where it cannot be written.
+    pub(crate) fn new(path: Option<&Path>, command: &'static str) -> Result<Target, Failure> {
+        if let Some(path) = path {
+            if array::extension(path) != "npz" {
+                return Err(Failure::usage(format!("--checkpoint {}: the name must end in .npz", path.display())));
+            }
+            crate::output::check_target(path)?;
+        }
+        Ok(Target { path: path.map(Path::to_owned), command })
+    }
+
+    /// Where to write now, if at all.
+    pub(crate) fn due(&self, interrupted: bool) -> Option<PathBuf> {
+        let own = || PathBuf::from(format!("clinalg-{}-checkpoint.npz", self.command));
+        self.path.clone().or_else(|| interrupted.then(own))
+    }
+}
+
+/// Writes a checkpoint. The file is replaced at the end, so that an interrupted write leaves the one before.
+pub(crate) fn save(path: &Path, state: Value, arrays: &[(&str, &Values)]) -> Result<(), Failure> {
+    let words = ARGUMENTS.get().map(Vec::as_slice).unwrap_or_default();
+    let about = serde_json::to_vec(&About { version: VERSION, arguments: kept(words), state })
+        .map_err(|error| failure(path, error))?;
+    let mut content: Vec<(&str, Content<'_>)> = vec![(ABOUT, Content::Bytes(&about))];
+    content.extend(arrays.iter().map(|(name, values)| (*name, Content::Numbers { shape: vec![values.len()], values })));
+    let partial = path.with_extension("npz.partial");
+    array::write_npz(&partial, &content)?;
+    std::fs::rename(&partial, path).map_err(|error| failure(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_problem_of_a_command_line_is_kept() {
+        assert_eq!(kept(&words("--device 1 wave --n 9 --resume a.npz --json -v")), words("wave --device 1 --n 9"));
+        assert_eq!(kept(&words("wave --resume=a.npz --n 9")), words("wave --n 9"));
+        assert_eq!(value(&words("wave --resume=a.npz"), "--resume").as_deref(), Some("a.npz"));
+        assert_eq!(value(&words("wave --resume a.npz"), "--resume").as_deref(), Some("a.npz"));
+        assert_eq!(value(&words("wave --n 9"), "--resume"), None);
+    }
+
+    #[test]
+    fn checkpoints_come_back_and_command_lines_are_joined() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.npz");
+        let about = About { version: VERSION, arguments: words("wave --n 9 --steps 5"), state: Value::Null };
+        let bytes = serde_json::to_vec(&about).unwrap();
+        array::write_npz(&path, &[(ABOUT, Content::Bytes(&bytes))]).unwrap();
+        let line = format!("clinalg --json wave --resume {} --steps 7", path.display());
+        let (joined, resumed) = arguments(words(&line)).unwrap();
+        let want = format!("clinalg wave --n 9 --steps 5 --json --resume {} --steps 7", path.display());
+        assert!(resumed && joined == words(&want), "{joined:?}");
+        let line = format!("clinalg ode --resume {}", path.display());
+        assert!(arguments(words(&line)).unwrap_err().message().contains("`clinalg wave`"));
+    }
+}

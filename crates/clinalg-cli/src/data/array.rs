@@ -1,0 +1,263 @@
+//! Arrays of numbers in files: `.npy`, `.npz`, and text in rows.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use ndarray::{ArrayD, IxDyn};
+use ndarray_npy::{NpzReader, NpzWriter, ReadNpyError, ReadNpyExt, ReadNpzError, ReadableElement, WritableElement};
+
+use super::Values;
+use crate::exit::Failure;
+
+/// An array, the last index fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Array {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f64>,
+}
+
+/// Extensions of the files that [`Array::read`] reads.
+pub(crate) const READABLE: [&str; 4] = ["npy", "npz", "csv", "txt"];
+
+/// The extension of `path` in small letters.
+pub(crate) fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
+}
+
+/// A failure that names the file.
+pub(crate) fn failure(path: &Path, reason: impl ToString) -> Failure {
+    Failure::File { path: path.to_owned(), reason: reason.to_string() }
+}
+
+impl Array {
+    /// Reads the array of a file; of several in a `.npz` the one called `name`.
+    ///
+    /// # Errors
+    /// [`Failure::File`].
+    pub(crate) fn read(path: &Path, name: &str) -> Result<Array, Failure> {
+        match extension(path).as_str() {
+            "npy" => numbers(|number| match number {
+                Number::F64 => open(path).and_then(npy::<f64>),
+                Number::F32 => open(path).and_then(npy::<f32>),
+                Number::I64 => open(path).and_then(npy::<i64>),
+                Number::I32 => open(path).and_then(npy::<i32>),
+            })
+            .map_err(|error| failure(path, error)),
+            "npz" => Array::read_npz(path, name),
+            "csv" | "txt" => {
+                let text = std::fs::read_to_string(path).map_err(|error| failure(path, error))?;
+                rows(&text).map_err(|reason| failure(path, reason))
+            }
+            _ => Err(failure(path, format!("arrays are read from files .{}", READABLE.join(", .")))),
+        }
+    }
+
+    fn read_npz(path: &Path, name: &str) -> Result<Array, Failure> {
+        let names = npz(path)?.names().map_err(|error| failure(path, error))?;
+        let name = match &names[..] {
+            [only] => only.as_str(),
+            _ if names.iter().any(|n| n == name) => name,
+            _ => {
+                let words = format!("it holds the arrays {}, and none called {name}", names.join(", "));
+                return Err(failure(path, words));
+            }
+        };
+        Array::read_named(path, name)
+    }
+
+    /// Reads the array `name` of a `.npz`.
+    pub(crate) fn read_named(path: &Path, name: &str) -> Result<Array, Failure> {
+        let mut file = npz(path)?;
+        numbers(|number| match number {
+            Number::F64 => member::<f64>(&mut file, name),
+            Number::F32 => member::<f32>(&mut file, name),
+            Number::I64 => member::<i64>(&mut file, name),
+            Number::I32 => member::<i32>(&mut file, name),
+        })
+        .map_err(|error| failure(path, format!("array {name}: {error}")))
+    }
+}
+
+/// Reads the array `name` of bytes of a `.npz`.
+pub(crate) fn read_bytes(path: &Path, name: &str) -> Result<Vec<u8>, Failure> {
+    let read = npz(path)?.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix1>(name);
+    read.map(|bytes| bytes.to_vec()).map_err(|error| failure(path, format!("array {name}: {error}")))
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, ReadNpyError> {
+    Ok(BufReader::new(File::open(path)?))
+}
+
+fn npz(path: &Path) -> Result<NpzReader<BufReader<File>>, Failure> {
+    let file = File::open(path).map_err(|error| failure(path, error))?;
+    NpzReader::new(BufReader::new(file)).map_err(|error| failure(path, error))
+}
+
+/// A type of number that files hold.
+#[derive(Clone, Copy)]
+enum Number {
+    F64,
+    F32,
+    I64,
+    I32,
+}
+
+/// The first reading that fits the type of the file's numbers.
+fn numbers(mut read: impl FnMut(Number) -> Result<Array, ReadNpyError>) -> Result<Array, ReadNpyError> {
+    for number in [Number::F64, Number::F32, Number::I64] {
+        match read(number) {
+            Err(ReadNpyError::WrongDescriptor(_)) => {}
+            done => return done,
+        }
+    }
+    read(Number::I32)
+}
+
+/// Numbers that become `f64`.
+trait Element: ReadableElement + Copy {
+    fn number(self) -> f64;
+}
+
+macro_rules! element {
+    ($($t:ty)*) => {$(
+        impl Element for $t {
+            fn number(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+element!(f64 f32 i64 i32);
+
+fn array<T: Element>(array: ArrayD<T>) -> Array {
+    // In the order of the indices, whatever the order in the file.
+    Array { shape: array.shape().to_vec(), values: array.iter().map(|v| v.number()).collect() }
+}
+
+fn npy<T: Element>(file: BufReader<File>) -> Result<Array, ReadNpyError> {
+    ArrayD::<T>::read_npy(file).map(array)
+}
+
+fn member<T: Element>(file: &mut NpzReader<BufReader<File>>, name: &str) -> Result<Array, ReadNpyError> {
+    match file.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name) {
+        Ok(read) => Ok(array(read)),
+        Err(ReadNpzError::Npy(error)) => Err(error),
+        Err(ReadNpzError::Zip(error)) => Err(ReadNpyError::Io(error.into())),
+    }
+}
+
+/// Rows of numbers with commas, semicolons or blanks between them; a first row of words and lines that begin with # are passed over.
+fn rows(text: &str) -> Result<Array, String> {
+    let mut values: Vec<f64> = Vec::new();
+    let (mut columns, mut count) = (0, 0);
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let words = line.split(|c: char| c == ',' || c == ';' || c.is_whitespace()).filter(|word| !word.is_empty());
+        let before = values.len();
+        let mut wrong = None;
+        for word in words {
+            match word.parse() {
+                Ok(value) => values.push(value),
+                Err(_) => wrong = Some(word),
+            }
+        }
+        match wrong {
+            Some(_) if count == 0 && values.is_empty() => continue,
+            Some(word) => return Err(format!("line {}: `{word}` is not a number", number + 1)),
+            None => {}
+        }
+        let width = values.len() - before;
+        if count > 0 && width != columns {
+            return Err(format!("line {}: {width} numbers, {columns} in the rows before", number + 1));
+        }
+        (columns, count) = (width, count + 1);
+    }
+    Ok(Array { shape: vec![count, columns], values })
+}
+
+/// What an array of a file to be written holds.
+pub(crate) enum Content<'a> {
+    Numbers { shape: Vec<usize>, values: &'a Values },
+    Bytes(&'a [u8]),
+}
+
+/// Writes a `.npy`.
+pub(crate) fn write_npy(path: &Path, shape: &[usize], values: &Values) -> Result<(), Failure> {
+    fn write<T: WritableElement>(path: &Path, shape: &[usize], values: &[T]) -> Result<(), Failure> {
+        let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
+        ndarray_npy::write_npy(path, &array).map_err(|error| failure(path, error))
+    }
+    match values {
+        Values::F32(values) => write(path, shape, values),
+        Values::F64(values) => write(path, shape, values),
+    }
+}
+
+/// Writes a `.npz`, compressed.
+pub(crate) fn write_npz(path: &Path, arrays: &[(&str, Content<'_>)]) -> Result<(), Failure> {
+    fn add<T: WritableElement>(
+        path: &Path,
+        file: &mut NpzWriter<File>,
+        name: &str,
+        shape: &[usize],
+        values: &[T],
+    ) -> Result<(), Failure> {
+        let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
+        file.add_array(name, &array).map_err(|error| failure(path, error))
+    }
+    let file = File::create(path).map_err(|error| failure(path, error))?;
+    let mut file = NpzWriter::new_compressed(file);
+    for (name, content) in arrays {
+        match content {
+            Content::Numbers { shape, values: Values::F32(values) } => add(path, &mut file, name, shape, values)?,
+            Content::Numbers { shape, values: Values::F64(values) } => add(path, &mut file, name, shape, values)?,
+            Content::Bytes(bytes) => add(path, &mut file, name, &[bytes.len()], bytes)?,
+        }
+    }
+    file.finish().map(drop).map_err(|error| failure(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_numbers_are_read_with_or_without_a_header() {
+        let want = Array { shape: vec![2, 3], values: vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0] };
+        for text in ["1,2,3\n4,5,6\n", "a;b;c\n1;2;3\n\n4; 5 ;6e0", "# x\n 1 2 3\n4\t5 6\n"] {
+            assert_eq!(rows(text).as_ref(), Ok(&want), "{text}");
+        }
+        assert!(rows("1 2\n3\n").unwrap_err().contains("line 2"));
+        assert!(rows("1 2\n3 x\n").unwrap_err().contains("`x`"));
+    }
+
+    #[test]
+    fn numpys_files_come_back_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let values = Values::F32(vec![0.1, -2.5, 3.0, 4.0, 5.0, 6.0]);
+        let want = Array { shape: vec![3, 2], values: vec![f64::from(0.1_f32), -2.5, 3.0, 4.0, 5.0, 6.0] };
+        let npy = folder.path().join("a.npy");
+        write_npy(&npy, &[3, 2], &values).unwrap();
+        assert_eq!(Array::read(&npy, "u").unwrap(), want);
+        let npz = folder.path().join("a.npz");
+        let other = Values::F64(vec![7.0]);
+        let arrays = [
+            ("v", Content::Numbers { shape: vec![1], values: &other }),
+            ("u", Content::Numbers { shape: vec![3, 2], values: &values }),
+        ];
+        write_npz(&npz, &arrays).unwrap();
+        assert_eq!(Array::read(&npz, "u").unwrap(), want);
+        assert!(Array::read(&npz, "w").unwrap_err().message().contains("v, u"));
+        // The header of NumPy's format 1.0 for a matrix of int32 in Fortran's order.
+        let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+        let header = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2), }";
+        bytes.extend(format!("{header:<117}\n").bytes());
+        bytes.extend([1_i32, 2, 3, 4].iter().flat_map(|v| v.to_le_bytes()));
+        std::fs::write(&npy, bytes).unwrap();
+        assert_eq!(Array::read(&npy, "u").unwrap(), Array { shape: vec![2, 2], values: vec![1.0, 3.0, 2.0, 4.0] });
+    }
+}

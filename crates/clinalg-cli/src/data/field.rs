@@ -1,0 +1,126 @@
+//! Regular grids, and values on them.
+
+use clinalg::{Precision, Real};
+
+/// A regular grid on a box with a corner in the origin.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lattice {
+    /// Points along x, y and, in a cube, z.
+    points: Vec<usize>,
+    /// Lengths of the sides.
+    lengths: Vec<f64>,
+}
+
+impl Lattice {
+    /// `n` points per side of the unit square or cube.
+    pub(crate) fn unit(n: usize, dim: usize) -> Lattice {
+        Lattice { points: vec![n; dim], lengths: vec![1.0; dim] }
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Points along `axis`, 1 along a third axis of a square.
+    pub(crate) fn points(&self, axis: usize) -> usize {
+        self.points.get(axis).copied().unwrap_or(1)
+    }
+
+    /// The distance of neighbours along `axis`.
+    pub(crate) fn spacing(&self, axis: usize) -> f64 {
+        self.lengths.get(axis).map_or(1.0, |length| length / (self.points[axis] - 1) as f64)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.points.iter().product()
+    }
+
+    /// Extents of an array of one value per point, slowest first, as in NumPy.
+    pub(crate) fn shape(&self) -> Vec<usize> {
+        self.points.iter().rev().copied().collect()
+    }
+
+    /// The same of an array of one value per cell.
+    pub(crate) fn cell_shape(&self) -> Vec<usize> {
+        self.points.iter().rev().map(|n| n - 1).collect()
+    }
+
+    /// Coordinates of the points along `axis`.
+    pub(crate) fn coordinates(&self, axis: usize) -> Vec<f64> {
+        let (n, length) = (self.points[axis], self.lengths[axis]);
+        (0..n).map(|i| length * (i as f64 / (n - 1) as f64)).collect()
+    }
+
+    /// Coordinates of the centres of the cells along `axis`.
+    pub(crate) fn centres(&self, axis: usize) -> Vec<f64> {
+        let (n, length) = (self.points[axis], self.lengths[axis]);
+        (0..n - 1).map(|i| length * ((i as f64 + 0.5) / (n - 1) as f64)).collect()
+    }
+
+    /// Whether the point `k` of an array lies on the boundary.
+    pub(crate) fn on_boundary(&self, k: usize) -> bool {
+        let mut rest = k;
+        self.points.iter().any(|&n| {
+            let i = rest % n;
+            rest /= n;
+            i == 0 || i == n - 1
+        })
+    }
+}
+
+/// Values with the precision in which they were computed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Values {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Values {
+    pub(crate) fn of<T: Real>(values: &[T]) -> Values {
+        match T::PRECISION {
+            // Values of `f32` come back from `f64` as they were.
+            Precision::F32 => Values::F32(values.iter().map(|v| v.into_f64() as f32).collect()),
+            Precision::F64 => Values::F64(values.iter().map(|v| v.into_f64()).collect()),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
+        }
+    }
+
+    /// The value at `k` with the digits that tell it from its neighbours.
+    pub(crate) fn text(&self, k: usize) -> String {
+        match self {
+            Values::F32(values) => format!("{:e}", values[k]),
+            Values::F64(values) => format!("{:e}", values[k]),
+        }
+    }
+
+    /// Bytes, the least significant first.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Values::F32(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+            Values::F64(values) => values.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lattices_know_their_boundary_and_cells() {
+        let square = Lattice::unit(5, 2);
+        assert_eq!((square.len(), square.shape(), square.cell_shape()), (25, vec![5, 5], vec![4, 4]));
+        assert_eq!((0..25).filter(|&k| !square.on_boundary(k)).collect::<Vec<_>>(), [6, 7, 8, 11, 12, 13, 16, 17, 18]);
+        assert_eq!(square.coordinates(0), [0.0, 0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(square.centres(1), [0.125, 0.375, 0.625, 0.875]);
+        assert_eq!((square.spacing(0), square.points(2)), (0.25, 1));
+        let cube = Lattice::unit(3, 3);
+        assert_eq!((0..27).filter(|&k| !cube.on_boundary(k)).collect::<Vec<_>>(), [13]);
+    }
+}

@@ -1,0 +1,215 @@
+//! Fields that options give: a formula or a file.
+
+use std::path::{Path, PathBuf};
+
+use clinalg::Real;
+use clinalg_ode::Function;
+
+use super::array::{self, Array, READABLE};
+use super::field::Lattice;
+use crate::exit::Failure;
+
+/// The value of an option such as `--f`.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    option: &'static str,
+    text: String,
+    source: Source,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    Formula(Box<Function>),
+    File(PathBuf),
+}
+
+/// Names of coordinates.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// Where a coefficient is given.
+pub(crate) enum Place {
+    Points(Vec<f64>),
+    Cells(Vec<f64>),
+}
+
+impl Given {
+    /// Reads `text`, the value of `option`, as a formula in the coordinates of `dim` dimensions, or as the name of a file.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a formula that cannot be read, [`Failure::File`] where the file is not there.
+    pub(crate) fn new(option: &'static str, text: &str, dim: usize) -> Result<Given, Failure> {
+        let path = Path::new(text);
+        let named = READABLE.contains(&array::extension(path).as_str());
+        let source = match Function::parse(text, &AXES[..dim]) {
+            _ if named || path.is_file() => {
+                if !path.is_file() {
+                    return Err(array::failure(path, "no such file"));
+                }
+                Source::File(path.to_owned())
+            }
+            Ok(formula) => Source::Formula(Box::new(formula)),
+            Err(error) => {
+                let words = format!(
+                    "{option}: {error}; a formula in {} or the name of a file .{} is expected",
+                    AXES[..dim].join(", "),
+                    READABLE.join(", .")
+                );
+                return Err(Failure::usage(words));
+            }
+        };
+        Ok(Given { option, text: text.into(), source })
+    }
+
+    /// As it was given.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The values at the points, and only those where `wanted`; the others are 0.
+    pub(crate) fn at_points<T: Real>(
+        &self,
+        lattice: &Lattice,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Vec<T>, Failure> {
+        let axes: Vec<Vec<f64>> = (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect();
+        match &self.source {
+            Source::Formula(formula) => {
+                let values = self.sample(formula, &axes, wanted)?;
+                Ok(values.into_iter().map(T::from_f64).collect())
+            }
+            Source::File(path) => {
+                let Array { shape, values } = self.array(path)?;
+                if shape != lattice.shape() {
+                    return Err(self.misshapen(path, &shape, &sizes(&lattice.shape())));
+                }
+                self.check(&axes, &values, &wanted)?;
+                let value = |(k, v): (usize, &f64)| if wanted(k) { T::from_f64(*v) } else { T::zero() };
+                Ok(values.iter().enumerate().map(value).collect())
+            }
+        }
+    }
+
+    /// A coefficient: of a formula at the centres of the cells, of a file at the points or in the cells, by its shape.
+    pub(crate) fn coefficient(&self, lattice: &Lattice) -> Result<Place, Failure> {
+        let centres = || (0..lattice.dim()).map(|axis| lattice.centres(axis)).collect::<Vec<_>>();
+        let points = || (0..lattice.dim()).map(|axis| lattice.coordinates(axis)).collect::<Vec<_>>();
+        let place = match &self.source {
+            Source::Formula(formula) => Place::Cells(self.sample(formula, &centres(), |_| true)?),
+            Source::File(path) => {
+                let Array { shape, values } = self.array(path)?;
+                if shape == lattice.shape() {
+                    Place::Points(values)
+                } else if shape == lattice.cell_shape() {
+                    Place::Cells(values)
+                } else {
+                    let wanted =
+                        format!("{} (points) or {} (cells)", sizes(&lattice.shape()), sizes(&lattice.cell_shape()));
+                    return Err(self.misshapen(path, &shape, &wanted));
+                }
+            }
+        };
+        let (axes, values) = match &place {
+            Place::Points(values) => (points(), values),
+            Place::Cells(values) => (centres(), values),
+        };
+        match values.iter().position(|a| !(*a > 0.0 && a.is_finite())) {
+            Some(k) => Err(self.wrong(&axes, k, values[k], "a positive, finite number")),
+            None => Ok(place),
+        }
+    }
+
+    fn array(&self, path: &Path) -> Result<Array, Failure> {
+        Array::read(path, self.option.trim_start_matches('-'))
+    }
+
+    /// The formula at the products of the coordinates, the first fastest.
+    fn sample(
+        &self,
+        formula: &Function,
+        axes: &[Vec<f64>],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Vec<f64>, Failure> {
+        let points = axes.iter().map(Vec::len).product();
+        let mut values = vec![0.0; points];
+        let mut at = [0.0; 3];
+        for (k, value) in values.iter_mut().enumerate().filter(|(k, _)| wanted(*k)) {
+            coordinates(axes, k, &mut at);
+            *value = formula.at(&at, 0.0);
+        }
+        self.check(axes, &values, &wanted)?;
+        Ok(values)
+    }
+
+    fn check(&self, axes: &[Vec<f64>], values: &[f64], wanted: &impl Fn(usize) -> bool) -> Result<(), Failure> {
+        match (0..values.len()).find(|&k| wanted(k) && !values[k].is_finite()) {
+            Some(k) => Err(self.wrong(axes, k, values[k], "a finite number")),
+            None => Ok(()),
+        }
+    }
+
+    fn wrong(&self, axes: &[Vec<f64>], k: usize, value: f64, expected: &str) -> Failure {
+        let mut at = [0.0; 3];
+        coordinates(axes, k, &mut at);
+        let place: Vec<String> = AXES.iter().zip(&at[..axes.len()]).map(|(name, x)| format!("{name} = {x}")).collect();
+        let words = format!("{} {} is {value} at {}; {expected} is expected", self.option, self.text, place.join(", "));
+        Failure::usage(words)
+    }
+
+    fn misshapen(&self, path: &Path, shape: &[usize], wanted: &str) -> Failure {
+        let words = format!("{}: the array has {} values, the grid takes {wanted}", self.option, sizes(shape));
+        array::failure(path, words)
+    }
+}
+
+/// The coordinates of point `k`.
+fn coordinates(axes: &[Vec<f64>], k: usize, at: &mut [f64; 3]) {
+    let mut rest = k;
+    for (axis, x) in axes.iter().zip(at) {
+        *x = axis[rest % axis.len()];
+        rest /= axis.len();
+    }
+}
+
+/// 3 x 4.
+fn sizes(shape: &[usize]) -> String {
+    shape.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_taken_where_they_are_needed() {
+        let lattice = Lattice::unit(3, 2);
+        let given = Given::new("--f", "x + 10*y", 2).unwrap();
+        let values: Vec<f64> = given.at_points(&lattice, |_| true).unwrap();
+        assert_eq!(values, [0.0, 0.5, 1.0, 5.0, 5.5, 6.0, 10.0, 10.5, 11.0]);
+        let edges: Vec<f64> = given.at_points(&lattice, |k| lattice.on_boundary(k)).unwrap();
+        assert_eq!(edges[4], 0.0);
+        // Not finite in the middle only.
+        let given = Given::new("--boundary", "1/(x - 0.5)", 2).unwrap();
+        let words = given.at_points::<f64>(&lattice, |_| true).unwrap_err().message();
+        assert!(words.contains("x = 0.5, y = 0"), "{words}");
+        let jump = Given::new("--coefficient", "1 + 1000*(x>0.5)", 2).unwrap();
+        let Place::Cells(cells) = jump.coefficient(&lattice).unwrap() else { panic!("cells") };
+        assert_eq!(cells, [1.0, 1001.0, 1.0, 1001.0]);
+        let words = Given::new("--coefficient", "x - 0.5", 2).unwrap().coefficient(&lattice).err().unwrap().message();
+        assert!(words.contains("-0.25") && words.contains("positive"), "{words}");
+    }
+
+    #[test]
+    fn what_is_neither_formula_nor_file_is_refused() {
+        let words = Given::new("--f", "x + q", 2).unwrap_err().message();
+        assert!(words.contains("--f") && words.contains("`q`") && words.contains(".npy"), "{words}");
+        assert!(Given::new("--f", "z", 2).is_err() && Given::new("--f", "z", 3).is_ok());
+        assert!(Given::new("--f", "none.npy", 2).unwrap_err().message().contains("no such file"));
+        let file = tempfile::NamedTempFile::with_suffix(".csv").unwrap();
+        std::fs::write(&file, "1,2\n3,4\n").unwrap();
+        let given = Given::new("--coefficient", file.path().to_str().unwrap(), 2).unwrap();
+        assert!(
+            matches!(given.coefficient(&Lattice::unit(3, 2)).unwrap(), Place::Cells(v) if v == [1.0, 2.0, 3.0, 4.0])
+        );
+        assert!(matches!(given.coefficient(&Lattice::unit(5, 2)), Err(error) if error.message().contains("2 x 2")));
+    }
+}

@@ -1,0 +1,378 @@
+//! `clinalg elastodynamics`.
+
+mod given;
+mod report;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use clinalg::multigrid::Backend;
+use clinalg::solve::GmresParams;
+use clinalg::{Complex, Precision};
+use clinalg_bem::elastodynamics::{
+    Algorithm, C64, ComplexScalar, Domain, Material, Options, Problem, Rule, Shared, Solution,
+};
+use clinalg_bem::{ElementMesh, Point};
+use serde::Serialize;
+
+use self::given::Given;
+use self::report::{Document, Response};
+use crate::Global;
+use crate::args::{self, PrecisionArg};
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, check_target};
+use crate::place::Place;
+use crate::plot::Picture;
+
+/// Solve elastodynamics in the frequency domain by boundary elements
+///
+/// Waves exp(i w t) in an elastic material inside or outside a closed surface, or in a half-space under a patch of its surface.
+/// Displacements or tractions are given on the boundary elements, the others are computed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+JSON keys: mesh, domain, problem, boundary, method, precision, elements, unknowns,
+frequency, elements_per_wavelength, residual_identity, error_u, error_t,
+displacement, largest_displacement, stop, iterations, converged, responses, points,
+seconds_assemble, seconds_factor, seconds_solve, evaluations_per_second, peak_device_bytes, device, kernel_family,
+pictures, vtk, out, devices. Each of points has displacement and stress (by rows), as pairs
+[re, im].
+residual_identity is |H u - G t| / |G t| of the known field of point-force; error_u
+and error_t are relative, in L2 over the surface, null where nothing is known.
+displacement is that of the element nearest to the top (the largest z, then the
+nearest to the z axis): [re, im] of x, y, z. With --frequencies responses has an
+entry for each, and the keys above are those of the last one. seconds_assemble
+includes kernel compilation in the first one.
+
+A formula EXPR gives the pressure p in terms of x, y, z and the normal nx, ny, nz out
+of the material: tractions -p n, or with dirichlet displacements -p n. It may use
++ - * / ^, comparisons, if(c,a,b), min, max, sin, cos, exp, sqrt, abs, pi.
+
+Examples:
+  clinalg elastodynamics                     a point force in a cavity, 96 elements
+  clinalg elastodynamics --mesh cavity:8 --problem neumann --boundary pressure
+  clinalg elastodynamics --mesh cavity:8 --method gmres --otf --devices 0,1
+  clinalg elastodynamics --mesh half-space:12 --problem neumann \\
+    --boundary 'if(abs(x)<0.2, if(abs(y)<0.2, 1, 0), 0)' --frequencies 0:4:9 --plot c.png
+
+The exit code is 0; 1 if GMRES stops before its tolerance.")]
+pub(crate) struct Args {
+    /// cubed-sphere:N or cavity:N (radius 1), cube:N (side 2), half-space:N (a patch of side 2), disc:N (a disc of radius 1 of the surface of a
+    /// half-space, with rings around it out to 4), with N elements along an edge, or a file .obj, .off, .stl or .msh
+    #[arg(long, default_value = "cavity:4")]
+    mesh: String,
+    /// Angular frequency w; 0 for statics
+    #[arg(long, default_value_t = 1.0, value_parser = args::at_least_zero, value_name = "W", allow_hyphen_values = true)]
+    frequency: f64,
+    /// N angular frequencies from A to B in place of --frequency
+    #[arg(long, value_parser = frequencies, value_name = "A:B:N", conflicts_with = "frequency")]
+    frequencies: Option<Sweep>,
+    /// Shear modulus
+    #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, allow_hyphen_values = true)]
+    shear: f64,
+    /// Poisson's ratio, above -1 and below 0.5
+    #[arg(long, default_value_t = 0.3, value_name = "NU", allow_hyphen_values = true)]
+    poisson: f64,
+    /// Density
+    #[arg(long, default_value_t = 1.0, value_parser = args::above_zero, value_name = "RHO", allow_hyphen_values = true)]
+    density: f64,
+    /// Hysteretic damping ratio: the shear modulus times 1 + 2 i D
+    #[arg(long, default_value_t = 0.0, value_parser = args::at_least_zero, value_name = "D", allow_hyphen_values = true)]
+    damping: f64,
+    /// Where the material is [default: exterior for cavity, else interior]
+    #[arg(long, value_enum)]
+    domain: Option<DomainArg>,
+    /// Which boundary value is given
+    #[arg(long, value_enum, default_value_t = ProblemArg::Dirichlet)]
+    problem: ProblemArg,
+    /// The given values: those of a point force outside the material, a unit pressure, or a formula for the pressure
+    #[arg(long, default_value = "point-force", value_name = "point-force|pressure|EXPR", allow_hyphen_values = true)]
+    boundary: String,
+    /// Where the point force acts [default: 0.2,-0.1,0.15 in a cavity, else 1.6,-0.9,0.7]
+    #[arg(long, value_parser = args::point, value_name = "X,Y,Z", allow_hyphen_values = true)]
+    source: Option<args::Place>,
+    /// The point force
+    #[arg(long, value_parser = args::point, default_value = "1,0.5,-0.3", value_name = "FX,FY,FZ", allow_hyphen_values = true)]
+    force: args::Place,
+    /// Solver of the system
+    #[arg(long, value_enum, default_value_t = Method::Lu)]
+    method: Method,
+    /// Residual that GMRES has to reach [default: 1e-8 in f64, 1e-5 in f32]
+    #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
+    tol: Option<f64>,
+    /// Gauss points: an even number per direction, or adaptive by the distance
+    #[arg(long, default_value = "8", value_parser = rule, value_name = "N|adaptive", allow_hyphen_values = true)]
+    rule: Rule,
+    /// Algorithm of the assembly: tiled, or a work-group for each pair of elements as published
+    #[arg(long, value_enum, default_value_t = AlgorithmArg::Tiled)]
+    algorithm: AlgorithmArg,
+    /// Compute the products of GMRES from the Gauss points each time instead of storing H and G
+    #[arg(long)]
+    otf: bool,
+    /// Precision of the computation on the device
+    #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
+    precision: PrecisionArg,
+    /// Points in the material, three numbers a line, where displacements and stresses are wanted
+    #[arg(long, value_name = "FILE")]
+    points: Option<PathBuf>,
+    /// Write displacements as CSV: at the --points, else on the elements
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw the deformed surface coloured by |u| into FILE (.png or .svg), with --frequencies the response beside it (-response)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Write displacements and tractions for ParaView (.vtu), real and imaginary parts
+    #[arg(long, value_name = "FILE")]
+    vtk: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum DomainArg {
+    /// Inside the surface
+    Interior,
+    /// Outside, up to infinity
+    Exterior,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ProblemArg {
+    /// Displacements are given
+    Dirichlet,
+    /// Tractions are given
+    Neumann,
+    /// Displacements are given where z < 0, tractions elsewhere
+    Mixed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    /// LU factors of the dense matrix
+    Lu,
+    /// Generalised minimal residuals; with --otf without stored matrices
+    Gmres,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum AlgorithmArg {
+    /// An item for each collocation point
+    Tiled,
+    /// A work-group for each pair of elements
+    Pairwise,
+}
+
+/// Frequencies from the first to the last.
+#[derive(Debug, Clone, Copy)]
+struct Sweep {
+    first: f64,
+    last: f64,
+    count: usize,
+}
+
+fn frequencies(text: &str) -> Result<Sweep, String> {
+    let words: Vec<&str> = text.split(':').collect();
+    let fault = || "expected A:B:N, from A >= 0 to B > A in N steps, N from 2 to 10000, such as 0:4:9".to_string();
+    let [first, last, count] = words[..] else { return Err(fault()) };
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0);
+    match (number(first), number(last), count.trim().parse()) {
+        (Some(first), Some(last), Ok(count)) if last > first && (2..=10_000).contains(&count) => {
+            Ok(Sweep { first, last, count })
+        }
+        _ => Err(fault()),
+    }
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    match (text.trim(), text.trim().parse()) {
+        ("adaptive", _) => Ok(Rule::Adaptive),
+        (_, Ok(n)) if (2..=16).contains(&n) && n % 2 == 0 => Ok(Rule::Fixed(n)),
+        _ => Err("expected an even number from 2 to 16, or adaptive".into()),
+    }
+}
+
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match args.precision {
+        PrecisionArg::F32 => solve::<Complex<f32>>(args, global, out),
+        PrecisionArg::F64 => solve::<Complex<f64>>(args, global, out),
+    }
+}
+
+impl Args {
+    fn surface(&self) -> Result<ElementMesh, Failure> {
+        let expected = "cubed-sphere:N, cavity:N, cube:N, half-space:N, disc:N or a file";
+        let Some((name, count)) = self.mesh.split_once(':').filter(|(name, _)| name.len() > 1) else {
+            return ElementMesh::read(&self.mesh).map_err(|error| match error {
+                clinalg::Error::Value { argument: "mesh", expected: file, .. } => {
+                    Failure::usage(format!("--mesh {}: expected {expected}: {file}", self.mesh))
+                }
+                other => other.into(),
+            });
+        };
+        let n: usize = count
+            .parse()
+            .map_err(|_| Failure::usage(format!("--mesh {}: `{count}` is no number of elements", self.mesh)))?;
+        Ok(match name {
+            "cubed-sphere" | "cavity" => ElementMesh::cubed_sphere(n, 1.0)?,
+            "cube" => ElementMesh::cube(n, 2.0)?,
+            "half-space" => ElementMesh::half_space(n, 2.0, 2.0)?,
+            "disc" => ElementMesh::half_space_disc(n, 1.0, 4.0)?,
+            _ => return Err(Failure::usage(format!("--mesh {}: expected {expected}", self.mesh))),
+        })
+    }
+
+    fn domain(&self) -> Domain {
+        match self.domain {
+            Some(DomainArg::Exterior) => Domain::Exterior,
+            None if self.mesh.starts_with("cavity:") => Domain::Exterior,
+            _ => Domain::Interior,
+        }
+    }
+
+    fn all_frequencies(&self) -> Vec<f64> {
+        match self.frequencies {
+            None => vec![self.frequency],
+            Some(Sweep { first, last, count }) => {
+                (0..count).map(|k| first + (last - first) * k as f64 / (count - 1) as f64).collect()
+            }
+        }
+    }
+
+    fn read_points(&self) -> Result<Vec<Point>, Failure> {
+        let Some(path) = &self.points else { return Ok(Vec::new()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::File { path: path.clone(), reason: error.to_string() })?;
+        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        lines
+            .map(|(k, line)| {
+                let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
+                let numbers: Result<Vec<f64>, _> = words.map(str::parse).collect();
+                numbers.ok().and_then(|numbers| <Point>::try_from(numbers).ok()).ok_or_else(|| Failure::File {
+                    path: path.clone(),
+                    reason: format!("line {}: `{line}` is not three numbers", k + 1),
+                })
+            })
+            .collect()
+    }
+}
+
+fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    if let Some(path) = &args.vtk {
+        if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
+            let words = "the name must end in .vtu, the extension by which ParaView recognises the format";
+            return Err(Failure::usage(format!("--vtk {}: {words}", path.display())));
+        }
+        check_target(path)?;
+    }
+    if let Some(path) = &args.out {
+        check_target(path)?;
+    }
+    let material = Material::new(args.shear, args.poisson, args.density)?.with_damping(args.damping)?;
+    let (mesh, domain, all) = (args.surface()?, args.domain(), args.all_frequencies());
+    let points = args.read_points()?;
+    let given = Given::new(args, &mesh, domain)?;
+    if args.otf && args.method == Method::Lu {
+        return Err(Failure::usage("--otf stores no matrix: it needs --method gmres"));
+    }
+    let place = Place::new(global, Backend::Kernels)?;
+    let start = Instant::now();
+    let shared = Shared::<S>::new(place.contexts(), &mesh, material, domain, &Options::default().rule(args.rule))?;
+    let problem = &shared.parts()[0];
+    place.finish()?;
+    let seconds_geometry = start.elapsed().as_secs_f64();
+    let highest = all.last().copied().unwrap_or(0.0);
+    let per_wavelength = problem.elements_per_wavelength(highest);
+    if per_wavelength < 4.0 {
+        log::warn!(
+            target: "clinalg",
+            "{per_wavelength:.1} elements to a shear wave of length {:.3} at the frequency {highest}; fewer than 4 are too few: refine the \
+             mesh or lower the frequency",
+            material.shear_wavelength(highest)
+        );
+    }
+    let mut responses = Vec::with_capacity(all.len());
+    let mut last = None;
+    let mut table = args.out.as_ref().map(|_| report::table_header());
+    for &frequency in &all {
+        let (mut response, solution) = solve_one(args, &place, &shared, &given, frequency)?;
+        let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
+        if let Some(table) = &mut table {
+            report::append(table, frequency, &mesh, &points, &fields, &solution);
+        }
+        if responses.is_empty() {
+            response.seconds_assemble += seconds_geometry;
+        }
+        responses.push(response);
+        last = Some((solution, fields));
+    }
+    if let (Some(path), Some(table)) = (&args.out, table) {
+        std::fs::write(path, table).map_err(|error| Failure::File { path: path.clone(), reason: error.to_string() })?;
+    }
+    let Some((solution, fields)) = last else { return Err(Failure::usage("--frequencies: none")) };
+    let exit = if responses.iter().all(|r| r.converged) { Exit::Done } else { Exit::NotReached };
+    let stresses = if points.is_empty() { Vec::new() } else { problem.stresses(&solution, &points)? };
+    let inside = report::inside(&points, &fields, &stresses);
+    let document = Document::new(args, &place, problem, per_wavelength, responses, inside);
+    document.finish(args, &mesh, &solution, picture.as_ref(), out)?;
+    Ok(exit)
+}
+
+/// Assembles and solves at one frequency.
+fn solve_one<S: ComplexScalar>(
+    args: &Args,
+    place: &Place,
+    shared: &Shared<S>,
+    given: &Given,
+    frequency: f64,
+) -> Result<(Response, Solution), Failure> {
+    let problem = &shared.parts()[0];
+    let algorithm = match args.algorithm {
+        AlgorithmArg::Tiled => Algorithm::Tiled,
+        AlgorithmArg::Pairwise => Algorithm::Pairwise,
+    };
+    let fields = given.fields(problem, frequency)?;
+    let mut start = Instant::now();
+    let assembly = if args.otf { None } else { Some(shared.assemble_by(algorithm, frequency)?) };
+    place.finish()?;
+    let seconds_assemble = start.elapsed().as_secs_f64();
+    let residual_identity = match (&fields.known, &assembly) {
+        (Some((u, t)), Some(assembly)) => Some(assembly.residual(u, t)?),
+        (Some((u, t)), None) => Some(shared.residual(frequency, u, t)?),
+        (None, _) => None,
+    };
+    let mut response = Response::new(frequency, seconds_assemble, residual_identity);
+    start = Instant::now();
+    let solution = match (args.method, assembly) {
+        (Method::Lu, Some(assembly)) => {
+            let factors = assembly.join()?.system(&given.conditions)?.factorise()?;
+            place.finish()?;
+            response.seconds_factor = Some(start.elapsed().as_secs_f64());
+            start = Instant::now();
+            factors.solve(&fields.given)?
+        }
+        (_, assembly) => {
+            let system = match assembly {
+                Some(assembly) => assembly.system(&given.conditions)?,
+                None => shared.on_the_fly(frequency, &given.conditions)?,
+            };
+            let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
+            let params = GmresParams::default().tolerance(tolerance).restart(200);
+            let (solution, report) = system.gmres(&fields.given, params, &mut |_, _| ControlFlow::Continue(()))?;
+            response.converged = report.stop.is_success();
+            response.stop = Some(report.stop);
+            response.iterations = Some(report.iterations);
+            solution
+        }
+    };
+    response.seconds_solve = start.elapsed().as_secs_f64();
+    let evaluations: f64 = shared.parts().iter().map(Problem::evaluations).sum();
+    response.measure(problem, &fields, &solution, if args.otf { 0.0 } else { evaluations / seconds_assemble });
+    Ok((response, solution))
+}
+
+/// |v| of three complex numbers.
+fn size(v: &[C64]) -> f64 {
+    v.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt()
+}

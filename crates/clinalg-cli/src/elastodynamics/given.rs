@@ -1,0 +1,132 @@
+//! Boundary conditions and known solutions.
+
+use clinalg_bem::elastodynamics::exact::{PointForce, PressurisedCavity};
+use clinalg_bem::elastodynamics::{C64, ComplexScalar, Conditions, Domain, Known, Problem, Waves};
+use clinalg_bem::{ElementMesh, Point};
+use clinalg_ode::Function;
+
+use super::{Args, ProblemArg};
+use crate::exit::Failure;
+
+/// Distance from an element, relative to its diameter, up to which a source counts as on the surface.
+const ON_SURFACE: f64 = 1e-3;
+
+/// What is given on the boundary, at all frequencies.
+pub(super) struct Given {
+    pub(super) conditions: Conditions,
+    values: Values,
+}
+
+enum Values {
+    PointForce {
+        source: Point,
+        force: Point,
+    },
+    /// A unit pressure in a spherical cavity of radius 1, whose solution is known.
+    Cavity,
+    Pressure(Function),
+}
+
+/// The boundary values at one frequency, three per element.
+pub(super) struct Fields {
+    pub(super) given: Vec<C64>,
+    /// All displacements and tractions of the known solution.
+    pub(super) known: Option<(Vec<C64>, Vec<C64>)>,
+}
+
+impl Given {
+    pub(super) fn new(args: &Args, mesh: &ElementMesh, domain: Domain) -> Result<Given, Failure> {
+        let known = |c: &Point| match args.problem {
+            ProblemArg::Neumann => Known::Traction,
+            ProblemArg::Mixed if c[2] >= 0.0 => Known::Traction,
+            _ => Known::Displacement,
+        };
+        let conditions = Conditions::new(mesh.centres()[..mesh.boundary()].iter().map(|c| [known(c); 3]).collect());
+        let values = match args.boundary.trim() {
+            "point-force" => {
+                let usual = if domain == Domain::Exterior { [0.2, -0.1, 0.15] } else { [1.6, -0.9, 0.7] };
+                let source = args.source.map_or(usual, |place| place.0);
+                let inside = mesh.winding(source) > 0.5;
+                let on = mesh.relative_distance(source) < ON_SURFACE;
+                if on || inside == (domain == Domain::Interior) {
+                    let place = if on { "on the surface" } else { "in the material" };
+                    let words =
+                        format!("--source {source:?} is {place}; the point force must act outside the material");
+                    return Err(Failure::usage(words));
+                }
+                Values::PointForce { source, force: args.force.0 }
+            }
+            "pressure" => {
+                let sphere = args.mesh.starts_with("cavity:") || args.mesh.starts_with("cubed-sphere:");
+                if sphere && domain == Domain::Exterior && args.problem == ProblemArg::Neumann {
+                    Values::Cavity
+                } else {
+                    Values::Pressure(formula("1")?)
+                }
+            }
+            text => Values::Pressure(formula(text)?),
+        };
+        if args.problem == ProblemArg::Neumann
+            && domain == Domain::Interior
+            && args.all_frequencies().contains(&0.0)
+            && mesh.len() == mesh.boundary()
+        {
+            let words = "--problem neumann at frequency 0 leaves a body free to move rigidly; hold it (--problem mixed or dirichlet), or \
+                         give a frequency above 0";
+            return Err(Failure::usage(words));
+        }
+        Ok(Given { conditions, values })
+    }
+
+    /// The values at the angular frequency `frequency`.
+    pub(super) fn fields<S: ComplexScalar>(&self, problem: &Problem<S>, frequency: f64) -> Result<Fields, Failure> {
+        let centres = &problem.mesh().centres()[..problem.mesh().boundary()];
+        let places = || centres.iter().zip(problem.normals());
+        let real = |v: f64| C64::new(v, 0.0);
+        let known: (Vec<C64>, Vec<C64>) = match &self.values {
+            Values::PointForce { source, force } => {
+                let waves = Waves::new(problem.material(), frequency)?;
+                let exact = PointForce { waves, source: *source, force: *force };
+                let u = centres.iter().flat_map(|&x| exact.displacement(x)).collect();
+                (u, places().flat_map(|(&x, &n)| exact.traction(x, n)).collect())
+            }
+            Values::Cavity => {
+                let radial = PressurisedCavity::new(problem.material(), frequency, 1.0, 1.0)?.radial(1.0);
+                let u = problem.normals().iter().flat_map(|n| n.map(|v| radial * -v)).collect();
+                (u, problem.normals().iter().flat_map(|n| n.map(|v| real(-v))).collect())
+            }
+            Values::Pressure(formula) => {
+                let at = |(x, n): (&Point, &Point)| {
+                    let p = formula.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], 0.0);
+                    n.map(|v| real(-p * v))
+                };
+                let given: Vec<C64> = places().flat_map(at).collect();
+                if let Some(k) = given.iter().position(|v| !v.re.is_finite()) {
+                    let words = format!("--boundary is not finite at {:?}", centres[k / 3]);
+                    return Err(Failure::usage(words));
+                }
+                // Held where displacements are given beside tractions.
+                let held = |k: usize| self.is_mixed() && self.displacement_given(k);
+                let given = given.iter().enumerate().map(|(k, &v)| if held(k) { C64::default() } else { v }).collect();
+                return Ok(Fields { given, known: None });
+            }
+        };
+        let given =
+            (0..known.0.len()).map(|k| if self.displacement_given(k) { known.0[k] } else { known.1[k] }).collect();
+        Ok(Fields { given, known: Some(known) })
+    }
+
+    fn displacement_given(&self, k: usize) -> bool {
+        self.conditions.of(k / 3)[k % 3] == Known::Displacement
+    }
+
+    fn is_mixed(&self) -> bool {
+        let all = self.conditions.len();
+        (0..all).any(|j| self.conditions.of(j) != self.conditions.of(0))
+    }
+}
+
+fn formula(text: &str) -> Result<Function, Failure> {
+    Function::parse(text, &["x", "y", "z", "nx", "ny", "nz"])
+        .map_err(|error| Failure::usage(format!("--boundary: {error}")))
+}

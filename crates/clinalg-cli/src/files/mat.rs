@@ -1,0 +1,248 @@
+//! MATLAB's files of level 5 (versions 5 to 7.2): *MAT-File Format*, The MathWorks. Numeric arrays, sparse matrices, and those in
+//! structures, as collections of matrices have them.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use clinalg::CsrParts;
+use flate2::read::ZlibDecoder;
+
+use super::{Columns, Role, Stored, fault};
+use crate::exit::Failure;
+
+/// Types of data elements.
+const INT8: u32 = 1;
+const INT32: u32 = 5;
+const UINT32: u32 = 6;
+const DOUBLE: u32 = 9;
+const MATRIX: u32 = 14;
+const COMPRESSED: u32 = 15;
+
+/// Classes of arrays.
+const STRUCTURE: u8 = 2;
+const SPARSE: u8 = 5;
+const DOUBLES: u8 = 6;
+const LAST_NUMERIC: u8 = 15;
+
+/// Bytes of the header.
+const HEADER: usize = 128;
+/// Structures in structures; deeper ones are left out.
+const DEEPEST: usize = 8;
+
+type Parsed<V> = Result<V, String>;
+
+/// A variable, or a field of one.
+struct Variable {
+    name: String,
+    stored: Parsed<Stored>,
+}
+
+/// A reader of data elements.
+struct Elements<'a> {
+    bytes: &'a [u8],
+    is_big_endian: bool,
+}
+
+impl<'a> Elements<'a> {
+    fn word(&self, at: usize) -> Parsed<u32> {
+        let bytes = self.bytes.get(at..at + 4).ok_or("the file ends within an element")?;
+        let bytes: [u8; 4] = bytes.try_into().expect("four bytes");
+        Ok(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+
+    /// The type and content of the next element, or `None` at the end.
+    fn next(&mut self) -> Parsed<Option<(u32, &'a [u8])>> {
+        if self.bytes.len() < 8 {
+            return Ok(None);
+        }
+        let first = self.word(0)?;
+        let (kind, start, size, whole) = match first >> 16 {
+            0 => {
+                let size = self.word(4)? as usize;
+                let padded = if first == COMPRESSED { size } else { size.next_multiple_of(8) };
+                (first, 8, size, 8 + padded)
+            }
+            // Up to four bytes stand in the tag.
+            size => (first & 0xffff, 4, (size as usize).min(4), 8),
+        };
+        let content = self.bytes.get(start..start + size).ok_or("the file ends within an element")?;
+        self.bytes = &self.bytes[whole.min(self.bytes.len())..];
+        Ok(Some((kind, content)))
+    }
+
+    fn expect(&mut self) -> Parsed<(u32, &'a [u8])> {
+        self.next()?.ok_or_else(|| "an array lacks an element".into())
+    }
+
+    /// The numbers of an element, as doubles.
+    fn numbers(&mut self) -> Parsed<Vec<f64>> {
+        let (kind, content) = self.expect()?;
+        let big = self.is_big_endian;
+        macro_rules! numbers {
+            ($kind:ty) => {{
+                const SIZE: usize = size_of::<$kind>();
+                let of = |bytes: &[u8]| {
+                    let bytes: [u8; SIZE] = bytes.try_into().expect("a whole number");
+                    (if big { <$kind>::from_be_bytes(bytes) } else { <$kind>::from_le_bytes(bytes) }) as f64
+                };
+                content.chunks_exact(SIZE).map(of).collect()
+            }};
+        }
+        Ok(match kind {
+            1 => numbers!(i8),
+            2 => numbers!(u8),
+            3 => numbers!(i16),
+            4 => numbers!(u16),
+            5 => numbers!(i32),
+            6 => numbers!(u32),
+            7 => numbers!(f32),
+            9 => numbers!(f64),
+            12 => numbers!(i64),
+            13 => numbers!(u64),
+            other => return Err(format!("an element of the unknown type {other}")),
+        })
+    }
+
+    fn whole_numbers(&mut self) -> Parsed<Vec<usize>> {
+        let index = |v: f64| if v >= 0.0 { Ok(v as usize) } else { Err("a negative index".to_owned()) };
+        self.numbers()?.into_iter().map(index).collect()
+    }
+
+    /// Enters the array of a matrix element, and those of the fields of a structure, among `found`.
+    fn array(&mut self, prefix: &str, depth: usize, found: &mut Vec<Variable>) -> Parsed<()> {
+        let (_, flags) = self.expect()?;
+        let inner = Elements { bytes: flags, is_big_endian: self.is_big_endian };
+        let word = inner.word(0)?;
+        let (class, is_complex) = (word as u8, word & 0x800 != 0);
+        let shape = self.whole_numbers()?;
+        let (_, name) = self.expect()?;
+        let name = String::from_utf8_lossy(name).into_owned();
+        let name = if prefix.is_empty() { name } else { prefix.to_owned() };
+        if class == STRUCTURE {
+            return if depth < DEEPEST { self.fields(&name, depth, found) } else { Ok(()) };
+        }
+        if !(SPARSE..=LAST_NUMERIC).contains(&class) {
+            return Ok(());
+        }
+        let stored = match shape[..] {
+            _ if is_complex => {
+                Err("is complex; save its system as a MatrixMarket file and solve it with the library".to_owned())
+            }
+            [rows, cols] if class == SPARSE => self.sparse(rows, cols).map(Stored::Sparse),
+            [rows, cols] => {
+                let values = self.numbers()?;
+                if Some(values.len()) == rows.checked_mul(cols) {
+                    Ok(Stored::Dense(Columns { rows, cols, values }))
+                } else {
+                    Err(format!("has {} values, expected {rows} x {cols}", values.len()))
+                }
+            }
+            _ => Err(format!("has {} dimensions, expected two", shape.len())),
+        };
+        found.push(Variable { name, stored });
+        Ok(())
+    }
+
+    fn sparse(&mut self, rows: usize, cols: usize) -> Parsed<CsrParts<f64>> {
+        let (mut indices, offsets, mut values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
+        // There may be room for more entries than there are.
+        let entries = offsets.last().copied().unwrap_or(0);
+        if entries > indices.len() || entries > values.len() {
+            return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
+        }
+        indices.truncate(entries);
+        values.truncate(entries);
+        CsrParts::from_csc(rows, cols, &offsets, &indices, &values).map_err(|error| error.to_string())
+    }
+
+    /// The fields of a structure of one element.
+    fn fields(&mut self, name: &str, depth: usize, found: &mut Vec<Variable>) -> Parsed<()> {
+        let length = self.whole_numbers()?.first().copied().unwrap_or(0).max(1);
+        let (_, names) = self.expect()?;
+        for field in names.chunks_exact(length) {
+            let Some((kind, content)) = self.next()? else { return Ok(()) };
+            let field: String = field.iter().take_while(|&&b| b != 0).map(|&b| b as char).collect();
+            if kind == MATRIX && !content.is_empty() {
+                let mut inner = Elements { bytes: content, is_big_endian: self.is_big_endian };
+                inner.array(&format!("{name}.{field}"), depth + 1, found)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The array of a file that is meant: one of the usual names, or the only one (the only sparse one for a matrix).
+pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| fault(path, error))?;
+    let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
+    let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
+    let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(&v.name) == *name));
+    let sparse: Vec<usize> = (0..found.len()).filter(|&k| matches!(found[k].stored, Ok(Stored::Sparse(_)))).collect();
+    let only = match (role, &sparse[..]) {
+        (Role::Matrix, &[k]) => Some(k),
+        _ if found.len() == 1 => Some(0),
+        _ => None,
+    };
+    let Some(k) = by_name.or(only) else {
+        let names: Vec<&str> = found.iter().map(|v| v.name.as_str()).collect();
+        let there = if names.is_empty() { "no numeric array".to_owned() } else { names.join(", ") };
+        let wanted = role.names().join(" or ");
+        return Err(fault(path, format!("there is {there}; name the variable that is meant {wanted}")));
+    };
+    let Variable { name, stored } = found.swap_remove(k);
+    stored.map_err(|reason| fault(path, format!("{name} {reason}")))
+}
+
+fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
+    if bytes.starts_with(b"MATLAB 7.3") || bytes.get(..8) == Some(b"\x89HDF\r\n\x1a\n") {
+        return Err("a file of MATLAB 7.3 (HDF5), which is not read; save it with `save -v7 FILE A`".into());
+    }
+    let no_mat_file = "no file of MATLAB's level 5";
+    let header = bytes.get(..HEADER).ok_or(no_mat_file)?;
+    let is_big_endian = match &header[126..] {
+        b"IM" => false,
+        b"MI" => true,
+        _ => return Err(format!("{no_mat_file}; save it with `save -v7 FILE A`")),
+    };
+    let mut elements = Elements { bytes: &bytes[HEADER..], is_big_endian };
+    let mut found = Vec::new();
+    while let Some((kind, content)) = elements.next()? {
+        let mut inflated = Vec::new();
+        let (kind, content) = if kind == COMPRESSED {
+            ZlibDecoder::new(content).read_to_end(&mut inflated).map_err(|error| error.to_string())?;
+            match (Elements { bytes: &inflated, is_big_endian }).next()? {
+                Some(element) => element,
+                None => continue,
+            }
+        } else {
+            (kind, content)
+        };
+        if kind == MATRIX {
+            Elements { bytes: content, is_big_endian }.array("", 0, &mut found)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Writes a dense matrix as the variable `x`.
+pub(super) fn write(path: &Path, rows: usize, cols: usize, values: &[f64]) -> Result<(), Failure> {
+    let (Ok(bytes), Ok(high), Ok(wide)) =
+        (u32::try_from(48 + 8 * values.len()), i32::try_from(rows), i32::try_from(cols))
+    else {
+        return Err(fault(path, "an array of 4 GiB or more does not fit the format; write .npy or .mtx"));
+    };
+    let mut out = Vec::with_capacity(HEADER + 8 + bytes as usize);
+    let mut text = b"MATLAB 5.0 MAT-file, written by clinalg".to_vec();
+    text.resize(124, b' ');
+    out.extend(text);
+    out.extend([0x00, 0x01]);
+    out.extend(b"IM");
+    let words = [MATRIX, bytes, UINT32, 8, u32::from(DOUBLES), 0, INT32, 8, high as u32, wide as u32];
+    words.iter().for_each(|word| out.extend(word.to_le_bytes()));
+    // The name stands in the tag of its element.
+    out.extend((INT8 | 1 << 16).to_le_bytes());
+    out.extend(b"x\0\0\0");
+    [DOUBLE, 8 * values.len() as u32].iter().for_each(|word| out.extend(word.to_le_bytes()));
+    values.iter().for_each(|value| out.extend(value.to_le_bytes()));
+    std::fs::File::create(path).and_then(|mut file| file.write_all(&out)).map_err(|error| fault(path, error))
+}

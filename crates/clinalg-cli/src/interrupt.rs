@@ -1,0 +1,34 @@
+//! Ctrl-C: a solver ends after the iteration at hand, and what it has is reported and written.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a process that a signal ended, as shells count it: 128 + SIGINT.
+const SIGINT: i32 = 130;
+
+/// From now on the first Ctrl-C (or SIGTERM) lets [`go_on`] end the solver at hand, the second ends the process.
+pub(crate) fn watch() {
+    let handler = || {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            std::process::exit(SIGINT);
+        }
+        // Nothing is left to do where stderr cannot be written.
+        let _ = writeln!(std::io::stderr(), "clinalg: ending with what there is; press Ctrl-C again to end at once");
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        log::warn!("Ctrl-C ends the program at once: {error}");
+    }
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}
+
+/// What a solver's callback returns.
+pub(crate) fn go_on() -> ControlFlow<()> {
+    if asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}

@@ -1,0 +1,96 @@
+//! The frames of an integration.
+
+use clinalg::Real;
+use clinalg_ode::problems::Problem;
+
+use super::document::Document;
+use super::precision;
+use crate::exit::Failure;
+use crate::plot::{Field, Frames, Profile};
+
+/// What the pictures show, kept until all of it is known: they share their colours.
+pub(super) struct Film {
+    /// The field drawn over a square.
+    field: usize,
+    /// Points along the side of a square that are kept.
+    side: usize,
+    frames: Vec<(f64, Vec<Vec<f64>>)>,
+}
+
+/// Most points along an axis that a picture needs.
+const MOST: usize = 1024;
+
+impl Film {
+    pub(super) fn new(problem: &Problem, field: usize) -> Film {
+        let n = *problem.system.grid().shape().iter().max().unwrap_or(&1);
+        Film { field, side: n.div_ceil(n.div_ceil(MOST)).max(2), frames: Vec::new() }
+    }
+
+    /// Keeps a frame: the field over a square, every field over a line, with not more points than can be seen.
+    pub(super) fn keep<T: Real>(&mut self, problem: &Problem, t: f64, y: &[T]) {
+        let system = &problem.system;
+        let shape = system.grid().shape();
+        // The nearest of the `n` points of an axis.
+        let nearest = |k: usize, n: usize| (2 * k * (n - 1) + self.side - 1) / (2 * (self.side - 1));
+        let along = |n: usize| (0..self.side).map(move |k| nearest(k, n));
+        let value = |field: usize, p: usize| y[system.component(field, p)].into_f64();
+        let values = match shape.len() {
+            1 => (0..system.fields().len()).map(|field| along(shape[0]).map(|i| value(field, i)).collect()).collect(),
+            dims => {
+                // The plane in the middle of a cube.
+                let plane = if dims == 3 { shape[0] * shape[1] * (shape[2] / 2) } else { 0 };
+                vec![
+                    along(shape[1])
+                        .flat_map(|j| along(shape[0]).map(move |i| (i, j)))
+                        .map(|(i, j)| value(self.field, plane + j * shape[0] + i))
+                        .collect(),
+                ]
+            }
+        };
+        self.frames.push((t, values));
+    }
+
+    pub(super) fn draw(&self, document: &mut Document, problem: &Problem, frames: &Frames) -> Result<(), Failure> {
+        let all = || self.frames.iter().flat_map(|(_, values)| values.iter().flatten()).filter(|v| v.is_finite());
+        let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let range = if low <= high { (low, high) } else { (0.0, 0.0) };
+        let grid = problem.system.grid();
+        let names = problem.system.fields();
+        let (first, last) = (grid.position(0), grid.position(grid.points() - 1));
+        let device = document.device.as_ref().map_or("plain Rust".to_owned(), |d| d.name().to_owned());
+        let subtitle = format!("{} · {} · {device}", document.method, precision(document.precision));
+        if grid.points() == 1 {
+            // Without a grid the curves are over time.
+            let picture = frames.picture(0)?;
+            let curve = |f: usize| self.frames.iter().map(|(_, values)| values[f][0]).collect();
+            let curves: Vec<_> = names.iter().enumerate().map(|(f, name)| (name.clone(), curve(f))).collect();
+            let title = problem.name.clone();
+            let x = ("t", problem.t0, document.t_end);
+            picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
+            document.pictures.push(picture.path().display().to_string());
+            return Ok(());
+        }
+        // The axes of pictures of a plane reach from 0 to 1.
+        let axes = ["x", "y"].iter().enumerate().map(|(a, axis)| format!("{axis} from {} to {}", first[a], last[a]));
+        let extent = axes.collect::<Vec<_>>().join(", ");
+        let unit = (0..2).all(|a| first[a] == 0.0 && (last[a] - 1.0).abs() < 1e-12);
+        for (k, (t, values)) in self.frames.iter().enumerate() {
+            let picture = frames.picture(k)?;
+            let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
+            let title = format!("{}, {size} points, t = {t:.4}", problem.name);
+            let subtitle = subtitle.clone();
+            if grid.shape().len() == 1 {
+                let curves: Vec<_> = names.iter().cloned().zip(values.iter().cloned()).collect();
+                let x = ("x", first[0], last[0]);
+                picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
+            } else {
+                let label = &names[self.field];
+                let values = &values[0];
+                let subtitle = if unit { subtitle } else { format!("{subtitle} · {extent}") };
+                picture.field(&Field { title, subtitle, label, n: self.side, values, range: Some(range) })?;
+            }
+            document.pictures.push(picture.path().display().to_string());
+        }
+        Ok(())
+    }
+}

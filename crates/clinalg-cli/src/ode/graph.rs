@@ -1,0 +1,71 @@
+//! `clinalg ode --graph`.
+
+use std::path::Path;
+
+use clinalg_ode::{Method, Plan, Variant};
+use serde::Serialize;
+
+use super::Args;
+use crate::exit::{Exit, Failure};
+use crate::output::{Align, Output, table};
+
+/// A method's data flow after a transformation.
+#[derive(Serialize)]
+struct Transformed {
+    name: &'static str,
+    kernels: usize,
+    words: usize,
+    vectors: usize,
+    weight: f64,
+    files: Vec<String>,
+}
+
+/// Draws the method's data flow before and after each transformation.
+pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let method = Method::named(&args.method)?;
+    let graph = args.method()?.graph().clone();
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error: std::io::Error| Failure::File { path, reason: error.to_string() }
+    };
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    let mut all = vec![("basic", Plan::new(method.graph(), Variant::Basic))];
+    if args.recover_stages {
+        all.push(("recovered", Plan::new(&graph, Variant::Basic)));
+    }
+    all.extend(Plan::transformations(&graph));
+    let mut transformations = Vec::new();
+    for (k, (name, plan)) in all.into_iter().enumerate() {
+        let mut files = Vec::new();
+        let drawn = plan.graph();
+        for (ending, text) in [("txt", plan.explain()), ("dot", drawn.to_dot()), ("svg", drawn.to_svg())] {
+            let path = folder.join(format!("{}-{k}-{name}.{ending}", method.name()));
+            std::fs::write(&path, text).map_err(failed(&path))?;
+            files.push(path.display().to_string());
+        }
+        let (kernels, words, vectors) = (plan.groups().len(), plan.words(), plan.buffers());
+        transformations.push(Transformed { name, kernels, words, vectors, weight: drawn.weight(), files });
+    }
+    let right = |name| (name, Align::Right);
+    let columns = [
+        ("", Align::Left),
+        right("kernels"),
+        right("words"),
+        right("vectors"),
+        right("weight"),
+        ("files", Align::Left),
+    ];
+    let row = |t: &Transformed| {
+        let numbers = [t.kernels, t.words, t.vectors].map(|n| n.to_string());
+        let first = t.files.first().map(|f| f.replace(".txt", ".*")).unwrap_or_default();
+        [vec![t.name.to_owned()], numbers.to_vec(), vec![format!("{:.1}", t.weight), first]].concat()
+    };
+    for line in table(&columns, &transformations.iter().map(row).collect::<Vec<_>>()) {
+        out.line(line)?;
+    }
+    out.line("")?;
+    out.line("words: read and written per component and step. vectors: in memory. weight: by how much sums")?;
+    out.line("amplify the rounding errors of their operands.")?;
+    out.json(&serde_json::json!({ "method": method.name(), "transformations": transformations }))?;
+    Ok(Exit::Done)
+}

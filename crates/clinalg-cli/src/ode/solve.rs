@@ -1,0 +1,224 @@
+//! An integration from the command line to the document.
+
+use std::time::{Duration, Instant};
+
+use clinalg::io::matrix_market;
+use clinalg::{Real, Vector};
+use clinalg_ode::integrate::Stabilised;
+use clinalg_ode::problems::Problem;
+use clinalg_ode::reference::Reference;
+use clinalg_ode::team::{TeamOptions, TeamStepper};
+use clinalg_ode::{DeviceOptions, DeviceStepper};
+
+use super::compare::compare;
+use super::document::{Document, Invariant};
+use super::film::Film;
+use super::integration::{Frames, Run};
+use super::reference::compared;
+use super::{Args, PLAIN, default_n, variant};
+use crate::Global;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::place::Place;
+use crate::plot::Frames as Pictures;
+use crate::progress::Way;
+use crate::solve::missing_folder;
+
+/// Default number of fixed steps per pass.
+const AT_ONCE: usize = 4;
+
+pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let problem = args.system.problem("", default_n)?;
+    let method = args.method()?;
+    let variant = variant(&args.variant)?;
+    if args.explain && variant.is_none() {
+        return Err(Failure::usage(format!("--explain: the variant {PLAIN} has no kernels to explain")));
+    }
+    if let (Some(option), Some(_)) = (args.alone(variant.is_none()), &global.devices) {
+        return Err(Failure::usage(format!("{option} takes one device, by --device, or none: leave --devices out")));
+    }
+    if args.compare {
+        return compare::<T>(&problem, &method, args, global, out);
+    }
+    let mut steps_options = args.options(&problem, &method)?;
+    if let Some(folder) = args.out.as_deref().and_then(missing_folder) {
+        return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
+    }
+    let frames = args.plot.as_deref().map(|path| Pictures::new(path, "ode", args.frames)).transpose()?;
+    let drawn = match (&frames, &args.field) {
+        (Some(_), Some(field)) => problem.system.fields().iter().position(|name| name == field).ok_or_else(|| {
+            Failure::usage(format!("--field {field}: expected one of {}", problem.system.fields().join(", ")))
+        })?,
+        _ => 0,
+    };
+    steps_options.check()?;
+    let t_end = args.t_end.unwrap_or(problem.t_end);
+    if t_end < problem.t0 {
+        return Err(Failure::usage(format!("--t-end {t_end}: the problem begins at t = {}", problem.t0)));
+    }
+    if frames.is_some() || args.series.is_given() {
+        let last = args.frames - 1;
+        let time =
+            |k: usize| if k == last { t_end } else { problem.t0 + (t_end - problem.t0) * k as f64 / last as f64 };
+        steps_options.save_at = (0..args.frames).map(time).collect();
+    }
+    // Fixed steps need no error estimate.
+    let method = if args.h.is_some() { method.without_error() } else { method };
+    let series = args.series.open::<T>(&problem, "ode")?;
+    // What a stepper computes as one step.
+    let step = if args.is_stabilised() { Stabilised::<()>::stage()? } else { method.clone() };
+    let way = Way::new(out);
+    way.stage("setting up");
+    let start = Instant::now();
+    let place = match (variant, global.team()?) {
+        (None, _) => Place::Host,
+        (Some(_), Some(team)) => Place::Team(team),
+        (Some(_), None) => Place::Device(global.context(false)?),
+    };
+    let mut document = Document {
+        problem: problem.name.clone(),
+        n: problem.system.grid().shape()[0],
+        components: problem.y0.len(),
+        method: args.method.clone(),
+        order: method.order(),
+        variant: args.variant.clone(),
+        precision: T::PRECISION,
+        kernel_family: place.family(),
+        t_end,
+        h: args.h,
+        rtol: args.h.is_none().then_some(steps_options.relative),
+        atol: args.h.is_none().then_some(steps_options.absolute),
+        steps: 0,
+        rejected: 0,
+        rhs_evaluations: 0,
+        stages: None,
+        smallest_step: 0.0,
+        largest_step: 0.0,
+        stiff_at: None,
+        reference: None,
+        error_vs_reference: None,
+        invariants: Vec::new(),
+        kernels: None,
+        words_per_component_step: None,
+        explain: None,
+        seconds_setup: 0.0,
+        seconds_upload: 0.0,
+        seconds: 0.0,
+        seconds_download: 0.0,
+        component_steps_per_second: 0.0,
+        peak_device_bytes: 0,
+        device: place.device(),
+        devices: place.devices(),
+        steps_per_exchange: None,
+        out: None,
+        times: Vec::new(),
+        files: Vec::new(),
+        pictures: Vec::new(),
+    };
+    let mut kept = Frames { film: frames.is_some().then(|| Film::new(&problem, drawn)), series };
+    let usual = if args.h.is_some() || args.is_stabilised() { AT_ONCE } else { 1 };
+    let steps = args.steps_at_once.unwrap_or(usual);
+    let done = match (&place, variant) {
+        (Place::Team(team), Some(variant)) => {
+            let mut options = TeamOptions::default();
+            options.device = DeviceOptions { variant, steps, tile: None };
+            let make = if global.balance { TeamStepper::<T>::balanced } else { TeamStepper::new };
+            let mut stepper = make(team, &method, &problem.system, &options)?;
+            let first = &stepper.ranks()[0];
+            document.variant = first.variant().name().into();
+            document.kernels = Some(first.kernels());
+            document.words_per_component_step = Some(first.words());
+            document.steps_per_exchange = stepper.steps_per_exchange();
+            let y0 = start_values(&problem);
+            let run =
+                Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload: Duration::ZERO };
+            run.integrate(&mut stepper, (&y0).into(), &mut kept)?
+        }
+        (Place::Device(context), Some(variant)) => {
+            let options = DeviceOptions { variant, steps, tile: None };
+            let mut stepper = DeviceStepper::<T>::with(context, &step, &problem.system, &options)?;
+            document.variant = stepper.variant().name().into();
+            document.kernels = Some(stepper.kernels());
+            document.words_per_component_step = Some(stepper.words());
+            if args.explain {
+                stepper.measure()?;
+                document.explain = Some(stepper.explain());
+            }
+            let values = start_values(&problem);
+            let before_upload = Instant::now();
+            let y0 = Vector::from_slice(context, &values)?;
+            context.finish()?;
+            let upload = before_upload.elapsed();
+            drop(values);
+            let run = Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload };
+            if args.is_stabilised() {
+                let mut stepper = args.stabilised(stepper)?;
+                let done = run.integrate(&mut stepper, (&y0).into(), &mut kept)?;
+                document.stages = Some(stepper.most_stages());
+                done
+            } else {
+                run.integrate(&mut stepper, (&y0).into(), &mut kept)?
+            }
+        }
+        _ => {
+            let mut stepper = Reference::<T>::new(&step, &problem.system);
+            let y0 = start_values(&problem);
+            let run =
+                Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload: Duration::ZERO };
+            if args.is_stabilised() {
+                let mut stepper = args.stabilised(stepper)?;
+                let done = run.integrate(&mut stepper, (&y0).into(), &mut kept)?;
+                document.stages = Some(stepper.most_stages());
+                done
+            } else {
+                run.integrate(&mut stepper, (&y0).into(), &mut kept)?
+            }
+        }
+    };
+    let (y, report) = (done.y, done.report);
+    let Frames { film, series } = kept;
+    (document.files, document.times) = series.finish()?;
+    if let Some(path) = &args.out {
+        let system = &problem.system;
+        let (points, fields) = (system.grid().points(), system.fields().len());
+        let columns: Vec<T> = (0..fields)
+            .flat_map(|f| (0..points).map(move |p| (f, p)))
+            .map(|(f, p)| y[system.component(f, p)])
+            .collect();
+        matrix_market::write_array(path, points, fields, &columns)?;
+        document.out = Some(path.display().to_string());
+    }
+    document.steps = report.accepted;
+    document.rejected = report.rejected;
+    document.rhs_evaluations = report.rhs_evaluations;
+    (document.smallest_step, document.largest_step) = (report.smallest_step, report.largest_step);
+    document.stiff_at = report.stiff;
+    document.seconds_setup = done.setup.as_secs_f64();
+    document.seconds_upload = done.upload.as_secs_f64();
+    document.seconds = done.solving.as_secs_f64();
+    document.seconds_download = done.download.as_secs_f64();
+    document.component_steps_per_second =
+        problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
+    document.peak_device_bytes = place.peak_bytes();
+    way.stage("computing the reference");
+    if let Some((kind, expected)) = compared(args.reference, &problem, t_end)? {
+        let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());
+        document.error_vs_reference = Some(error.fold(0.0, f64::max));
+        document.reference = Some(kind);
+    }
+    let end: Vec<f64> = y.iter().map(|v| v.into_f64()).collect();
+    let kept = problem.invariants(&problem.y0).into_iter().zip(problem.invariants(&end));
+    document.invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
+    if let (Some(film), Some(pictures)) = (&film, &frames) {
+        way.stage("drawing");
+        film.draw(&mut document, &problem, pictures)?;
+    }
+    drop(way);
+    document.print(&problem, out)?;
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+fn start_values<T: Real>(problem: &Problem) -> Vec<T> {
+    problem.y0.iter().map(|v| T::from_f64(*v)).collect()
+}

@@ -1,0 +1,166 @@
+//! What pictures share: titles, axes with ticks, the colour bar, numbers as they are printed.
+
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::colour::{GREY, INK, Scale};
+
+/// Width and height of the square in the picture of a field.
+pub(super) const SIDE: u32 = 800;
+
+/// The outcome of a drawing; back ends differ in their error types.
+pub(super) type Drawn = Result<(), Box<dyn std::error::Error>>;
+pub(super) type Area<DB> = DrawingArea<DB, Shift>;
+
+/// What SVG viewers take where they have no DejaVu Sans; both are as wide.
+pub(super) const FONT: &str = "DejaVu Sans, Verdana, sans-serif";
+
+pub(super) fn font(size: u32, colour: &RGBColor) -> TextStyle<'static> {
+    (FONT, size).into_font().color(colour)
+}
+
+/// Title and subtitle at the top left; what is left below them.
+pub(super) fn titled<DB: DrawingBackend>(
+    root: &Area<DB>,
+    title: &str,
+    subtitle: &str,
+) -> Result<Area<DB>, Box<dyn std::error::Error>>
+where
+    DB::ErrorType: 'static,
+{
+    root.fill(&WHITE)?;
+    root.draw_text(title, &font(30, &INK), (40, 28))?;
+    root.draw_text(subtitle, &font(21, &GREY), (40, 74))?;
+    Ok(root.margin(120, 0, 0, 0))
+}
+
+/// A chart whose axes are labelled by [`label`].
+pub(super) type Chart<'a, DB> = ChartContext<'a, DB, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+/// Where an axis has ticks, and what stands there.
+pub(super) type Ticks = Vec<(f64, String)>;
+
+/// Room for the labels beside and below a chart.
+pub(super) const LABELS: (u32, u32) = (130, 90);
+
+/// Frame, ticks, their labels and what the axes show.
+pub(super) fn label<DB: DrawingBackend>(
+    area: &Area<DB>,
+    chart: &mut Chart<'_, DB>,
+    (x_name, x_ticks): (&str, &Ticks),
+    (y_name, y_ticks): (&str, &Ticks),
+) -> Drawn
+where
+    DB::ErrorType: 'static,
+{
+    let (xs, ys) = (chart.x_range(), chart.y_range());
+    // Charts count pixels from the corner of the picture, areas from their own.
+    let corner = area.get_base_pixel();
+    let place = |chart: &Chart<'_, DB>, p: (f64, f64)| {
+        let p = chart.backend_coord(&p);
+        (p.0 - corner.0, p.1 - corner.1)
+    };
+    for (x, text) in x_ticks {
+        let (x, y) = place(chart, (*x, ys.start));
+        area.draw(&PathElement::new([(x, y), (x, y + 8)], INK.stroke_width(1)))?;
+        area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 14))?;
+    }
+    for (y, text) in y_ticks {
+        let (x, y) = place(chart, (xs.start, *y));
+        area.draw(&PathElement::new([(x - 8, y), (x, y)], INK.stroke_width(1)))?;
+        area.draw_text(text, &font(21, &INK).pos(Pos::new(HPos::Right, VPos::Center)), (x - 14, y))?;
+    }
+    chart.draw_series([Rectangle::new([(xs.start, ys.start), (xs.end, ys.end)], INK.stroke_width(1))])?;
+    let (x, y) = place(chart, (xs.start.midpoint(xs.end), ys.start));
+    area.draw_text(x_name, &font(24, &INK).pos(Pos::new(HPos::Center, VPos::Top)), (x, y + 50))?;
+    let (x, y) = place(chart, (xs.start, ys.start.midpoint(ys.end)));
+    let upwards = font(24, &INK).transform(FontTransform::Rotate270).pos(Pos::new(HPos::Center, VPos::Center));
+    area.draw_text(y_name, &upwards, (x - 95, y))?;
+    Ok(())
+}
+
+/// The colour bar of `scale` in the first `height` pixels.
+pub(super) fn bar<DB: DrawingBackend>(area: &Area<DB>, height: i32, scale: &Scale, label: &str) -> Drawn
+where
+    DB::ErrorType: 'static,
+{
+    let (x0, x1, y1) = (10, 46, height - 1);
+    let (low, high) = (scale.low, scale.high);
+    let colours = (0..height).map(|y| scale.colour(high - (high - low) * f64::from(y) / f64::from(y1)));
+    let pixels = colours.flat_map(|c| [c.0, c.1, c.2].repeat((x1 - x0) as usize)).collect();
+    let image = BitMapElement::with_owned_buffer((x0, 0), ((x1 - x0) as u32, height as u32), pixels);
+    area.draw(&image.ok_or("the colour bar has as many pixels as it should")?)?;
+    area.draw(&Rectangle::new([(x0, 0), (x1, y1)], INK.stroke_width(1)))?;
+    let (step, digits) = tick_step(low, high);
+    let scale = if high > low { f64::from(y1) / (high - low) } else { 0.0 };
+    let middle = Pos::new(HPos::Left, VPos::Center);
+    let mut tick = (low / step).ceil();
+    while high > low && tick * step <= high + 1e-9 * step {
+        let y = y1 - ((tick * step - low) * scale).round() as i32;
+        area.draw(&PathElement::new([(x1, y), (x1 + 8, y)], INK.stroke_width(1)))?;
+        // Adding zero turns -0 into 0.
+        area.draw_text(&number(tick * step + 0.0, digits), &font(21, &INK).pos(middle), (x1 + 14, y))?;
+        tick += 1.0;
+    }
+    if high <= low {
+        area.draw_text(&number(low, 3), &font(21, &INK).pos(middle), (x1 + 14, height / 2))?;
+    }
+    let centred = Pos::new(HPos::Center, VPos::Top);
+    area.draw_text(label, &font(24, &INK).pos(centred), ((x0 + x1) / 2, y1 + 14))?;
+    Ok(())
+}
+
+/// A step of 1, 2 or 5 times a power of ten that cuts the range into eight or fewer, and the digits it needs.
+pub(super) fn tick_step(low: f64, high: f64) -> (f64, usize) {
+    let rough = ((high - low) / 8.0).max(f64::MIN_POSITIVE);
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= rough * 0.999).unwrap_or(10.0) * power;
+    (step, (-step.log10().floor()).max(0.0) as usize)
+}
+
+pub(super) fn number(value: f64, digits: usize) -> String {
+    if digits > 4 || value.abs() >= 1e5 { format!("{value:.1e}") } else { format!("{value:.digits$}") }
+}
+
+/// Ten to a whole power, as it is set.
+pub(super) fn power(exponent: f64) -> String {
+    if exponent == 0.0 {
+        return "1".into();
+    }
+    let digits = format!("{exponent:.0}");
+    let raised = digits.chars().map(|c| match c {
+        '-' => '⁻',
+        digit => ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'][digit.to_digit(10).unwrap_or(0) as usize],
+    });
+    format!("10{}", raised.collect::<String>())
+}
+
+/// A number with one digit behind the point and its power of ten, as they are set.
+pub(super) fn scientific(value: f64) -> String {
+    let text = format!("{value:.1e}");
+    match text.split_once('e').and_then(|(m, e)| Some((m, e.parse::<f64>().ok()?))) {
+        Some(("1.0", exponent)) => power(exponent),
+        Some((mantissa, exponent)) => format!("{mantissa} · {}", power(exponent)),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_numbers() {
+        assert_eq!(tick_step(0.0, 1.0), (0.2, 1));
+        assert_eq!(tick_step(-0.03, 0.02), (0.01, 2));
+        assert_eq!(tick_step(0.0, 230.0), (50.0, 0));
+    }
+
+    #[test]
+    fn powers_of_ten_are_set() {
+        assert_eq!(power(-12.0), "10⁻¹²");
+        assert_eq!(scientific(1e-10), "10⁻¹⁰");
+        assert_eq!(scientific(5.2e-11), "5.2 · 10⁻¹¹");
+    }
+}

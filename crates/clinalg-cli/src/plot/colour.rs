@@ -1,0 +1,118 @@
+//! Colours.
+
+use plotters::style::RGBColor;
+
+pub(super) const INK: RGBColor = RGBColor(38, 38, 38);
+pub(super) const GREY: RGBColor = RGBColor(110, 110, 110);
+pub(super) const BLUE: RGBColor = RGBColor(33, 101, 172);
+pub(super) const RED: RGBColor = RGBColor(178, 24, 43);
+
+/// Colours that differ in lightness too (Okabe and Ito, 2008).
+pub(super) const CURVES: [RGBColor; 6] = [
+    BLUE,
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 180, 233),
+    RGBColor(230, 159, 0),
+];
+
+/// The colour map viridis (Smith and van der Walt, 2015, public domain) at t from 0 to 1: perceptually uniform and legible
+/// with any colour vision. Polynomials of degree 6 fitted to its table (Zucker, 2020, public domain).
+pub(super) fn viridis(t: f64) -> RGBColor {
+    const C: [[f64; 3]; 7] = [
+        [0.277_727_327, 0.005_407_345, 0.334_099_805],
+        [0.105_093_043, 1.404_613_530, 1.384_590_163],
+        [-0.330_861_829, 0.214_847_559, 0.095_095_163],
+        [-4.634_230_499, -5.799_100_973, -19.332_440_956],
+        [6.228_269_936, 14.179_933_367, 56.690_552_601],
+        [4.776_384_998, -13.745_145_378, -65.353_032_633],
+        [-5.435_455_856, 4.645_852_612, 26.312_435_250],
+    ];
+    let t = t.clamp(0.0, 1.0);
+    let channel = |k: usize| (C.iter().rev().fold(0.0, |sum, c| sum * t + c[k]).clamp(0.0, 1.0) * 255.0).round() as u8;
+    RGBColor(channel(0), channel(1), channel(2))
+}
+
+/// The colour map of signed values at t from 0 to 1, white at 1/2 (the five classes of RdBu, Brewer 2003, reversed).
+fn blue_to_red(t: f64) -> RGBColor {
+    const C: [[f64; 3]; 5] =
+        [[5.0, 113.0, 176.0], [146.0, 197.0, 222.0], [247.0, 247.0, 247.0], [244.0, 165.0, 130.0], [202.0, 0.0, 32.0]];
+    let at = t.clamp(0.0, 1.0) * 4.0;
+    let class = (at as usize).min(3);
+    let part = at - class as f64;
+    let channel = |k: usize| ((1.0 - part) * C[class][k] + part * C[class + 1][k]).round() as u8;
+    RGBColor(channel(0), channel(1), channel(2))
+}
+
+/// The values that colours stand for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    signed: bool,
+}
+
+/// The part of the largest magnitude that values on the other side of 0 must reach for a scale with 0 in its middle.
+const SIGNED: f64 = 0.01;
+
+impl Scale {
+    /// For values from `low` to `high`; where both signs occur, 0 is in the middle and white.
+    pub(super) fn new(low: f64, high: f64) -> Scale {
+        let most = high.max(-low);
+        if low < 0.0 && high > 0.0 && high.min(-low) >= SIGNED * most {
+            return Scale { low: -most, high: most, signed: true };
+        }
+        Scale { low, high, signed: false }
+    }
+
+    pub(super) fn colour(&self, value: f64) -> RGBColor {
+        let t = if self.high > self.low { (value - self.low) / (self.high - self.low) } else { 0.5 };
+        match self.signed {
+            _ if t.is_nan() => RGBColor(255, 255, 255),
+            true => blue_to_red(t),
+            false => viridis(t),
+        }
+    }
+
+    /// The colour of lines of equal value, which differs from those beside it.
+    pub(super) fn line(&self) -> RGBColor {
+        if self.signed { GREY } else { RGBColor(255, 255, 255) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colour_map_has_the_published_ends_and_rising_lightness() {
+        let near = |a: RGBColor, b: (u8, u8, u8)| {
+            let d = |x: u8, y: u8| x.abs_diff(y) <= 4;
+            d(a.0, b.0) && d(a.1, b.1) && d(a.2, b.2)
+        };
+        // Entries 0, 128 and 255 of the published table.
+        assert!(near(viridis(0.0), (68, 1, 84)));
+        assert!(near(viridis(128.0 / 255.0), (33, 145, 140)));
+        assert!(near(viridis(1.0), (253, 231, 37)));
+        let luminance = |c: RGBColor| 0.2126 * f64::from(c.0) + 0.7152 * f64::from(c.1) + 0.0722 * f64::from(c.2);
+        let steps: Vec<f64> = (0..=20).map(|k| luminance(viridis(f64::from(k) / 20.0))).collect();
+        assert!(steps.windows(2).all(|w| w[0] < w[1]));
+    }
+
+    #[test]
+    fn signed_values_have_white_at_zero_and_equal_strength_on_both_sides() {
+        let scale = Scale::new(-0.2, 1.0);
+        assert_eq!((scale.low, scale.high), (-1.0, 1.0));
+        let RGBColor(r, g, b) = scale.colour(0.0);
+        assert_eq!((r, g, b), (247, 247, 247));
+        let (RGBColor(r, _, b), RGBColor(r2, _, b2)) = (scale.colour(-1.0), scale.colour(1.0));
+        assert!(b > r && r2 > b2);
+        // Values of one sign, and rounding on the other side of 0.
+        for low in [0.0, -1e-9] {
+            assert_eq!(Scale::new(low, 1.0).low, low);
+        }
+        let RGBColor(r, g, b) = Scale::new(0.0, 1.0).colour(f64::NAN);
+        assert_eq!((r, g, b), (255, 255, 255));
+    }
+}

@@ -1,0 +1,61 @@
+//! What pictures show.
+
+/// Values on the n by n points of the unit square, row by row from y = 0.
+pub(crate) struct Field<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What the colour bar shows.
+    pub(crate) label: &'a str,
+    pub(crate) n: usize,
+    pub(crate) values: &'a [f64],
+    /// What the colours reach over, where it is not the values' own range.
+    pub(crate) range: Option<(f64, f64)>,
+}
+
+/// Values on the triangles of the surface of a body, seen from outside.
+pub(crate) struct Body<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What the colour bar shows.
+    pub(crate) label: &'a str,
+    /// Corners, anticlockwise seen from outside.
+    pub(crate) triangles: &'a [[[f64; 3]; 3]],
+    /// One value a triangle.
+    pub(crate) values: &'a [f64],
+}
+
+/// Curves over one coordinate.
+pub(crate) struct Profile<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// The coordinate's name and where the first and the last point stand.
+    pub(crate) x: (&'a str, f64, f64),
+    /// Names and values, at points the same distance apart.
+    pub(crate) curves: &'a [(String, Vec<f64>)],
+    /// What the other axis reaches over.
+    pub(crate) range: (f64, f64),
+}
+
+/// Times over two launch parameters, a cell for each pair that was tried.
+pub(crate) struct Surface<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    pub(crate) x_name: &'a str,
+    pub(crate) y_name: &'a str,
+    /// The parameters and the seconds.
+    pub(crate) cells: Vec<((u32, u32), f64)>,
+}
+
+/// Relative residuals from the start on, on a logarithmic axis.
+pub(crate) struct Convergence<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What is counted: cycles or iterations.
+    pub(crate) steps: &'a str,
+    /// What is drawn over them.
+    pub(crate) residual: &'a str,
+    pub(crate) history: &'a [f64],
+    pub(crate) tolerance: f64,
+    /// The smallest relative residual that rounding allows, where it is known.
+    pub(crate) floor: Option<f64>,
+}

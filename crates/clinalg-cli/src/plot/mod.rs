@@ -1,0 +1,27 @@
+//! Pictures: a field on the unit square, a surface of triangles, curves, a history of residuals, times over launch parameters.
+//! Without the feature `plot` every file is refused.
+
+#[cfg(feature = "plot")]
+mod axes;
+#[cfg(feature = "plot")]
+mod body;
+#[cfg(feature = "plot")]
+mod colour;
+#[cfg(feature = "plot")]
+mod convergence;
+#[cfg_attr(not(feature = "plot"), allow(dead_code))]
+mod data;
+#[cfg(feature = "plot")]
+mod field;
+#[cfg(feature = "plot")]
+mod picture;
+#[cfg(not(feature = "plot"))]
+#[path = "refused.rs"]
+mod picture;
+#[cfg(feature = "plot")]
+mod profile;
+#[cfg(feature = "plot")]
+mod surface;
+
+pub(crate) use self::data::{Body, Convergence, Field, Profile, Surface};
+pub(crate) use self::picture::{Frames, Picture};

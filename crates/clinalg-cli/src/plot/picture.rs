@@ -1,0 +1,151 @@
+//! Files to draw into.
+
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::register_font;
+
+use super::axes::{Drawn, FONT};
+use super::{Body, Convergence, Field, Profile, Surface};
+use crate::exit::Failure;
+
+/// Width and height of a picture in pixels.
+pub(super) const SIZE: (u32, u32) = (1140, 1010);
+
+/// What kind of file a picture is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Png,
+    Svg,
+}
+
+/// A file to draw into; its name decides the format.
+pub(crate) struct Picture {
+    path: PathBuf,
+    format: Format,
+}
+
+impl Picture {
+    /// # Errors
+    /// [`Failure::Usage`] unless the name ends in .png or .svg, [`Failure::File`] where it cannot be written.
+    pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let format = match extension.as_deref() {
+            Some("png") => Format::Png,
+            Some("svg") => Format::Svg,
+            _ => {
+                return Err(Failure::usage(format!("--plot {}: the name must end in .png or .svg", path.display())));
+            }
+        };
+        crate::output::check_target(path)?;
+        Ok(Picture { path: path.to_owned(), format })
+    }
+
+    /// The file beside this one whose name has `suffix` before the extension.
+    pub(crate) fn beside(&self, suffix: &str) -> Picture {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = self.path.extension().unwrap_or_default().to_string_lossy();
+        Picture { path: self.path.with_file_name(format!("{stem}{suffix}.{extension}")), format: self.format }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn field(&self, field: &Field<'_>) -> Result<(), Failure> {
+        self.draw(|root| field.draw(root), |root| field.draw(root))
+    }
+
+    pub(crate) fn body(&self, body: &Body<'_>) -> Result<(), Failure> {
+        self.draw(|root| body.draw(root), |root| body.draw(root))
+    }
+
+    pub(crate) fn convergence(&self, convergence: &Convergence<'_>) -> Result<(), Failure> {
+        self.draw(|root| convergence.draw(root), |root| convergence.draw(root))
+    }
+
+    pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {
+        self.draw(|root| profile.draw(root), |root| profile.draw(root))
+    }
+
+    pub(crate) fn surface(&self, surface: &Surface<'_>) -> Result<(), Failure> {
+        self.draw(|root| surface.draw(root), |root| surface.draw(root))
+    }
+
+    /// Draws with the back end of the format.
+    fn draw<'a>(
+        &'a self,
+        png: impl FnOnce(&DrawingArea<BitMapBackend<'a>, Shift>) -> Drawn,
+        svg: impl FnOnce(&DrawingArea<SVGBackend<'a>, Shift>) -> Drawn,
+    ) -> Result<(), Failure> {
+        register_font_once();
+        match self.format {
+            Format::Png => png(&BitMapBackend::new(&self.path, SIZE).into_drawing_area()),
+            Format::Svg => svg(&SVGBackend::new(&self.path, SIZE).into_drawing_area()),
+        }
+        .map_err(|error| Failure::File { path: self.path.clone(), reason: error.to_string() })
+    }
+}
+
+/// The files of the frames.
+pub(crate) struct Frames {
+    /// Of the name, up to the number.
+    folder: PathBuf,
+    stem: String,
+    extension: String,
+    digits: usize,
+}
+
+impl Frames {
+    /// `count` files in the folder `path`, their names beginning with `stem`, or beside the picture `path`.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where the name has an extension that is no picture's, [`Failure::File`] where the folder cannot be
+    /// made.
+    pub(crate) fn new(path: &Path, stem: &str, count: usize) -> Result<Frames, Failure> {
+        let digits = count.saturating_sub(1).to_string().len().max(4);
+        if path.extension().is_some() && !path.is_dir() {
+            let picture = Picture::new(path)?;
+            let text = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+            let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
+            return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
+        }
+        if !path.is_dir() {
+            std::fs::create_dir(path)
+                .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
+        }
+        Ok(Frames { folder: path.to_owned(), stem: stem.into(), extension: "png".into(), digits })
+    }
+
+    pub(crate) fn picture(&self, frame: usize) -> Result<Picture, Failure> {
+        let Frames { folder, stem, extension, digits } = self;
+        Picture::new(&folder.join(format!("{stem}-{frame:0digits$}.{extension}")))
+    }
+}
+
+/// Makes the font known that the program carries, so that no machine needs any.
+fn register_font_once() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        register_font(FONT, FontStyle::Normal, dejavu::sans::regular())
+            .unwrap_or_else(|_| unreachable!("the program's own font is sound"));
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_numbered() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("new");
+        let frames = Frames::new(&inside, "wave", 11).unwrap();
+        assert_eq!(frames.picture(3).unwrap().path(), inside.join("wave-0003.png"));
+        let frames = Frames::new(&folder.path().join("u.svg"), "wave", 20_000).unwrap();
+        assert_eq!(frames.picture(3).unwrap().path(), folder.path().join("u-00003.svg"));
+        assert!(Frames::new(&folder.path().join("u.gif"), "wave", 11).is_err());
+    }
+}

@@ -1,0 +1,68 @@
+//! Pictures in a program without the feature `plot`: there are none.
+
+use std::convert::Infallible;
+use std::path::Path;
+
+use super::{Body, Convergence, Field, Profile, Surface};
+use crate::exit::Failure;
+
+/// A picture, which cannot be made.
+pub(crate) struct Picture(Infallible);
+
+impl Picture {
+    /// # Errors
+    /// [`Failure::Usage`] always.
+    pub(crate) fn new(path: &Path) -> Result<Picture, Failure> {
+        Err(refusal(path))
+    }
+
+    pub(crate) fn beside(&self, _: &str) -> Picture {
+        match self.0 {}
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        match self.0 {}
+    }
+
+    pub(crate) fn field(&self, _: &Field<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn body(&self, _: &Body<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn convergence(&self, _: &Convergence<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn profile(&self, _: &Profile<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn surface(&self, _: &Surface<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+}
+
+/// The files of frames, which cannot be made.
+pub(crate) struct Frames(Infallible);
+
+impl Frames {
+    /// # Errors
+    /// [`Failure::Usage`] always.
+    pub(crate) fn new(path: &Path, _: &str, _: usize) -> Result<Frames, Failure> {
+        Err(refusal(path))
+    }
+
+    pub(crate) fn picture(&self, _: usize) -> Result<Picture, Failure> {
+        match self.0 {}
+    }
+}
+
+fn refusal(path: &Path) -> Failure {
+    Failure::usage(format!(
+        "--plot {}: this program was built without pictures; build it with the feature `plot`",
+        path.display()
+    ))
+}

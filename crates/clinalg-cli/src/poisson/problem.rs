@@ -1,0 +1,206 @@
+//! The problem to be solved: right-hand side, boundary values, coefficient, and the exact solution of the sine problem.
+
+use std::f64::consts::PI;
+
+use clinalg::Real;
+use clinalg::multigrid::Coefficient;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+
+use super::{Args, RightSide};
+use crate::data::{Given, Lattice, Place};
+use crate::exit::Failure;
+
+/// What is solved.
+pub(super) struct Problem {
+    pub(super) lattice: Lattice,
+    shift: f64,
+    rhs: RightSide,
+    seed: u64,
+    pub(super) f: Option<Given>,
+    pub(super) boundary: Option<Given>,
+    pub(super) coefficient: Option<Given>,
+}
+
+/// The values of a coefficient.
+pub(super) enum Faces<T> {
+    Points(Vec<T>),
+    Cells(Vec<T>),
+}
+
+impl<T: Real> Faces<T> {
+    pub(super) fn borrowed(&self) -> Coefficient<'_, T> {
+        match self {
+            Faces::Points(values) => Coefficient::Points(values),
+            Faces::Cells(values) => Coefficient::Cells(values),
+        }
+    }
+}
+
+impl Problem {
+    /// # Errors
+    /// [`Failure::Usage`] and [`Failure::File`] for what cannot be read.
+    pub(super) fn new(args: &Args) -> Result<Problem, Failure> {
+        let given =
+            |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, args.dim)).transpose();
+        if args.coefficient.is_some() && args.dim == 3 {
+            return Err(Failure::usage("--coefficient is for the square: leave --dim 3 out"));
+        }
+        Ok(Problem {
+            lattice: Lattice::unit(args.side(), args.dim),
+            shift: args.shift,
+            rhs: args.rhs,
+            seed: args.seed,
+            f: given("--f", &args.f)?,
+            boundary: given("--boundary", &args.boundary)?,
+            coefficient: given("--coefficient", &args.coefficient)?,
+        })
+    }
+
+    /// The right-hand side that is not given by a formula or a file.
+    pub(super) fn rhs(&self) -> Option<RightSide> {
+        self.f.is_none().then_some(self.rhs)
+    }
+
+    /// Whether the product of the sines is the exact solution.
+    pub(super) fn is_sine(&self) -> bool {
+        self.rhs() == Some(RightSide::Sine) && self.boundary.is_none() && self.coefficient.is_none()
+    }
+
+    fn side(&self) -> usize {
+        self.lattice.points(0)
+    }
+
+    /// The boundary values, 0 inside.
+    pub(super) fn start<T: Real>(&self) -> Result<Vec<T>, Failure> {
+        match &self.boundary {
+            Some(given) => given.at_points(&self.lattice, |k| self.lattice.on_boundary(k)),
+            None => grid(self.side(), self.lattice.dim()),
+        }
+    }
+
+    pub(super) fn faces<T: Real>(&self) -> Result<Option<Faces<T>>, Failure> {
+        let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
+        let place = self.coefficient.as_ref().map(|given| given.coefficient(&self.lattice)).transpose()?;
+        Ok(place.map(|place| match place {
+            Place::Points(values) => Faces::Points(taken(values)),
+            Place::Cells(values) => Faces::Cells(taken(values)),
+        }))
+    }
+
+    /// Each row of a grid with what its points' sines along it are multiplied by: the sines of y, and of z.
+    fn rows(&self, sines: &[f64]) -> impl Iterator<Item = f64> {
+        let above = if self.lattice.dim() == 3 { sines.to_vec() } else { vec![1.0] };
+        let row = sines.to_vec();
+        above.into_iter().flat_map(move |sz| row.clone().into_iter().map(move |sy| sy * sz))
+    }
+
+    pub(super) fn right_side<T: Real>(&self) -> Result<Vec<T>, Failure> {
+        if let Some(given) = &self.f {
+            // Values on the boundary are never read.
+            return given.at_points(&self.lattice, |k| !self.lattice.on_boundary(k));
+        }
+        let (side, dim) = (self.side(), self.lattice.dim());
+        let mut f = grid(side, dim)?;
+        match self.rhs {
+            RightSide::Sine => {
+                let sines = sines(side);
+                let scale = dim as f64 * PI * PI + self.shift;
+                for (row, across) in f.chunks_mut(side).zip(self.rows(&sines)) {
+                    for (value, sx) in row.iter_mut().zip(&sines) {
+                        *value = T::from_f64(scale * sx * across);
+                    }
+                }
+            }
+            RightSide::Random => {
+                let mut rng = StdRng::seed_from_u64(self.seed);
+                f.iter_mut().for_each(|value| *value = T::from_f64(rng.random_range(-1.0..1.0)));
+            }
+        }
+        Ok(f)
+    }
+
+    /// The largest difference from the product of the sines at a point; NaN if a value is NaN.
+    pub(super) fn error_max<T: Real>(&self, u: &[T]) -> f64 {
+        let sines = sines(self.side());
+        let mut largest = 0.0;
+        for (row, across) in u.chunks(self.side()).zip(self.rows(&sines)) {
+            for (value, sx) in row.iter().zip(&sines) {
+                let error = (value.into_f64() - sx * across).abs();
+                if error > largest || error.is_nan() {
+                    largest = error;
+                }
+            }
+        }
+        largest
+    }
+}
+
+/// A grid of zeros in `dim` dimensions, or an error if it does not fit this machine's memory.
+pub(crate) fn grid<T: Real>(n: usize, dim: usize) -> Result<Vec<T>, Failure> {
+    let mut values = Vec::new();
+    let points = n.checked_pow(dim as u32).filter(|&points| values.try_reserve_exact(points).is_ok());
+    let words = || Failure::usage(format!("{} points do not fit this machine's memory", size(n, dim)));
+    values.resize(points.ok_or_else(words)?, T::zero());
+    Ok(values)
+}
+
+/// n x n or n x n x n.
+pub(super) fn size(n: usize, dim: usize) -> String {
+    vec![n.to_string(); dim].join(" x ")
+}
+
+/// The exact solution of the sine problem.
+pub(super) fn product(dim: usize) -> &'static str {
+    if dim == 3 { "sin(pi x) sin(pi y) sin(pi z)" } else { "sin(pi x) sin(pi y)" }
+}
+
+/// sin(pi i h) for each point of a side, 0 at both ends.
+fn sines(n: usize) -> Vec<f64> {
+    let last = n - 1;
+    // From the nearer end, so that the field is symmetric.
+    (0..n).map(|i| (PI * i.min(last - i) as f64 / last as f64).sin()).collect()
+}
+
+/// What the stencil's solution differs from the exact one by, at most.
+///
+/// u = sin(pi x) sin(pi y) is an eigenvector of the 5-point stencil: sin(pi (x + h)) + sin(pi (x - h)) = 2 cos(pi h) sin(pi x),
+/// so -Laplace_h u = l_h u with l_h = (4 - 4 cos(pi h)) / h^2 = 8 / h^2 sin^2(pi h / 2), while f = l u with l = 2 pi^2. The
+/// stencil's solution is l / l_h u, and its error is largest where u = 1, in the middle, which is a point as N is odd:
+/// l / l_h - 1 = ((pi h / 2) / sin(pi h / 2))^2 - 1 = pi^2 h^2 / 12 + O(h^4). A third dimension gives half as much to both
+/// eigenvalues; a shift s adds to both, which leaves (l - l_h) / (l_h + s).
+pub(super) fn discretisation_error(n: usize, dim: usize, shift: f64) -> f64 {
+    let t = PI / (2.0 * (n - 1) as f64);
+    let s = t.sin();
+    // (t - s)(t + s) / s^2; t - s by its series where the difference would cancel.
+    let difference = if t > 0.1 { t - s } else { t.powi(3) / 6.0 * (1.0 - t * t / 20.0 * (1.0 - t * t / 42.0)) };
+    let eigenvalue = dim as f64 * PI * PI * (s / t).powi(2);
+    difference * (t + s) / (s * s) * (eigenvalue / (eigenvalue + shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stencils_error_is_exact_and_tends_to_its_leading_term() {
+        // N = 3: the one inner equation is 4 / h^2 u = f with h = 1/2 and f = 2 pi^2.
+        assert!((discretisation_error(3, 2, 0.0) - (2.0 * PI * PI / 16.0 - 1.0)).abs() < 1e-15);
+        // N = 3 in three dimensions with shift 6: (6 / h^2 + 6) u = f with f = 3 pi^2 + 6.
+        assert!((discretisation_error(3, 3, 6.0) - ((3.0 * PI * PI + 6.0) / 30.0 - 1.0)).abs() < 1e-15);
+        for n in [17, 33, 1025, 8193] {
+            let h = 1.0 / (n - 1) as f64;
+            let leading = PI * PI * h * h / 12.0;
+            for dim in [2, 3] {
+                assert!((discretisation_error(n, dim, 0.0) / leading - 1.0).abs() < h * h, "n {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn sines_are_symmetric_and_vanish_at_the_ends() {
+        let s = sines(65);
+        assert_eq!((s[0], s[32], s[64]), (0.0, 1.0, 0.0));
+        assert!((0..65).all(|i| s[i] == s[64 - i]));
+    }
+}

@@ -1,0 +1,80 @@
+//! `clinalg completions` and `clinalg man`: what a shell and `man` know of the program.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::Cli;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// Print the completions of a shell
+///
+/// The script completes commands, options and the values of those that have a fixed set. `cargo xtask install` puts the
+/// scripts of bash, zsh and fish where these shells look for them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  clinalg completions bash > ~/.local/share/bash-completion/completions/clinalg
+  clinalg completions zsh > ~/.zfunc/_clinalg
+  clinalg completions fish > ~/.config/fish/completions/clinalg.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Print the manual page, or write the pages of all commands
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  clinalg man | man -l -                     read the page
+  clinalg man --out ~/.local/share/man/man1  then: man clinalg, man clinalg-poisson")]
+pub(crate) struct ManArgs {
+    /// Write clinalg.1 and a page per command into this folder, which is made if there is none
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// Whether `word` is a command of the program.
+pub(crate) fn is_command(word: &str) -> bool {
+    Cli::command().find_subcommand(word).is_some()
+}
+
+pub(crate) fn completions(args: &CompletionsArgs, out: &mut Output) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "clinalg", &mut script);
+    out.raw(&script)?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn man(args: &ManArgs, out: &mut Output) -> Result<Exit, Failure> {
+    // Fills in the options that all commands have.
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    match &args.out {
+        None => out.raw(&page(program)?)?,
+        Some(folder) => {
+            let failed =
+                |path: &Path, error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
+            std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+            for command in program.get_subcommands().chain([&program]) {
+                // `clinalg-poisson` of a subcommand.
+                let name = command.get_display_name().unwrap_or(command.get_name());
+                let path = folder.join(format!("{name}.1"));
+                std::fs::write(&path, page(command.clone())?).map_err(|error| failed(&path, error))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    Man::new(command).render(&mut page).map_err(Failure::Stdout)?;
+    page.flush().map_err(Failure::Stdout)?;
+    Ok(page)
+}

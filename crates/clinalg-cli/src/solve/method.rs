@@ -1,0 +1,271 @@
+//! Methods and preconditioners of `clinalg solve` by name.
+
+use clap::ValueEnum;
+use clinalg::precond::{
+    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Spai0, Ssor, SsorParams,
+};
+use clinalg::solve::{
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Solver, Stopping,
+};
+use clinalg::{Context, Csr, CsrParts, Real};
+use serde::Serialize;
+
+use crate::exit::Failure;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Method {
+    /// Conjugate gradients
+    Cg,
+    /// Conjugate gradients for preconditioners that vary
+    Fcg,
+    /// Minimal residuals, for symmetric matrices
+    Minres,
+    /// Stabilised bi-conjugate gradients
+    #[value(name = "bicgstab")]
+    BiCgStab,
+    /// Induced dimension reduction
+    Idrs,
+    /// Generalised minimal residuals, restarted
+    Gmres,
+    /// Least squares, residual never rising
+    Lsqr,
+    /// Least squares, residual of the normal equations never rising
+    Lsmr,
+}
+
+impl Method {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Method::Cg => "cg",
+            Method::Fcg => "fcg",
+            Method::Minres => "minres",
+            Method::BiCgStab => "bicgstab",
+            Method::Idrs => "idrs",
+            Method::Gmres => "gmres",
+            Method::Lsqr => "lsqr",
+            Method::Lsmr => "lsmr",
+        }
+    }
+
+    /// As a heading names it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Method::Cg => "CG",
+            Method::Fcg => "flexible CG",
+            Method::Minres => "MINRES",
+            Method::BiCgStab => "BiCGStab",
+            Method::Idrs => "IDR(4)",
+            Method::Gmres => "GMRES",
+            Method::Lsqr => "LSQR",
+            Method::Lsmr => "LSMR",
+        }
+    }
+
+    pub(crate) fn is_least_squares(self) -> bool {
+        matches!(self, Method::Lsqr | Method::Lsmr)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Precond {
+    /// What suits the matrix; --explain says what and why
+    Auto,
+    /// No preconditioner
+    None,
+    /// The inverse of the diagonal
+    Jacobi,
+    /// Algebraic multigrid by smoothed aggregation
+    #[value(alias = "sa")]
+    Amg,
+    /// The diagonal nearest to the inverse
+    Spai0,
+    /// Symmetric Gauss-Seidel
+    Ssor,
+    /// Incomplete LU factorisation, ILU(0)
+    Ilu,
+    /// Incomplete LU factorisation with a threshold
+    Ilut,
+    /// Incomplete Cholesky factorisation, IC(0)
+    Ic,
+    /// Factored sparse approximate inverse
+    Fsai,
+}
+
+impl Precond {
+    /// The name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Precond::Auto => "auto",
+            Precond::None => "none",
+            Precond::Jacobi => "jacobi",
+            Precond::Amg => "amg",
+            Precond::Spai0 => "spai0",
+            Precond::Ssor => "ssor",
+            Precond::Ilu => "ilu",
+            Precond::Ilut => "ilut",
+            Precond::Ic => "ic",
+            Precond::Fsai => "fsai",
+        }
+    }
+
+    /// As a heading names it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Precond::Auto | Precond::None => "no preconditioner",
+            Precond::Amg => "algebraic multigrid",
+            Precond::Jacobi => "Jacobi preconditioner",
+            Precond::Spai0 => "SPAI-0 preconditioner",
+            Precond::Ssor => "SSOR preconditioner",
+            Precond::Ilu => "ILU(0) preconditioner",
+            Precond::Ilut => "ILUT preconditioner",
+            Precond::Ic => "IC(0) preconditioner",
+            Precond::Fsai => "FSAI preconditioner",
+        }
+    }
+}
+
+/// The order of elimination of incomplete factorisations and sweeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Order {
+    /// That of the matrix
+    Natural,
+    /// By colours: few levels, more iterations
+    Multicolour,
+    /// Reverse Cuthill-McKee: a small bandwidth
+    Rcm,
+}
+
+impl From<Order> for Ordering {
+    fn from(order: Order) -> Ordering {
+        match order {
+            Order::Natural => Ordering::Natural,
+            Order::Multicolour => Ordering::Multicolour,
+            Order::Rcm => Ordering::CuthillMcKee,
+        }
+    }
+}
+
+/// What a preconditioner is made with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PrecondOptions {
+    pub(crate) precond: Precond,
+    pub(crate) order: Option<Order>,
+    pub(crate) drop: f64,
+    pub(crate) fill: f64,
+}
+
+/// Methods that need a symmetric positive definite preconditioner.
+const SYMMETRIC: [Method; 2] = [Method::Cg, Method::Minres];
+/// Preconditioners that are not symmetric or not definite, even where the matrix is.
+const UNSYMMETRIC: [Precond; 2] = [Precond::Ilu, Precond::Ilut];
+
+/// An error that says what to use instead for a combination that does not work.
+pub(crate) fn check_combination(
+    method: Method,
+    precond: Precond,
+    symmetric: bool,
+    square: bool,
+) -> Result<(), Failure> {
+    let (m, p) = (method.name(), precond.name());
+    if !square && !method.is_least_squares() {
+        return Err(Failure::usage(format!("--method {m} needs a square matrix; use lsmr or lsqr for least squares")));
+    }
+    if method.is_least_squares() && !matches!(precond, Precond::None | Precond::Jacobi) {
+        return Err(Failure::usage(format!(
+            "--method {m} takes --precond none or jacobi (columns scaled to the norm 1), not {p}; for square systems use gmres or idrs with {p}"
+        )));
+    }
+    if SYMMETRIC.contains(&method) && UNSYMMETRIC.contains(&precond) {
+        return Err(Failure::usage(format!(
+            "--method {m} needs a symmetric positive definite preconditioner, which {p} is not; use --precond ic, fsai, ssor or jacobi, or --method gmres with {p}"
+        )));
+    }
+    if method == Method::Minres && !symmetric {
+        return Err(Failure::usage("--method minres needs a symmetric matrix; use gmres, idrs or bicgstab"));
+    }
+    if matches!(precond, Precond::Ic | Precond::Fsai) && !symmetric {
+        return Err(Failure::usage(format!("--precond {p} needs a symmetric matrix; use ilu or ilut")));
+    }
+    Ok(())
+}
+
+/// The solver of a method for `n` equations; the least-squares methods have solvers of their own.
+pub(crate) fn solver<T: Real>(
+    context: &Context,
+    method: Method,
+    stopping: Stopping,
+    restart: usize,
+    n: usize,
+) -> Result<Box<dyn Solver<T>>, Failure> {
+    Ok(match method {
+        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
+        Method::Fcg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
+        Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
+        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
+        Method::Idrs => Box::new(Idr::new(context, n, IdrParams::from(stopping))?),
+        Method::Gmres => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?),
+        Method::Lsqr | Method::Lsmr => {
+            return Err(Failure::usage(format!("--method {} is for least squares, not for systems", method.name())));
+        }
+    })
+}
+
+/// A preconditioner with a description of what was made.
+pub(crate) type Made<T> = Option<(Box<dyn Preconditioner<T>>, String)>;
+
+/// The preconditioner that the options ask for, of the matrix `a`, whose host form is `parts`.
+pub(crate) fn preconditioner<T: Real>(
+    a: &Csr<T>,
+    parts: &CsrParts<T>,
+    options: PrecondOptions,
+) -> Result<Made<T>, Failure> {
+    let context = a.context();
+    let order = options.order.map(Ordering::from);
+    let ilu = |kind| -> Result<Made<T>, Failure> {
+        let params = IluParams::default().kind(kind).ordering(order.unwrap_or(Ordering::Natural));
+        let m = Ilu::from_parts(context, parts, &params)?;
+        let matched = if m.is_matched() { ", rows permuted for a large diagonal" } else { "" };
+        let [lower, upper] = m.levels();
+        let words = format!(
+            "{} entries ({:.1} times those of the matrix), {lower} and {upper} levels, {} launches per application{matched}",
+            m.nnz(),
+            m.nnz() as f64 / parts.nnz().max(1) as f64,
+            m.launches()
+        );
+        Ok(Some((Box::new(m), words)))
+    };
+    Ok(match options.precond {
+        // `hierarchy` makes multigrid, and `advise` has resolved the choice.
+        Precond::Auto | Precond::None | Precond::Amg => None,
+        Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
+        Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
+        Precond::Ssor => {
+            let params = order.map_or(SsorParams::default(), |order| SsorParams::default().ordering(order));
+            let m = Ssor::from_parts(context, parts, &params)?;
+            let words = format!("{} levels", m.levels());
+            Some((Box::new(m), words))
+        }
+        Precond::Ilu => ilu(IluKind::Zero)?,
+        Precond::Ilut => ilu(IluKind::Threshold { drop: options.drop, fill: options.fill })?,
+        Precond::Ic => {
+            let params = CholeskyParams::default().ordering(order.unwrap_or(Ordering::Natural));
+            let m = IncompleteCholesky::from_parts(context, parts, &params)?;
+            let shift = match m.shift() {
+                shift if shift > 0.0 => format!(", of the matrix with {shift} times its diagonal added"),
+                _ => String::new(),
+            };
+            let words =
+                format!("{} entries, {} levels, {} launches per application{shift}", m.nnz(), m.levels(), m.launches());
+            Some((Box::new(m), words))
+        }
+        Precond::Fsai => {
+            let m = Fsai::from_parts(context, parts)?;
+            let words = format!("{} entries", m.nnz());
+            Some((Box::new(m), words))
+        }
+    })
+}

@@ -1,0 +1,127 @@
+//! Systems of `clinalg solve` on one device.
+
+use clinalg::solve::{Preconditioner, Report, Solver, Stopping};
+use clinalg::{Context, Csr, CsrParts, Error, Real, Vector};
+
+use super::hierarchy::hierarchy;
+use super::method::{Made, Method, Precond, PrecondOptions, preconditioner, solver};
+use super::{AnySystem, Args};
+use crate::exit::Failure;
+use crate::interrupt;
+
+/// A system on one device.
+pub(super) struct System<T: Real> {
+    a: Csr<T>,
+    b: Vector<T>,
+    x: Vector<T>,
+    /// The name of `preconditioner`.
+    precond: Precond,
+    preconditioner: Made<T>,
+    solver: Box<dyn Solver<T>>,
+}
+
+impl<T: Real> System<T> {
+    pub(super) fn new(
+        context: &Context,
+        args: &Args,
+        method: Method,
+        stopping: &Stopping,
+        parts: &CsrParts<T>,
+        b: &[T],
+    ) -> Result<System<T>, Failure> {
+        let a = Csr::from_parts(context, parts)?;
+        let (precond, preconditioner) = made(&a, parts, args)?;
+        let solver = solver(context, method, stopping.clone(), args.restart, parts.rows)?;
+        let (b, x) = (Vector::from_slice(context, b)?, Vector::zeros(context, parts.rows)?);
+        Ok(System { a, b, x, precond, preconditioner, solver })
+    }
+}
+
+/// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, the diagonal stands in, or none.
+fn made<T: Real>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<(Precond, Made<T>), Failure> {
+    let make = |precond| match precond {
+        Precond::Amg => hierarchy(a, args),
+        _ => preconditioner(a, parts, PrecondOptions { precond, ..args.precond_options() }),
+    };
+    let mut last = make(args.precond).map(|made| (args.precond, made));
+    if args.may_fall_back() {
+        for other in [Precond::Jacobi, Precond::None] {
+            match &last {
+                Err(Failure::Library(error)) if unsuited(error) => {
+                    log::warn!(
+                        "the preconditioner that was chosen could not be made ({error}); {} instead",
+                        other.title()
+                    );
+                    last = make(other).map(|made| (other, made));
+                }
+                _ => break,
+            }
+        }
+    }
+    last
+}
+
+/// Whether another preconditioner may do: an error of the values of the matrix or of memory.
+fn unsuited(error: &Error) -> bool {
+    matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
+}
+
+impl<T: Real> AnySystem<T> for System<T> {
+    fn stopping_mut(&mut self) -> &mut Stopping {
+        self.solver.stopping_mut()
+    }
+
+    fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
+        self.solver = solver(self.a.context(), method, stopping, args.restart, self.a.rows())?;
+        let precond = args.second();
+        if precond == args.precond {
+            return Ok(());
+        }
+        let options = PrecondOptions { precond, ..args.precond_options() };
+        match preconditioner(&self.a, &self.a.to_parts()?, options) {
+            Ok(made) => (self.precond, self.preconditioner) = (precond, made),
+            Err(Failure::Library(error)) if unsuited(&error) => {
+                log::warn!("no {} for GMRES ({error}); {} stays", precond.title(), self.precond.title());
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    fn storage(&self) -> String {
+        self.a.explain()
+    }
+
+    fn precond(&self) -> Option<Precond> {
+        Some(self.precond)
+    }
+
+    fn preconditioner(&self) -> String {
+        self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
+    }
+
+    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
+        Ok(self.b.write(b)?)
+    }
+
+    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
+        match x {
+            Some(x) => self.x.write(x)?,
+            None => self.x.fill(T::zero())?,
+        }
+        Ok(())
+    }
+
+    fn solution(&self) -> Result<Vec<T>, Failure> {
+        Ok(self.x.to_vec()?)
+    }
+
+    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure> {
+        let System { a, b, x, preconditioner, solver, .. } = self;
+        let m = preconditioner.as_mut().map(|(m, _)| &mut **m as &mut dyn Preconditioner<T>);
+        Ok(solver.solve_with(a, m, b, x, &mut |iteration, residual| {
+            progress(iteration, residual);
+            interrupt::go_on()
+        })?)
+    }
+}

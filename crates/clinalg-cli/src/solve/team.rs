@@ -1,0 +1,125 @@
+//! Systems of `clinalg solve` on several devices.
+
+use clinalg::solve::{GmresParams, Report, Stopping};
+use clinalg::team::{self, Partition, Team};
+use clinalg::{CsrParts, Real};
+
+use super::method::{Method, Precond};
+use super::{AnySystem, Args};
+use crate::exit::Failure;
+use crate::interrupt;
+
+/// A system on several devices, with rows by entries.
+pub(super) struct TeamSystem<T: Real> {
+    a: team::Csr<T>,
+    b: team::Vector<T>,
+    x: team::Vector<T>,
+    jacobi: Option<team::Jacobi<T>>,
+    solver: TeamSolver<T>,
+}
+
+enum TeamSolver<T: Real> {
+    Cg(team::Cg<T>),
+    BiCgStab(team::BiCgStab<T>),
+    Gmres(team::Gmres<T>),
+}
+
+impl<T: Real> TeamSolver<T> {
+    fn new(
+        team: &Team,
+        partition: &Partition,
+        args: &Args,
+        method: Method,
+        stopping: Stopping,
+    ) -> Result<TeamSolver<T>, Failure> {
+        Ok(match method {
+            Method::Cg => TeamSolver::Cg(team::Cg::new(team, partition, stopping.into())?),
+            Method::BiCgStab => TeamSolver::BiCgStab(team::BiCgStab::new(team, partition, stopping.into())?),
+            Method::Gmres => {
+                let params = GmresParams::from(stopping).restart(args.restart);
+                TeamSolver::Gmres(team::Gmres::new(team, partition, params)?)
+            }
+            other => {
+                let words = format!("--devices works with --method cg, bicgstab and gmres, not with {}", other.name());
+                return Err(Failure::usage(words));
+            }
+        })
+    }
+}
+
+impl<T: Real> TeamSystem<T> {
+    pub(super) fn new(
+        team: &Team,
+        args: &Args,
+        method: Method,
+        stopping: &Stopping,
+        parts: &CsrParts<T>,
+        b: &[T],
+    ) -> Result<TeamSystem<T>, Failure> {
+        let partition = &Partition::by_entries(&parts.offsets, &vec![1.0; team.ranks()])?;
+        let a = team::Csr::new(team, parts, partition)?;
+        let jacobi = match args.precond {
+            Precond::None => None,
+            Precond::Jacobi => Some(team::Jacobi::new(team, partition, &parts.diagonal())?),
+            other => {
+                let words = format!("--devices works with --precond none and jacobi, not with {}", other.name());
+                return Err(Failure::usage(words));
+            }
+        };
+        let solver = TeamSolver::new(team, partition, args, method, stopping.clone())?;
+        let (b, x) = (team::Vector::from_slice(team, partition, b)?, team::Vector::zeros(team, partition)?);
+        Ok(TeamSystem { a, b, x, jacobi, solver })
+    }
+}
+
+impl<T: Real> AnySystem<T> for TeamSystem<T> {
+    fn stopping_mut(&mut self) -> &mut Stopping {
+        match &mut self.solver {
+            TeamSolver::Cg(solver) => solver.stopping_mut(),
+            TeamSolver::BiCgStab(solver) => solver.stopping_mut(),
+            TeamSolver::Gmres(solver) => solver.stopping_mut(),
+        }
+    }
+
+    fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure> {
+        let TeamSystem { b, solver, .. } = self;
+        *solver = TeamSolver::new(b.team(), b.partition(), args, method, stopping)?;
+        Ok(())
+    }
+
+    fn storage(&self) -> String {
+        self.a.explain()
+    }
+
+    fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
+        Ok(self.b.write(b)?)
+    }
+
+    fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure> {
+        match x {
+            Some(x) => self.x.write(x)?,
+            None => self.x.fill(T::zero())?,
+        }
+        Ok(())
+    }
+
+    fn solution(&self) -> Result<Vec<T>, Failure> {
+        let mut values = vec![T::zero(); self.x.len()];
+        self.x.read(&mut values)?;
+        Ok(values)
+    }
+
+    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure> {
+        let TeamSystem { a, b, x, jacobi, solver } = self;
+        let m = jacobi.as_mut().map(|jacobi| jacobi as &mut dyn team::Preconditioner<T>);
+        let progress = &mut |iteration, residual| {
+            progress(iteration, residual);
+            interrupt::go_on()
+        };
+        Ok(match solver {
+            TeamSolver::Cg(solver) => solver.solve_with(a, m, b, x, progress)?,
+            TeamSolver::BiCgStab(solver) => solver.solve_with(a, m, b, x, progress)?,
+            TeamSolver::Gmres(solver) => solver.solve_with(a, m, b, x, progress)?,
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! The system that `clinalg ode` and `clinalg waveform` integrate: a test problem or a file.
+
+use std::path::{Path, PathBuf};
+
+use clinalg::io::matrix_market;
+use clinalg_ode::problems::{self, PROBLEMS, Problem};
+use clinalg_ode::{Description, System};
+
+use crate::args;
+use crate::exit::Failure;
+use crate::series::{csv, npy};
+
+/// What stands in the help of both commands.
+pub(crate) const HELP: &str = "\
+FILE describes a system, a statement a line (examples/ode has some):
+  title the heat equation
+  grid 65 65                     points along each axis; one point by default
+  origin 0 0, spacing 0.1 0.1    by default the unit square
+  parameter a = 0.1
+  data w                         numbers for each point, given by --data w=FILE
+  define lap = (u[-1,0] + u[1,0] - 2*u)/dx^2 + (u[0,-1] + u[0,1] - 2*u)/dy^2
+  u' = a*lap
+  boundary x low value sin(t)    also mirror (the default), copy, periodic
+  initial u = exp(-40*((x-0.5)^2 + (y-0.5)^2))
+  time 0 1
+  stop 0.5                       a time at which the right-hand side jumps";
+
+#[derive(clap::Args)]
+pub(crate) struct SystemArgs {
+    /// File that describes the system
+    #[arg(value_name = "FILE", conflicts_with = "problem")]
+    file: Option<PathBuf>,
+    /// A test problem, one of `clinalg ode --list`, or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    problem: Option<String>,
+    /// Grid points along each axis; pairs, inverters or bodies where there is no grid [default: that of the file or the problem]
+    #[arg(long, value_parser = args::positive, allow_hyphen_values = true)]
+    n: Option<usize>,
+    /// Value of a parameter in place of the system's own; may be repeated
+    #[arg(long = "parameter", value_name = "NAME=VALUE", value_parser = parameter, allow_hyphen_values = true)]
+    parameters: Vec<(String, f64)>,
+    /// Initial values: the formula of a field, which may be repeated, or a file with all fields (.npy, .csv, .mtx), of a series
+    /// its last frame
+    #[arg(long, value_name = "FIELD=FORMULA|FILE")]
+    initial: Vec<String>,
+    /// Numbers for each point that a file's `data` line names, from a file (.npy, .mtx); may be repeated
+    #[arg(long, value_name = "NAME=FILE", value_parser = named)]
+    data: Vec<(String, String)>,
+}
+
+fn named(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        None => Err("expected NAME=VALUE".into()),
+    }
+}
+
+fn parameter(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = named(text)?;
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((name, number)),
+        _ => Err(format!("`{value}` is not a finite number")),
+    }
+}
+
+impl SystemArgs {
+    /// Whether a system is named.
+    pub(crate) fn is_given(&self) -> bool {
+        self.file.is_some() || self.problem.is_some()
+    }
+
+    /// The problem, `usual` where none is named; `points` gives the points along an axis where `--n` does not, for a test problem.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`], [`Failure::File`], and those of the library.
+    pub(crate) fn problem(&self, usual: &str, points: impl Fn(&str) -> usize) -> Result<Problem, Failure> {
+        let mut problem = match (&self.file, self.problem.as_deref().unwrap_or(usual)) {
+            (Some(path), _) => self.described(path)?,
+            (None, "bruss2d") => self.named("bruss2d", &points)?,
+            (None, name) if PROBLEMS.contains(&name) => self.named(name, &points)?,
+            (None, name) if Path::new(name).is_file() => self.described(Path::new(name))?,
+            (None, name) => {
+                let known = PROBLEMS.join(", ");
+                return Err(Failure::usage(format!("--problem {name}: expected a file or one of {known}")));
+            }
+        };
+        if let Some(path) = self.initial.iter().find(|text| formula(text).is_none()) {
+            if self.initial.len() > 1 {
+                return Err(Failure::usage(format!("--initial {path}: a file has the initial values of all fields")));
+            }
+            let system = &problem.system;
+            let values = last_frame(Path::new(path), system)?;
+            problem.y0 = system.from_fields(&values);
+        }
+        if problem.y0.is_empty() {
+            let first = &problem.system.fields()[0];
+            return Err(Failure::usage(format!(
+                "the system has no initial values: add a line `initial {first} = ...` for each field, or give --initial"
+            )));
+        }
+        Ok(problem)
+    }
+
+    /// A test problem.
+    fn named(&self, name: &str, points: &impl Fn(&str) -> usize) -> Result<Problem, Failure> {
+        if let Some((data, _)) = self.data.first() {
+            return Err(Failure::usage(format!("--data {data}: test problems take no data")));
+        }
+        let n = self.n.unwrap_or_else(|| points(name));
+        check_size(name, n)?;
+        let mut problem = problems::problem(name, n)?;
+        for (parameter, value) in &self.parameters {
+            problem.set_parameter(parameter, *value)?;
+        }
+        for (field, formula) in self.initial.iter().filter_map(|text| formula(text)) {
+            problem.set_initial(field, formula)?;
+        }
+        Ok(problem)
+    }
+
+    /// The system of a file.
+    fn described(&self, path: &Path) -> Result<Problem, Failure> {
+        let failed = |error: std::io::Error| Failure::File { path: path.to_owned(), reason: error.to_string() };
+        let text = std::fs::read_to_string(path).map_err(failed)?;
+        let mut description = Description::read(&text)?;
+        if let Some(n) = self.n {
+            description.set_points(n);
+        }
+        for (name, value) in &self.parameters {
+            description.set_parameter(name, *value)?;
+        }
+        for (field, formula) in self.initial.iter().filter_map(|text| formula(text)) {
+            description.set_initial(field, formula);
+        }
+        let known = description.data();
+        if let Some((name, _)) = self.data.iter().find(|(name, _)| !known.contains(name)) {
+            return Err(Failure::usage(format!("--data {name}: {} has no line `data {name}`", path.display())));
+        }
+        let numbers = |name: &String| match self.data.iter().find(|(given, _)| given == name) {
+            Some((_, file)) => values(Path::new(file)),
+            None => Err(Failure::usage(format!("{} needs --data {name}=FILE", path.display()))),
+        };
+        let data = known.iter().map(numbers).collect::<Result<Vec<_>, Failure>>()?;
+        Ok(description.problem(&path.display().to_string(), &data)?)
+    }
+}
+
+/// Field and formula, unless the text is the name of a file.
+fn formula(text: &str) -> Option<(&str, &str)> {
+    let (field, formula) = text.split_once('=')?;
+    let field = field.trim();
+    let name = field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (name && !Path::new(text).is_file()).then(|| (field, formula.trim()))
+}
+
+/// All numbers of a file, points along x first.
+fn values(path: &Path) -> Result<Vec<f64>, Failure> {
+    match extension(path).as_deref() {
+        Some("npy") => npy::read(path),
+        Some("mtx") => Ok(matrix_market::read(path)?.to_column_major()?),
+        _ => Err(Failure::usage(format!("{}: the name must end in .npy or .mtx", path.display()))),
+    }
+}
+
+/// The last frame of a file, field by field.
+fn last_frame(path: &Path, system: &System) -> Result<Vec<f64>, Failure> {
+    let all = match extension(path).as_deref() {
+        Some("csv") => csv::last_frame(path, system)?,
+        Some("npy" | "mtx") => values(path)?,
+        _ => {
+            let words = "expected FIELD=FORMULA or a file whose name ends in .npy, .csv or .mtx";
+            return Err(Failure::usage(format!("--initial {}: {words}", path.display())));
+        }
+    };
+    let components = system.components();
+    if all.is_empty() || !all.len().is_multiple_of(components) {
+        let reason = format!("{} numbers, expected one for each of {components} components", all.len());
+        return Err(Failure::File { path: path.to_owned(), reason });
+    }
+    if let Some(k) = all.iter().position(|v| !v.is_finite()) {
+        return Err(Failure::File { path: path.to_owned(), reason: format!("number {} is not finite", k + 1) });
+    }
+    Ok(all[all.len() - components..].to_vec())
+}
+
+pub(crate) fn extension(path: &Path) -> Option<String> {
+    path.extension().map(|e| e.to_string_lossy().to_lowercase())
+}
+
+/// # Errors
+/// [`Failure::Usage`] where the initial values do not fit the machine's memory.
+fn check_size(name: &str, n: usize) -> Result<(), Failure> {
+    let small = problems::problem(name, 20)?.system;
+    let points = n.checked_pow(small.grid().shape().len() as u32);
+    let components = points.and_then(|points| points.checked_mul(small.fields().len()));
+    let fits = components.is_some_and(|count| Vec::<f64>::new().try_reserve_exact(count).is_ok());
+    if fits {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("--n {n}: the initial values of {name} do not fit this machine's memory")))
+}

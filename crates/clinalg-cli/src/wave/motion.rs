@@ -1,0 +1,84 @@
+//! A wave on whatever place.
+
+use clinalg::wave::{ImplicitReport, Wave, WaveState};
+use clinalg::{Real, team};
+
+pub(super) trait Motion<T: Real> {
+    fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
+    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>>;
+    fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()>;
+    /// The total.
+    fn energy(&mut self) -> clinalg::Result<f64>;
+    fn steps(&self) -> u64;
+    fn time(&self) -> f64;
+    fn state(&mut self) -> clinalg::Result<WaveState<T>>;
+    fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()>;
+}
+
+impl<T: Real> Motion<T> for Wave<T> {
+    fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(Wave::start(self, u, v)?.implicit)
+    }
+
+    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(Wave::step(self, steps)?.implicit)
+    }
+
+    fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
+        Wave::displacement(self, u)
+    }
+
+    fn energy(&mut self) -> clinalg::Result<f64> {
+        Ok(Wave::energy(self)?.total())
+    }
+
+    fn steps(&self) -> u64 {
+        Wave::steps(self)
+    }
+
+    fn time(&self) -> f64 {
+        Wave::time(self)
+    }
+
+    fn state(&mut self) -> clinalg::Result<WaveState<T>> {
+        Wave::state(self)
+    }
+
+    fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
+        Wave::restore(self, state)
+    }
+}
+
+impl<T: Real> Motion<T> for team::Wave<T> {
+    fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        team::Wave::start(self, u, v).map(|()| None)
+    }
+
+    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>> {
+        team::Wave::step(self, steps).map(|()| None)
+    }
+
+    fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
+        team::Wave::displacement(self, u)
+    }
+
+    fn energy(&mut self) -> clinalg::Result<f64> {
+        Ok(team::Wave::energy(self)?.total())
+    }
+
+    fn steps(&self) -> u64 {
+        team::Wave::steps(self)
+    }
+
+    fn time(&self) -> f64 {
+        team::Wave::time(self)
+    }
+
+    fn state(&mut self) -> clinalg::Result<WaveState<T>> {
+        team::Wave::state(self)
+    }
+
+    fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
+        team::Wave::restore(self, state)
+    }
+}

@@ -1,0 +1,161 @@
+//! Elastodynamics on handles.
+
+use std::ops::ControlFlow;
+
+use clinalg::solve::GmresParams;
+use clinalg::{Complex, Context, Error, Precision, Result};
+use clinalg_bem::elastodynamics::{C64, Conditions, Domain, Known, Material, Options, Problem, Solution};
+use clinalg_bem::{ElementMesh, Point};
+
+use crate::kind::Kind;
+use crate::object::{AnyElastodynamics, Object, each_problem};
+use crate::registry::{Operand, Registry};
+
+/// Restart of GMRES.
+const RESTART: usize = 200;
+
+/// How a system is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ElastodynamicsMethod {
+    /// LU factors of the stored matrix, which all sets of given values share.
+    Lu,
+    /// GMRES with products from the Gauss points, without stored matrices, to 1e-8, in single precision 1e-5.
+    OnTheFly,
+}
+
+/// What a problem knows of its surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ElastodynamicsSurface {
+    /// Centres of the boundary elements.
+    pub centres: Vec<Point>,
+    /// Unit normals there, out of the material.
+    pub normals: Vec<Point>,
+}
+
+/// Displacements and stresses at points in the material.
+pub type ElastodynamicsFields = (Vec<[C64; 3]>, Vec<[[C64; 3]; 3]>);
+
+impl Registry {
+    /// A surface with a material on one side: [`Problem::new`]. [`Registry::release`] takes the handle with [`Kind::ELASTODYNAMICS`].
+    ///
+    /// # Errors
+    /// Those of [`Problem::new`].
+    pub fn elastodynamics(
+        &self,
+        context: &Context,
+        precision: Precision,
+        mesh: &ElementMesh,
+        material: Material,
+        domain: Domain,
+        options: &Options,
+    ) -> Result<u64> {
+        let made = match precision {
+            Precision::F32 => AnyElastodynamics::F32(Problem::new(context, mesh, material, domain, options)?),
+            Precision::F64 => AnyElastodynamics::F64(Problem::new(context, mesh, material, domain, options)?),
+        };
+        Ok(self.insert(Object::Elastodynamics(Box::new(made))))
+    }
+
+    fn with_problem<R>(&self, handle: u64, f: impl FnOnce(&AnyElastodynamics) -> Result<R>) -> Result<R> {
+        let operand = Operand::new("problem", handle, Kind::ELASTODYNAMICS);
+        self.call(&[operand], None, |inputs, _| match inputs[0] {
+            Object::Elastodynamics(problem) => f(problem),
+            _ => unreachable!("the operand is a problem of elastodynamics"),
+        })
+    }
+
+    /// Centres and normals of the boundary elements.
+    ///
+    /// # Errors
+    /// [`Error::Handle`].
+    pub fn elastodynamics_surface(&self, problem: u64) -> Result<ElastodynamicsSurface> {
+        self.with_problem(problem, |any| {
+            Ok(each_problem!(any, problem => ElastodynamicsSurface {
+                centres: problem.mesh().centres()[..problem.mesh().boundary()].to_vec(),
+                normals: problem.normals().to_vec(),
+            }))
+        })
+    }
+
+    /// How many times the longest edge goes into a shear wave; four are the least.
+    ///
+    /// # Errors
+    /// [`Error::Handle`].
+    pub fn elastodynamics_resolution(&self, problem: u64, frequency: f64) -> Result<f64> {
+        self.with_problem(problem, |any| Ok(each_problem!(any, problem => problem.elements_per_wavelength(frequency))))
+    }
+
+    /// H and G as new complex dense matrices: [`Problem::assemble`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; those of [`Problem::assemble`].
+    pub fn elastodynamics_assemble(&self, problem: u64, frequency: f64) -> Result<[u64; 2]> {
+        let made: [Object; 2] = self.with_problem(problem, |any| {
+            Ok(each_problem!(any, problem => problem.assemble(frequency)?.into_matrices().map(Object::from)))
+        })?;
+        Ok(made.map(|object| self.insert(object)))
+    }
+
+    /// Displacements and tractions for each set of `given` values, 3 m numbers, as `known` says.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Length`]; [`Error::Singular`] of LU; [`Error::Value`] that names `method` where GMRES does not converge; those of
+    /// [`Problem::assemble`].
+    pub fn elastodynamics_solve(
+        &self,
+        problem: u64,
+        frequency: f64,
+        method: ElastodynamicsMethod,
+        known: Vec<[Known; 3]>,
+        given: &[&[C64]],
+    ) -> Result<Vec<Solution>> {
+        let conditions = Conditions::new(known);
+        self.with_problem(problem, |any| {
+            each_problem!(any, problem => match method {
+                ElastodynamicsMethod::Lu => {
+                    problem.assemble(frequency)?.system(&conditions)?.factorise()?.solve_many(given)
+                }
+                ElastodynamicsMethod::OnTheFly => {
+                    let system = problem.on_the_fly(frequency, &conditions)?;
+                    let tolerance = if any.precision() == Precision::F32 { 1e-5 } else { 1e-8 };
+                    let solve = |given: &&[C64]| {
+                        let params = GmresParams::default().tolerance(tolerance).restart(RESTART);
+                        let (solution, report) =
+                            system.gmres(given, params, &mut |_, _| ControlFlow::Continue(()))?;
+                        if report.stop.is_success() {
+                            return Ok(solution);
+                        }
+                        let got = format!("{:?} after {} iterations of GMRES", report.stop, report.iterations);
+                        Err(Error::value("method", "lu, as GMRES does not converge here", got))
+                    };
+                    given.iter().map(solve).collect()
+                }
+            })
+        })
+    }
+
+    /// Displacements at `points` in the material and, if `stresses`, stresses: [`Problem::evaluate`] and [`Problem::stresses`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; those of the methods.
+    pub fn elastodynamics_evaluate(
+        &self,
+        problem: u64,
+        solution: &Solution,
+        points: &[Point],
+        stresses: bool,
+    ) -> Result<ElastodynamicsFields> {
+        self.with_problem(problem, |any| {
+            each_problem!(any, problem => {
+                let displacements = problem.evaluate(solution, points)?;
+                let stresses = if stresses { problem.stresses(solution, points)? } else { Vec::new() };
+                Ok((displacements, stresses))
+            })
+        })
+    }
+}
+
+/// Complex numbers from their parts, one after the other.
+pub fn complex_numbers(parts: &[f64]) -> Vec<C64> {
+    parts.chunks_exact(2).map(|v| Complex::new(v[0], v[1])).collect()
+}

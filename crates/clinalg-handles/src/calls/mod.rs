@@ -1,0 +1,30 @@
+//! The operations on handles.
+
+mod array;
+mod complex;
+mod convert;
+mod dense;
+#[cfg(feature = "heat")]
+mod elastodynamics;
+mod elementwise;
+mod format;
+#[cfg(feature = "heat")]
+mod heat;
+mod multigrid;
+#[cfg(feature = "ode")]
+mod ode;
+mod operator;
+mod product;
+mod reduce;
+mod solve;
+mod transfer;
+mod wave;
+
+pub use array::{Part, Positions};
+pub use dense::Factorisation;
+#[cfg(feature = "heat")]
+pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
+#[cfg(feature = "heat")]
+pub use heat::{forward_handle, operator_handle, opposite_handle};
+pub use solve::{Method, Preconditioning};
+pub use wave::WaveState;

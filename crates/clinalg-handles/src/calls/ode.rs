@@ -1,0 +1,68 @@
+//! Systems of differential equations behind handles.
+
+use std::sync::Arc;
+
+use clinalg::Result;
+use clinalg_ode::System;
+use clinalg_ode::integrate::Report;
+use clinalg_ode::ivp::{Settings, solve_on_device};
+
+use crate::kind::Kind;
+use crate::object::{Object, Ode, typed_real};
+use crate::registry::{Operand, Registry};
+
+/// What errors call the handle.
+const ARGUMENT: &str = "ode";
+
+impl Registry {
+    /// Names a system of differential equations; [`Registry::release`] with [`Kind::ODE`] frees it.
+    pub fn ode(&self, ode: Ode) -> u64 {
+        self.insert(Object::Ode(Arc::new(ode)))
+    }
+
+    /// The system of a handle as it is now; later changes by [`change_ode`](Registry::change_ode) do not reach it.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle).
+    pub fn get_ode(&self, handle: u64) -> Result<Arc<Ode>> {
+        self.call(&[Operand::new(ARGUMENT, handle, Kind::ODE)], None, |inputs, _| match inputs[0] {
+            Object::Ode(ode) => Ok(ode.clone()),
+            _ => unreachable!("the operand is a system"),
+        })
+    }
+
+    /// Changes the system of a handle; integrations that run keep the old one.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle).
+    pub fn change_ode<R>(&self, handle: u64, change: impl FnOnce(&mut Ode) -> R) -> Result<R> {
+        self.call(&[], Some(Operand::new(ARGUMENT, handle, Kind::ODE)), |_, output| match output {
+            Some(Object::Ode(ode)) => Ok(change(Arc::make_mut(ode))),
+            _ => unreachable!("the operand is a system"),
+        })
+    }
+
+    /// Integrates from the vector `y0` at `span[0]` to `span[1]`, where the solution is written to the vector `y`, on their
+    /// device; errors of the objects are outside, those of the integration inside.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision),
+    /// [`Error::Value`](clinalg::Error::Value) when `y` is `y0`.
+    pub fn ode_solve(
+        &self,
+        system: &System,
+        span: [f64; 2],
+        y0: u64,
+        y: u64,
+        settings: &Settings,
+    ) -> Result<clinalg_ode::Result<Report>> {
+        let output = Operand::new("y", y, Kind::VECTOR);
+        self.call(&[Operand::new("y0", y0, Kind::VECTOR)], Some(output), |inputs, output| {
+            let output = output.expect("an output was named");
+            typed_real!(inputs[0], "y0", T => {
+                let y0 = inputs[0].stored::<T>("y0")?.vector("y0")?;
+                Ok(solve_on_device(system, span, y0, output.stored_mut::<T>("y")?.vector_mut("y")?, settings))
+            })
+        })
+    }
+}

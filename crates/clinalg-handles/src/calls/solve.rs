@@ -1,0 +1,159 @@
+//! Solvers on handles.
+
+use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
+use clinalg::precond::Jacobi;
+use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Report, Solver, Stopping};
+use clinalg::{Context, Error, Result, Vector};
+use serde::{Deserialize, Serialize};
+
+use crate::kind::Kind;
+use crate::object::{Element, typed, typed_real};
+use crate::registry::{Operand, Registry};
+
+/// A Krylov method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Conjugate gradients, for Hermitian positive definite matrices.
+    Cg,
+    /// Stabilised biconjugate gradients.
+    BiCgStab,
+    /// Generalised minimal residuals with this restart.
+    Gmres(usize),
+}
+
+/// What errors call the handle of a preconditioner.
+const INVERSE: &str = "preconditioner";
+
+/// A preconditioner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preconditioning {
+    /// None.
+    #[default]
+    None,
+    /// The matrix's diagonal.
+    Jacobi,
+    /// The matrix or operator of this handle, which approximates the inverse.
+    Inverse(u64),
+}
+
+/// The product with an approximate inverse.
+struct Inverse<'a, T: Element>(&'a dyn Operator<T>);
+
+impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
+    fn size(&self) -> usize {
+        self.0.rows()
+    }
+
+    fn context(&self) -> &Context {
+        self.0.context()
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        self.0.apply(T::one(), r, T::zero(), z)
+    }
+}
+
+impl Registry {
+    /// Solves A x = b; x holds the start on entry and the last iterate after. `None` starts from zero
+    /// in a new vector. Gives the handle of x.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context) or [`Error::Value`](clinalg::Error::Value) that
+    /// names the argument. Not to converge is no error: see
+    /// [`Report::stop`].
+    pub fn solve(
+        &self,
+        method: Method,
+        preconditioning: Preconditioning,
+        a: u64,
+        b: u64,
+        x: Option<u64>,
+        stopping: &Stopping,
+    ) -> Result<(u64, Report)> {
+        let mut inputs = vec![Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        if let Preconditioning::Inverse(inverse) = preconditioning {
+            inputs.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
+        }
+        self.solve_into(x, b, |x| {
+            self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
+                let Some(output) = output else { unreachable!("an output was named") };
+                typed!(inputs[0], T => {
+                    let a = inputs[0].matrix::<T>("a")?;
+                    let b = inputs[1].stored::<T>("b")?.vector("b")?;
+                    let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
+                    let inverse = match inputs.get(2) {
+                        Some(object) => Some(object.matrix::<T>(INVERSE)?),
+                        None => None,
+                    };
+                    let (mut jacobi, mut product);
+                    let m: Option<&mut dyn Preconditioner<T>> = match (preconditioning, &inverse) {
+                        (Preconditioning::Jacobi, _) => {
+                            jacobi = Jacobi::new(&a.diagonal()?)?;
+                            Some(&mut jacobi)
+                        }
+                        (_, Some(inverse)) => {
+                            let (n, (rows, cols)) = (b.len(), inverse.shape());
+                            if (rows, cols) != (n, n) {
+                                let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
+                                return Err(Error::Shape { argument: INVERSE, expected, got });
+                            }
+                            let operator = inverse.operator()?;
+                            if !operator.context().same(b.context()) {
+                                return Err(Error::Context { argument: INVERSE });
+                            }
+                            product = Inverse(operator);
+                            Some(&mut product)
+                        }
+                        (_, None) => None,
+                    };
+                    let (a, context, n) = (a.operator()?, b.context(), b.len());
+                    let stopping = stopping.clone();
+                    let mut solver: Box<dyn Solver<T>> = match method {
+                        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
+                        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
+                        Method::Gmres(restart) => {
+                            Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?)
+                        }
+                    };
+                    solver.solve(a, m, b, x)
+                })
+            })
+        })
+    }
+
+    /// Solves -Laplace u + shift u = f on the unit square or the unit cube by multigrid; f and u are
+    /// grids with their boundary points, N points per side, of N^dim values. u holds the boundary values and the start on entry; `None`
+    /// takes zeros in a new vector. `params.n` is taken from f. Gives the handle of u.
+    ///
+    /// # Errors
+    /// As [`Registry::solve`]; [`Error::Value`](clinalg::Error::Value) for a side that is not 2^k + 1.
+    pub fn poisson(&self, f: u64, u: Option<u64>, params: &PoissonParams) -> Result<(u64, PoissonReport)> {
+        self.solve_into(u, f, |u| {
+            self.call(&[Operand::new("f", f, Kind::FULL)], Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
+                let Some(output) = output else { unreachable!("an output was named") };
+                typed_real!(inputs[0], "f", T => {
+                    let f = inputs[0].stored::<T>("f")?.full("f")?;
+                    let u = output.stored_mut::<T>("u")?.full_mut("u")?;
+                    let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
+                    Poisson::<T>::new(f.context(), &params)?.solve_device(f, u)
+                })
+            })
+        })
+    }
+
+    /// Runs `solve` on the handle given, or on a new object of zeros like `like`, which is released
+    /// again if `solve` fails.
+    fn solve_into<R>(&self, given: Option<u64>, like: u64, solve: impl FnOnce(u64) -> Result<R>) -> Result<(u64, R)> {
+        if let Some(handle) = given {
+            return Ok((handle, solve(handle)?));
+        }
+        let handle = self.copy(like, None)?;
+        let solved = self.fill(handle, 0.0).and_then(|()| solve(handle));
+        if solved.is_err() {
+            self.release(handle, Kind::VALUES)?;
+        }
+        Ok((handle, solved?))
+    }
+}

@@ -1,0 +1,167 @@
+//! Uploads, downloads and copies of ranges.
+
+use std::ops::Range;
+
+use clinalg::matrix::Values;
+use clinalg::{Band, Context, Csr, Dense, Result, Vector};
+use clinalg::{BandParts, CsrParts};
+
+use crate::kind::Kind;
+use crate::object::{Download, Element, Host, Object, Stored, typed};
+use crate::registry::{Operand, Registry};
+
+impl Registry {
+    /// Uploads a vector.
+    ///
+    /// # Errors
+    /// Those of [`Vector::from_slice`].
+    pub fn upload_vector<T: Element>(&self, context: &Context, values: &[T]) -> Result<u64> {
+        Ok(self.insert(Vector::from_slice(context, values)?))
+    }
+
+    /// Uploads a dense matrix, column by column.
+    ///
+    /// # Errors
+    /// Those of [`Dense::from_column_major`].
+    pub fn upload_dense<T: Element>(&self, context: &Context, rows: usize, cols: usize, values: &[T]) -> Result<u64> {
+        Ok(self.insert(Dense::from_column_major(context, rows, cols, values)?))
+    }
+
+    /// Uploads a sparse matrix in compressed rows.
+    ///
+    /// # Errors
+    /// Those of [`Csr::from_csr`].
+    pub fn upload_csr<T: Element>(
+        &self,
+        context: &Context,
+        (rows, cols): (usize, usize),
+        offsets: &[usize],
+        indices: &[usize],
+        values: &[T],
+    ) -> Result<u64> {
+        Ok(self.insert(Csr::from_csr(context, rows, cols, offsets, indices, values)?))
+    }
+
+    /// Uploads a sparse matrix in compressed columns (MATLAB's form).
+    ///
+    /// # Errors
+    /// Those of [`Csr::from_csc`].
+    pub fn upload_csc<T: Element>(
+        &self,
+        context: &Context,
+        (rows, cols): (usize, usize),
+        offsets: &[usize],
+        indices: &[usize],
+        values: &[T],
+    ) -> Result<u64> {
+        Ok(self.insert(Csr::from_csc(context, rows, cols, offsets, indices, values)?))
+    }
+
+    /// Uploads a band matrix of `kl` sub- and `ku` superdiagonals from its full form, column by column.
+    ///
+    /// # Errors
+    /// Those of [`Band::from_column_major`].
+    pub fn upload_band<T: Element>(
+        &self,
+        context: &Context,
+        shape: (usize, usize),
+        (kl, ku): (usize, usize),
+        values: &[T],
+    ) -> Result<u64> {
+        Ok(self.insert(Band::from_column_major(context, shape, (kl, ku), values)?))
+    }
+
+    /// Uploads a band matrix of `kl` sub- and `ku` superdiagonals from compressed columns.
+    ///
+    /// # Errors
+    /// Those of [`Csr::from_csc`] and [`Band::from_csr`].
+    pub fn upload_band_csc<T: Element>(
+        &self,
+        context: &Context,
+        (rows, cols): (usize, usize),
+        (kl, ku): (usize, usize),
+        offsets: &[usize],
+        indices: &[usize],
+        values: &[T],
+    ) -> Result<u64> {
+        let parts = CsrParts::from_csc(rows, cols, offsets, indices, values)?;
+        Ok(self.insert(Band::from_csr(context, &parts, kl, ku)?))
+    }
+
+    /// The object in MATLAB's storage: full, or compressed columns for sparse and band matrices.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the transfer.
+    pub fn download(&self, handle: u64) -> Result<Download> {
+        self.call(&[Operand::any("handle", handle)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let stored = inputs[0].stored::<T>("handle")?;
+                let (rows, cols) = stored.shape();
+                let sparse = |parts: CsrParts<T>| -> Result<Host<T>> {
+                    let CsrParts { offsets, indices, values, .. } = parts.transpose()?;
+                    Ok(Host::Sparse { rows, cols, offsets, indices, values })
+                };
+                let host = match stored {
+                    Stored::Vector(_) | Stored::Dense(_) => {
+                        Host::Full { rows, cols, values: stored.full("handle")?.to_vec()? }
+                    }
+                    Stored::Csr(a) => sparse(a.to_parts()?)?,
+                    Stored::Band(a) => sparse(BandParts::to_csr(&a.to_parts()?)?)?,
+                };
+                Ok(T::erase_host(host))
+            })
+        })
+    }
+
+    /// Copies values of a vector or dense matrix (column by column), from `offset` on, to `target`.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
+    pub fn read<T: Element>(&self, handle: u64, offset: usize, target: &mut [T]) -> Result<()> {
+        self.call(&[Operand::new("handle", handle, Kind::FULL)], None, |inputs, _| {
+            inputs[0].stored::<T>("handle")?.full("handle")?.values().read_range(offset, target)
+        })
+    }
+
+    /// Replaces values of a vector or dense matrix (column by column), from `offset` on.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
+    pub fn write<T: Element>(&self, handle: u64, offset: usize, values: &[T]) -> Result<()> {
+        self.call(&[], Some(Operand::new("handle", handle, Kind::FULL)), |_, output| match output {
+            Some(object) => {
+                object.stored_mut::<T>("handle")?.full_mut("handle")?.values_mut().write_range(offset, values)
+            }
+            None => Ok(()),
+        })
+    }
+
+    /// A new vector with the values of `range` of a vector or dense matrix (column by column).
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`](clinalg::Error::Value) when the range leaves the object.
+    pub fn slice(&self, handle: u64, range: Range<usize>) -> Result<u64> {
+        let made = self.call(&[Operand::new("handle", handle, Kind::FULL)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                Ok(Object::from(inputs[0].stored::<T>("handle")?.full("handle")?.copy_range(range)?))
+            })
+        })?;
+        Ok(self.insert(made))
+    }
+
+    /// Replaces the values of a vector or dense matrix (column by column) from `offset` on by all those of `source`.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Context`](clinalg::Error::Context); [`Error::Value`](clinalg::Error::Value) when they do not fit or `source` is
+    /// `target`.
+    pub fn write_slice(&self, target: u64, offset: usize, source: u64) -> Result<()> {
+        let output = Operand::new("target", target, Kind::FULL);
+        self.call(&[Operand::new("source", source, Kind::FULL)], Some(output), |inputs, output| {
+            let Some(output) = output else { return Ok(()) };
+            typed!(output, T => {
+                let source = inputs[0].stored::<T>("source")?.full("source")?;
+                output.stored_mut::<T>("target")?.full_mut("target")?.write_slice(offset, source)
+            })
+        })
+    }
+}

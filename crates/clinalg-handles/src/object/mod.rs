@@ -1,0 +1,307 @@
+//! What a handle names.
+
+mod download;
+#[cfg(feature = "heat")]
+mod elastodynamics;
+#[cfg(feature = "ode")]
+mod ode;
+mod operator;
+mod stored;
+mod wave;
+
+pub use download::{Download, Host};
+#[cfg(feature = "heat")]
+pub use elastodynamics::AnyElastodynamics;
+#[cfg(feature = "heat")]
+pub(crate) use elastodynamics::each_problem;
+#[cfg(feature = "ode")]
+pub use ode::Ode;
+pub use operator::{AnyOperator, Applied};
+pub use stored::Stored;
+pub(crate) use stored::each;
+pub use wave::{AnyWave, Membrane};
+
+#[cfg(feature = "ode")]
+use std::sync::Arc;
+
+use clinalg::solve::Operator;
+use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
+
+use crate::kind::{Info, Kind, ScalarType};
+
+/// An object whose type of values is known at run time only.
+#[derive(Debug)]
+pub enum Object {
+    /// In single precision.
+    F32(Stored<f32>),
+    /// In double precision.
+    F64(Stored<f64>),
+    /// Complex, in single precision.
+    C32(Stored<Complex<f32>>),
+    /// Complex, in double precision.
+    C64(Stored<Complex<f64>>),
+    /// A wave, in either precision.
+    Wave(AnyWave),
+    /// An operator, in either precision.
+    Operator(AnyOperator),
+    /// A problem of elastodynamics, in either precision.
+    #[cfg(feature = "heat")]
+    Elastodynamics(Box<AnyElastodynamics>),
+    /// A system of differential equations, which is on no device between calls.
+    #[cfg(feature = "ode")]
+    Ode(Arc<Ode>),
+}
+
+/// A type of values whose objects a registry holds.
+pub trait Element: Scalar {
+    /// Forgets the type.
+    fn erase(object: Stored<Self>) -> Object;
+    /// The object, if it has this type.
+    fn of_object(object: &Object) -> Option<&Stored<Self>>;
+    /// The object, if it has this type.
+    fn of_object_mut(object: &mut Object) -> Option<&mut Stored<Self>>;
+    /// The operator, if it is one of this type.
+    fn of_operator(object: &Object) -> Option<&Applied<Self>>;
+    /// The values, as a download holds them.
+    fn erase_host(host: Host<Self>) -> Download;
+}
+
+/// A real type of values: waves and the operators of other crates have one.
+pub trait RealElement: Element + Real {
+    /// The wave, if it is one of this precision.
+    ///
+    /// # Errors
+    /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
+    fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
+    /// Forgets the precision of an operator.
+    fn erase_operator(operator: Applied<Self>) -> AnyOperator;
+}
+
+macro_rules! scalars {
+    ($($t:ty => $variant:ident, |$object:ident| $operator:expr;)*) => {$(
+        impl Element for $t {
+            fn erase(object: Stored<$t>) -> Object {
+                Object::$variant(object)
+            }
+            fn of_object(object: &Object) -> Option<&Stored<$t>> {
+                if let Object::$variant(stored) = object { Some(stored) } else { None }
+            }
+            fn of_object_mut(object: &mut Object) -> Option<&mut Stored<$t>> {
+                if let Object::$variant(stored) = object { Some(stored) } else { None }
+            }
+            fn of_operator($object: &Object) -> Option<&Applied<$t>> {
+                $operator
+            }
+            fn erase_host(host: Host<$t>) -> Download {
+                Download::$variant(host)
+            }
+        }
+    )*};
+}
+scalars! {
+    f32 => F32, |object| if let Object::Operator(AnyOperator::F32(operator)) = object { Some(operator) } else { None };
+    f64 => F64, |object| if let Object::Operator(AnyOperator::F64(operator)) = object { Some(operator) } else { None };
+    Complex<f32> => C32, |_object| None;
+    Complex<f64> => C64, |_object| None;
+}
+
+macro_rules! reals {
+    ($($t:ty => $variant:ident),*) => {$(
+        impl RealElement for $t {
+            fn of_wave(object: &Object) -> Result<&Membrane<$t>> {
+                match object {
+                    Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
+                    _ => Err(object.scalar().mismatch("wave", ScalarType::of::<$t>())),
+                }
+            }
+            fn erase_operator(operator: Applied<$t>) -> AnyOperator {
+                AnyOperator::$variant(operator)
+            }
+        }
+    )*};
+}
+reals!(f32 => F32, f64 => F64);
+
+macro_rules! from_object {
+    ($($variant:ident),*) => {$(
+        impl<T: Element> From<$variant<T>> for Object {
+            fn from(object: $variant<T>) -> Object {
+                T::erase(Stored::$variant(object))
+            }
+        }
+    )*};
+}
+from_object!(Vector, Dense, Csr, Band);
+
+/// Evaluates the body with `$t` the type of the object's values.
+macro_rules! typed {
+    ($object:expr, $t:ident => $body:expr) => {
+        match $object.scalar() {
+            $crate::ScalarType::F32 => {
+                type $t = f32;
+                $body
+            }
+            $crate::ScalarType::F64 => {
+                type $t = f64;
+                $body
+            }
+            $crate::ScalarType::C32 => {
+                type $t = clinalg::Complex<f32>;
+                $body
+            }
+            $crate::ScalarType::C64 => {
+                type $t = clinalg::Complex<f64>;
+                $body
+            }
+        }
+    };
+}
+
+/// As `typed` for operations on real objects: `$argument` names the object in the error that a complex one gives.
+macro_rules! typed_real {
+    ($object:expr, $argument:expr, $t:ident => $body:expr) => {
+        match $object.real($argument)? {
+            clinalg::Precision::F32 => {
+                type $t = f32;
+                $body
+            }
+            clinalg::Precision::F64 => {
+                type $t = f64;
+                $body
+            }
+        }
+    };
+}
+
+pub(crate) use {typed, typed_real};
+
+impl Object {
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Object::F32(stored) => stored.kind(),
+            Object::F64(stored) => stored.kind(),
+            Object::C32(stored) => stored.kind(),
+            Object::C64(stored) => stored.kind(),
+            Object::Wave(_) => Kind::Wave,
+            Object::Operator(_) => Kind::Operator,
+            #[cfg(feature = "heat")]
+            Object::Elastodynamics(_) => Kind::Elastodynamics,
+            #[cfg(feature = "ode")]
+            Object::Ode(_) => Kind::Ode,
+        }
+    }
+
+    /// The type of its values; that of a system of differential equations, whose numbers are the host's, is `f64`.
+    pub fn scalar(&self) -> ScalarType {
+        match self {
+            Object::F32(_) => ScalarType::F32,
+            Object::F64(_) => ScalarType::F64,
+            #[cfg(feature = "ode")]
+            Object::Ode(_) => ScalarType::F64,
+            Object::C32(_) => ScalarType::C32,
+            Object::C64(_) => ScalarType::C64,
+            Object::Wave(wave) => wave.precision().into(),
+            Object::Operator(operator) => operator.precision().into(),
+            #[cfg(feature = "heat")]
+            Object::Elastodynamics(problem) => problem.precision().into(),
+        }
+    }
+
+    /// Precision of its values, of complex ones that of their parts.
+    pub fn precision(&self) -> Precision {
+        self.scalar().precision()
+    }
+
+    /// The precision of a real object.
+    ///
+    /// # Errors
+    /// [`Error::Value`] that names `argument` for a complex one.
+    pub(crate) fn real(&self, argument: &'static str) -> Result<Precision> {
+        match self.scalar().is_complex() {
+            false => Ok(self.precision()),
+            true => {
+                let expected = "a real object: this operation takes no complex numbers; the real and the imaginary part are real objects";
+                Err(Error::value(argument, expected, "complex"))
+            }
+        }
+    }
+
+    /// The object as one with values of the type `T`.
+    ///
+    /// # Errors
+    /// [`Error::Precision`] that names `argument`, or [`Error::Value`] where real and complex values meet.
+    pub fn stored<T: Element>(&self, argument: &'static str) -> Result<&Stored<T>> {
+        T::of_object(self).ok_or_else(|| self.scalar().mismatch(argument, ScalarType::of::<T>()))
+    }
+
+    /// As [`stored`](Object::stored), to be written.
+    ///
+    /// # Errors
+    /// As [`stored`](Object::stored).
+    pub fn stored_mut<T: Element>(&mut self, argument: &'static str) -> Result<&mut Stored<T>> {
+        let got = self.scalar();
+        T::of_object_mut(self).ok_or_else(|| got.mismatch(argument, ScalarType::of::<T>()))
+    }
+
+    /// Its kind, precision and dimensions; a system of differential equations has a row for each point and a column for each field.
+    pub fn info(&self) -> Info {
+        let (rows, cols) = match self {
+            Object::F32(stored) => return stored.info(),
+            Object::F64(stored) => return stored.info(),
+            Object::C32(stored) => return stored.info(),
+            Object::C64(stored) => return stored.info(),
+            Object::Wave(wave) => (wave.side(), wave.side()),
+            Object::Operator(operator) => operator.shape(),
+            #[cfg(feature = "heat")]
+            Object::Elastodynamics(problem) => problem.shape(),
+            #[cfg(feature = "ode")]
+            Object::Ode(ode) => (ode.system.grid().points(), ode.system.fields().len()),
+        };
+        Info { kind: self.kind(), precision: self.precision(), complex: false, rows, cols, entries: 0, kl: 0, ku: 0 }
+    }
+
+    /// The matrix with values of the type `T`.
+    pub(crate) fn matrix<T: Element>(&self, argument: &'static str) -> Result<Matrix<'_, T>> {
+        match T::of_operator(self) {
+            Some(applied) => Ok(Matrix::Applied(applied)),
+            None => Ok(Matrix::Stored(self.stored::<T>(argument)?)),
+        }
+    }
+}
+
+/// What products and solvers take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Matrix<'a, T: Scalar> {
+    Stored(&'a Stored<T>),
+    Applied(&'a Applied<T>),
+}
+
+impl<T: Element> Matrix<'_, T> {
+    /// Rows and columns.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        match self {
+            Matrix::Stored(a) => a.shape(),
+            Matrix::Applied(a) => (a.rows, a.cols),
+        }
+    }
+
+    /// As what a solver takes.
+    pub(crate) fn operator(&self) -> Result<&dyn Operator<T>> {
+        match self {
+            Matrix::Stored(a) => a.operator(),
+            Matrix::Applied(a) => Ok(*a),
+        }
+    }
+
+    /// The diagonal, which an operator known by its products only does not have.
+    pub(crate) fn diagonal(&self) -> Result<Vector<T>> {
+        match self {
+            Matrix::Stored(a) => a.diagonal(),
+            Matrix::Applied(_) => {
+                let expected = "none for an operator, whose diagonal is not known";
+                Err(Error::value("preconditioner", expected, "jacobi"))
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Operators of other crates behind handles.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clinalg::solve::Operator;
+use clinalg::{Context, Precision, Result, Scalar, Vector};
+
+/// What a handle of an operator stands for; its type can be queried.
+pub(crate) trait Held<T: Scalar>: Operator<T> + Any + Send {}
+
+impl<T: Scalar, O: Operator<T> + Any + Send> Held<T> for O {}
+
+/// A matrix that is known by its products only, for one caller at a time.
+pub struct Applied<T: Scalar> {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    context: Context,
+    operator: Mutex<Box<dyn Held<T>>>,
+}
+
+impl<T: Scalar> Applied<T> {
+    pub(crate) fn new(operator: Box<dyn Held<T>>) -> Applied<T> {
+        let (rows, cols, context) = (operator.rows(), operator.cols(), operator.context().clone());
+        Applied { rows, cols, context, operator: Mutex::new(operator) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Box<dyn Held<T>>> {
+        // A panic leaves an operator as it was: a product changes only its scratch memory.
+        self.operator.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls `f` with the operator, if it is an `O`.
+    pub fn with<O: Operator<T> + 'static, R>(&self, f: impl FnOnce(&O) -> R) -> Option<R> {
+        let held = self.lock();
+        let held: &dyn Any = &**held;
+        held.downcast_ref().map(f)
+    }
+}
+
+impl<T: Scalar> fmt::Debug for Applied<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Applied({} x {})", self.rows, self.cols)
+    }
+}
+
+impl<T: Scalar> Operator<T> for Applied<T> {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn cols(&self) -> usize {
+        self.cols
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        self.lock().apply(alpha, x, beta, y)
+    }
+}
+
+/// An operator whose precision is known at run time only.
+#[derive(Debug)]
+pub enum AnyOperator {
+    /// In single precision.
+    F32(Applied<f32>),
+    /// In double precision.
+    F64(Applied<f64>),
+}
+
+impl AnyOperator {
+    /// Its precision.
+    pub fn precision(&self) -> Precision {
+        match self {
+            AnyOperator::F32(_) => Precision::F32,
+            AnyOperator::F64(_) => Precision::F64,
+        }
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            AnyOperator::F32(a) => (a.rows, a.cols),
+            AnyOperator::F64(a) => (a.rows, a.cols),
+        }
+    }
+}

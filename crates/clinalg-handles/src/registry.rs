@@ -1,0 +1,350 @@
+//! The table of handles.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use clinalg::{Error, HandleFault, Precision, Result};
+use once_cell::sync::Lazy;
+
+use crate::kind::{Info, Kind};
+use crate::object::Object;
+
+/// A handle in a call: which argument it is and which kinds the call takes there.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand {
+    argument: &'static str,
+    handle: u64,
+    kinds: &'static [Kind],
+}
+
+impl Operand {
+    /// `handle` as `argument`, an object of one of `kinds`.
+    pub fn new(argument: &'static str, handle: u64, kinds: &'static [Kind]) -> Operand {
+        Operand { argument, handle, kinds }
+    }
+
+    pub(crate) fn any(argument: &'static str, handle: u64) -> Operand {
+        Operand::new(argument, handle, Kind::VALUES)
+    }
+
+    fn fault(&self, fault: HandleFault) -> Error {
+        let words: Vec<_> = self.kinds.iter().map(|k| k.words()).collect();
+        Error::Handle { argument: self.argument, fault, handle: self.handle, expected: words.join(" or ") }
+    }
+}
+
+/// Bits of a generation.
+const GENERATION: u32 = 24;
+/// Number of generations of a slot.
+const GENERATIONS: u32 = 1 << GENERATION;
+/// In the kind byte, the mark of double precision.
+const DOUBLE: u8 = 0x80;
+/// In the kind byte, the mark of complex values.
+const COMPLEX: u8 = 0x40;
+/// The bits of the kind byte that name the kind.
+const KIND: u8 = !(DOUBLE | COMPLEX);
+
+type Cell = Arc<RwLock<Object>>;
+
+/// One place of the table.
+struct Slot {
+    /// Generation of the first use.
+    first: u32,
+    /// Uses so far, the present one counted.
+    uses: u32,
+    /// Kind and type of the object that is or was here.
+    kind: u8,
+    cell: Option<Cell>,
+}
+
+#[derive(Default)]
+struct Table {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    live: usize,
+}
+
+impl Table {
+    fn find(&self, operand: &Operand) -> Result<&Cell> {
+        let handle = operand.handle;
+        let fault = |fault| Err(operand.fault(fault));
+        let Some(slot) = self.slots.get(handle as u32 as usize) else { return fault(HandleFault::Foreign) };
+        let generation = (handle >> 32) as u32 % GENERATIONS;
+        let kind = (handle >> 56) as u8;
+        let use_number = generation.wrapping_sub(slot.first) % GENERATIONS;
+        let known = Kind::ALL.iter().any(|&k| k as u8 == kind & KIND);
+        if !known || use_number >= slot.uses {
+            return fault(HandleFault::Foreign);
+        }
+        match &slot.cell {
+            _ if use_number + 1 < slot.uses => fault(HandleFault::Stale),
+            _ if kind != slot.kind => fault(HandleFault::Foreign),
+            None => fault(HandleFault::Stale),
+            Some(_) if !operand.kinds.iter().any(|&k| k as u8 == kind & KIND) => fault(HandleFault::Kind),
+            Some(cell) => Ok(cell),
+        }
+    }
+
+    /// Takes the object out of a slot and lets the slot be used again while it has generations left.
+    fn clear(&mut self, index: u32) -> Option<Cell> {
+        let slot = &mut self.slots[index as usize];
+        let cell = slot.cell.take()?;
+        self.live -= 1;
+        if slot.uses < GENERATIONS {
+            self.free.push(index);
+        }
+        Some(cell)
+    }
+}
+
+/// A table of device objects with handles; see the [crate](crate).
+pub struct Registry {
+    seed: u64,
+    table: Mutex<Table>,
+}
+
+impl Default for Registry {
+    fn default() -> Registry {
+        Registry { seed: rand::random(), table: Mutex::default() }
+    }
+}
+
+static GLOBAL: Lazy<Registry> = Lazy::new(Registry::default);
+
+/// An object locked for a call.
+enum Guard<'a> {
+    Read(RwLockReadGuard<'a, Object>),
+    Write(RwLockWriteGuard<'a, Object>),
+}
+
+impl Guard<'_> {
+    fn object(&self) -> &Object {
+        match self {
+            Guard::Read(guard) => guard,
+            Guard::Write(guard) => guard,
+        }
+    }
+}
+
+/// The objects of a call, each once, in the order of their slots.
+struct Cells(Vec<(u64, bool, Cell)>);
+
+impl Cells {
+    /// Locks all. The order is the same in every call, so that two calls cannot wait for each other.
+    fn lock(&self) -> Vec<Guard<'_>> {
+        // A panic while an object was locked leaves it as usable as the device left its values.
+        let lock = |write: bool, cell| match write {
+            true => Guard::Write(RwLock::write(cell).unwrap_or_else(PoisonError::into_inner)),
+            false => Guard::Read(RwLock::read(cell).unwrap_or_else(PoisonError::into_inner)),
+        };
+        self.0.iter().map(|(_, write, cell)| lock(*write, cell)).collect()
+    }
+
+    fn position(&self, operand: &Operand) -> usize {
+        self.0.iter().position(|(handle, ..)| *handle == operand.handle).expect("every operand was looked up")
+    }
+}
+
+impl Registry {
+    /// An empty registry.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// The one registry of the process.
+    pub fn global() -> &'static Registry {
+        &GLOBAL
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // No critical section below panics half-way.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an object and names it.
+    pub fn insert(&self, object: impl Into<Object>) -> u64 {
+        let object = object.into();
+        let (double, complex) = (object.precision() == Precision::F64, object.scalar().is_complex());
+        let kind = object.kind() as u8 | if double { DOUBLE } else { 0 } | if complex { COMPLEX } else { 0 };
+        let cell = Some(Arc::new(RwLock::new(object)));
+        let mut table = self.table();
+        table.live += 1;
+        let index = match table.free.pop() {
+            Some(index) => index,
+            None => {
+                let index = u32::try_from(table.slots.len()).expect("2^32 objects do not fit any memory");
+                let first = mixed(self.seed.wrapping_add(u64::from(index))) % GENERATIONS;
+                table.slots.push(Slot { first, uses: 0, kind, cell: None });
+                index
+            }
+        };
+        let slot = &mut table.slots[index as usize];
+        let generation = slot.first.wrapping_add(slot.uses) % GENERATIONS;
+        slot.uses += 1;
+        slot.kind = kind;
+        slot.cell = cell;
+        u64::from(kind) << 56 | u64::from(generation) << 32 | u64::from(index)
+    }
+
+    /// Frees the object of one of `kinds`; a call that uses it in another thread ends first.
+    ///
+    /// # Errors
+    /// [`Error::Handle`], which harms nothing: a second release is [`HandleFault::Stale`].
+    pub fn release(&self, handle: u64, kinds: &'static [Kind]) -> Result<()> {
+        let mut table = self.table();
+        table.find(&Operand::new("handle", handle, kinds))?;
+        let cell = table.clear(handle as u32);
+        // The device memory goes after the table is free for others.
+        drop(table);
+        drop(cell);
+        Ok(())
+    }
+
+    /// Frees all objects and says how many; every handle given out so far is stale then.
+    pub fn release_all(&self) -> usize {
+        let mut table = self.table();
+        let cells: Vec<_> = (0..table.slots.len()).filter_map(|index| table.clear(index as u32)).collect();
+        drop(table);
+        cells.len()
+    }
+
+    /// Number of live objects.
+    pub fn len(&self) -> usize {
+        self.table().live
+    }
+
+    /// Whether there is no live object.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What `handle` names.
+    ///
+    /// # Errors
+    /// [`Error::Handle`].
+    pub fn info(&self, handle: u64) -> Result<Info> {
+        self.with(handle, Object::info)
+    }
+
+    /// Calls `f` with the object, which other threads may read meanwhile and not write. `f` must not use the registry.
+    ///
+    /// # Errors
+    /// [`Error::Handle`].
+    pub fn with<R>(&self, handle: u64, f: impl FnOnce(&Object) -> R) -> Result<R> {
+        self.call(&[Operand::new("handle", handle, Kind::ALL)], None, |inputs, _| Ok(f(inputs[0])))
+    }
+
+    /// Calls `f` with the objects of `inputs`, in their order, and the one of `output` to be written. `f` must not use
+    /// the registry.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] when the output is one of the inputs; those of `f`.
+    pub fn call<R>(
+        &self,
+        inputs: &[Operand],
+        output: Option<Operand>,
+        f: impl FnOnce(&[&Object], Option<&mut Object>) -> Result<R>,
+    ) -> Result<R> {
+        self.call_aliased(inputs, output, |objects, written| {
+            if let Some(at) = objects.iter().position(Option::is_none) {
+                let expected = format!("another object than argument `{}`", inputs[at].argument);
+                let (argument, handle) = output.map_or(("output", 0), |o| (o.argument, o.handle));
+                return Err(Error::value(argument, expected, format!("handle {handle:#018x}")));
+            }
+            let objects: Vec<_> = objects.iter().copied().flatten().collect();
+            f(&objects, written)
+        })
+    }
+
+    /// As [`call`](Registry::call) for operations whose output may be an input: such an input is `None` for `f`.
+    pub(crate) fn call_aliased<R>(
+        &self,
+        inputs: &[Operand],
+        output: Option<Operand>,
+        f: impl FnOnce(&[Option<&Object>], Option<&mut Object>) -> Result<R>,
+    ) -> Result<R> {
+        let is_output = |input: &Operand| output.as_ref().is_some_and(|output| output.handle == input.handle);
+        // Checks the kind that the input must have as well.
+        let cells = self.cells(inputs, output.as_ref())?;
+        let mut guards = cells.lock();
+        let mut written = output.as_ref().map(|o| cells.position(o)).map(|at| (at, guards.remove(at)));
+        let behind = |at: usize| written.as_ref().is_some_and(|(out, _)| *out < at);
+        let inputs: Vec<_> = inputs
+            .iter()
+            .map(|input| {
+                let at = cells.position(input);
+                (!is_output(input)).then(|| guards[at - usize::from(behind(at))].object())
+            })
+            .collect();
+        match &mut written {
+            Some((_, Guard::Write(object))) => f(&inputs, Some(object)),
+            _ => f(&inputs, None),
+        }
+    }
+
+    /// Looks the operands up.
+    fn cells(&self, inputs: &[Operand], output: Option<&Operand>) -> Result<Cells> {
+        let table = self.table();
+        let mut cells: Vec<(u64, bool, Cell)> = Vec::with_capacity(inputs.len() + 1);
+        let operands = inputs.iter().map(|i| (i, false)).chain(output.map(|o| (o, true)));
+        for (operand, write) in operands {
+            let cell = table.find(operand)?;
+            match cells.iter_mut().find(|(handle, ..)| *handle == operand.handle) {
+                Some((_, writes, _)) => *writes |= write,
+                None => cells.push((operand.handle, write, cell.clone())),
+            }
+        }
+        cells.sort_by_key(|(handle, ..)| *handle as u32);
+        Ok(Cells(cells))
+    }
+
+    /// The handle of the object made, else the one given.
+    pub(crate) fn result(&self, made: Option<Object>, given: Option<u64>) -> u64 {
+        match (made, given) {
+            (None, Some(handle)) => handle,
+            (Some(object), _) => self.insert(object),
+            (None, None) => unreachable!("a call writes its output or makes one"),
+        }
+    }
+}
+
+/// A well mixed 32-bit number for each 64-bit one (splitmix64; Steele, Lea, Flood, OOPSLA 2014).
+fn mixed(number: u64) -> u32 {
+    let mut z = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clinalg::runtime::devices;
+    use clinalg::{Context, ContextOptions};
+
+    #[test]
+    fn a_slot_without_generations_left_is_retired() {
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
+        let context = Context::new(&devices[0], &ContextOptions::default()).unwrap();
+        let registry = Registry::new();
+        let first = registry.upload_vector(&context, &[1.0_f32]).unwrap();
+        registry.release(first, Kind::VALUES).unwrap();
+        // All but the last use are behind it.
+        registry.table().slots[0].uses = GENERATIONS - 1;
+        let last = registry.upload_vector(&context, &[2.0_f32]).unwrap();
+        assert_eq!((last as u32, registry.table().slots[0].uses), (0, GENERATIONS));
+        // The generation after the last would be the first again.
+        assert_eq!(((last >> 32) as u32 + 1) % GENERATIONS, (first >> 32) as u32 % GENERATIONS);
+        assert_eq!(registry.sum(last).unwrap(), 2.0);
+        registry.release(last, Kind::VALUES).unwrap();
+        let next = registry.upload_vector(&context, &[3.0_f32]).unwrap();
+        assert_eq!((next as u32, registry.sum(next).unwrap()), (1, 3.0));
+        for old in [first, last] {
+            assert_eq!(registry.sum(old).unwrap_err().id(), "clinalg:handle:stale");
+        }
+        // Every generation of the retired slot was handed out once.
+        for generation in (0..u64::from(GENERATIONS)).step_by(65_537) {
+            let handle = u64::from(Kind::Vector as u8) << 56 | generation << 32;
+            assert_eq!(registry.sum(handle).unwrap_err().id(), "clinalg:handle:stale");
+        }
+    }
+}

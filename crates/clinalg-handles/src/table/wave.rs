@@ -1,0 +1,79 @@
+//! The wave equation.
+
+use super::{Argument, DEFAULTS, Function, Kind, Offer};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "wave_defaults",
+        title: "The default parameters of waves.",
+        arguments: &[Argument::new("params", Kind::Report("clinalg_wave_params"))],
+        c: Offer::Names(&["clinalg_wave_params_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "wave_create",
+        title: "Makes a membrane at rest.",
+        arguments: &[
+            Argument::new("params", Kind::Options("clinalg_wave_params")),
+            Argument::new("precision", Kind::Code),
+            Argument::new("wave", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_wave_create"]),
+        matlab: Offer::Names(&["MexWave"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
+        name: "wave_start",
+        title: "Sets displacement and velocity at time 0.",
+        arguments: &[
+            Argument::new("wave", Kind::Handle),
+            Argument::new("u", Kind::Handle),
+            Argument::new("v", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_wave_report")),
+        ],
+        c: Offer::Names(&["clinalg_wave_start"]),
+        matlab: Offer::Names(&["MexWaveStart"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
+        name: "wave_step",
+        title: "Makes time steps.",
+        arguments: &[
+            Argument::new("wave", Kind::Handle),
+            Argument::new("steps", Kind::Count),
+            Argument::new("report", Kind::Report("clinalg_wave_report")),
+        ],
+        c: Offer::Names(&["clinalg_wave_step"]),
+        matlab: Offer::Names(&["MexWaveStep"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
+        name: "wave_displacement",
+        title: "The displacement.",
+        arguments: &[Argument::new("wave", Kind::Handle), Argument::new("u", Kind::Output)],
+        c: Offer::Names(&["clinalg_wave_displacement"]),
+        matlab: Offer::Names(&["MexWaveDisplacement"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
+        name: "wave_velocity",
+        title: "The velocity.",
+        arguments: &[Argument::new("wave", Kind::Handle), Argument::new("v", Kind::Output)],
+        c: Offer::Names(&["clinalg_wave_velocity"]),
+        matlab: Offer::Names(&["MexWaveVelocity"]),
+        program: Offer::Missing("pictures show the displacement"),
+    },
+    Function {
+        name: "wave_energy",
+        title: "The discrete energy.",
+        arguments: &[
+            Argument::new("wave", Kind::Handle),
+            Argument::new("kinetic", Kind::RealResult),
+            Argument::new("potential", Kind::RealResult),
+        ],
+        c: Offer::Names(&["clinalg_wave_energy"]),
+        matlab: Offer::Names(&["MexWaveEnergy"]),
+        program: Offer::Names(&["wave"]),
+    },
+];

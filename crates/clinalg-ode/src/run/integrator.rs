@@ -1,0 +1,389 @@
+//! Step by step: control of the step size, stops, events, dense output.
+
+use clinalg::Real;
+
+use crate::method::{BEGIN, Input};
+use crate::model::Event;
+use crate::run::dense_output::Dense;
+use crate::run::events::Occurrence;
+use crate::run::options::{Options, Report};
+use crate::run::power_method::{self, PowerMethod};
+use crate::run::start;
+use crate::run::stepper::{Slot, Stepper, Stored, Tolerance};
+use crate::{Error, Result};
+
+/// What [`Integrator::step`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// One step, or several together.
+    Step,
+    /// One that ends at one of [`Options::stops`].
+    Stop,
+    /// One whose terminal event of this number ended the integration.
+    Event(usize),
+    /// The last one, or none: the end is reached, or the progress callback ended it.
+    End,
+}
+
+/// An integration on its way.
+///
+/// ```
+/// use clinalg_ode::integrate::{Direction, Event, Integrator, Options, Taken};
+/// use clinalg_ode::reference::Reference;
+/// use clinalg_ode::{Grid, Method, System};
+///
+/// // A ball thrown up; it ends on the ground.
+/// let ball = System::builder(Grid::unit(&[1])).field("height", "speed").field("speed", "-9.81").build()?;
+/// let mut stepper = Reference::<f64>::new(&Method::named("dopri54")?, &ball);
+/// let ground = Event::level(0, 0.0).direction(Direction::Falling).terminal();
+/// let mut flight = Integrator::new(&mut stepper, 0.0, 100.0, &[2.0, 10.0], &Options::default())?.event(ground)?;
+/// while flight.step()? == Taken::Step {
+///     assert!(flight.t() < 3.0);
+/// }
+/// let expected = (10.0 + (100.0_f64 + 4.0 * 9.81).sqrt()) / 9.81;
+/// assert!((flight.t() - expected).abs() < 1e-6);
+/// assert!(flight.solution()?[0].abs() < 1e-6);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+pub struct Integrator<'a, T: Real, S: Stepper<T>> {
+    pub(super) stepper: &'a mut S,
+    pub(super) options: Options,
+    pub(super) tolerance: Tolerance,
+    /// Times that a step must end at, the end included; those reached are gone.
+    pub(super) stops: std::collections::VecDeque<f64>,
+    /// Times that are still to be saved.
+    pub(super) saves: std::collections::VecDeque<f64>,
+    pub(super) control: Control,
+    pub(super) events: Vec<(Event<'a>, f64)>,
+    pub(super) dense: Option<Dense<S>>,
+    /// The stiffness detection, where its vectors are small enough to be kept.
+    pub(super) power: Option<PowerMethod<S>>,
+    pub(super) stiffness: Option<Stiffness>,
+    pub(super) on_save: Option<Save<'a, T>>,
+    pub(super) on_event: Option<OnEvent<'a, T>>,
+    pub(super) on_progress: Option<Progress<'a>>,
+    pub(super) report: Report,
+    pub(super) ended: bool,
+}
+
+type Save<'a, T> = Box<dyn FnMut(f64, Stored<'_, T>) -> Result<()> + 'a>;
+type OnEvent<'a, T> = Box<dyn FnMut(&Occurrence, Stored<'_, T>) -> Result<()> + 'a>;
+type Progress<'a> = Box<dyn FnMut(&Report) -> bool + 'a>;
+
+/// What decides on the next step.
+pub(super) enum Control {
+    Adaptive {
+        /// The smaller order of the pair plus 1.
+        q: f64,
+        h: f64,
+        /// Norm of the error before the last one.
+        old: f64,
+        rejected_before: bool,
+        not_finite: bool,
+    },
+    Fixed {
+        /// Largest step.
+        h: f64,
+        segment: Option<Segment>,
+    },
+}
+
+/// Equal steps up to a stop.
+#[derive(Clone, Copy)]
+pub(super) struct Segment {
+    pub(super) t: f64,
+    pub(super) h: f64,
+    pub(super) steps: usize,
+    pub(super) done: usize,
+}
+
+impl Segment {
+    pub(super) fn time(&self, k: usize, end: f64) -> f64 {
+        if k == self.steps { end } else { self.t + k as f64 * self.h }
+    }
+}
+
+/// When stiffness is checked.
+pub(super) struct Stiffness {
+    /// Steps taken at the next look.
+    pub(super) next: usize,
+    pub(super) hits: usize,
+    /// The method's limit along the negative real axis.
+    pub(super) limit: f64,
+}
+
+/// Fixed steps between two looks at whether the solution is finite, each of which reads it once.
+const BETWEEN_CHECKS: usize = 4096;
+/// Most fixed steps between two calls for progress.
+const AT_ONCE: usize = 256;
+
+/// Steps between two checks for stiffness, and after one that found it.
+pub(super) const LOOK: (usize, usize) = (100, 10);
+
+/// Components up to which the vectors for a look are there from the beginning. Others are made for each look.
+pub(super) const KEPT: usize = 1 << 20;
+
+impl<'a, T: Real, S: Stepper<T>> Integrator<'a, T, S> {
+    /// An integration from `t0` to `t_end`; `y0` is copied to where the stepper computes. The kernels of steps
+    /// and of dense output are built here, those that look for stiffness at the first check.
+    ///
+    /// # Errors
+    /// Those of [`integrate`](crate::run::integrate::integrate) for bad arguments, and [`Error::Unstable`].
+    pub fn new<'y>(
+        stepper: &'a mut S,
+        t0: f64,
+        t_end: f64,
+        y0: impl Into<Stored<'y, T>>,
+        options: &Options,
+    ) -> Result<Integrator<'a, T, S>> {
+        let y0 = y0.into();
+        options.check()?;
+        if !t0.is_finite() {
+            return Err(Error::value("t0", "a finite number", t0));
+        }
+        if !(t_end >= t0 && t_end.is_finite()) {
+            return Err(Error::value("t_end", format!("a finite number, at least {t0}"), t_end));
+        }
+        if y0.len() != stepper.components() {
+            return Err(Error::value("y0", format!("{} components", stepper.components()), y0.len()));
+        }
+        if let Some(t) = options.save_at.iter().find(|t| !(**t >= t0 && **t <= t_end)) {
+            return Err(Error::value("save_at", format!("times from {t0} to {t_end}"), t));
+        }
+        let sorted = |times: &[f64], keep: &dyn Fn(f64) -> bool| {
+            let mut times: Vec<f64> = times.iter().copied().filter(|t| keep(*t)).collect();
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            times
+        };
+        let mut stops = sorted(&options.stops, &|t| t > t0 && t < t_end);
+        stops.push(t_end);
+        let begin = stepper.method().begin();
+        stepper.load(begin, y0)?;
+        if !stepper.stored(Slot::Input(begin)).all_finite()? {
+            let y0 = y0.to_vec()?;
+            let k = y0.iter().position(|v| !v.is_finite()).expect("one of them is not");
+            return Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k]));
+        }
+        let tolerance = Tolerance { relative: options.relative, absolute: options.absolute, norm: options.norm };
+        let each: Vec<T> = options.absolute_each.iter().map(|v| T::from_f64(*v)).collect();
+        let input = stepper.method().inputs().iter().position(|input| *input == Input::Tolerances);
+        match input {
+            _ if options.fixed_step.is_some() => {}
+            None if each.is_empty() => {}
+            None => {
+                return Err(Error::value(
+                    "method",
+                    "one `with_tolerances` for `absolute_each`",
+                    stepper.method().name(),
+                ));
+            }
+            Some(_) if each.len() != y0.len() && !each.is_empty() => {
+                return Err(Error::value("absolute_each", format!("{} components", y0.len()), each.len()));
+            }
+            Some(input) if each.is_empty() => {
+                stepper.load(input, Stored::Host(&vec![T::from_f64(options.absolute); y0.len()]))?;
+            }
+            Some(input) => stepper.load(input, Stored::Host(&each))?,
+        }
+        let control = match options.fixed_step {
+            Some(h) => {
+                if t_end > t0 && t_end - h.min(t_end - t0) == t_end {
+                    return Err(Error::value("h", "large enough to advance the time", h));
+                }
+                if options.watch_stability && !stepper.is_stabilised() && t_end > t0 {
+                    power_method::check_step(&*stepper, t0, h.min(t_end - t0))?;
+                }
+                Control::Fixed { h, segment: None }
+            }
+            None => {
+                let method = stepper.method();
+                let Some(error_order) = method.error_order() else {
+                    return Err(Error::value("method", "one with an error estimate, or a fixed step", method.name()));
+                };
+                if method.inputs().iter().any(|input| ![BEGIN, Input::Tolerances].contains(input)) {
+                    return Err(Error::value("method", "a one-step method, or a fixed step", method.name()));
+                }
+                let least = 4.0 * T::epsilon().into_f64();
+                if each.is_empty() && options.relative < least {
+                    let size = stepper.stored(Slot::Input(begin)).rms()?;
+                    if options.absolute < least * size {
+                        let expected = format!(
+                            "at least {least:.1e} in this precision, or an absolute tolerance of {:.1e}",
+                            least * size
+                        );
+                        return Err(Error::value("relative", expected, format!("{:e}", options.relative)));
+                    }
+                }
+                let q = method.order().min(error_order) as f64 + 1.0;
+                let h = match options.first_step {
+                    Some(h) => h,
+                    None if t_end > t0 => start::first_step(&*stepper, t0, t_end - t0, q - 1.0, &tolerance, &each)?,
+                    None => 1.0,
+                };
+                Control::Adaptive { q, h, old: 1.0, rejected_before: false, not_finite: false }
+            }
+        };
+        let moving = t_end > t0;
+        let mut dense = None;
+        if moving && (options.dense || options.save_at.iter().any(|t| *t > t0 && *t < t_end)) {
+            let mut new = Dense::new(&*stepper)?;
+            new.prepare()?;
+            dense = Some(new);
+        }
+        let mut stiffness = None;
+        if moving && options.watch_stability && !stepper.is_stabilised() && options.fixed_step.is_none() {
+            stiffness = Some(Stiffness { next: LOOK.0, hits: 0, limit: stepper.method().real_stability_limit() });
+        }
+        Ok(Integrator {
+            stepper,
+            options: options.clone(),
+            tolerance,
+            stops: stops.into(),
+            saves: sorted(&options.save_at, &|_| true).into(),
+            control,
+            events: Vec::new(),
+            dense,
+            power: None,
+            stiffness,
+            on_save: None,
+            on_event: None,
+            on_progress: None,
+            report: Report::new(t0),
+            ended: !moving,
+        })
+    }
+
+    /// Calls `see` with the time and the solution at each of [`Options::save_at`].
+    #[must_use]
+    pub fn on_save(self, mut see: impl FnMut(f64, &[T]) + 'a) -> Self {
+        self.on_save_stored(move |t, y| {
+            match y {
+                Stored::Host(y) => see(t, y),
+                y => see(t, &y.to_vec()?),
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`Integrator::on_save`], with the solution where it is; an error of `see` ends the integration.
+    #[must_use]
+    pub fn on_save_stored(mut self, see: impl FnMut(f64, Stored<'_, T>) -> Result<()> + 'a) -> Self {
+        self.on_save = Some(Box::new(see));
+        self
+    }
+
+    /// Calls `see` for each event with the solution at its time; an error of `see` ends the integration.
+    #[must_use]
+    pub fn on_event(mut self, see: impl FnMut(&Occurrence, Stored<'_, T>) -> Result<()> + 'a) -> Self {
+        self.on_event = Some(Box::new(see));
+        self
+    }
+
+    /// Calls `see` after every step; the integration ends where it returns `false`.
+    #[must_use]
+    pub fn on_progress(mut self, see: impl FnMut(&Report) -> bool + 'a) -> Self {
+        self.on_progress = Some(Box::new(see));
+        self
+    }
+
+    /// Looks for an event; they are numbered from 0 in the order they are added.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a component past the end; those of the device.
+    pub fn event(mut self, mut event: Event<'a>) -> Result<Self> {
+        let y = self.stepper.stored(Slot::Input(self.stepper.method().begin())).pick(&event.components)?;
+        let value = (event.function)(self.report.t, &wide(&y));
+        self.events.push((event, value));
+        Ok(self)
+    }
+
+    /// Time reached.
+    pub fn t(&self) -> f64 {
+        self.report.t
+    }
+
+    /// What was done so far.
+    pub fn report(&self) -> &Report {
+        &self.report
+    }
+
+    /// What was done.
+    pub fn into_report(self) -> Report {
+        self.report
+    }
+
+    /// The solution at [`Integrator::t`].
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] when it is not finite; those of the device.
+    pub fn solution(&self) -> Result<Vec<T>> {
+        self.stored()?.to_vec()
+    }
+
+    /// The solution at [`Integrator::t`], where it is: steppers on a device keep it there.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] when it is not finite; those of the device.
+    pub fn stored(&self) -> Result<Stored<'_, T>> {
+        self.finite(self.stepper.stored(Slot::Input(self.stepper.method().begin())))
+    }
+
+    pub(super) fn finite<'y>(&self, y: Stored<'y, T>) -> Result<Stored<'y, T>> {
+        match y.all_finite()? {
+            true => Ok(y),
+            false => Err(Error::NotFinite { t: self.report.t, h: self.report.largest_step }),
+        }
+    }
+
+    /// The solution at a time inside the step taken last; [`Options::dense`] must be set.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a time outside of it, or where there is none; those of the device.
+    pub fn at(&mut self, t: f64) -> Result<Vec<T>> {
+        let (begin, h) = match (&self.dense, self.options.dense && self.report.accepted > 0) {
+            (Some(dense), true) => dense.step(),
+            _ => return Err(Error::value("dense", "set, and a step taken", self.options.dense)),
+        };
+        let end = self.report.t;
+        if !(t >= begin && t <= end) {
+            return Err(Error::value("t", format!("from {begin} to {end}, the step taken last"), t));
+        }
+        let dense = self.dense.as_mut().expect("it was just looked at");
+        dense.find(((t - begin) / h).min(1.0))?;
+        dense.found().to_vec()
+    }
+
+    /// Steps to the end, or to a terminal event. Progress is reported after every adaptive step, of fixed ones
+    /// after some hundreds at most; that the solution is no longer finite is found after some thousands.
+    ///
+    /// # Errors
+    /// As [`Integrator::step`].
+    pub fn run(&mut self) -> Result<Taken> {
+        let mut checked = self.report.accepted;
+        loop {
+            match self.forward(AT_ONCE)? {
+                Taken::Step | Taken::Stop => {}
+                other => return Ok(other),
+            }
+            // Adaptive steps see it in their errors.
+            if self.options.fixed_step.is_some() && self.report.accepted - checked >= BETWEEN_CHECKS {
+                checked = self.report.accepted;
+                self.stored()?;
+            }
+        }
+    }
+
+    /// Takes one step; several together where a stepper computes them so.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`], [`Error::StepTooSmall`], [`Error::StepLimit`]; [`Error::Value`] where a fixed step leaves a
+    /// multi-step method too few steps up to a stop; those of the device.
+    pub fn step(&mut self) -> Result<Taken> {
+        self.forward(1)
+    }
+}
+
+pub(super) fn wide<T: Real>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|v| v.into_f64()).collect()
+}

@@ -1,0 +1,23 @@
+//! Integration: steppers in plain Rust and on devices, adaptive steps, dense output, events.
+
+mod access_check;
+mod advance;
+pub(crate) mod choice;
+mod dense_output;
+pub mod device;
+mod events;
+mod explain;
+pub mod integrate;
+mod integrator;
+pub mod ivp;
+mod multi_workgroup;
+mod options;
+mod power_method;
+pub mod reference;
+mod stabilised;
+mod start;
+pub(crate) mod stepper;
+pub mod survey;
+
+pub use access_check::check_access;
+pub use explain::Timing;

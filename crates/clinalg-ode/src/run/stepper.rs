@@ -1,0 +1,343 @@
+//! Steppers: what computes steps of a method for a right-hand side, and the vectors that it keeps.
+
+use clinalg::runtime::View;
+use clinalg::team::{Partition, Team};
+use clinalg::{Real, Vector, ops};
+use serde::Serialize;
+
+use crate::method::Method;
+use crate::{Error, Result};
+
+/// How the error of a step is measured; each component is divided by absolute + relative max(|y|, |y'|).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Norm {
+    /// Root of the mean square.
+    Rms,
+    /// Largest magnitude.
+    Max,
+}
+
+/// What a step's error is compared with; a norm of 1 just meets it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// Relative to the magnitude of the solution at the ends of the step.
+    pub relative: f64,
+    /// Added to that.
+    pub absolute: f64,
+    /// Which norm.
+    pub norm: Norm,
+}
+
+impl Tolerance {
+    /// For steps whose error is not used.
+    pub(crate) const UNUSED: Tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: Norm::Max };
+}
+
+/// A vector that a stepper keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    /// What this input of the method's graph holds, counted from 0.
+    Input(usize),
+    /// The solution at the end of the step tried last, before it is taken.
+    Result,
+}
+
+/// Where a vector is; slices and vectors turn into it.
+#[derive(Debug)]
+pub enum Stored<'a, T: Real> {
+    /// In the memory of the host.
+    Host(&'a [T]),
+    /// On a device.
+    Device(&'a Vector<T>),
+    /// In parts on the devices of a team.
+    Parts(Shared<'a, T>),
+}
+
+/// One of the vectors that a team keeps, in parts on its devices.
+#[derive(Debug)]
+pub struct Shared<'a, T: Real> {
+    pub(crate) parts: &'a dyn Parts<T>,
+    pub(crate) slot: Slot,
+}
+
+impl<T: Real> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Real> Copy for Shared<'_, T> {}
+
+/// Vectors whose components are shared out among the devices of a team.
+pub(crate) trait Parts<T: Real>: std::fmt::Debug {
+    fn team(&self) -> &Team;
+
+    /// Which rows of the grid each rank owns.
+    fn partition(&self) -> &Partition;
+
+    /// Number of components, of all ranks.
+    fn len(&self) -> usize;
+
+    /// The components that local rank `k` owns, as pieces of its memory in the order of the whole vector.
+    fn own(&self, slot: Slot, k: usize) -> Result<Vec<View<'_, T>>>;
+
+    /// The whole vector; components of ranks of other processes are 0.
+    fn to_vec(&self, slot: Slot) -> Result<Vec<T>>;
+
+    /// The largest magnitude, NaN where a component is, and the root of the sum of the squares, of all ranks.
+    fn norms(&self, slot: Slot) -> Result<[f64; 2]>;
+
+    /// Some of the components, on every process.
+    fn pick(&self, slot: Slot, components: &[usize]) -> Result<Vec<T>>;
+}
+
+impl<T: Real> Clone for Stored<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Real> Copy for Stored<'_, T> {}
+
+impl<'a, T: Real> From<&'a [T]> for Stored<'a, T> {
+    fn from(values: &'a [T]) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real, const N: usize> From<&'a [T; N]> for Stored<'a, T> {
+    fn from(values: &'a [T; N]) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real> From<&'a Vec<T>> for Stored<'a, T> {
+    fn from(values: &'a Vec<T>) -> Self {
+        Stored::Host(values)
+    }
+}
+
+impl<'a, T: Real> From<&'a Vector<T>> for Stored<'a, T> {
+    fn from(values: &'a Vector<T>) -> Self {
+        Stored::Device(values)
+    }
+}
+
+impl<T: Real> Stored<'_, T> {
+    /// Number of components.
+    pub fn len(&self) -> usize {
+        match self {
+            Stored::Host(values) => values.len(),
+            Stored::Device(vector) => vector.len(),
+            Stored::Parts(shared) => shared.parts.len(),
+        }
+    }
+
+    /// Whether there is no component.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The whole vector; where other processes have ranks of a team, their components are 0.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        Ok(match self {
+            Stored::Host(values) => values.to_vec(),
+            Stored::Device(vector) => vector.to_vec()?,
+            Stored::Parts(shared) => shared.parts.to_vec(shared.slot)?,
+        })
+    }
+
+    /// Copies it to a vector on a device; what is on the same device stays there.
+    ///
+    /// # Errors
+    /// [`clinalg::Error::Length`] for another length; those of the device.
+    pub fn copy_to(&self, target: &mut Vector<T>) -> Result<()> {
+        match self {
+            Stored::Host(values) => target.write(values)?,
+            Stored::Device(vector) if vector.context().same(target.context()) => target.copy_from(vector)?,
+            other => target.write(&other.to_vec()?)?,
+        }
+        Ok(())
+    }
+
+    /// Whether no component is infinite or NaN; checked where the vector is.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn all_finite(&self) -> Result<bool> {
+        Ok(match self {
+            Stored::Host(values) => values.iter().all(|v| v.is_finite()),
+            Stored::Device(vector) => ops::norm_inf(*vector)?.is_finite(),
+            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[0].is_finite(),
+        })
+    }
+
+    /// Root of the mean square of the components; 0 for none.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(crate) fn rms(&self) -> Result<f64> {
+        let n = self.len().max(1) as f64;
+        Ok(match self {
+            Stored::Host(values) => (values.iter().map(|v| v.into_f64() * v.into_f64()).sum::<f64>() / n).sqrt(),
+            Stored::Device(vector) => ops::norm2(*vector)?.into_f64() / n.sqrt(),
+            Stored::Parts(shared) => shared.parts.norms(shared.slot)?[1] / n.sqrt(),
+        })
+    }
+
+    /// Some of its components. Those of a device are read alone where they are few or near each other.
+    ///
+    /// # Errors
+    /// Those of the device; [`Error::Value`] past the end.
+    pub fn pick(&self, components: &[usize]) -> Result<Vec<T>> {
+        const ONE_BY_ONE: usize = 16;
+        const NEAR: usize = 4096;
+        let n = self.len();
+        if let Some(k) = components.iter().find(|k| **k >= n) {
+            return Err(Error::value("component", format!("below {n}"), k));
+        }
+        let (Some(low), Some(high)) = (components.iter().min(), components.iter().max()) else { return Ok(Vec::new()) };
+        let of = |all: &[T], first: usize| components.iter().map(|k| all[*k - first]).collect();
+        match self {
+            Stored::Host(values) => Ok(of(values, 0)),
+            Stored::Parts(shared) => shared.parts.pick(shared.slot, components),
+            Stored::Device(vector) if high - low < NEAR => {
+                let mut all = vec![T::zero(); high - low + 1];
+                vector.buffer().read_range(*low, &mut all)?;
+                Ok(of(&all, *low))
+            }
+            Stored::Device(vector) if components.len() <= ONE_BY_ONE => {
+                let mut values = vec![T::zero(); components.len()];
+                for (value, k) in values.iter_mut().zip(components) {
+                    vector.buffer().read_range(*k, std::slice::from_mut(value))?;
+                }
+                Ok(values)
+            }
+            Stored::Device(vector) => Ok(of(&vector.to_vec()?, 0)),
+        }
+    }
+}
+
+/// Something that computes steps of a method for a right-hand side.
+pub trait Stepper<T: Real> {
+    /// The method.
+    fn method(&self) -> &Method;
+
+    /// Number of components of the system.
+    fn components(&self) -> usize;
+
+    /// Sets what the inputs of the graph hold.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of vectors or components; those of the device.
+    fn set(&mut self, inputs: &[Vec<T>]) -> Result<()>;
+
+    /// Computes a step from t to t + h without taking it; the norm of its error where the method estimates it.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn trial(&mut self, t: f64, h: f64, tolerance: &Tolerance) -> Result<Option<f64>>;
+
+    /// Takes the step tried last.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn accept(&mut self) -> Result<()>;
+
+    /// The solution where the steps taken so far end.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn solution(&self) -> Result<Vec<T>>;
+
+    /// Another method for the same right-hand side in the same place, whose inputs hold nothing yet.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn sibling(&self, method: &Method) -> Result<Self>
+    where
+        Self: Sized;
+
+    /// One of the vectors kept.
+    fn stored(&self, slot: Slot) -> Stored<'_, T>;
+
+    /// Sets what one input of the graph holds; what is on the device stays there.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of components; those of the device.
+    fn load(&mut self, input: usize, from: Stored<'_, T>) -> Result<()>;
+
+    /// Takes a step of the size h from each of `times`, without error control.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn advance(&mut self, times: &[f64], h: f64) -> Result<()> {
+        for t in times {
+            self.trial(*t, h, &Tolerance::UNUSED)?;
+            self.accept()?;
+        }
+        Ok(())
+    }
+
+    /// As [`Stepper::advance`], for methods whose coefficients have [arguments](crate::graph::Coefficient::argument); `arguments` are
+    /// those of the first step, then of the next, and so on.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another number of arguments, and where the stepper takes no method that has any; those of the device.
+    fn advance_with(&mut self, times: &[f64], h: f64, arguments: &[f64]) -> Result<()> {
+        if self.method().graph().step_arguments() > 0 {
+            let expected = "one whose coefficients have no arguments, with this stepper";
+            return Err(Error::value("method", expected, self.method().name()));
+        }
+        per_step(self.method(), times, arguments)?;
+        self.advance(times, h)
+    }
+
+    /// Evaluations of the right-hand side in the step tried last.
+    fn evaluations(&self) -> usize {
+        self.method().graph().rhs_count()
+    }
+
+    /// Whether steps are made stable by more stages where they are large.
+    fn is_stabilised(&self) -> bool {
+        false
+    }
+
+    /// Most steps that one call of [`Stepper::trial_steps`] computes together.
+    fn steps_at_once(&self) -> usize {
+        1
+    }
+
+    /// Computes up to `steps` steps of the size h, from 1 to [`Stepper::steps_at_once`], without taking them; the norm of the
+    /// error of each one computed. For methods that estimate it.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn trial_steps(&mut self, t: f64, h: f64, steps: usize, tolerance: &Tolerance) -> Result<Vec<f64>> {
+        assert_eq!(steps, 1, "one step at once");
+        Ok(self.trial(t, h, tolerance)?.into_iter().collect())
+    }
+
+    /// Takes the first `count` of the steps that [`Stepper::trial_steps`] computed last, at least one.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn accept_steps(&mut self, count: usize) -> Result<()> {
+        assert_eq!(count, 1, "one step at once");
+        self.accept()
+    }
+}
+
+/// The arguments of one step, of which there are `arguments` for all.
+pub(crate) fn per_step(method: &Method, times: &[f64], arguments: &[f64]) -> Result<usize> {
+    let count = method.graph().step_arguments();
+    if arguments.len() != count * times.len() {
+        let expected = format!("{count} for each of {} steps", times.len());
+        return Err(Error::value("arguments", expected, arguments.len()));
+    }
+    Ok(count)
+}

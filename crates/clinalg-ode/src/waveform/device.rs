@@ -1,0 +1,306 @@
+//! Waveform relaxation on a device.
+
+use clinalg::runtime::{Arg, Buffer, GeneratedKernel, Range};
+use clinalg::team::Team;
+use clinalg::{Context, KernelFamily, Real};
+
+use crate::model::System;
+use crate::schedule::candidates::available;
+use crate::waveform::boundary::Boundary;
+use crate::waveform::kernel;
+use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
+use crate::waveform::partition::Partition;
+use crate::waveform::team::{self, Sharing};
+use crate::{Error, Result};
+
+/// Bytes of the two waveforms and of private copies.
+///
+/// # Errors
+/// [`Error::Memory`] where they do not fit the device.
+fn memory<T: Real>(context: &Context, system: &System, options: &WaveformOptions) -> Result<u64> {
+    let waveforms = 2 * size_of::<T>() * options.values::<T>(system)?;
+    let copies = system.components() as u128 * options.copied(system) as u128 * size_of::<T>() as u128;
+    fits(context, options, waveforms as u128 + copies)
+}
+
+/// # Errors
+/// [`Error::Memory`] where so many bytes do not fit the device.
+pub(super) fn fits(context: &Context, options: &WaveformOptions, bytes: u128) -> Result<u64> {
+    let available = available(context);
+    match u64::try_from(bytes) {
+        Ok(bytes) if bytes <= available => Ok(bytes),
+        _ => Err(Error::Memory { needs: format!("waveform relaxation, {}: {bytes}", options.variant()), available }),
+    }
+}
+
+/// Blocks, memory and words moved, and when waveform relaxation pays.
+///
+/// # Errors
+/// Those of [`relax`] but for values that are not finite.
+pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOptions) -> Result<String> {
+    options.check(system, &vec![T::zero(); system.components()])?;
+    let (bytes, stored) = match options.storage {
+        Storage::All => (memory::<T>(context, system, options)?, 1.0),
+        Storage::Boundary => {
+            let boundary = Boundary::new(system, &options.partition)?;
+            let bytes = team::memory::<T>(context, system, options, &boundary)?;
+            (bytes, boundary.points.len() as f64 / system.grid().points() as f64)
+        }
+    };
+    let copies = match options.copied(system) {
+        0 => String::new(),
+        copied => format!("{copied} values are copied for each component and step\n"),
+    };
+    let blocks = match options.partition {
+        Partition::Component => system.components(),
+        _ => options.partition.counts(system).iter().product(),
+    };
+    Ok(format!(
+        "waveform relaxation by {}: {blocks} blocks, {} windows of {} steps, at most {} iterations each\n\
+         {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, Euler's method moves 2 per step\n\
+         {copies}\
+         An iteration moves more than Euler's method over the window: it pays where launches or messages cost more than arithmetic.\n",
+        options.variant(),
+        options.windows,
+        options.window(),
+        options.window() + 1,
+        options.words(stored),
+    ))
+}
+
+/// Integrates `system` on a device from `t0`, where the solution is `y0` in the system's own order in memory. The iterates are
+/// those of [`relax_sequentially`](crate::waveform::relax_sequentially) up to the device's elementary functions.
+///
+/// ```
+/// use clinalg::Context;
+/// use clinalg_ode::waveform::{Partition, Stop, WaveformOptions, relax};
+/// use clinalg_ode::{Grid, System};
+///
+/// let heat = System::builder(Grid::unit(&[40, 40])).field("u", "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u").build()?;
+/// let y0 = heat.sample(|_, [x, y, _]| (3.0 * x).cos() * y);
+/// let mut options = WaveformOptions::new(0.01, 20);
+/// options.partition = Partition::Block([16, 16, 1]);
+/// options.stop = Stop::Difference(1e-12);
+/// let result = relax::<f64>(&Context::global()?, &heat, 0.0, &y0, &options)?;
+/// assert!(result.report.iterations[0] < 21);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`relax_sequentially`](crate::waveform::relax_sequentially); [`Error::Memory`] where the waveforms do not fit the
+/// device; [`Error::Variant`] for systems of OpenCL C or with sums over all points, and for blocks that do not fit local memory; those
+/// of the device.
+pub fn relax<T: Real>(
+    context: &Context,
+    system: &System,
+    t0: f64,
+    y0: &[T],
+    options: &WaveformOptions,
+) -> Result<Relaxation<T>> {
+    run(context, system, t0, y0, options, None)
+}
+
+/// As [`relax`]; calls `see` with time and solution at the end of every window. An error of `see` ends the integration.
+///
+/// # Errors
+/// Those of [`relax`] and of `see`.
+pub fn relax_windows<T: Real>(
+    context: &Context,
+    system: &System,
+    t0: f64,
+    y0: &[T],
+    options: &WaveformOptions,
+    mut see: impl FnMut(f64, &[T]) -> Result<()>,
+) -> Result<Relaxation<T>> {
+    run(context, system, t0, y0, options, Some(&mut see))
+}
+
+pub(super) type See<'a, T> = &'a mut dyn FnMut(f64, &[T]) -> Result<()>;
+
+fn run<T: Real>(
+    context: &Context,
+    system: &System,
+    t0: f64,
+    y0: &[T],
+    options: &WaveformOptions,
+    mut see: Option<See<'_, T>>,
+) -> Result<Relaxation<T>> {
+    if options.storage == Storage::Boundary {
+        let team = Team::of_contexts(vec![context.clone()])?;
+        return team::run(&team, system, t0, y0, options, Sharing::General, see);
+    }
+    options.check(system, y0)?;
+    context.require::<T>()?;
+    let memory_bytes = memory::<T>(context, system, options)?;
+    let (d, most) = (system.components(), options.window());
+    let family = context.family();
+    let sweep = Sweep::new::<T>(context, system, options, None)?;
+    let begin = GeneratedKernel::new("waveform_begin", kernel::BEGIN.into(), T::PRECISION);
+    let compare = GeneratedKernel::new("waveform_difference", kernel::difference(family).into(), T::PRECISION);
+    context.prepare_generated(&[sweep.kernel.clone(), begin.clone(), compare.clone()])?;
+    let values = options.values::<T>(system)?;
+    let mut old = Buffer::<T>::zeroed(context, values)?;
+    let mut next = Buffer::<T>::zeroed(context, values)?;
+    old.write_range(0, y0)?;
+    let mut times = Buffer::<T>::zeroed(context, most)?;
+    let squares = Buffer::<T>::zeroed(context, most)?;
+    let constants = constants::<T>(context, system)?;
+    let copies = match options.copied(system) {
+        0 => None,
+        copied => Some(Buffer::<T>::zeroed(context, d * copied)?),
+    };
+    let mut report = Report::new(memory_bytes, options.words(1.0));
+    let mut solution = vec![T::zero(); d];
+    let mut windows = options.schedule();
+    // Steps of the window before.
+    let mut before = 0;
+    while let Some(range) = windows.next() {
+        let (window, steps) = (report.iterations.len(), range.len());
+        let args = begin_args(options, d, before, steps, [old.arg(), next.arg()]);
+        // SAFETY: the arguments are those of the kernel, in its order; rows up to `before` and `steps` are among the rows of d
+        // values that both waveforms have, and `before` is above 0 where the row before it is read.
+        unsafe { context.launch_generated(&begin, all_items(context, d), &args)? };
+        let now: Vec<T> = options.times(t0, range.clone()).into_iter().map(T::from_f64).collect();
+        times.write_range(0, &now)?;
+        let mut history = Vec::new();
+        // Finite termination: the iteration after as many others as steps changes nothing.
+        for iteration in 1..=steps + 1 {
+            let more: Vec<Arg> = copies.iter().map(Buffer::arg).collect();
+            sweep.launch(context, options.h, steps, [&times, &constants, &old, &next], &more)?;
+            let args = [Arg::size(d), Arg::size(0), Arg::size(d), old.arg(), next.arg(), squares.arg()];
+            // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `steps` rows after
+            // the first; `squares` has as many values.
+            unsafe { context.launch_generated(&compare, rows_range(context, steps), &args)? };
+            let mut all = vec![T::zero(); steps];
+            squares.read_range(0, &mut all)?;
+            let difference = largest(all.iter().map(|v| v.into_f64()));
+            if !difference.is_finite() {
+                let rows = &next.to_vec()?[..(steps + 1) * d];
+                let component = rows.iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
+                return Err(Error::Waveform { window, iteration, component });
+            }
+            history.push(difference);
+            std::mem::swap(&mut old, &mut next);
+            if options.ends(iteration, difference) {
+                break;
+            }
+        }
+        windows.took(history.len());
+        report.add(steps, history);
+        before = steps;
+        if let Some(see) = &mut see {
+            old.read_range(steps * d, &mut solution)?;
+            see(t0 + range.end as f64 * options.h, &solution)?;
+        }
+    }
+    old.read_range(before * d, &mut solution)?;
+    let mut waveform = if options.keep { old.to_vec()? } else { Vec::new() };
+    waveform.truncate((before + 1) * d);
+    Ok(Relaxation { solution, waveform, report })
+}
+
+/// The largest norm, from the squares of all; NaN if one is.
+pub(super) fn largest(squares: impl Iterator<Item = f64>) -> f64 {
+    squares.map(f64::sqrt).fold(0.0, |m: f64, e| if m.is_nan() || e <= m { m } else { e })
+}
+
+/// Parameters and data; at least one value, as there is no buffer without.
+pub(super) fn constants<T: Real>(context: &Context, system: &System) -> Result<Buffer<T>> {
+    let mut constants = system.constants::<T>();
+    constants.resize(constants.len().max(1), T::zero());
+    Ok(Buffer::from_slice(context, &constants)?)
+}
+
+/// Items that share out `n` values.
+pub(super) fn all_items(context: &Context, n: usize) -> Range {
+    match context.family() {
+        KernelFamily::Cpu => Range::d1(context.chunks(), 1),
+        KernelFamily::Gpu => {
+            let local = context.local();
+            Range::d1(n.max(1).next_multiple_of(local).min(1 << 20), local)
+        }
+    }
+}
+
+/// An item, or a work-group, for each row.
+pub(super) fn rows_range(context: &Context, rows: usize) -> Range {
+    match context.family() {
+        KernelFamily::Cpu => Range::d1(rows, 1),
+        KernelFamily::Gpu => Range::d1(rows * context.local(), context.local()),
+    }
+}
+
+/// Arguments of `waveform_begin` for a window of `steps` steps after one of `before`, 0 for the first window.
+pub(super) fn begin_args(
+    options: &WaveformOptions,
+    n: usize,
+    before: usize,
+    steps: usize,
+    waveforms: [Arg; 2],
+) -> Vec<Arg> {
+    let whole = before == 0 || options.guess != Guess::Previous;
+    let linear = before > 0 && options.guess == Guess::Linear;
+    let rows = if whole { steps + 1 } else { 1 };
+    let [old, next] = waveforms;
+    vec![Arg::size(n), Arg::size(before), Arg::size(rows), Arg::U32(u32::from(linear)), old, next]
+}
+
+/// The kernel of an iteration.
+pub(super) struct Sweep {
+    pub(super) kernel: GeneratedKernel,
+    range: Range,
+}
+
+impl Sweep {
+    /// `stored` is the number of points whose waveforms are stored where it is not all, and the number of blocks of this device.
+    pub(super) fn new<T: Real>(
+        context: &Context,
+        system: &System,
+        options: &WaveformOptions,
+        stored: Option<(usize, usize)>,
+    ) -> Result<Sweep> {
+        let family = context.family();
+        let points = system.grid().points();
+        let range = match (options.partition, family) {
+            (Partition::Block(sides), _) => {
+                let size: usize = sides.iter().fold(1, |product, side| product.saturating_mul(*side));
+                let bytes = size.saturating_mul(2 * system.fields().len() * size_of::<T>());
+                let most = context.device().local_mem as usize;
+                if bytes > most {
+                    let reason = format!(
+                        "a block needs {bytes} bytes of local memory, the device has {most}; take a smaller one"
+                    );
+                    return Err(Error::Variant { variant: "waveform", reason });
+                }
+                let local = if family == KernelFamily::Cpu { 1 } else { context.local().min(size.next_power_of_two()) };
+                let all: usize = options.partition.counts(system).iter().product();
+                let groups = stored.map_or(all, |(_, blocks)| blocks);
+                Range::d1(groups * local, local)
+            }
+            (_, KernelFamily::Cpu) => Range::d1(context.chunks(), 1),
+            (_, KernelFamily::Gpu) => Range::d1(points.next_multiple_of(context.local()), context.local()),
+        };
+        let source = kernel::sweep::<T>(system, options, family, stored.map(|(points, _)| points))?;
+        Ok(Sweep { kernel: GeneratedKernel::new("waveform_sweep", source, T::PRECISION), range })
+    }
+
+    /// `more` are the arguments after those of every variant.
+    pub(super) fn launch<T: Real>(
+        &self,
+        context: &Context,
+        h: f64,
+        steps: usize,
+        [times, constants, old, next]: [&Buffer<T>; 4],
+        more: &[Arg],
+    ) -> Result<()> {
+        let steps = u32::try_from(steps).map_err(|_| Error::value("steps", "at most 2^32 - 1 in a window", steps))?;
+        let mut args = vec![Arg::real::<T>(h), Arg::U32(steps), times.arg(), constants.arg(), old.arg(), next.arg()];
+        args.extend_from_slice(more);
+        // SAFETY: the arguments are those of the kernel, in its order. Both waveforms have a row of all stored components for each
+        // step and one more, `times` a value for each step, `constants` all parameters and data, `copies` its part for each
+        // component, `numbers` a value for each point, `start` and `end` one for each component; the range covers the
+        // points or blocks that the kernel was made for, and items past them do nothing.
+        unsafe { context.launch_generated(&self.kernel, self.range, &args)? };
+        Ok(())
+    }
+}

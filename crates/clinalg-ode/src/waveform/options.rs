@@ -1,0 +1,311 @@
+//! What a waveform relaxation is given, and what it reports.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::model::System;
+use crate::waveform::partition::Partition;
+use crate::{Error, Result};
+
+/// When the iterations of a window end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Stop {
+    /// After so many, or at a difference of 0.
+    Iterations(usize),
+    /// When the difference between two iterates, the largest 2-norm over the steps of the window, is at most this; 0 for the
+    /// solution of Euler's method to the last bit.
+    Difference(f64),
+}
+
+/// The waveforms that a window begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guess {
+    /// The solution at the beginning of the window, constant.
+    Constant,
+    /// The waveforms of the previous window, step by step; constant in the first window.
+    Previous,
+    /// On from the last step of the previous window along a straight line; constant in the first window.
+    Linear,
+}
+
+/// Which waveforms are in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// Those of all components.
+    All,
+    /// Those of points that other blocks may read; for blocks of points, whose other values stay in the kernel. Differences between
+    /// iterates are those of the stored waveforms.
+    Boundary,
+}
+
+/// What the right-hand side of a component reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copies {
+    /// Its own value from a register, others from the waveforms.
+    None,
+    /// A private copy of all components, made anew for each step: for right-hand sides of which nothing is known.
+    All,
+    /// A private copy of the components within the access distance.
+    AccessDistance,
+}
+
+/// Names of the variants with what they are.
+pub const VARIANTS: [(&str, &str); 6] = [
+    ("component", "every component a block: Jacobi iteration; the own value apart"),
+    ("copy-all", "as component; right-hand sides read private copies of all components"),
+    (
+        "copy-access-distance",
+        "as component; right-hand sides read private copies of the components within the access distance",
+    ),
+    ("point", "all fields of a grid point a block"),
+    ("block", "all fields of a box of grid points a block"),
+    ("block-boundary", "as block; only waveforms at the boundaries of blocks are stored"),
+];
+
+/// What a waveform relaxation is given.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct WaveformOptions {
+    /// The blocks.
+    pub partition: Partition,
+    /// Size of an explicit Euler step.
+    pub h: f64,
+    /// Number of steps, at least 1.
+    pub steps: usize,
+    /// Number of windows, which divides the number of steps.
+    pub windows: usize,
+    /// When the iterations of a window end.
+    pub stop: Stop,
+    /// The waveforms that a window begins with.
+    pub guess: Guess,
+    /// Iterations that a window should take: longer windows are followed by windows of half as many steps, those that took at most
+    /// half as many iterations by windows of twice as many. `windows` gives the first and largest length.
+    pub adaptive: Option<usize>,
+    /// Which waveforms are in memory.
+    pub storage: Storage,
+    /// What right-hand sides read, for blocks of one component.
+    pub copies: Copies,
+    /// Whether the waveforms of the last window are returned.
+    pub keep: bool,
+}
+
+impl WaveformOptions {
+    /// `steps` steps of size `h` in one window, iterated until Euler's solution is reached to the last bit; every component a
+    /// block.
+    pub fn new(h: f64, steps: usize) -> WaveformOptions {
+        WaveformOptions {
+            partition: Partition::Component,
+            h,
+            steps,
+            windows: 1,
+            stop: Stop::Difference(0.0),
+            guess: Guess::Previous,
+            adaptive: None,
+            storage: Storage::All,
+            copies: Copies::None,
+            keep: false,
+        }
+    }
+
+    /// Sets blocks, storage and copies to those of one of [`VARIANTS`]; `sides` are the points of a block along each axis.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for another name.
+    pub fn set_variant(&mut self, name: &str, sides: [usize; 3]) -> Result<()> {
+        let (partition, storage, copies) = match name {
+            "component" => (Partition::Component, Storage::All, Copies::None),
+            "copy-all" => (Partition::Component, Storage::All, Copies::All),
+            "copy-access-distance" => (Partition::Component, Storage::All, Copies::AccessDistance),
+            "point" => (Partition::Point, Storage::All, Copies::None),
+            "block" => (Partition::Block(sides), Storage::All, Copies::None),
+            "block-boundary" => (Partition::Block(sides), Storage::Boundary, Copies::None),
+            _ => {
+                let names = VARIANTS.map(|(name, _)| name).join(", ");
+                return Err(Error::value("variant", format!("one of {names}"), name));
+            }
+        };
+        (self.partition, self.storage, self.copies) = (partition, storage, copies);
+        Ok(())
+    }
+
+    /// The name of the variant, one of [`VARIANTS`].
+    pub fn variant(&self) -> &'static str {
+        match (self.partition, self.storage, self.copies) {
+            (Partition::Component, _, Copies::None) => "component",
+            (Partition::Component, _, Copies::All) => "copy-all",
+            (Partition::Component, _, Copies::AccessDistance) => "copy-access-distance",
+            (Partition::Point, ..) => "point",
+            (Partition::Block(_), Storage::All, _) => "block",
+            (Partition::Block(_), Storage::Boundary, _) => "block-boundary",
+        }
+    }
+
+    /// Words moved per component, step and iteration, where this part of the components is stored: the old waveform read and the
+    /// new one written, and both read for their difference. Copies are not counted.
+    pub(crate) fn words(&self, stored: f64) -> f64 {
+        4.0 * stored
+    }
+
+    /// Components of the private copy of each component.
+    pub(crate) fn copied(&self, system: &System) -> usize {
+        match self.copies {
+            Copies::None => 0,
+            Copies::All => system.components(),
+            Copies::AccessDistance => 2 * system.access_distance() + 1,
+        }
+    }
+
+    /// Steps of a window.
+    pub(crate) fn window(&self) -> usize {
+        self.steps / self.windows
+    }
+
+    /// Times at which these steps begin.
+    pub(crate) fn times(&self, t0: f64, steps: Range<usize>) -> Vec<f64> {
+        steps.map(|k| t0 + k as f64 * self.h).collect()
+    }
+
+    /// The steps of each window.
+    pub(crate) fn schedule(&self) -> Windows {
+        Windows { begin: 0, length: self.window(), most: self.window(), steps: self.steps, target: self.adaptive }
+    }
+
+    /// Checks all but the memory.
+    pub(crate) fn check<T: clinalg::Real>(&self, system: &System, y0: &[T]) -> Result<()> {
+        self.partition.check(system)?;
+        // Not `<=`: NaN fails as well.
+        if !(self.h > 0.0 && self.h.is_finite()) {
+            return Err(Error::value("h", "a finite number above 0", self.h));
+        }
+        if self.steps == 0 {
+            return Err(Error::value("steps", "at least 1", 0));
+        }
+        if self.windows == 0 || !self.steps.is_multiple_of(self.windows) {
+            return Err(Error::value("windows", format!("a divisor of the {} steps", self.steps), self.windows));
+        }
+        match self.stop {
+            Stop::Iterations(0) => return Err(Error::value("iterations", "at least 1", 0)),
+            Stop::Difference(eps) if eps.is_nan() || eps < 0.0 => {
+                return Err(Error::value("eps", "a number of at least 0", eps));
+            }
+            _ => {}
+        }
+        if self.adaptive == Some(0) {
+            return Err(Error::value("adaptive", "at least 1 iteration", 0));
+        }
+        if self.storage == Storage::Boundary && !matches!(self.partition, Partition::Block(_)) {
+            return Err(Error::value(
+                "storage",
+                "all waveforms, unless blocks are boxes of points",
+                "their boundaries",
+            ));
+        }
+        if self.copies != Copies::None && self.partition != Partition::Component {
+            return Err(Error::value("copies", "none, unless every component is a block", "some"));
+        }
+        if self.keep && self.storage == Storage::Boundary {
+            return Err(Error::value("keep", "false where only waveforms at boundaries are stored", true));
+        }
+        if y0.len() != system.components() {
+            return Err(Error::value("y0", format!("{} components", system.components()), y0.len()));
+        }
+        match y0.iter().position(|v| !v.is_finite()) {
+            Some(k) => Err(Error::value(format!("y0[{k}]"), "a finite number", y0[k].into_f64())),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the iterations of a window end after this one; `iteration` counts from 1.
+    pub(crate) fn ends(&self, iteration: usize, difference: f64) -> bool {
+        match self.stop {
+            Stop::Iterations(count) => iteration == count || difference == 0.0,
+            Stop::Difference(eps) => difference <= eps,
+        }
+    }
+
+    /// Values of the two iterates of a window.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] for more bytes than an address has.
+    pub(crate) fn values<T>(&self, system: &System) -> Result<usize> {
+        let rows = self.window().checked_add(1);
+        let values = rows.and_then(|rows| rows.checked_mul(system.components()));
+        let fits =
+            values.filter(|values| values.checked_mul(2 * size_of::<T>()).is_some_and(|b| b <= isize::MAX as usize));
+        fits.ok_or_else(|| Error::Memory { needs: "waveform more than 2^63".into(), available: isize::MAX as u64 })
+    }
+}
+
+/// The windows, one after the other.
+pub(crate) struct Windows {
+    begin: usize,
+    length: usize,
+    most: usize,
+    steps: usize,
+    target: Option<usize>,
+}
+
+impl Windows {
+    /// The steps of the next window; `None` at the end.
+    pub(crate) fn next(&mut self) -> Option<Range<usize>> {
+        let begin = self.begin;
+        self.begin = self.steps.min(begin + self.length);
+        (begin < self.begin).then_some(begin..self.begin)
+    }
+
+    /// The window took so many iterations.
+    pub(crate) fn took(&mut self, iterations: usize) {
+        match self.target {
+            Some(target) if iterations > target => self.length = (self.length / 2).max(1),
+            Some(target) if 2 * iterations <= target => self.length = (2 * self.length).min(self.most),
+            _ => {}
+        }
+    }
+}
+
+/// What a waveform relaxation did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Iterations of each window.
+    pub iterations: Vec<usize>,
+    /// Steps of each window.
+    pub window_steps: Vec<usize>,
+    /// Difference between two iterates after each iteration of each window.
+    pub error_history: Vec<Vec<f64>>,
+    /// Bytes of the waveforms, copies and indices, on all devices together.
+    pub memory_bytes: u64,
+    /// Words moved per component, step and iteration by the model, those of the difference included.
+    pub words_per_component: f64,
+}
+
+impl Report {
+    pub(crate) fn new(memory_bytes: u64, words_per_component: f64) -> Report {
+        Report {
+            iterations: Vec::new(),
+            window_steps: Vec::new(),
+            error_history: Vec::new(),
+            memory_bytes,
+            words_per_component,
+        }
+    }
+
+    /// Adds a window.
+    pub(crate) fn add(&mut self, steps: usize, history: Vec<f64>) {
+        self.iterations.push(history.len());
+        self.window_steps.push(steps);
+        self.error_history.push(history);
+    }
+}
+
+/// The result of a waveform relaxation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relaxation<T> {
+    /// The solution at the end, in the system's own order in memory.
+    pub solution: Vec<T>,
+    /// The waveforms of the last window where they are kept, else empty: the components at its beginning, after its first step, and so on.
+    pub waveform: Vec<T>,
+    /// What was done.
+    pub report: Report,
+}

@@ -1,0 +1,238 @@
+//! Waveform relaxation on devices, against Euler's method and the sequential iteration.
+
+mod common;
+
+use clinalg::runtime::devices;
+use clinalg::team::Team;
+use clinalg::{Context, ContextOptions, Real};
+use clinalg_ode::integrate::Stepper;
+use clinalg_ode::waveform::{
+    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax, relax_on_team,
+    relax_sequentially,
+};
+use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
+use common::contexts;
+
+/// Systems of polynomials, so that device and plain Rust agree to the last bit, on grids of 1, 2 and 3 dimensions whose sizes
+/// are no multiples of the blocks.
+fn systems() -> Vec<(System, [usize; 3])> {
+    let lap = |f: &str| format!("{f}[-1,0] + {f}[1,0] + {f}[0,-1] + {f}[0,1] - 4*{f}");
+    let brusselator = |layout, boundary| {
+        System::builder(Grid::unit(&[13, 9]))
+            .parameter("a", 0.2)
+            .field("u", format!("1 + u*u*v - 4.4*u + a*({}) + t*x", lap("u")))
+            .field("v", format!("3.4*u - u*u*v + a*({})", lap("v")))
+            .boundary(boundary)
+            .layout(layout)
+            .build()
+            .unwrap()
+    };
+    let line = System::builder(Grid::unit(&[331])).field("u", "u[-2] - 2*u + u[2]").boundary(Boundary::Copy);
+    let sides = Boundary::Value(vec!["2*t - u[0,0,1]".into()]);
+    let cube = System::builder(Grid::unit(&[7, 6, 5]))
+        .field("u", "u[-1,0,0] + u[1,0,0] + u[0,-1,0] + u[0,1,0] + u[0,0,-1] + u[0,0,1] - 6*u")
+        .side(2, clinalg_ode::Side::Low, sides);
+    vec![
+        (brusselator(Layout::Interleaved, Boundary::Mirror), [4, 4, 1]),
+        (brusselator(Layout::FieldWise, Boundary::Periodic), [5, 9, 1]),
+        (line.build().unwrap(), [64, 1, 1]),
+        (cube.build().unwrap(), [3, 4, 2]),
+    ]
+}
+
+fn start<T: Real>(system: &System) -> Vec<T> {
+    (0..system.components()).map(|k| T::from_f64(1.0 + 0.3 * (k as f64).sin())).collect()
+}
+
+/// The rows of Euler's method on the device.
+fn euler<T: Real>(context: &Context, system: &System, y0: &[T], options: &WaveformOptions) -> Vec<Vec<T>> {
+    let method = Method::named("euler").unwrap();
+    let mut stepper = DeviceStepper::<T>::new(context, &method, system, Variant::Fused).unwrap();
+    stepper.set(&[y0.to_vec()]).unwrap();
+    let mut rows = vec![y0.to_vec()];
+    for k in 0..options.steps {
+        stepper.advance(&[0.5 + k as f64 * options.h], options.h).unwrap();
+        rows.push(stepper.solution().unwrap());
+    }
+    rows
+}
+
+fn check<T: Real + PartialEq>(context: &Context) {
+    for (system, block) in systems() {
+        let y0 = start::<T>(&system);
+        let base = WaveformOptions::new(0.01, 5);
+        let expected = euler(context, &system, &y0, &base);
+        for partition in [Partition::Component, Partition::Point, Partition::Block(block)] {
+            for count in [1, 3, 5] {
+                let mut options = base.clone();
+                (options.partition, options.stop, options.keep) = (partition, Stop::Iterations(count), true);
+                let got = relax(context, &system, 0.5, &y0, &options).unwrap();
+                let sequential = relax_sequentially(&system, 0.5, &y0, &options).unwrap();
+                assert!(got.waveform == sequential.waveform, "{partition:?} {count} {system:?}");
+                for (k, row) in expected.iter().take(count + 1).enumerate() {
+                    assert!(got.waveform[k * y0.len()..][..y0.len()] == row[..], "{partition:?}: row {k} of {count}");
+                }
+                assert_eq!(got.report.iterations, sequential.report.iterations);
+                let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-5 * b;
+                let (a, b) = (&got.report.error_history[0], &sequential.report.error_history[0]);
+                assert!(a.iter().zip(b).all(close), "{a:?} {b:?}");
+            }
+            let mut whole = base.clone();
+            whole.partition = partition;
+            let got = relax(context, &system, 0.5, &y0, &whole).unwrap();
+            assert!(got.solution == expected[5] && got.report.iterations[0] <= 6, "{partition:?}");
+        }
+    }
+}
+
+#[test]
+fn iterates_are_those_of_plain_rust_and_end_at_eulers_method() {
+    for context in contexts() {
+        check::<f32>(&context);
+        if context.require::<f64>().is_ok() {
+            check::<f64>(&context);
+        }
+    }
+}
+
+/// Waveforms at boundaries alone, private copies, first guesses and adaptive windows change no bit of an iterate.
+#[test]
+fn variants_guesses_and_teams() {
+    for context in contexts() {
+        let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
+        let other = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
+        let team = Team::of_contexts(vec![context.clone(), other]).unwrap();
+        let all = systems();
+        for (system, block) in [&all[0], &all[1], &all[3]].map(|(system, block)| (system, *block)) {
+            let y0 = start::<f32>(system);
+            let mut options = WaveformOptions::new(0.01, 9);
+            (options.partition, options.stop) = (Partition::Block(block), Stop::Iterations(3));
+            let all = relax_sequentially(system, 0.5, &y0, &options).unwrap();
+            options.storage = Storage::Boundary;
+            let sequential = relax_sequentially(system, 0.5, &y0, &options).unwrap();
+            assert!(all.solution == sequential.solution);
+            let got = relax(&context, system, 0.5, &y0, &options).unwrap();
+            assert!(got.solution == sequential.solution && got.waveform.is_empty(), "{system:?}");
+            let (a, b) = (&got.report.error_history[0], &sequential.report.error_history[0]);
+            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5 * b), "{a:?} {b:?}");
+            for sharing in [Sharing::General, Sharing::Limited] {
+                let shared = relax_on_team(&team, system, 0.5, &y0, &options, sharing, |_, _| Ok(())).unwrap();
+                assert!(shared.solution == got.solution, "{sharing:?} {system:?}");
+            }
+            // Windows of 8 steps and fewer, iterated to the end.
+            (options.stop, options.steps, options.windows, options.adaptive) = (Stop::Difference(0.0), 24, 3, Some(4));
+            for guess in [Guess::Constant, Guess::Previous, Guess::Linear] {
+                options.guess = guess;
+                let expected = relax_sequentially(system, 0.5, &y0, &options).unwrap();
+                let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, |_, _| Ok(())).unwrap();
+                assert!(shared.solution == expected.solution, "{guess:?} {system:?}");
+                let steps = &shared.report.window_steps;
+                assert_eq!(
+                    (&shared.report.iterations, steps),
+                    (&expected.report.iterations, &expected.report.window_steps)
+                );
+                assert!(steps.iter().sum::<usize>() == 24 && steps.len() > 3, "{steps:?}");
+                let mut whole = options.clone();
+                (whole.storage, whole.keep) = (Storage::All, true);
+                let got = relax(&context, system, 0.5, &y0, &whole).unwrap();
+                assert!(got.solution == expected.solution, "{guess:?} {system:?}");
+                let all = relax_sequentially(system, 0.5, &y0, &whole).unwrap();
+                assert_eq!((got.report.iterations, got.waveform), (all.report.iterations, all.waveform));
+            }
+        }
+        for (system, _) in &all[..1] {
+            let y0 = start::<f32>(system);
+            let mut options = WaveformOptions::new(0.01, 5);
+            (options.stop, options.keep) = (Stop::Iterations(3), true);
+            let expected = relax_sequentially(system, 0.5, &y0, &options).unwrap();
+            for copies in [Copies::All, Copies::AccessDistance] {
+                options.copies = copies;
+                let got = relax(&context, system, 0.5, &y0, &options).unwrap();
+                assert!(got.waveform == expected.waveform, "{copies:?} {system:?}");
+                assert!(got.report.memory_bytes > expected.report.memory_bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_and_guesses() {
+    for context in contexts() {
+        let (system, _) = &systems()[0];
+        let y0 = start::<f32>(system);
+        let expected = euler(&context, system, &y0, &WaveformOptions::new(0.01, 12)).pop().unwrap();
+        for (windows, guess) in
+            [(1, Guess::Constant), (4, Guess::Constant), (4, Guess::Previous), (12, Guess::Previous)]
+        {
+            let mut options = WaveformOptions::new(0.01, 12);
+            (options.windows, options.guess, options.partition) = (windows, guess, Partition::Point);
+            let got = relax(&context, system, 0.5, &y0, &options).unwrap();
+            assert_eq!(got.solution, expected, "{windows} {guess:?}");
+            assert_eq!(got.report.iterations.len(), windows);
+        }
+    }
+}
+
+/// The specification's counts for the Brusselator at N = 100, s = 100.
+#[test]
+fn iterations_of_the_brusselator() {
+    let problem = problems::problem("bruss2d-mix", 100).unwrap();
+    for context in contexts() {
+        if context.require::<f64>().is_err() {
+            continue;
+        }
+        for (partition, expected) in [(Partition::Component, 6), (Partition::Block([32, 32, 1]), 4)] {
+            let mut options = WaveformOptions::new(1e-4, 100);
+            (options.partition, options.stop) = (partition, Stop::Difference(1e-3));
+            let got = relax(&context, &problem.system, problem.t0, &problem.y0, &options).unwrap();
+            assert_eq!(got.report.iterations, [expected], "{partition:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_relaxed_is_an_error() {
+    let (system, _) = &systems()[0];
+    let y0 = start::<f32>(system);
+    for context in contexts() {
+        let fails = |system: &System, y0: &[f32], change: &dyn Fn(&mut WaveformOptions)| {
+            let mut options = WaveformOptions::new(0.01, 4);
+            change(&mut options);
+            relax(&context, system, 0.0, y0, &options).unwrap_err()
+        };
+        assert_eq!(fails(system, &y0[1..], &|_| ()).id(), "clinalg:argument:value");
+        assert_eq!(fails(system, &y0, &|o| o.windows = 3).id(), "clinalg:argument:value");
+        assert_eq!(fails(system, &y0, &|o| o.partition = Partition::Block([14, 1, 1])).id(), "clinalg:argument:value");
+        let error = fails(system, &y0, &|o| o.steps = 1 << 40);
+        assert!(error.id() == "clinalg:ode:memory" && error.to_string().contains("waveform"), "{error}");
+        assert!(matches!(fails(system, &y0, &|o| o.h = 1e30), Error::Waveform { window: 0, .. }));
+        let sums = System::builder(Grid::new(&[3], &[0.0], &[1.0])).field("p", "sum(p' - p)").build().unwrap();
+        assert_eq!(fails(&sums, &[1.0, 2.0, 3.0], &|_| ()).id(), "clinalg:ode:variant");
+        let text = explain::<f32>(&context, system, &WaveformOptions::new(0.01, 4)).unwrap();
+        assert!(text.contains("234 blocks") && text.contains("9360 bytes"), "{text}");
+        let mut options = WaveformOptions::new(0.01, 4);
+        options.set_variant("copy-all", [1; 3]).unwrap();
+        let text = explain::<f32>(&context, system, &options).unwrap();
+        assert!(text.contains(&format!("{} bytes", 9360 + 4 * 234 * 234)) && text.contains("234 values"), "{text}");
+        // Of 13 by 9 points in blocks of 4 by 4 there are 82 with another block beside them.
+        options.set_variant("block-boundary", [4, 4, 1]).unwrap();
+        let text = explain::<f32>(&context, system, &options).unwrap();
+        assert!(text.contains("block-boundary: 12 blocks") && text.contains("2.803 words"), "{text}");
+        for (name, _) in VARIANTS {
+            options.set_variant(name, [4, 4, 1]).unwrap();
+            assert_eq!(options.variant(), name);
+        }
+        assert_eq!(options.set_variant("nope", [1; 3]).unwrap_err().id(), "clinalg:argument:value");
+        assert_eq!(fails(system, &y0, &|o| o.storage = Storage::Boundary).id(), "clinalg:argument:value");
+        assert_eq!(
+            fails(system, &y0, &|o| (o.copies, o.partition) = (Copies::All, Partition::Point)).id(),
+            "clinalg:argument:value"
+        );
+        assert_eq!(fails(system, &y0, &|o| o.adaptive = Some(0)).id(), "clinalg:argument:value");
+        // 10^5 components with a copy of all each.
+        let large = System::builder(Grid::unit(&[400, 300])).field("u", "u[1,0]").build().unwrap();
+        let many = vec![1.0; large.components()];
+        let error = fails(&large, &many, &|o| o.copies = Copies::All);
+        assert!(error.id() == "clinalg:ode:memory" && error.to_string().contains("copy-all: 57604800000"), "{error}");
+    }
+}

@@ -1,0 +1,269 @@
+//! The components of multigrid and the Poisson solver.
+
+use std::f64::consts::PI;
+
+use super::{Data, Suite, seeded};
+use clinalg::multigrid::{self, Backend, Coefficient, Cycle, Poisson, PoissonOperator, PoissonParams, Smoother};
+use clinalg::solve::Stop;
+use clinalg::{Real, Result, Vector, ops};
+use clinalg_reference::grid2::{self as plain, Order};
+
+/// A component on the device: u, f, out.
+type OnDevice<T> = fn(&Vector<T>, &Vector<T>, &mut Vector<T>) -> Result<()>;
+/// The same on slices, with the points per side of the finer grid.
+type OnHost<T> = fn(usize, &[T], &[T], &mut [T]);
+
+struct Component<T: Real> {
+    name: &'static str,
+    /// Smallest number of points per side of the finer grid.
+    least: usize,
+    /// Values of the input and of the output, from the points per side of the finer grid.
+    lengths: [fn(usize) -> usize; 2],
+    device: OnDevice<T>,
+    host: OnHost<T>,
+}
+
+fn fine(n: usize) -> usize {
+    n * n
+}
+
+fn coarse(n: usize) -> usize {
+    n.div_ceil(2).pow(2)
+}
+
+pub(super) fn run<T: Real>(suite: &mut Suite<'_>) {
+    components::<T>(suite);
+    operator::<T>(suite);
+    backends::<T>(suite);
+    problems::<T>(suite);
+    sine::<T>(suite);
+}
+
+fn components<T: Real>(suite: &mut Suite<'_>) {
+    let all: [Component<T>; 5] = [
+        Component {
+            name: "grid_jacobi",
+            least: 3,
+            lengths: [fine, fine],
+            device: |u, f, out| multigrid::jacobi(u, f, out, 1, T::from_f64(0.5)),
+            host: |n, u, f, out| plain::jacobi(n, T::from_f64(0.5), u, f, out),
+        },
+        Component {
+            name: "grid_red_black",
+            least: 3,
+            lengths: [fine, fine],
+            device: |u, f, out| multigrid::red_black(u, f, out, 1),
+            host: |n, u, f, out| {
+                out.copy_from_slice(u);
+                plain::red_black(n, out, f, Order::RedFirst);
+            },
+        },
+        Component {
+            name: "grid_defect",
+            least: 3,
+            lengths: [fine, fine],
+            device: multigrid::defect,
+            host: plain::defect,
+        },
+        Component {
+            name: "grid_restrict",
+            least: 5,
+            lengths: [fine, coarse],
+            device: |u, _, out| multigrid::restrict(u, out),
+            host: |n, u, _, out| plain::restrict(n, u, out),
+        },
+        Component {
+            name: "grid_interpolate",
+            least: 5,
+            lengths: [coarse, fine],
+            device: |u, _, out| multigrid::interpolate(u, out),
+            host: |n, u, _, out| plain::interpolate(n, u, out),
+        },
+    ];
+    let (context, quick) = (suite.context, suite.quick);
+    for Component { name, least, lengths: [input, output], device, host } in all {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for n in [3, 5, 9, 17, 33, 65, 129, 257] {
+                if n < least || (quick && n > 33) {
+                    continue;
+                }
+                for data in Data::ALL {
+                    let mut rng = seeded(n as u64);
+                    // The mesh width is a power of two, so whole numbers stay exact here too.
+                    let u: Vec<T> = data.values(&mut rng, input(n));
+                    let f: Vec<T> = data.values(&mut rng, input(n));
+                    let mut want = vec![T::nan(); output(n)];
+                    host(n, &u, &f, &mut want);
+                    let mut out = Vector::filled(context, output(n), T::nan())?;
+                    device(&Vector::from_slice(context, &u)?, &Vector::from_slice(context, &f)?, &mut out)?;
+                    // All data are below 1, the terms of a defect 8 / h^2 times that.
+                    let scale = if name == "grid_defect" { 8.0 * ((n - 1) * (n - 1)) as f64 } else { 1.0 };
+                    worst.compare(n, data.tolerance::<T>(16), &out.to_vec()?, &want, |_| scale);
+                }
+            }
+            Ok(())
+        });
+    }
+}
+
+fn operator<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    suite.check("poisson_operator", Some(T::PRECISION), |worst| {
+        for n in [3, 4, 17, 33] {
+            for data in Data::ALL {
+                let x: Vec<T> = data.values(&mut seeded(n as u64), n * n);
+                // Inside the matrix of the interior points, the identity on the boundary.
+                let inside = |k: &usize| (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n));
+                let interior: Vec<usize> = (0..n * n).filter(inside).collect();
+                let values: Vec<T> = interior.iter().map(|&k| x[k]).collect();
+                let mut product = vec![T::zero(); values.len()];
+                plain::poisson5_interior::<T>(n).into_iter().for_each(|(i, j, a)| product[i] += a * values[j]);
+                let mut want = x.clone();
+                interior.iter().zip(product).for_each(|(&k, v)| want[k] = v);
+                let mut y = Vector::filled(context, n * n, T::nan())?;
+                let a = PoissonOperator::new(context, n)?;
+                ops::mv(T::one(), &a, &Vector::from_slice(context, &x)?, T::zero(), &mut y)?;
+                // Where 1 / h is no power of two, 1 / h^2 itself is rounded.
+                let exact = if (n - 1).is_power_of_two() { data } else { Data::Random };
+                let scale = 8.0 * ((n - 1) * (n - 1)) as f64;
+                worst.compare(n, exact.tolerance::<T>(16), &y.to_vec()?, &want, |_| scale);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Two cycles of every kind on random data with random boundary values against the reference backend.
+fn backends<T: Real>(suite: &mut Suite<'_>) {
+    let kinds = [
+        (["poisson_v_red_black", "poisson_matrix_v_red_black"], Cycle::V, Smoother::RedBlack),
+        (["poisson_w_red_black", "poisson_matrix_w_red_black"], Cycle::W, Smoother::RedBlack),
+        (["poisson_fmg_red_black", "poisson_matrix_fmg_red_black"], Cycle::Full, Smoother::RedBlack),
+        (["poisson_v_jacobi", "poisson_matrix_v_jacobi"], Cycle::V, Smoother::Jacobi),
+    ];
+    let context = suite.context;
+    let sides: &[usize] = if suite.quick { &[3, 5, 17] } else { &[3, 5, 17, 65, 257] };
+    for (names, cycle, smoother) in kinds {
+        for (name, backend) in names.into_iter().zip([Backend::Kernels, Backend::Matrix]) {
+            suite.check(name, Some(T::PRECISION), |worst| {
+                for &n in sides {
+                    let params = PoissonParams {
+                        n,
+                        backend,
+                        cycle,
+                        smoother,
+                        tolerance: 0.0,
+                        max_cycles: 2,
+                        ..Default::default()
+                    };
+                    let mut rng = seeded(n as u64);
+                    let f: Vec<T> = Data::Random.values(&mut rng, n * n);
+                    let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
+                    let mut want = got.clone();
+                    Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
+                    Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                    // The defect is rounded by up to 8 eps / h^2 |u|, and the solution answers with at most 1 / (2 pi^2) of
+                    // that; |u| <= 1 on the boundary and about that inside.
+                    let h2 = 1.0 / ((n - 1) * (n - 1)) as f64;
+                    let tolerance = T::epsilon().into_f64() * (8.0 / (2.0 * PI * PI) / h2 + 16.0);
+                    worst.compare(n, tolerance, &got, &want, |_| 1.0);
+                }
+                Ok(())
+            });
+        }
+    }
+}
+
+/// The other problems that multigrid solves, on random data, against the reference backend.
+fn problems<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    let cycles = [(Cycle::V, Smoother::RedBlack), (Cycle::Full, Smoother::RedBlack), (Cycle::W, Smoother::Jacobi)];
+    // A pass of full multigrid contains the V-cycle.
+    let cycles = &cycles[usize::from(suite.quick)..];
+    let tolerance = |dim: usize, n: usize| {
+        let intervals = (n - 1) as f64;
+        // As in `backends`, with 4 dim / h^2; a coefficient up to 2 doubles that.
+        T::epsilon().into_f64() * (8.0 * dim as f64 / (2.0 * PI * PI) * intervals * intervals + 16.0)
+    };
+    let sides: &[usize] = if suite.quick { &[3, 5, 9] } else { &[3, 5, 9, 17, 33] };
+    for (name, backend) in [("poisson_cube", Backend::Kernels), ("poisson_matrix_cube", Backend::Matrix)] {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.iter().map(move |&c| (n, c))) {
+                let params = PoissonParams {
+                    n,
+                    dim: 3,
+                    shift: 2.0,
+                    backend,
+                    cycle,
+                    smoother,
+                    tolerance: 0.0,
+                    max_cycles: 2,
+                    ..Default::default()
+                };
+                let mut rng = seeded(n as u64);
+                let f: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
+                let mut got: Vec<T> = Data::Random.values(&mut rng, n.pow(3));
+                let mut want = got.clone();
+                Poisson::<T>::new(context, &params)?.solve(&f, &mut got)?;
+                Poisson::<T>::reference(&params)?.solve(&f, &mut want)?;
+                worst.compare(n, tolerance(3, n), &got, &want, |_| 1.0);
+            }
+            Ok(())
+        });
+    }
+    let sides: &[usize] = if suite.quick { &[3, 5, 17] } else { &[3, 5, 17, 65] };
+    for (name, backend) in [("poisson_coefficient", Backend::Kernels), ("poisson_matrix_coefficient", Backend::Matrix)]
+    {
+        suite.check(name, Some(T::PRECISION), |worst| {
+            for (&n, (cycle, smoother)) in sides.iter().flat_map(|n| cycles.iter().map(move |&c| (n, c))) {
+                let params = PoissonParams {
+                    n,
+                    shift: 2.0,
+                    backend,
+                    cycle,
+                    smoother,
+                    tolerance: 0.0,
+                    max_cycles: 2,
+                    ..Default::default()
+                };
+                let mut rng = seeded(n as u64);
+                // Between 1/2 and 2, so that the solution stays about 1.
+                let random: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let a: Vec<T> = random.iter().map(|r| T::from_f64(2.0_f64.powf(r.into_f64()))).collect();
+                let f: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let mut got: Vec<T> = Data::Random.values(&mut rng, n * n);
+                let mut want = got.clone();
+                let a = Coefficient::Points(&a);
+                Poisson::with_coefficient(Some(context), &params, a)?.solve(&f, &mut got)?;
+                Poisson::with_coefficient(None, &params, a)?.solve(&f, &mut want)?;
+                worst.compare(n, 4.0 * tolerance(2, n), &got, &want, |_| 1.0);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// A smooth problem solved to the floor of rounding, against the closed form of the stencil's solution.
+fn sine<T: Real>(suite: &mut Suite<'_>) {
+    let context = suite.context;
+    let sides: &[usize] = if suite.quick { &[17] } else { &[17, 65, 129] };
+    suite.check("poisson_sine", Some(T::PRECISION), |worst| {
+        for &n in sides {
+            let h = 1.0 / (n - 1) as f64;
+            let sine = |k: usize| (PI * (k % n) as f64 * h).sin() * (PI * (k / n) as f64 * h).sin();
+            let f: Vec<T> = (0..n * n).map(|k| T::from_f64(2.0 * PI * PI * sine(k))).collect();
+            let params = PoissonParams { n, tolerance: 0.0, ..Default::default() };
+            let mut u = vec![T::zero(); n * n];
+            let report = Poisson::<T>::new(context, &params)?.solve(&f, &mut u)?;
+            if report.stop != Stop::RoundingFloor {
+                worst.fail(format!("N = {n}: {}", report.stop));
+            }
+            // f is an eigenvector of the stencil with the eigenvalue 8 / h^2 sin^2(pi h / 2).
+            let eigenvalue = 8.0 / (h * h) * (PI * h / 2.0).sin().powi(2);
+            let want: Vec<T> = (0..n * n).map(|k| T::from_f64(2.0 * PI * PI / eigenvalue * sine(k))).collect();
+            let tolerance = T::epsilon().into_f64() * (8.0 / (2.0 * PI * PI) / (h * h) + 16.0);
+            worst.compare(n, tolerance, &u, &want, |_| 1.0);
+        }
+        Ok(())
+    });
+}

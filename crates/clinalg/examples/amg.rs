@@ -1,0 +1,216 @@
+//! Times algebraic multigrid: `amg PROBLEM N [--single] [--dump PREFIX]`, a line of JSON per run.
+//!
+//! N points per side of a square or a cube, boundary values eliminated. `--dump` writes offsets, columns (both 64-bit integers) and values to
+//! PREFIX.offsets, PREFIX.columns and PREFIX.values, for a peer on the same matrix. `benches/amg.py` runs it.
+
+use std::time::Instant;
+
+use clinalg::amg::{Amg, AmgParams, rigid_motions};
+use clinalg::solve::{Cg, CgParams, Solver};
+use clinalg::{Context, Csr, CsrParts, Error, Vector};
+
+const PROBLEMS: &str = "points7, points27, tetrahedra, jumping, anisotropic or elasticity";
+
+/// A number in (0, 1) that depends on both alike.
+fn weight(a: usize, b: usize) -> f64 {
+    let mut h = (a.min(b) as u64) << 32 | a.max(b) as u64;
+    h = (h ^ (h >> 31)).wrapping_mul(0x7fb5_d329_728e_a185);
+    h = (h ^ (h >> 27)).wrapping_mul(0x81da_def4_bc2d_d44d);
+    ((h ^ (h >> 33)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The matrix whose row p has `-weight(p, q)` at the neighbours q of p inside and the sum of all weights on the diagonal. Neighbours are `steps`
+/// away on n^dim points.
+fn graph(
+    n: usize,
+    dim: usize,
+    steps: &[[i64; 3]],
+    weight: impl Fn(usize, Option<usize>, usize) -> f64,
+) -> CsrParts<f64> {
+    let rows = n.pow(dim as u32);
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut row: Vec<(usize, f64)> = Vec::new();
+    for p in 0..rows {
+        let at = [p % n, p / n % n, p / n / n].map(|c| c as i64);
+        row.clear();
+        let mut sum = 0.0;
+        for (k, step) in steps.iter().enumerate() {
+            let other = [0, 1, 2].map(|d| at[d] + step[d]);
+            let inside = other.iter().take(dim).all(|c| (0..n as i64).contains(c));
+            let q = inside.then(|| (0..dim).rev().fold(0, |q, d| q * n + other[d] as usize));
+            let own = weight(p, q, k);
+            sum += own;
+            row.extend(q.map(|q| (q, -own)));
+        }
+        row.push((p, sum));
+        row.sort_unstable_by_key(|entry| entry.0);
+        indices.extend(row.iter().map(|entry| entry.0));
+        values.extend(row.iter().map(|entry| entry.1));
+        offsets.push(indices.len());
+    }
+    CsrParts { rows, cols: rows, offsets, indices, values }
+}
+
+/// The numbering shuffled within windows of 512.
+fn shuffled(a: &CsrParts<f64>) -> Result<CsrParts<f64>, Error> {
+    let mut order: Vec<usize> = (0..a.rows).collect();
+    for window in order.chunks_mut(512) {
+        window.sort_by(|&i, &j| weight(i, a.rows).total_cmp(&weight(j, a.rows)));
+    }
+    let mut place = vec![0; a.rows];
+    order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for &i in &order {
+        let mut row: Vec<(usize, f64)> = a.row(i).map(|(j, v)| (place[j], v)).collect();
+        row.sort_unstable_by_key(|entry| entry.0);
+        indices.extend(row.iter().map(|entry| entry.0));
+        values.extend(row.iter().map(|entry| entry.1));
+        offsets.push(indices.len());
+    }
+    Ok(CsrParts { rows: a.rows, cols: a.cols, offsets, indices, values })
+}
+
+/// The stiffness matrix of a unit cube with trilinear functions, Young's modulus 1 and Poisson's ratio 0.3, by 2 x 2 x 2 Gauss points;
+/// unknown 3 v + d is the displacement of vertex v (bits x, y, z) in direction d.
+fn cube_stiffness() -> Vec<[f64; 24]> {
+    let (lambda, mu) = (0.3 / (1.3 * 0.4), 1.0 / 2.6);
+    let mut k = vec![[0.0; 24]; 24];
+    for point in 0..8 {
+        let x = [0, 1, 2].map(|d| 0.5 + if point >> d & 1 == 1 { 0.5 } else { -0.5 } / 3.0_f64.sqrt());
+        let gradient = |v: usize, d: usize| -> f64 {
+            (0..3)
+                .map(|e| match (v >> e & 1 == 1, e == d) {
+                    (true, true) => 1.0,
+                    (false, true) => -1.0,
+                    (true, false) => x[e],
+                    (false, false) => 1.0 - x[e],
+                })
+                .product()
+        };
+        for (i, row) in k.iter_mut().enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                let (v, a, w, b) = (i / 3, i % 3, j / 3, j % 3);
+                let same: f64 = if a == b { (0..3).map(|d| gradient(v, d) * gradient(w, d)).sum() } else { 0.0 };
+                let value = lambda * gradient(v, a) * gradient(w, b) + mu * (gradient(v, b) * gradient(w, a) + same);
+                *entry += value / 8.0;
+            }
+        }
+    }
+    k
+}
+
+/// Elasticity on n^3 nodes, those with x = 0 held, and the coordinates of the others.
+fn elasticity(n: usize) -> Result<(CsrParts<f64>, Vec<f64>), Error> {
+    let k = cube_stiffness();
+    let number = |x: usize, y: usize, z: usize| x.checked_sub(1).map(|x| (x * n + y) * n + z);
+    let mut entries = Vec::new();
+    for cell in 0..(n - 1).pow(3) {
+        let [x, y, z] = [cell / (n - 1).pow(2), cell / (n - 1) % (n - 1), cell % (n - 1)];
+        let nodes: Vec<_> = (0..8).map(|v| number(x + (v & 1), y + (v >> 1 & 1), z + (v >> 2))).collect();
+        for (i, row) in k.iter().enumerate() {
+            for (j, &value) in row.iter().enumerate() {
+                if let (Some(p), Some(q)) = (nodes[i / 3], nodes[j / 3]) {
+                    entries.push((3 * p + i % 3, 3 * q + j % 3, value));
+                }
+            }
+        }
+    }
+    let free = (n - 1) * n * n;
+    let coordinates = (0..free).flat_map(|p| [p / n / n + 1, p / n % n, p % n].map(|c| c as f64)).collect();
+    Ok((CsrParts::from_triplets(3 * free, 3 * free, &entries)?, coordinates))
+}
+
+/// A matrix, the vectors that it nearly takes to zero (constants where there are none), how many they are, and unknowns per node.
+type Problem = (CsrParts<f64>, Vec<f64>, usize, usize);
+
+fn problem(name: &str, n: usize) -> Result<Problem, Error> {
+    let axes = |dim: usize| -> Vec<[i64; 3]> {
+        let step = |d: usize, sign: i64| [0, 1, 2].map(|e| if e == d { sign } else { 0 });
+        (0..dim).flat_map(|d| [step(d, -1), step(d, 1)]).collect()
+    };
+    let around: Vec<[i64; 3]> = (0..27).filter(|&k| k != 13).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]).collect();
+    let plain = |a| Ok((a, Vec::new(), 0, 1));
+    match name {
+        "points7" => plain(graph(n, 3, &axes(3), |_, _, _| 1.0)),
+        "points27" => plain(graph(n, 3, &around, |_, _, _| 1.0)),
+        "tetrahedra" => {
+            // The edges of the subdivision of each cube into six tetrahedra (Kuhn).
+            let edges: Vec<_> =
+                around.into_iter().filter(|s| s.iter().all(|&c| c >= 0) || s.iter().all(|&c| c <= 0)).collect();
+            let a = graph(n, 3, &edges, |p, q, k| 0.5 + weight(p, q.unwrap_or(usize::MAX / 2 - k)));
+            plain(shuffled(&a)?)
+        }
+        "jumping" => {
+            let value = |p: usize| if (p % n / 147 + p / n / 147).is_multiple_of(2) { 1.0 } else { 1e6 };
+            let face = |p: usize, q: Option<usize>, _| {
+                let (a, b) = (value(p), value(q.unwrap_or(p)));
+                2.0 * a * b / (a + b)
+            };
+            plain(graph(n, 2, &axes(2), face))
+        }
+        "anisotropic" => plain(graph(n, 2, &axes(2), |_, _, k| if k < 2 { 1.0 } else { 1e-3 })),
+        "elasticity" => {
+            let (a, coordinates) = elasticity(n)?;
+            Ok((a, rigid_motions(&coordinates, 3)?, 6, 3))
+        }
+        _ => Err(Error::Value { argument: "PROBLEM", expected: PROBLEMS.into(), got: name.into() }),
+    }
+}
+
+fn dump(prefix: &str, a: &CsrParts<f64>) -> std::io::Result<()> {
+    let integers = |values: &[usize]| values.iter().flat_map(|v| (*v as u64).to_le_bytes()).collect::<Vec<u8>>();
+    std::fs::write(format!("{prefix}.offsets"), integers(&a.offsets))?;
+    std::fs::write(format!("{prefix}.columns"), integers(&a.indices))?;
+    std::fs::write(format!("{prefix}.values"), a.values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [name, n, rest @ ..] = arguments.as_slice() else {
+        return Err(format!("amg PROBLEM N [--single] [--dump PREFIX]; PROBLEM is {PROBLEMS}").into());
+    };
+    let (parts, vectors, count, block) = problem(name, n.parse()?)?;
+    if let [.., flag, prefix] = rest
+        && flag == "--dump"
+    {
+        dump(prefix, &parts)?;
+    }
+    let single = rest.iter().any(|argument| argument == "--single");
+    let params = AmgParams::default().block(block).single(single);
+    let context = Context::global()?;
+    let a = Csr::from_parts(&context, &parts)?;
+    // Without order, always the same.
+    let b: Vec<f64> = (0..parts.rows).map(|i| 2.0 * weight(i, i + 1) - 1.0).collect();
+    let (b, mut x) = (Vector::from_slice(&context, &b)?, Vector::zeros(&context, parts.rows)?);
+    let mut cg = Cg::new(&context, parts.rows, CgParams::default().tolerance(1e-8).max_iterations(500))?;
+    // The first run builds the kernels.
+    for run in 0..3 {
+        let start = Instant::now();
+        let mut m = match count {
+            0 => Amg::new(&a, &params)?,
+            _ => Amg::with_near_null(&a, &vectors, count, &params)?,
+        };
+        context.finish()?;
+        let set_up = start.elapsed().as_secs_f64();
+        x.fill(0.0)?;
+        context.finish()?;
+        let start = Instant::now();
+        let solved = cg.solve(&a, Some(&mut m), &b, &mut x)?;
+        context.finish()?;
+        let solve = start.elapsed().as_secs_f64();
+        let report = m.report();
+        println!(
+            "{{\"problem\": \"{name}\", \"rows\": {}, \"entries\": {}, \"single\": {single}, \"run\": {run}, \"set_up\": {set_up:.6}, \"solve\": {solve:.6}, \
+             \"iterations\": {}, \"residual\": {:.3e}, \"levels\": {}, \"operator_complexity\": {:.3}, \"bytes\": {}, \"device\": \"{}\"}}",
+            parts.rows,
+            parts.nnz(),
+            solved.iterations,
+            solved.relative_residual,
+            report.levels.len(),
+            report.operator_complexity,
+            report.bytes,
+            context.device().name
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! Algebraic multigrid: a hierarchy from the matrix alone.
+//!
+//! Smoothed aggregation (Vanek, Mandel and Brezina, Computing 56 (1996) 179-196): unknowns that are strongly connected are grouped around a
+//! maximal independent set of distance two; a prolongator that reproduces the near-null space on each group is smoothed by a step of Jacobi;
+//! coarser matrices are Galerkin products. Everything but the coarsest matrix, of a few hundred rows, is made on the device, the same bits in
+//! every call.
+
+mod aggregate;
+mod cycle;
+mod params;
+mod prolongator;
+mod report;
+mod setup;
+
+pub use params::{AmgParams, Smoother};
+pub use prolongator::rigid_motions;
+pub use report::{AmgLevel, AmgReport};
+
+use std::fmt;
+use std::time::Instant;
+
+use cycle::{Plan, visit};
+use prolongator::NearNull;
+use setup::{Coarsest, Level};
+
+use crate::error::check_length;
+use crate::matrix::Values;
+use crate::ops::items;
+use crate::runtime::Out;
+use crate::runtime::kernels::{amg_cycle, amg_setup};
+use crate::solve::{Operator, Preconditioner};
+use crate::{Context, Csr, Error, Real, Result, Vector, ops};
+
+/// Algebraic multigrid for a sparse matrix: one cycle from 0 as an approximate inverse.
+///
+/// For symmetric positive definite matrices the cycle is symmetric and positive definite, as conjugate gradients need. With
+/// [`Richardson`](crate::solve::Richardson) it is a solver of its own. A singular matrix whose null space is spanned by near-null vectors is
+/// taken as well; its systems have solutions where the right-hand side is orthogonal to the null space.
+///
+/// ```
+/// use clinalg::amg::{Amg, AmgParams};
+/// use clinalg::solve::{Cg, CgParams, Solver};
+/// use clinalg::{Context, Csr, Vector};
+///
+/// let (context, n) = (Context::global()?, 1000_usize);
+/// let entry = |i: usize, j: usize| (i, j, if i == j { 2.0 } else { -1.0 });
+/// let entries: Vec<_> =
+///     (0..n).flat_map(|i| [i.checked_sub(1), Some(i), (i + 1 < n).then_some(i + 1)].into_iter().flatten().map(move |j| entry(i, j))).collect();
+/// let a = Csr::from_triplets(&context, n, n, &entries)?;
+/// let mut m = Amg::new(&a, &AmgParams::default())?;
+/// println!("{}", m.report());
+/// let (b, mut x) = (Vector::filled(&context, n, 1.0)?, Vector::zeros(&context, n)?);
+/// let report = Cg::new(&context, n, CgParams::default())?.solve(&a, Some(&mut m), &b, &mut x)?;
+/// assert!(report.stop.is_success() && report.iterations < 40);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub struct Amg<T: Real> {
+    params: AmgParams,
+    hierarchy: Hierarchy<T>,
+    report: AmgReport,
+}
+
+enum Hierarchy<T: Real> {
+    Own(Levels<T>),
+    /// With vectors for what is converted.
+    Single {
+        levels: Levels<f32>,
+        r: Vector<f32>,
+        z: Vector<f32>,
+        context: Context,
+    },
+}
+
+struct Levels<T: Real> {
+    levels: Vec<Level<T>>,
+    end: Coarsest<T>,
+    /// Of the coarsest level.
+    near: NearNull<T>,
+}
+
+impl<T: Real> fmt::Debug for Amg<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Amg").field("params", &self.params).field("report", &self.report).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> Levels<T> {
+    fn cycle(&mut self, plan: Plan, b: &Vector<T>, x: &mut Vector<T>) -> Result<()> {
+        visit(&mut self.levels, &self.end, plan, b, x, true)
+    }
+}
+
+impl<T: Real> Amg<T> {
+    /// The hierarchy for `a` with constant near-null vectors, one for each unknown of a node.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] for parameters out of range, a diagonal entry that is zero or not finite (the
+    /// row is named), a matrix that does not coarsen or is singular; [`Error::Allocation`].
+    pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
+        Amg::checked(a, params)?;
+        Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
+    }
+
+    /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly takes to zero, such as
+    /// [`rigid_motions`] for elasticity.
+    ///
+    /// # Errors
+    /// As [`Amg::new`]; [`Error::Length`] unless `vectors` has `count` times the rows of `a`; [`Error::Value`] for a vector that is zero or not
+    /// finite.
+    pub fn with_near_null(a: &Csr<T>, vectors: &[T], count: usize, params: &AmgParams) -> Result<Amg<T>> {
+        Amg::checked(a, params)?;
+        Amg::build(a, NearNull::given(a.context(), a.rows(), params.block, vectors, count)?, params)
+    }
+
+    fn checked(a: &Csr<T>, params: &AmgParams) -> Result<()> {
+        params.check()?;
+        let (rows, cols) = (a.rows(), a.cols());
+        if rows != cols {
+            return Err(Error::Shape {
+                argument: "a",
+                expected: "a square matrix".into(),
+                got: format!("{rows} x {cols}"),
+            });
+        }
+        if rows == 0 {
+            return Err(Error::Shape { argument: "a", expected: "a matrix with a row".into(), got: "0 x 0".into() });
+        }
+        if !rows.is_multiple_of(params.block) {
+            let expected = format!("a divisor of the {rows} rows");
+            return Err(Error::value("block", expected, params.block));
+        }
+        if params.single && params.reusable {
+            return Err(Error::value("reusable", "false where the hierarchy is in single precision", true));
+        }
+        let needs = Amg::estimated_bytes(a, params);
+        let device = a.context().device();
+        let free = device.global_mem.saturating_sub(a.context().memory().live_bytes);
+        if needs > free {
+            let limit = format!(
+                "the hierarchy takes about {needs} bytes while it is made and {free} of {} are free",
+                device.global_mem
+            );
+            return Err(Error::Allocation { bytes: needs, device: device.name.clone(), limit });
+        }
+        Ok(())
+    }
+
+    /// About how many bytes of the device a hierarchy takes while it is made, from the size of the matrix: the finest matrix with its strong
+    /// entries and its product with the prolongator, and half of that again for coarser levels.
+    pub fn estimated_bytes(a: &Csr<T>, params: &AmgParams) -> u64 {
+        let (entry, value) = (size_of::<T>() as u64 + 4, size_of::<T>() as u64);
+        let (nnz, rows) = (a.nnz() as u64, a.rows() as u64);
+        let near = params.block as u64;
+        3 * (nnz * 3 * entry + rows * (8 * value + 8 * near * entry + 32)) / 2
+    }
+
+    fn build(a: &Csr<T>, near: NearNull<T>, params: &AmgParams) -> Result<Amg<T>> {
+        let started = Instant::now();
+        let context = a.context().clone();
+        let (levels, end, near) = setup::build(a.try_clone()?, near, params)?;
+        let levels = Levels { levels, end, near };
+        let hierarchy = match params.single && size_of::<T>() > size_of::<f32>() {
+            false => Hierarchy::Own(levels),
+            true => {
+                let n = a.rows();
+                let levels = narrowed(&context, levels, params)?;
+                let (r, z) = (Vector::uninit(&context, n)?, Vector::uninit(&context, n)?);
+                Hierarchy::Single { levels, r, z, context: context.clone() }
+            }
+        };
+        context.finish()?;
+        let mut report = match &hierarchy {
+            Hierarchy::Own(levels) => AmgReport::of(levels),
+            Hierarchy::Single { levels, .. } => AmgReport::of(levels),
+        };
+        report.seconds = started.elapsed().as_secs_f64();
+        Ok(Amg { params: params.clone(), hierarchy, report })
+    }
+
+    /// The hierarchy for other values at the positions of the matrix it was made for: aggregates and positions stay. Needs
+    /// [`AmgParams::reusable`].
+    ///
+    /// # Errors
+    /// [`Error::Value`] unless the hierarchy is reusable; [`Error::Shape`] for other positions; as [`Amg::new`].
+    pub fn refill(&mut self, a: &Csr<T>) -> Result<()> {
+        let started = Instant::now();
+        let Hierarchy::Own(Levels { levels, end, near }) = &mut self.hierarchy else {
+            return Err(Error::value("single", "false for a hierarchy that is filled again", true));
+        };
+        if !self.params.reusable {
+            return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
+        }
+        setup::refill(levels, end, near, a, self.params.smoother)?;
+        a.context().finish()?;
+        self.report.seconds = started.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Levels, sizes and complexities.
+    pub fn report(&self) -> &AmgReport {
+        &self.report
+    }
+
+    /// How much a cycle on its own reduces the error, about: the last of some cycles for A x = 0 from a start without order. Kept in the
+    /// report. Below 0.2 is good, near 1 the hierarchy does not fit the matrix.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless `a` is the matrix of the hierarchy; those of the device.
+    pub fn convergence_factor(&mut self, a: &Csr<T>) -> Result<f64> {
+        const CYCLES: usize = 8;
+        let n = self.size();
+        check_length("a", n, a.rows())?;
+        let context = a.context();
+        let vector = || Vector::<T>::uninit(context, n);
+        let (mut x, mut r, mut z) = (vector()?, vector()?, vector()?);
+        amg_setup::Program::<T>::new().fill_noise(context, items(context, n), n, Out::shared(x.buffer()))?;
+        let mut norms = [0.0_f64; 2];
+        for _ in 0..CYCLES {
+            ops::mv(-T::one(), a, &x, T::zero(), &mut r)?;
+            norms = [norms[1], ops::norm2(&r)?.into_f64()];
+            self.apply(&r, &mut z)?;
+            ops::update(T::one(), &z, T::one(), &mut x)?;
+        }
+        let factor = if norms[0] > 0.0 { norms[1] / norms[0] } else { 0.0 };
+        self.report.convergence_factor = Some(factor);
+        Ok(factor)
+    }
+}
+
+/// The levels in single precision.
+fn narrowed<T: Real>(context: &Context, from: Levels<T>, params: &AmgParams) -> Result<Levels<f32>> {
+    let mut levels = Vec::with_capacity(from.levels.len());
+    for level in from.levels {
+        levels.push(level.narrowed(params)?);
+    }
+    let end = match from.end {
+        Coarsest::Smoothed => Coarsest::Smoothed,
+        Coarsest::Inverse(inverse, null) => {
+            let values: Vec<f32> = inverse.to_column_major()?.into_iter().map(|v| v.into_f64() as f32).collect();
+            Coarsest::Inverse(crate::Dense::from_column_major(context, inverse.rows(), inverse.cols(), &values)?, null)
+        }
+    };
+    let near = NearNull { block: from.near.block, count: from.near.count, values: narrow(&from.near.values)? };
+    Ok(Levels { levels, end, near })
+}
+
+/// The values in single precision.
+fn narrow<T: Real>(from: &crate::Buffer<T>) -> Result<crate::Buffer<f32>> {
+    let (context, n) = (from.context(), from.len());
+    let mut to = crate::Buffer::uninit(context, n)?;
+    amg_cycle::Program::<T>::new().narrow_values(context, items(context, n), n, from, &mut to)?;
+    Ok(to)
+}
+
+impl<T: Real> Preconditioner<T> for Amg<T> {
+    fn size(&self) -> usize {
+        match &self.hierarchy {
+            Hierarchy::Own(levels) => levels.levels[0].a.rows(),
+            Hierarchy::Single { r, .. } => r.len(),
+        }
+    }
+
+    fn context(&self) -> &Context {
+        match &self.hierarchy {
+            Hierarchy::Own(levels) => Operator::context(&levels.levels[0].a),
+            Hierarchy::Single { context, .. } => context,
+        }
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        for (argument, vector) in [("r", r), ("z", &*z)] {
+            if !self.context().same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+            check_length(argument, self.size(), vector.len())?;
+        }
+        let plan = Plan::new(&self.params);
+        match &mut self.hierarchy {
+            Hierarchy::Own(levels) => levels.cycle(plan, r, z),
+            Hierarchy::Single { levels, r: narrow, z: wide, context } => {
+                let (program, n) = (amg_cycle::Program::<T>::new(), r.len());
+                let range = items(context, n);
+                program.narrow_values(context, range, n, r.buffer(), Out::shared(narrow.buffer()))?;
+                levels.cycle(plan, narrow, wide)?;
+                program.widen_values(context, range, n, wide.buffer(), Out::shared(z.buffer()))
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What is said of a hierarchy.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Levels;
+use super::setup::Coarsest;
+use crate::{Csr, Real};
+
+/// A level of a hierarchy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AmgLevel {
+    /// Rows of its matrix.
+    pub rows: usize,
+    /// Stored entries of its matrix.
+    pub nnz: usize,
+    /// Stored entries of the prolongator to it from the next coarser level; 0 on the coarsest.
+    pub prolongator_nnz: usize,
+    /// How products with its matrix are computed.
+    pub format: crate::matrix::Format,
+}
+
+/// Levels, sizes and complexities of a hierarchy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AmgReport {
+    /// The levels, the finest first.
+    pub levels: Vec<AmgLevel>,
+    /// Entries of the matrices of all levels over those of the finest.
+    pub operator_complexity: f64,
+    /// Rows of all levels over those of the finest.
+    pub grid_complexity: f64,
+    /// Bytes of matrices and vectors on the device, without what formats of products hold besides.
+    pub bytes: u64,
+    /// Whether the coarsest level is solved by a dense inverse; by the smoother where it has no strong entries.
+    pub direct: bool,
+    /// Near-null vectors that the matrix takes to zero to rounding: 0 unless it is singular.
+    pub null_vectors: usize,
+    /// Seconds of the set-up, or of the last refill.
+    pub seconds: f64,
+    /// That of [`Amg::convergence_factor`](super::Amg::convergence_factor), once it was computed.
+    pub convergence_factor: Option<f64>,
+}
+
+impl AmgReport {
+    pub(super) fn of<T: Real>(hierarchy: &Levels<T>) -> AmgReport {
+        let bytes = |a: &Csr<T>| (a.nnz() * (size_of::<T>() + 4) + 4 * (a.rows() + 1)) as u64;
+        let mut total = 0;
+        let mut levels = Vec::new();
+        for level in &hierarchy.levels {
+            total += bytes(&level.a) + (3 * level.a.rows() * size_of::<T>()) as u64;
+            let mut prolongator_nnz = 0;
+            if let Some(step) = &level.coarser {
+                prolongator_nnz = step.prolong.nnz();
+                total += bytes(&step.prolong) + bytes(&step.restrict) + (2 * step.b.len() * size_of::<T>()) as u64;
+            }
+            let (rows, nnz, format) = (level.a.rows(), level.a.nnz(), level.a.format());
+            levels.push(AmgLevel { rows, nnz, prolongator_nnz, format });
+        }
+        let (direct, null_vectors) = match &hierarchy.end {
+            Coarsest::Inverse(inverse, null) => {
+                total += (inverse.rows() * inverse.cols() * size_of::<T>()) as u64;
+                (true, *null)
+            }
+            Coarsest::Smoothed => (false, 0),
+        };
+        let over = |of: fn(&AmgLevel) -> usize| {
+            levels.iter().map(|level| of(level) as f64).sum::<f64>() / (of(&levels[0]) as f64).max(1.0)
+        };
+        AmgReport {
+            operator_complexity: over(|level| level.nnz),
+            grid_complexity: over(|level| level.rows),
+            levels,
+            bytes: total,
+            direct,
+            null_vectors,
+            seconds: 0.0,
+            convergence_factor: None,
+        }
+    }
+}
+
+impl fmt::Display for AmgReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:>5} {:>12} {:>13} {:>9}  format", "level", "rows", "entries", "per row")?;
+        for (k, level) in self.levels.iter().enumerate() {
+            let per_row = level.nnz as f64 / level.rows.max(1) as f64;
+            writeln!(f, "{k:>5} {:>12} {:>13} {per_row:>9.1}  {}", level.rows, level.nnz, level.format)?;
+        }
+        write!(
+            f,
+            "operator complexity {:.2}, grid complexity {:.2}, {:.1} MiB, set-up {:.3} s",
+            self.operator_complexity,
+            self.grid_complexity,
+            self.bytes as f64 / f64::from(1 << 20),
+            self.seconds
+        )?;
+        if !self.direct {
+            write!(f, ", coarsest level by the smoother (nothing strong in it)")?;
+        }
+        if self.null_vectors > 0 {
+            write!(f, ", singular ({} near-null vectors are null vectors)", self.null_vectors)?;
+        }
+        match self.convergence_factor {
+            Some(factor) => write!(f, ", convergence factor {factor:.3}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! The levels of a hierarchy: how they are made, and made again for other values.
+
+use super::aggregate::{self, Strong, aggregate};
+use super::params::{AmgParams, Smoother};
+use super::prolongator::{NearNull, tentative};
+use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values};
+use crate::ops::sparse::{self, Product};
+use crate::ops::{self, items};
+use crate::runtime::Out;
+use crate::runtime::kernels::amg_setup::Program;
+use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
+
+/// A level and the way to the next coarser one.
+pub(super) struct Level<T: Real> {
+    pub(super) a: Csr<T>,
+    /// What the smoother multiplies residuals by.
+    pub(super) inverse: Vector<T>,
+    /// An upper bound of the eigenvalues of D^-1 A, as far as they were looked for.
+    pub(super) largest: f64,
+    /// A step and a product or a residual.
+    pub(super) step: Vector<T>,
+    pub(super) product: Vector<T>,
+    pub(super) coarser: Option<Coarser<T>>,
+}
+
+/// Between a level and the next coarser one.
+pub(super) struct Coarser<T: Real> {
+    pub(super) prolong: Csr<T>,
+    pub(super) restrict: Csr<T>,
+    pub(super) b: Vector<T>,
+    pub(super) x: Vector<T>,
+    kept: Option<Kept<T>>,
+    /// Of the finer level, where it is kept.
+    near: Option<NearNull<T>>,
+}
+
+/// What stays as it is when the values of the matrix change.
+struct Kept<T: Real> {
+    strong: Option<Structure>,
+    tentative: Entries<T>,
+    smoothing: Product,
+    /// A times the prolongator.
+    half: Structure,
+    half_product: Product,
+    galerkin: Product,
+}
+
+/// What ends the levels.
+pub(super) enum Coarsest<T: Real> {
+    /// The inverse of the matrix; how many near-null vectors it takes to zero.
+    Inverse(Dense<T>, usize),
+    /// The smoother: no two unknowns are strongly connected.
+    Smoothed,
+}
+
+/// A level ends the hierarchy where the next has more than this part of its rows.
+const LEAST_COARSENING: f64 = 0.8;
+/// Products of the power iteration that looks for the largest eigenvalue.
+const POWERS: usize = 12;
+/// What the estimate of the largest eigenvalue is multiplied by.
+const MARGIN: f64 = 1.1;
+
+impl<T: Real> Level<T> {
+    fn new(a: Csr<T>, smoother: Smoother) -> Result<Level<T>> {
+        let (context, n) = (a.context().clone(), a.rows());
+        let vector = || Vector::uninit(&context, n);
+        let (inverse, step, product) = (vector()?, vector()?, vector()?);
+        let mut level = Level { a, inverse, largest: 0.0, step, product, coarser: None };
+        level.look(smoother)?;
+        Ok(level)
+    }
+
+    /// What depends on the values of the matrix.
+    fn look(&mut self, smoother: Smoother) -> Result<()> {
+        let Level { a, inverse, largest, step, product, .. } = self;
+        let (context, n) = (a.context(), a.rows());
+        let program = Program::<T>::new();
+        let s = a.structure();
+        let mut wrong = Buffer::from_slice(context, &[u32::MAX])?;
+        let fill = |kind: u32, wrong: &mut Buffer<u32>| {
+            let to = Out::shared(inverse.buffer());
+            program.fill_inverse(context, items(context, n), n, kind, &s.offset, &s.column, a.values(), to, wrong)
+        };
+        fill(0, &mut wrong)?;
+        if let Some(&row) = wrong.to_vec()?.first().filter(|&&row| row != u32::MAX) {
+            let expected =
+                "a matrix whose diagonal entries are finite and not zero; use an incomplete factorisation or none";
+            return Err(Error::value("a", expected, format!("wrong in row {row} of {n}")));
+        }
+        program.fill_noise(context, items(context, n), n, Out::shared(step.buffer()))?;
+        let mut norms = [0.0; 2];
+        for k in 0..POWERS {
+            ops::mv(T::one(), &*a, step, T::zero(), product)?;
+            if k + 1 == POWERS {
+                norms[0] = ops::norm2(step)?.into_f64();
+            }
+            ops::multiply(product, inverse, step)?;
+        }
+        norms[1] = ops::norm2(step)?.into_f64();
+        let estimate = norms[1] / norms[0];
+        if n > 0 && !(estimate.is_finite() && estimate > 0.0) {
+            return Err(Error::value("a", "a matrix of finite entries", format!("one whose products are {estimate}")));
+        }
+        *largest = MARGIN * estimate;
+        match smoother {
+            Smoother::Chebyshev(_) => Ok(()),
+            Smoother::L1Jacobi(_) => fill(1, &mut wrong),
+            Smoother::Spai0(_) => fill(2, &mut wrong),
+        }
+    }
+}
+
+/// The step from a tentative to a smoothed prolongator: 4/3 over the bound of the eigenvalues.
+const SMOOTHING: f64 = 4.0 / 3.0;
+
+/// I - omega D^-1 A from the entries of A, in place.
+fn smooth<T: Real>(s: &Structure, values: &mut Buffer<T>, largest: f64) -> Result<()> {
+    let (context, rows) = (s.offset.context(), s.rows);
+    let omega = T::from_f64(SMOOTHING / largest);
+    Program::<T>::new().fill_smoothing(context, items(context, rows), rows, omega, &s.offset, &s.column, values)
+}
+
+/// The next coarser level, or why there is none.
+enum Next<T: Real> {
+    Level(Box<(Coarser<T>, Csr<T>, NearNull<T>)>),
+    NothingStrong,
+    Stalls(usize),
+}
+
+fn coarsen<T: Real>(level: &Level<T>, near: &NearNull<T>, theta: f64, params: &AmgParams) -> Result<Next<T>> {
+    let a = level.a.entries();
+    let (context, rows) = (level.a.context(), level.a.rows());
+    let mut strong = match near.block {
+        1 => Strong::of(a, theta, near)?,
+        block => {
+            let nodes = aggregate::nodes(a, block)?;
+            let near = NearNull::constant(context, rows / block, 1)?;
+            Strong::of((&nodes).into(), theta, &near)?
+        }
+    };
+    let aggregates = aggregate(&strong.matrix)?;
+    let coarse_rows = aggregates.count * near.count;
+    if aggregates.count == 0 {
+        return Ok(Next::NothingStrong);
+    }
+    if coarse_rows as f64 > LEAST_COARSENING * rows as f64 {
+        return Ok(Next::Stalls(coarse_rows));
+    }
+    let (tentative, coarse_near) = tentative(&aggregates, near)?;
+    // With one unknown per node weak entries have no part in the smoothing either.
+    let ((p, smoothing), strong) = if near.block == 1 {
+        let Entries { structure, values } = &mut strong.matrix;
+        smooth(structure, values, strong.largest)?;
+        (sparse::multiply((&strong.matrix).into(), (&tentative).into())?, Some(strong.matrix.structure))
+    } else {
+        drop(strong);
+        let mut values = Buffer::uninit(context, a.structure.nnz)?;
+        values.copy_from(a.values)?;
+        smooth(a.structure, &mut values, level.largest)?;
+        let s = EntriesRef { structure: a.structure, values: &values };
+        (sparse::multiply(s, (&tentative).into())?, None)
+    };
+    let (half, half_product) = sparse::multiply(a, (&p).into())?;
+    let (r, r_offsets) = EntriesRef::from(&p).transposed()?;
+    let (mut coarse, galerkin) = sparse::multiply((&r).into(), (&half).into())?;
+    mend(&coarse.structure, &mut coarse.values)?;
+    let kept =
+        params.reusable.then(|| Kept { strong, tentative, smoothing, half: half.structure, half_product, galerkin });
+    let coarser = Coarser {
+        prolong: Csr::from_entries(p)?,
+        restrict: Csr::analysed(r.structure, &r_offsets, r.values)?,
+        b: Vector::uninit(context, coarse_rows)?,
+        x: Vector::uninit(context, coarse_rows)?,
+        kept,
+        near: None,
+    };
+    Ok(Next::Level(Box::new((coarser, Csr::from_entries(coarse)?, coarse_near))))
+}
+
+fn mend<T: Real>(s: &Structure, values: &mut Buffer<T>) -> Result<()> {
+    let (context, rows) = (s.offset.context(), s.rows);
+    Program::<T>::new().mend_diagonal(context, items(context, rows), rows, &s.offset, &s.column, values)
+}
+
+/// Levels, the solver of the coarsest one and its near-null space.
+pub(super) type Built<T> = (Vec<Level<T>>, Coarsest<T>, NearNull<T>);
+
+/// All levels of `a`.
+pub(super) fn build<T: Real>(a: Csr<T>, near: NearNull<T>, params: &AmgParams) -> Result<Built<T>> {
+    let mut levels: Vec<Level<T>> = Vec::new();
+    let (mut next, mut near, mut theta) = (Some(a), near, params.theta);
+    let mut end = None;
+    while let Some(a) = next.take() {
+        let mut level = Level::new(a, params.smoother)?;
+        let rows = level.a.rows();
+        if rows > params.coarse_size && levels.len() + 1 < params.max_levels {
+            match coarsen(&level, &near, theta, params)? {
+                Next::Level(made) => {
+                    let (mut coarser, coarse, coarse_near) = *made;
+                    let finer = std::mem::replace(&mut near, coarse_near);
+                    coarser.near = params.reusable.then_some(finer);
+                    level.coarser = Some(coarser);
+                    next = Some(coarse);
+                }
+                Next::NothingStrong => end = Some(Coarsest::Smoothed),
+                Next::Stalls(_) if rows <= LARGEST_DENSE => {}
+                Next::Stalls(coarse) => {
+                    let expected = "a matrix that coarsens: lower theta, give the near-null space and the block size that the matrix \
+                        has, or use an incomplete factorisation";
+                    let got = format!("one of whose levels {rows} rows become {coarse} (level {})", levels.len());
+                    return Err(Error::value("a", expected, got));
+                }
+            }
+        }
+        theta /= 2.0;
+        levels.push(level);
+    }
+    let last = levels.last().expect("the matrix is a level");
+    let end = match end {
+        Some(end) => end,
+        None if last.a.rows() > LARGEST_DENSE => {
+            let expected = format!("enough levels to come to {LARGEST_DENSE} rows");
+            return Err(Error::value(
+                "max_levels",
+                expected,
+                format!("{}, which leaves {}", params.max_levels, last.a.rows()),
+            ));
+        }
+        None => coarsest(&last.a, &near)?,
+    };
+    Ok((levels, end, near))
+}
+
+/// Rows of a level that is inverted where it cannot be coarsened.
+const LARGEST_DENSE: usize = 4096;
+
+/// New values of the finest matrix, at the same positions, through all levels.
+pub(super) fn refill<T: Real>(
+    levels: &mut [Level<T>],
+    end: &mut Coarsest<T>,
+    near: &NearNull<T>,
+    a: &Csr<T>,
+    smoother: Smoother,
+) -> Result<()> {
+    levels[0].a.check_same(a, "a")?;
+    levels[0].a.values_mut().copy_from(a.values())?;
+    for k in 0..levels.len() {
+        let (own, coarser) = levels[k..].split_at_mut(1);
+        let level = &mut own[0];
+        level.look(smoother)?;
+        let (Some(step), Some(next)) = (&mut level.coarser, coarser.first_mut()) else { continue };
+        let (Some(kept), Some(finer)) = (&step.kept, &step.near) else {
+            return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
+        };
+        let a = level.a.entries();
+        let context = level.a.context();
+        let copied;
+        let (values, structure) = match &kept.strong {
+            Some(strong) => {
+                let (mut values, largest) = aggregate::fill(a, strong, finer, None)?;
+                smooth(strong, &mut values, largest)?;
+                copied = values;
+                (&copied, strong)
+            }
+            None => {
+                let mut values = Buffer::uninit(context, a.structure.nnz)?;
+                values.copy_from(a.values)?;
+                smooth(a.structure, &mut values, level.largest)?;
+                copied = values;
+                (&copied, a.structure)
+            }
+        };
+        let p_structure = step.prolong.structure().clone();
+        let to = step.prolong.values_mut();
+        let s = EntriesRef { structure, values };
+        kept.smoothing.fill(s, (&kept.tentative).into(), &p_structure, Out::shared(to.buffer()))?;
+        let (r, _) = step.prolong.entries().transposed()?;
+        step.restrict.values_mut().copy_from(&r.values)?;
+        let half = Buffer::uninit(context, kept.half.nnz)?;
+        kept.half_product.fill(a, step.prolong.entries(), &kept.half, Out::shared(&half))?;
+        let half = EntriesRef { structure: &kept.half, values: &half };
+        let coarse_structure = next.a.structure().clone();
+        let mut values = Buffer::uninit(context, coarse_structure.nnz)?;
+        kept.galerkin.fill(step.restrict.entries(), half, &coarse_structure, Out::shared(&values))?;
+        mend(&coarse_structure, &mut values)?;
+        next.a.values_mut().copy_from(&values)?;
+    }
+    if let Coarsest::Inverse(..) = end {
+        *end = coarsest(&levels[levels.len() - 1].a, near)?;
+    }
+    Ok(())
+}
+
+/// The inverse of the matrix; where near-null vectors are in its null space, of the matrix with these directions made regular.
+fn coarsest<T: Real>(a: &Csr<T>, near: &NearNull<T>) -> Result<Coarsest<T>> {
+    let parts = a.to_parts()?;
+    let (n, eps) = (parts.rows, T::epsilon().into_f64());
+    let mut dense = vec![T::zero(); n * n];
+    let mut symmetric = true;
+    for i in 0..n {
+        parts.row(i).for_each(|(j, v)| dense[j * n + i] = v);
+    }
+    for i in 0..n {
+        let unequal = |j: usize| {
+            let (x, y) = (dense[j * n + i].into_f64(), dense[i * n + j].into_f64());
+            let size = (dense[i * n + i].into_f64() * dense[j * n + j].into_f64()).abs().sqrt();
+            (x - y).abs() > 1e3 * eps * size.max(x.abs())
+        };
+        symmetric &= !(0..i).any(unequal);
+    }
+    let vectors = near.values.to_vec()?;
+    let mut null: Vec<Vec<f64>> = Vec::new();
+    for k in 0..near.count {
+        let v: Vec<f64> = (0..n).map(|i| vectors[i * near.count + k].into_f64()).collect();
+        let cancels = (0..n).all(|i| {
+            let terms: Vec<f64> = parts.row(i).map(|(j, a)| a.into_f64() * v[j]).collect();
+            terms.iter().sum::<f64>().abs() <= 1e3 * eps * terms.iter().map(|t| t.abs()).sum::<f64>()
+        });
+        if !cancels {
+            continue;
+        }
+        let mut q = v;
+        for _ in 0..2 {
+            for other in &null {
+                let dot: f64 = q.iter().zip(other).map(|(a, b)| a * b).sum();
+                q.iter_mut().zip(other).for_each(|(a, b)| *a -= dot * b);
+            }
+        }
+        let norm = q.iter().map(|v| v * v).sum::<f64>().sqrt();
+        if norm > 1e-6 {
+            q.iter_mut().for_each(|v| *v /= norm);
+            null.push(q);
+        }
+    }
+    let size = (0..n).map(|i| dense[i * n + i].into_f64().abs()).sum::<f64>() / n.max(1) as f64;
+    for q in &null {
+        for j in 0..n {
+            for i in 0..n {
+                dense[j * n + i] += T::from_f64(size * q[i] * q[j]);
+            }
+        }
+    }
+    let dense = Dense::from_column_major(a.context(), n, n, &dense)?;
+    let definite = if symmetric { solve::inverse_definite(&dense).ok() } else { None };
+    let inverse = match definite {
+        Some(inverse) => inverse,
+        None => ops::inverse(&dense).map_err(|error| {
+            let expected = "a matrix that is not singular, or whose null space is among the near-null vectors given";
+            Error::value("a", expected, format!("singular on the coarsest level of {n} rows ({error})"))
+        })?,
+    };
+    Ok(Coarsest::Inverse(inverse, null.len()))
+}
+
+impl<T: Real> Level<T> {
+    /// The level in single precision.
+    pub(super) fn narrowed(self, params: &AmgParams) -> Result<Level<f32>> {
+        let matrix = |a: &Csr<T>| a.with_values(super::narrow(a.values())?);
+        let mut level = Level::new(matrix(&self.a)?, params.smoother)?;
+        if let Some(step) = &self.coarser {
+            let context = self.a.context();
+            level.coarser = Some(Coarser {
+                prolong: matrix(&step.prolong)?,
+                restrict: matrix(&step.restrict)?,
+                b: Vector::uninit(context, step.b.len())?,
+                x: Vector::uninit(context, step.x.len())?,
+                kept: None,
+                near: None,
+            });
+        }
+        Ok(level)
+    }
+}

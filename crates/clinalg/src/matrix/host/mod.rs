@@ -1,0 +1,29 @@
+//! Matrices in host memory: the formats in which they are built, checked and converted before they are uploaded.
+mod band;
+mod csr;
+
+pub use band::BandParts;
+pub use csr::CsrParts;
+pub(crate) use csr::check_offsets;
+
+use crate::{Error, Result, Scalar};
+
+/// `len` zeros, or an error where this machine cannot hold them.
+pub(crate) fn zeros<T: Scalar>(argument: &'static str, len: Option<usize>) -> Result<Vec<T>> {
+    filled(argument, len, T::zero())
+}
+
+/// `len` times `value`; `None` stands for a length that does not fit `usize`.
+pub(crate) fn filled<V: Copy>(argument: &'static str, len: Option<usize>, value: V) -> Result<Vec<V>> {
+    let mut out = Vec::new();
+    let reserved = len.is_some_and(|len| out.try_reserve_exact(len).is_ok());
+    let Some(len) = len.filter(|_| reserved) else {
+        let got = match len {
+            Some(len) => format!("{len} values of {} bytes", size_of::<V>()),
+            None => "more values than can be counted".into(),
+        };
+        return Err(Error::value(argument, "a size that fits this machine's memory", got));
+    };
+    out.resize(len, value);
+    Ok(out)
+}

@@ -1,0 +1,245 @@
+//! The Poisson problem `-Laplace u = f` on the unit square by multigrid; with a
+//! [shift](PoissonParams::shift), a [coefficient](Poisson::with_coefficient) or a
+//! [third dimension](PoissonParams::dim) too.
+//!
+//! Grids have N by N points, boundary included, N = 2^k + 1, mesh width h = 1 / (N - 1); point
+//! (i, j) at x = i h, y = j h is `u[j * N + i]`. The boundary values of `u` are the boundary
+//! condition. Values of `f` on the boundary are never read.
+//!
+//! [`Poisson`] solves the problem; [`jacobi`], [`red_black`], [`defect`], [`restrict`] and
+//! [`interpolate`] are its components, one by one; [`PoissonOperator`] and
+//! [`assemble`] give its matrix to the iterative methods of [`solve`](crate::solve), which take cycles as a
+//! preconditioner ([`precond`](crate::precond)).
+//!
+//! The components are the standard ones (Trottenberg, Oosterlee, Schüller, *Multigrid*, 2001,
+//! chapter 2): 5-point stencil, weighted Jacobi or red-black Gauss-Seidel, full weighting, bilinear
+//! interpolation; bicubic interpolation of the solution in full multigrid. They come in three
+//! [backends](Backend) that agree to rounding.
+//!
+//! ```
+//! use clinalg::{Context, multigrid::{Poisson, PoissonParams}};
+//!
+//! let params = PoissonParams { n: 129, ..PoissonParams::default() };
+//! let mut poisson = Poisson::<f64>::new(&Context::global()?, &params)?;
+//! let (f, mut u) = (vec![1.0; 129 * 129], vec![0.0; 129 * 129]);
+//! let report = poisson.solve(&f, &mut u)?;
+//! println!("{} after {} cycles: {:.1e}", report.stop, report.cycles, report.relative_residual);
+//! # Ok::<(), clinalg::Error>(())
+//! ```
+
+pub(crate) mod algebra;
+pub(crate) mod backend;
+mod coefficient;
+mod components;
+mod conjugate;
+pub(crate) mod cycle;
+pub(crate) mod equation;
+mod faces;
+pub(crate) mod iterate;
+pub(crate) mod launch;
+mod mixed;
+mod operator;
+pub(crate) mod params;
+pub(crate) mod poisson;
+pub(crate) mod poisson2;
+pub(crate) mod poisson3;
+pub(crate) mod sequential;
+
+pub use coefficient::Coefficient;
+pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
+pub use operator::{PoissonOperator, assemble};
+pub use params::{Backend, Cycle, PoissonMemory, PoissonParams, PoissonReport, Smoother};
+pub use poisson::Poisson;
+
+use crate::{Error, Real, Result, Vector};
+
+/// Points per side of each level of a grid of `dim` dimensions, from `n` down to 3.
+///
+/// # Errors
+/// [`Error::Value`] that names the nearest sizes unless n = 2^k + 1, k >= 1.
+pub(crate) fn sides(n: usize, dim: u32) -> Result<Vec<usize>> {
+    if n < 3 || !(n - 1).is_power_of_two() || n.checked_pow(dim).is_none() {
+        let below = if n <= 5 { 3 } else { (1_usize << (n - 1).ilog2().min(usize::BITS / dim - 1)) + 1 };
+        let expected = format!("2^k + 1 points per side; the nearest sizes are {below} and {}", 2 * below - 1);
+        return Err(Error::value("n", expected, n));
+    }
+    Ok(std::iter::successors(Some(n), |&side| (side > 3).then(|| side.div_ceil(2))).collect())
+}
+
+/// Points per side of a square grid of `len` values, at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] that names `argument`.
+pub fn side(argument: &'static str, len: usize) -> Result<usize> {
+    let side = len.isqrt();
+    if side < 3 || side * side != len {
+        return Err(Error::Shape {
+            argument,
+            expected: "a square grid of at least 3 by 3 points".into(),
+            got: format!("{len} values"),
+        });
+    }
+    Ok(side)
+}
+
+/// Points per side of a grid of `len` values in `dim` dimensions, 2 or 3; at least 3.
+///
+/// # Errors
+/// [`Error::Shape`] that names `argument`; [`Error::Value`] for another `dim`.
+pub fn side_in(argument: &'static str, len: usize, dim: usize) -> Result<usize> {
+    match dim {
+        2 => return side(argument, len),
+        3 => {}
+        _ => return Err(Error::value("dim", "2 or 3", dim)),
+    }
+    let side = (len as f64).cbrt().round() as usize;
+    if side < 3 || side.checked_pow(3) != Some(len) {
+        return Err(Error::Shape {
+            argument,
+            expected: "a cubic grid of at least 3 by 3 by 3 points".into(),
+            got: format!("{len} values"),
+        });
+    }
+    Ok(side)
+}
+
+/// Boundary of `to` = boundary of `from`, with n points per side in 2 or 3 dimensions.
+pub(crate) fn copy_boundary<T: Real>(n: usize, dim: u32, from: &Vector<T>, to: &mut Vector<T>) -> Result<()> {
+    match dim {
+        2 => poisson2::copy_boundary(n, 1, from, to),
+        _ => poisson3::copy_boundary(n, 1, from, to),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::coefficient::{Coefficient, Varying};
+    use super::cycle::{Components, Hierarchy, Sweeps};
+    use super::equation::Equation;
+    use super::poisson2::{Poisson2Cpu, Poisson2Gpu};
+    use super::poisson3::{Poisson3Cpu, Poisson3Gpu};
+    use super::*;
+    use crate::canary::{guarded, on_every_device};
+    use crate::multigrid::cycle::Order;
+    use crate::{Context, KernelFamily, Real, Vector};
+
+    /// Runs every component with each of its outputs between guards; the finest level has `points` values, the next one
+    /// `coarse_points`, the coarsest `last_points`.
+    fn stay_inside<T: Real, C: Components<Grid = Vector<T>>>(
+        what: &str,
+        context: &Context,
+        c: &mut C,
+        [points, coarse_points, last_points]: [usize; 3],
+    ) {
+        let ones = |len| Vector::filled(context, len, T::one()).unwrap();
+        let zeros = |len| Vector::<T>::zeros(context, len).unwrap();
+        let sweeps = |order| Sweeps { count: 2, order };
+        let [pre, post] = [Order::RedFirst, Order::BlackFirst].map(sweeps);
+        let one = T::one();
+        for zero in [false, true] {
+            guarded(what, context, coarse_points, one, |coarse| {
+                c.descend(0, &mut ones(points), &ones(points), zero, pre, coarse)
+            });
+            // A sweep that does not work in place writes to memory of its own first, then to this.
+            guarded(what, context, points, one, |u| {
+                c.descend(0, u, &ones(points), zero, pre, &mut zeros(coarse_points))
+            });
+        }
+        guarded(what, context, points, one, |u| c.ascend(0, &zeros(coarse_points), u, &ones(points), post));
+        guarded(what, context, points, one, |u| {
+            c.ascend_norm(0, &zeros(coarse_points), u, &ones(points), pre).map(drop)
+        });
+        guarded(what, context, coarse_points, one, |coarse| {
+            c.hierarchy_mut().coarsen(0, &ones(points), &ones(points), coarse, &mut zeros(coarse_points))
+        });
+        guarded(what, context, coarse_points, one, |coarse| {
+            c.hierarchy_mut().coarsen(0, &ones(points), &ones(points), &mut zeros(coarse_points), coarse)
+        });
+        guarded(what, context, points, one, |u| c.refine(0, &ones(coarse_points), u));
+        guarded(what, context, last_points, one, |u| c.hierarchy_mut().solve_coarsest(u, &ones(last_points), true));
+    }
+
+    fn components_stay_inside<T: Real>(context: &Context) {
+        for n in [5, 9, 17, 33, 65] {
+            let (square, cube) = (sides(n, 2).unwrap(), sides(n.min(33), 3).unwrap());
+            for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
+                let what = format!("{smoother:?}, {n} per side");
+                let counts = [n * n, square[1] * square[1], 9];
+                let volumes = [cube[0].pow(3), cube[1].pow(3), 27];
+                let a = vec![T::one(); n * n];
+                let faces = Coefficient::Points(&a).faces(n).unwrap();
+                let equation = Equation::new(n, 2, 1.0).unwrap().with_faces(faces);
+                let mut varying = Varying::<T>::new(context, equation, smoother, 0.8).unwrap();
+                stay_inside(&what, context, &mut varying, counts);
+                match context.family() {
+                    KernelFamily::Gpu => {
+                        let mut flat = Poisson2Gpu::<T>::new(context, &square, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut flat, counts);
+                        let mut high = Poisson3Gpu::<T>::new(context, &cube, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut high, volumes);
+                    }
+                    KernelFamily::Cpu => {
+                        let mut flat = Poisson2Cpu::<T>::new(context, &square, 1.0, smoother, 0.8, 2).unwrap();
+                        stay_inside(&what, context, &mut flat, counts);
+                        let mut high = Poisson3Cpu::<T>::new(context, &cube, 1.0, smoother, 0.8).unwrap();
+                        stay_inside(&what, context, &mut high, volumes);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn components_write_nothing_outside_of_their_grids() {
+        on_every_device(|context| {
+            components_stay_inside::<f32>(context);
+            if context.require::<f64>().is_ok() {
+                components_stay_inside::<f64>(context);
+            }
+        });
+    }
+
+    #[test]
+    fn levels_end_at_three_points_a_side() {
+        assert_eq!(sides(3, 2).unwrap(), [3]);
+        assert_eq!(sides(17, 3).unwrap(), [17, 9, 5, 3]);
+    }
+
+    #[test]
+    fn other_sizes_name_the_nearest() {
+        for (n, near) in [
+            (0, "3 and 5"),
+            (2, "3 and 5"),
+            (4, "3 and 5"),
+            (6, "5 and 9"),
+            (1000, "513 and 1025"),
+            (1024, "513 and 1025"),
+            (1026, "1025 and 2049"),
+        ] {
+            for dim in [2, 3] {
+                let words = sides(n, dim).unwrap_err().to_string();
+                assert!(words.contains(near) && words.contains(&n.to_string()), "{words}");
+            }
+        }
+        assert!(sides(usize::MAX, 2).is_err() && sides(usize::MAX, 3).is_err());
+        assert!(sides((1 << 30) + 1, 2).is_ok() && sides((1 << 30) + 1, 3).is_err());
+    }
+
+    #[test]
+    fn grids_are_cubic() {
+        for n in [3, 17, 129, 513, 2049] {
+            assert_eq!(side_in("u", n * n * n, 3).unwrap(), n);
+            assert_eq!(side_in("u", n * n, 2).unwrap(), n);
+            assert!(side_in("u", n * n * n + 1, 3).is_err());
+        }
+        assert_eq!(side_in("u", 8, 3).unwrap_err().id(), "clinalg:argument:shape");
+    }
+
+    #[test]
+    fn grids_are_square() {
+        assert_eq!(side("u", 36).unwrap(), 6);
+        for len in [0, 4, 10, 35] {
+            assert_eq!(side("u", len).unwrap_err().id(), "clinalg:argument:shape");
+        }
+    }
+}

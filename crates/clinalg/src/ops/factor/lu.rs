@@ -1,0 +1,409 @@
+//! LU factorisation with partial pivoting.
+
+use std::ops::Range as Span;
+
+use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
+use super::{Determinant, check_order, check_rows, check_square, condition, identity, norm1, tuning};
+use crate::matrix::Values;
+use crate::ops::gemm::{Block, Transpose};
+use crate::runtime::kernels::lu::Program;
+use crate::runtime::{KernelFamily, Out, Range};
+use crate::{Buffer, Context, Dense, Error, Real, Result, Scalar};
+
+/// P A = L U with a unit lower triangular L, an upper triangular U and a permutation P of the rows.
+///
+/// Blocked and right-looking, with recursive panels; the pivot of a column is its element of largest |re| + |im| as in LAPACK's
+/// `getrf`. |P A - L U| <= c n eps |L| |U| (Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 9.3).
+///
+/// ```
+/// use clinalg::ops::Lu;
+/// use clinalg::{Context, Dense};
+///
+/// let context = Context::global()?;
+/// let a = Dense::from_column_major(&context, 2, 2, &[1.0_f64, 3.0, 2.0, 4.0])?;
+/// let lu = Lu::new(a)?;
+/// let b = Dense::from_column_major(&context, 2, 1, &[5.0, 11.0])?;
+/// assert_eq!(lu.solve(&b)?.to_column_major()?.len(), 2);
+/// assert!((lu.determinant()?.value() + 2.0).abs() < 1e-14);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lu<T: Scalar> {
+    factors: Dense<T>,
+    pivots: Buffer<u32>,
+    singular: Option<usize>,
+    norm: f64,
+}
+
+impl<T: Scalar> Lu<T> {
+    /// Factorises `a`, of any shape, in its own memory. Waits for the device.
+    ///
+    /// A singular matrix has a factorisation as well, with a zero on the diagonal of U: see [`Lu::singular_pivot`].
+    ///
+    /// # Errors
+    /// [`Error::Allocation`] for the work space; [`Error::Value`] for more than 2147483647 rows or columns; OpenCL errors.
+    pub fn new(a: Dense<T>) -> Result<Lu<T>> {
+        check_order(&a)?;
+        let norm = norm1(&a)?;
+        let context = a.context().clone();
+        let (rows, cols) = (a.rows(), a.cols());
+        let pivots = Buffer::zeroed(&context, rows.min(cols))?;
+        let info = Buffer::<u32>::zeroed(&context, 2)?;
+        let mut work = Factoriser::<T>::new(&context, [rows, cols], pivots, info)?;
+        work.run(Block::of(&a))?;
+        let found = work.info.to_vec()?;
+        if found[1] != 0 {
+            let expected =
+                "0 in the tuning table of this device, whose work-groups of a panel did not all run at the same time";
+            return Err(Error::value("together of lu", expected, 1));
+        }
+        let singular = (found[0] > 0).then(|| found[0] as usize - 1);
+        Ok(Lu { factors: a, pivots: work.pivots, singular, norm })
+    }
+
+    /// L below the diagonal and U on and above it, in one matrix.
+    pub fn factors(&self) -> &Dense<T> {
+        &self.factors
+    }
+
+    /// Row k was exchanged with row `pivots()[k]`, in this order; counted from 0.
+    ///
+    /// # Errors
+    /// Those of the transfer.
+    pub fn pivots(&self) -> Result<Vec<usize>> {
+        Ok(self.pivots.to_vec()?.into_iter().map(|p| p as usize).collect())
+    }
+
+    /// The first k with U(k, k) = 0, counted from 0: all of column k on and below its diagonal was zero.
+    pub fn singular_pivot(&self) -> Option<usize> {
+        self.singular
+    }
+
+    /// X with A X = B for a square A.
+    ///
+    /// # Errors
+    /// As [`Lu::solve_in_place`]; [`Error::Allocation`].
+    pub fn solve(&self, b: &Dense<T>) -> Result<Dense<T>> {
+        let mut x = b.try_clone()?;
+        self.solve_in_place(&mut x)?;
+        Ok(x)
+    }
+
+    /// X with A X = B takes the place of B; enqueued. 2 n^2 operations per right-hand side.
+    ///
+    /// # Errors
+    /// [`Error::Singular`]; [`Error::Shape`] unless A is square and B has as many rows; [`Error::Context`].
+    pub fn solve_in_place(&self, b: &mut Dense<T>) -> Result<()> {
+        self.solve_op(Transpose::No, b)
+    }
+
+    /// X with op(A) X = B takes the place of B; enqueued.
+    ///
+    /// # Errors
+    /// As [`Lu::solve_in_place`].
+    pub fn solve_op(&self, op: Transpose, b: &mut Dense<T>) -> Result<()> {
+        let n = check_square("a", &self.factors)?;
+        let context = self.factors.context();
+        check_rows(context, n, b)?;
+        if let Some(pivot) = self.singular {
+            return Err(Error::Singular { pivot });
+        }
+        let (block, b) = (Block::of(&self.factors), Block::of(b));
+        let lower = Triangular { block, triangle: Triangle::Lower, op, diagonal: Diagonal::Unit };
+        let upper = Triangular { block, triangle: Triangle::Upper, op, diagonal: Diagonal::Stored };
+        let mut solver = Solver::<T>::new(context);
+        let exchange = Exchange::new(context)?;
+        if op == Transpose::No {
+            exchange.all::<T>(&self.pivots, false, b)?;
+            solver.run(Side::Left, lower, b)?;
+            return solver.run(Side::Left, upper, b);
+        }
+        solver.run(Side::Left, upper, b)?;
+        solver.run(Side::Left, lower, b)?;
+        exchange.all::<T>(&self.pivots, true, b)
+    }
+
+    /// The inverse of A.
+    ///
+    /// # Errors
+    /// As [`Lu::solve`].
+    pub fn inverse(&self) -> Result<Dense<T>> {
+        let n = check_square("a", &self.factors)?;
+        let mut inverse = identity(self.factors.context(), n, n)?;
+        self.solve_in_place(&mut inverse)?;
+        Ok(inverse)
+    }
+
+    /// The determinant of A; 1 of a matrix without rows.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless A is square; those of the transfers.
+    pub fn determinant(&self) -> Result<Determinant<T>> {
+        check_square("a", &self.factors)?;
+        let swaps = self.pivots()?.iter().enumerate().filter(|&(k, &p)| k != p).count();
+        Ok(Determinant::of_diagonal(&self.factors.diagonal()?.to_vec()?, swaps % 2 == 1))
+    }
+
+    /// An estimate of 1 / (|A| |A^-1|) in the 1-norm, as LAPACK's `gecon`: 0 for a singular matrix, near 1 for a well-conditioned one.
+    /// Relative errors of data grow by up to its reciprocal in the solution. Some solves; waits for the device.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless A is square; those of the solves.
+    pub fn reciprocal_condition(&self) -> Result<f64> {
+        let n = check_square("a", &self.factors)?;
+        if n == 0 {
+            return Ok(1.0);
+        }
+        if self.singular.is_some() || self.norm == 0.0 {
+            return Ok(0.0);
+        }
+        let inverse = condition::inverse_norm1(self.factors.context(), n, |op, x| self.solve_op(op, x))?;
+        Ok(condition::reciprocal(self.norm, inverse))
+    }
+
+    /// Warns through the crate `log` where the reciprocal condition number is below the rounding unit.
+    pub(super) fn warn_if_ill_conditioned(&self) -> Result<()> {
+        let reciprocal = self.reciprocal_condition()?;
+        if reciprocal < <T::Real as num_traits::Float>::epsilon().into_f64() {
+            log::warn!(
+                "the matrix is nearly singular: its reciprocal condition number is about {reciprocal:.1e}; the result may have no correct digit"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// How the pivots of a panel on a GPU are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Panels {
+    /// A launch per column.
+    Columns,
+    /// One launch whose work-groups wait for each other; they have to run at the same time.
+    Groups,
+}
+
+/// A factorisation under way.
+struct Factoriser<T: Scalar> {
+    context: Context,
+    solver: Solver<T>,
+    exchange: Exchange,
+    pivots: Buffer<u32>,
+    info: Buffer<u32>,
+    /// Candidates for pivots: sizes, rows, rows of the panel; two places each.
+    sizes: Buffer<T::Real>,
+    rows: Buffer<u32>,
+    kept: Buffer<T>,
+    arrivals: Buffer<u32>,
+    arrived: u32,
+    panels: Panels,
+    /// Columns of a panel that kernels take, and columns after which all to their right are updated.
+    width: usize,
+    step: usize,
+}
+
+impl<T: Scalar> Factoriser<T> {
+    fn new(
+        context: &Context,
+        [rows, cols]: [usize; 2],
+        pivots: Buffer<u32>,
+        info: Buffer<u32>,
+    ) -> Result<Factoriser<T>> {
+        let groups = rows.div_ceil(PANEL_ITEMS).max(1);
+        let op = tuning::lu::<T>(context.family());
+        let [width, step, together, ..] = context.choice(op, T::PRECISION, rows * cols).map(|value| value as usize);
+        let panels =
+            if together > 0 && tuning::runs_together(context.device()) { Panels::Groups } else { Panels::Columns };
+        Ok(Factoriser {
+            context: context.clone(),
+            solver: Solver::new(context),
+            exchange: Exchange::new(context)?,
+            pivots,
+            info,
+            sizes: Buffer::uninit(context, 2 * groups)?,
+            rows: Buffer::uninit(context, 2 * groups)?,
+            kept: Buffer::uninit(context, 2 * (groups + 1) * MOST_WIDTH)?,
+            arrivals: Buffer::zeroed(context, 1)?,
+            arrived: 0,
+            panels,
+            width,
+            step,
+        })
+    }
+
+    fn run(&mut self, a: Block<T>) -> Result<()> {
+        let order = a.rows.min(a.cols);
+        for left in (0..order).step_by(self.step) {
+            let right = order.min(left + self.step);
+            self.panel(a, left, right, left..right)?;
+            self.exchange.around::<T>(&self.pivots, left..right, a, 0..a.cols)?;
+            self.follow(a, left, right, a.cols)?;
+        }
+        Ok(())
+    }
+
+    /// Columns `left..right` on and below the diagonal, by halves; their exchanges are made in all columns of `span`.
+    fn panel(&mut self, a: Block<T>, left: usize, right: usize, span: Span<usize>) -> Result<()> {
+        if right - left <= self.width {
+            self.columns(a, left, right)?;
+            return self.exchange.around::<T>(&self.pivots, left..right, a, span);
+        }
+        let middle = left + ((right - left) / 2).next_multiple_of(self.width);
+        self.panel(a, left, middle, span.clone())?;
+        self.follow(a, left, middle, right)?;
+        self.panel(a, middle, right, span)
+    }
+
+    /// What the columns `left..right` mean for those from `right` up to `end`, whose rows are exchanged: rows of U, the elimination.
+    fn follow(&mut self, a: Block<T>, left: usize, right: usize, end: usize) -> Result<()> {
+        if right == end {
+            return Ok(());
+        }
+        let block = a.part(left..right, left..right);
+        let t = Triangular { block, triangle: Triangle::Lower, op: Transpose::No, diagonal: Diagonal::Unit };
+        let rows = a.part(left..right, right..end);
+        self.solver.run(Side::Left, t, rows)?;
+        let below = a.part(right..a.rows, left..right);
+        let rest = a.part(right..a.rows, right..end);
+        self.solver.product.run(-T::one(), (Transpose::No, below), (Transpose::No, rows), T::one(), rest)
+    }
+
+    /// A panel that kernels take.
+    fn columns(&mut self, a: Block<T>, left: usize, right: usize) -> Result<()> {
+        let part = a.part(left..a.rows, left..right);
+        let (m, width) = (part.rows as u32, part.cols as u32);
+        let [pivots, info] = [&self.pivots, &self.info].map(Out::shared);
+        let program = Program::<T>::new();
+        if self.context.family() == KernelFamily::Cpu {
+            let (offset, ld, above) = (part.offset, part.ld, left as u32);
+            let one = Range::d1(1, 1);
+            return program.lu_panel(&self.context, one, m, width, part.memory, offset, ld, pivots, left, above, info);
+        }
+        let groups = part.rows.div_ceil(PANEL_ITEMS);
+        let program = program.panel(self.width as u64);
+        // Work-groups wait for each other only where each has a compute unit.
+        let panels = if groups <= self.context.units() { self.panels } else { Panels::Columns };
+        let program = match panels {
+            Panels::Columns => program,
+            Panels::Groups => program.cooperative(PATIENCE),
+        };
+        let launch = |first: u32, last: u32| {
+            let range = Range::d1(groups * PANEL_ITEMS, PANEL_ITEMS);
+            let (sizes, rows, kept) = (Out::shared(&self.sizes), Out::shared(&self.rows), Out::shared(&self.kept));
+            program.lu_columns(
+                &self.context,
+                range,
+                m,
+                width,
+                first,
+                last,
+                groups as u32,
+                part.memory,
+                part.offset,
+                part.ld,
+                sizes,
+                rows,
+                kept,
+                pivots,
+                left,
+                left as u32,
+                info,
+                Out::shared(&self.arrivals),
+                self.arrived,
+            )
+        };
+        // The first step finds the first pivot.
+        let steps = part.cols as u32 + 1;
+        match panels {
+            Panels::Columns => (0..steps).try_for_each(|step| launch(step, step + 1)),
+            Panels::Groups => {
+                launch(0, steps)?;
+                self.arrived = self.arrived.wrapping_add(steps * groups as u32);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Exchanges of rows, with the memory that GPUs join them in.
+pub(super) struct Exchange {
+    context: Context,
+    moves: Option<Buffer<u32>>,
+}
+
+impl Exchange {
+    pub(super) fn new(context: &Context) -> Result<Exchange> {
+        let moves = match context.family() {
+            KernelFamily::Gpu => Some(Buffer::uninit(context, 4 * EXCHANGES)?),
+            KernelFamily::Cpu => None,
+        };
+        Ok(Exchange { context: context.clone(), moves })
+    }
+
+    /// All exchanges, in order or backwards.
+    fn all<T: Scalar>(&self, pivots: &Buffer<u32>, backward: bool, a: Block<T>) -> Result<()> {
+        let starts = (0..pivots.len()).step_by(EXCHANGES);
+        let spans = starts.map(|start| start..pivots.len().min(start + EXCHANGES));
+        match backward {
+            false => spans.into_iter().try_for_each(|span| self.run::<T>(pivots, span, false, a, 0..0)),
+            true => spans.rev().try_for_each(|span| self.run::<T>(pivots, span, true, a, 0..0)),
+        }
+    }
+
+    /// The exchanges of the rows of the columns `own`, in the other columns of `span`.
+    fn around<T: Scalar>(&self, pivots: &Buffer<u32>, own: Span<usize>, a: Block<T>, span: Span<usize>) -> Result<()> {
+        let without = own.start - span.start..own.end - span.start;
+        self.run::<T>(pivots, own, false, a.part(0..a.rows, span), without)
+    }
+
+    /// The exchanges of the rows `span`, at most `EXCHANGES`, with their pivots, in all columns of `a` but those of `without`.
+    fn run<T: Scalar>(
+        &self,
+        pivots: &Buffer<u32>,
+        span: Span<usize>,
+        backward: bool,
+        a: Block<T>,
+        without: Span<usize>,
+    ) -> Result<()> {
+        let cols = a.cols - without.len();
+        if cols == 0 || span.is_empty() {
+            return Ok(());
+        }
+        let (count, first, at, backward) = (span.len() as u32, span.start as u32, span.start, backward.into());
+        let (context, program) = (&self.context, Program::<T>::new());
+        let (gap, gap_width) = (without.start, without.len());
+        let Some(moves) = &self.moves else {
+            let per = cols.div_ceil(context.chunks()).max(1);
+            let range = Range::d1(cols.div_ceil(per), 1);
+            return program.exchange_rows(
+                context, range, count, first, pivots, at, backward, per as u32, cols, gap, gap_width, a.memory,
+                a.offset, a.ld,
+            );
+        };
+        let one = Range::d1(MOVERS, MOVERS);
+        program.join_exchanges(context, one, count, first, pivots, at, backward, Out::shared(moves))?;
+        let entries = 2 * span.len();
+        let per = (MOVERS / entries).max(1);
+        let range = Range::d1(cols.div_ceil(per) * MOVERS, MOVERS);
+        program.move_rows(
+            context,
+            range,
+            entries as u32,
+            moves,
+            per as u32,
+            cols,
+            gap,
+            gap_width,
+            a.memory,
+            a.offset,
+            a.ld,
+        )
+    }
+}
+
+/// `PANEL_ITEMS`, `EXCHANGES` and `MOVERS` of the kernels; the most columns of a panel.
+pub(super) const PANEL_ITEMS: usize = 96;
+pub(super) const EXCHANGES: usize = 512;
+const MOVERS: usize = 256;
+pub(super) const MOST_WIDTH: usize = 32;
+/// How often a work-group looks for the others: about a minute.
+const PATIENCE: u64 = 1 << 26;

@@ -1,0 +1,121 @@
+//! Launch parameters of the factorisations. Sizes are numbers of elements of the matrix.
+
+use super::{cholesky, lu, qr};
+use crate::runtime::KernelFamily;
+use crate::tune::{Needs, Operation, Parameters};
+use crate::{DeviceInfo, Scalar};
+
+const PANEL: (&str, &str) = ("panel", "columns that a kernel takes at a time");
+const BLOCK: (&str, &str) = ("block", "columns after which all to their right are updated");
+
+/// What any device has.
+const PLAIN: Needs = Needs { group: 1, local_bytes: 0, tensor: false };
+
+/// The first is the most columns that a kernel takes.
+fn blocked(panel: u32, most: usize, block: u32) -> Option<Needs> {
+    let sound = panel.is_power_of_two() && panel as usize <= most && block.is_multiple_of(panel) && block > 0;
+    (sound && block as usize <= lu::EXCHANGES).then_some(PLAIN)
+}
+
+/// Whether all work-groups of a launch with no more of them than compute units run at the same time.
+pub(crate) fn runs_together(device: &DeviceInfo) -> bool {
+    device.platform.contains("NVIDIA")
+}
+
+const LU_GPU: Parameters = Parameters {
+    family: KernelFamily::Gpu,
+    names: &[
+        PANEL,
+        BLOCK,
+        (
+            "together",
+            "1 for panels by one launch whose work-groups wait for each other (NVIDIA), 0 for a launch per column",
+        ),
+    ],
+    needs: |choice, precision| lu_needs(choice, precision.bytes()),
+    default: |device, _, _| lu_default(device, 8),
+};
+
+const LU_GPU_COMPLEX: Parameters = Parameters {
+    needs: |choice, precision| lu_needs(choice, 2 * precision.bytes()),
+    default: |device, precision, _| lu_default(device, 2 * precision.bytes()),
+    ..LU_GPU
+};
+
+fn lu_needs(&[panel, block, together, ..]: &[u32; 6], element: usize) -> Option<Needs> {
+    let rows = if together > 0 { lu::PANEL_ITEMS } else { 0 };
+    // The rows of a work-group, and the pivot's with the one that it changes places with.
+    let local_bytes = (rows + 2) * panel as usize * element;
+    blocked(panel, lu::MOST_WIDTH, block).filter(|_| together <= 1).map(|plain| Needs { local_bytes, ..plain })
+}
+
+fn lu_default(device: &DeviceInfo, element: usize) -> [u32; 6] {
+    let together = runs_together(device);
+    let panel = if together && element <= 8 { 32 } else { 16 };
+    [panel, lu::EXCHANGES as u32, together.into(), 0, 0, 0]
+}
+
+const LU_CPU_PARAMETERS: Parameters = Parameters {
+    family: KernelFamily::Cpu,
+    names: &[PANEL, BLOCK],
+    needs: |&[panel, block, ..], _| blocked(panel, 128, block),
+    default: |_, _, _| [8, 128, 0, 0, 0, 0],
+};
+
+const CHOLESKY_GPU: Parameters = Parameters {
+    family: KernelFamily::Gpu,
+    names: &[PANEL, BLOCK],
+    needs: |&[panel, block, ..], _| blocked(panel, cholesky::BLOCK, block),
+    default: |_, _, _| [cholesky::BLOCK as u32, 512, 0, 0, 0, 0],
+};
+
+const CHOLESKY_CPU_PARAMETERS: Parameters = Parameters {
+    family: KernelFamily::Cpu,
+    needs: |&[panel, block, ..], _| blocked(panel, 128, block),
+    ..CHOLESKY_GPU
+};
+
+const QR_GPU: Parameters = Parameters {
+    family: KernelFamily::Gpu,
+    names: &[PANEL, ("block", "reflections that are joined to one product of matrices")],
+    needs: |&[panel, block, ..], _| blocked(panel, qr::WIDTH, block),
+    default: |_, _, _| [qr::WIDTH as u32, 64, 0, 0, 0, 0],
+};
+
+const QR_CPU_PARAMETERS: Parameters =
+    Parameters { family: KernelFamily::Cpu, needs: |&[panel, block, ..], _| blocked(panel, 128, block), ..QR_GPU };
+
+pub(crate) static LU: Operation = Operation::new("lu", "P A = L U", LU_GPU);
+pub(crate) static LU_COMPLEX: Operation = Operation::new("lu_complex", "P A = L U of complex numbers", LU_GPU_COMPLEX);
+pub(crate) static LU_CPU: Operation = Operation::new("lu_cpu", "P A = L U on a CPU", LU_CPU_PARAMETERS);
+pub(crate) static LU_CPU_COMPLEX: Operation =
+    Operation::new("lu_cpu_complex", "P A = L U of complex numbers on a CPU", LU_CPU_PARAMETERS);
+pub(crate) static CHOLESKY: Operation = Operation::new("cholesky", "A = L L'", CHOLESKY_GPU);
+pub(crate) static CHOLESKY_COMPLEX: Operation =
+    Operation::new("cholesky_complex", "A = L L' of complex numbers", CHOLESKY_GPU);
+pub(crate) static CHOLESKY_CPU: Operation =
+    Operation::new("cholesky_cpu", "A = L L' on a CPU", CHOLESKY_CPU_PARAMETERS);
+pub(crate) static CHOLESKY_CPU_COMPLEX: Operation =
+    Operation::new("cholesky_cpu_complex", "A = L L' of complex numbers on a CPU", CHOLESKY_CPU_PARAMETERS);
+pub(crate) static QR: Operation = Operation::new("qr", "A = Q R", QR_GPU);
+pub(crate) static QR_COMPLEX: Operation = Operation::new("qr_complex", "A = Q R of complex numbers", QR_GPU);
+pub(crate) static QR_CPU: Operation = Operation::new("qr_cpu", "A = Q R on a CPU", QR_CPU_PARAMETERS);
+pub(crate) static QR_CPU_COMPLEX: Operation =
+    Operation::new("qr_cpu_complex", "A = Q R of complex numbers on a CPU", QR_CPU_PARAMETERS);
+
+fn one_of<T: Scalar>(family: KernelFamily, [gpu, cpu]: [[&'static Operation; 2]; 2]) -> &'static Operation {
+    let of_family = if family == KernelFamily::Gpu { gpu } else { cpu };
+    of_family[usize::from(T::IS_COMPLEX)]
+}
+
+pub(super) fn lu<T: Scalar>(family: KernelFamily) -> &'static Operation {
+    one_of::<T>(family, [[&LU, &LU_COMPLEX], [&LU_CPU, &LU_CPU_COMPLEX]])
+}
+
+pub(super) fn cholesky<T: Scalar>(family: KernelFamily) -> &'static Operation {
+    one_of::<T>(family, [[&CHOLESKY, &CHOLESKY_COMPLEX], [&CHOLESKY_CPU, &CHOLESKY_CPU_COMPLEX]])
+}
+
+pub(super) fn qr<T: Scalar>(family: KernelFamily) -> &'static Operation {
+    one_of::<T>(family, [[&QR, &QR_COMPLEX], [&QR_CPU, &QR_CPU_COMPLEX]])
+}

@@ -1,0 +1,155 @@
+//! Products with several right-hand sides.
+
+use super::{MultiRhs, Operator};
+use crate::matrix::{Band, Csr, Dense, Dia, MultiLaunch, Values};
+use crate::runtime::{In, KernelFamily, Out, Range};
+use crate::{Buffer, Error, Result, Scalar};
+
+/// The range of a product with several right-hand sides; an error unless X and Y fit.
+fn multi_range<T: Scalar>(a: &impl Operator<T>, launch: &MultiLaunch<T>, x: &Dense<T>, y: &Dense<T>) -> Result<Range> {
+    let context = a.context();
+    for (argument, (rows, cols), dense) in [("x", (a.cols(), x.cols()), x), ("y", (a.rows(), x.cols()), y)] {
+        if !context.same(Dense::context(dense)) {
+            return Err(Error::Context { argument });
+        }
+        if (Dense::rows(dense), Dense::cols(dense)) != (rows, cols) {
+            let got = format!("{} x {}", Dense::rows(dense), Dense::cols(dense));
+            return Err(Error::Shape { argument, expected: format!("{rows} x {cols}"), got });
+        }
+    }
+    Ok(launch.range(a.rows(), x.cols()))
+}
+
+impl<T: Scalar> MultiRhs<T> for Csr<T> {
+    fn apply_multi(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let (s, plan) = (self.structure(), self.plan());
+        let (rows, cols, nrhs) = (s.rows, s.cols, x.cols());
+        let (context, value) = (Csr::context(self), self.values());
+        let to = y.values();
+        if context.family() == KernelFamily::Gpu && rows > 0 {
+            let dia = |launch: &MultiLaunch<T>, p: &Dia, full: &Buffer<u8>, diagonal: &Buffer<T>| {
+                let range = multi_range(self, launch, x, y)?;
+                let (alpha, beta) = (alpha.re(), beta.re());
+                let [diagonal, value, x] = [diagonal, value, x.values()].map(In::parts);
+                launch.program.mm_dia(
+                    context,
+                    range,
+                    rows,
+                    cols,
+                    nrhs,
+                    full,
+                    &p.mask,
+                    &p.delta,
+                    diagonal,
+                    alpha,
+                    &s.offset,
+                    &s.column,
+                    value,
+                    x,
+                    beta,
+                    Out::parts(to),
+                )
+            };
+            if let Some(stencil) = self.stencil() {
+                return dia(&stencil.multi, &stencil.dia, &stencil.full, &stencil.coefficient);
+            }
+            if let Some(p) = &plan.dia {
+                return dia(&plan.multi, p, &p.full, self.dia_values(p)?);
+            }
+        }
+        let range = multi_range(self, &plan.multi, x, y)?;
+        plan.multi.program.mm_csr(
+            context,
+            range,
+            rows,
+            cols,
+            nrhs,
+            alpha,
+            &s.offset,
+            &s.column,
+            value,
+            x.values(),
+            beta,
+            Out::shared(to),
+        )
+    }
+}
+
+/// Y = alpha A X + beta Y for a dense A.
+fn multiply_dense<T: Scalar>(
+    a: &Dense<T>,
+    launch: &MultiLaunch<T>,
+    (alpha, x, beta, y): (T, &Dense<T>, T, &mut Dense<T>),
+) -> Result<()> {
+    let range = multi_range(a, launch, x, y)?;
+    let (context, rows, cols) = (Dense::context(a), Dense::rows(a), Dense::cols(a));
+    let to = Out::shared(y.values());
+    launch.program.mm_dense(context, range, rows, cols, x.cols(), alpha, a.values(), x.values(), beta, to)
+}
+
+impl<T: Scalar> MultiRhs<T> for Dense<T> {
+    fn apply_multi(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        multiply_dense(self, self.products().multi(x.cols()), (alpha, x, beta, y))
+    }
+}
+
+impl<T: Scalar> MultiRhs<T> for Band<T> {
+    fn apply_multi(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let launch = &self.products().multi;
+        let range = multi_range(self, launch, x, y)?;
+        let (context, rows, cols) = (Band::context(self), Band::rows(self), Band::cols(self));
+        let (kl, width, to) = (self.kl(), self.kl() + 1 + self.ku(), Out::shared(y.values()));
+        launch.program.mm_band(
+            context,
+            range,
+            rows,
+            cols,
+            x.cols(),
+            kl,
+            width,
+            alpha,
+            self.values(),
+            x.values(),
+            beta,
+            to,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::devices;
+    use crate::tuner::whole_numbers;
+    use crate::{Context, ContextOptions};
+
+    /// The kernel for tensor cores, these by local memory.
+    #[test]
+    fn products_on_tensor_cores_fit_every_shape() {
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
+        let context = Context::new(&devices[0], &ContextOptions::default()).unwrap();
+        if context.require::<f64>().is_err() {
+            return clinalg_testing::skip("no double precision");
+        }
+        for (rows, cols, nrhs) in [(2, 2, 1), (130, 150, 8), (64, 256, 5), (66, 1002, 16), (300, 64, 19), (4, 0, 3)] {
+            let [a, x, old] = [(rows * cols, 1), (cols * nrhs, 2), (rows * nrhs, 3)].map(|(n, s)| whole_numbers(n, s));
+            let mut want = old.clone();
+            for (q, want) in want.chunks_mut(rows).enumerate() {
+                clinalg_reference::dense::mv(2.0, &a, rows, cols, &x[q * cols..(q + 1) * cols], 3.0, want);
+            }
+            let a = Dense::from_column_major(&context, rows, cols, &a).unwrap();
+            let x = Dense::from_column_major(&context, cols, nrhs, &x).unwrap();
+            for choice in [[128, 32, 1, 8, 2, 0], [256, 256, 2, 8, 1, 0], [256, 64, 2, 16, 2, 0], [64, 64, 4, 8, 1, 0]]
+            {
+                let launch = MultiLaunch::tensor(choice, 0);
+                let mut y = Dense::from_column_major(&context, rows, nrhs, &old).unwrap();
+                multiply_dense(&a, &launch, (2.0, &x, 3.0, &mut y)).unwrap();
+                assert_eq!(y.to_column_major().unwrap(), want, "{rows} x {cols}, {nrhs} nrhs-hand sides, {choice:?}");
+                let mut y = Dense::from_column_major(&context, rows, nrhs, &vec![f64::NAN; old.len()]).unwrap();
+                multiply_dense(&a, &launch, (2.0, &x, 0.0, &mut y)).unwrap();
+                let twice: Vec<f64> = want.iter().zip(&old).map(|(want, old)| want - 3.0 * old).collect();
+                assert_eq!(y.to_column_major().unwrap(), twice, "{rows} x {cols}, {nrhs}, {choice:?}, Y not read");
+            }
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Incomplete LU factorisations.
+
+use serde::{Deserialize, Serialize};
+
+use super::ilut;
+use super::matching::largest_product;
+use super::schedule::{Part, Pattern, Schedule, Step};
+use super::triangle::{Entries, Numbering, Triangle};
+use super::{Ordering, UNSOUND, check_square, failed_pivot, inverse_of, permuted};
+use crate::runtime::KernelFamily;
+use crate::runtime::kernels::incomplete;
+use crate::solve::Preconditioner;
+use crate::{Buffer, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
+
+/// What an incomplete LU factorisation keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum IluKind {
+    /// ILU(0): entries where the matrix has some. Factorised on the device.
+    Zero,
+    /// ILUT: large entries, with exchanges of columns. Factorised on the host.
+    Threshold {
+        /// Entries below this share of their row are dropped; at least 0.
+        drop: f64,
+        /// How many times the entries of the matrix the factors may have; at least 1.
+        fill: f64,
+    },
+}
+
+impl IluKind {
+    /// ILUT with the values that SciPy's `spilu` has: 1e-4 and 10.
+    pub fn threshold() -> IluKind {
+        IluKind::Threshold { drop: 1e-4, fill: 10.0 }
+    }
+}
+
+/// When rows are permuted so that the product of the diagonal entries is largest (Duff and Koster 2001).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Matching {
+    /// Never: the diagonal is that of the matrix.
+    Never,
+    /// Where a diagonal entry is missing, zero or below 1e-6 times the largest of its row.
+    #[default]
+    WhereNeeded,
+    /// Always.
+    Always,
+}
+
+/// A diagonal entry below this share of its row's largest needs a matching.
+const SMALL: f64 = 1e-6;
+
+/// Parameters of [`Ilu`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct IluParams {
+    /// What is kept. Default [`IluKind::Zero`].
+    pub kind: IluKind,
+    /// The order of elimination. Default that of the matrix.
+    pub ordering: Ordering,
+    /// When rows are permuted. Default where a diagonal entry needs it.
+    pub matching: Matching,
+}
+
+impl Default for IluParams {
+    fn default() -> IluParams {
+        IluParams { kind: IluKind::Zero, ordering: Ordering::default(), matching: Matching::default() }
+    }
+}
+
+impl IluParams {
+    /// Keeping this.
+    pub fn kind(mut self, kind: IluKind) -> IluParams {
+        self.kind = kind;
+        self
+    }
+
+    /// In this order.
+    pub fn ordering(mut self, ordering: Ordering) -> IluParams {
+        self.ordering = ordering;
+        self
+    }
+
+    /// With rows permuted at these times.
+    pub fn matching(mut self, matching: Matching) -> IluParams {
+        self.matching = matching;
+        self
+    }
+
+    fn check(&self) -> Result<()> {
+        if let IluKind::Threshold { drop, fill } = self.kind {
+            if !(drop >= 0.0 && drop.is_finite()) {
+                return Err(Error::value("drop", "a finite number, at least 0", drop));
+            }
+            if !(fill >= 1.0 && fill.is_finite()) {
+                return Err(Error::value("fill", "a finite number, at least 1", fill));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// M = L U, an incomplete factorisation of a square matrix (Meijerink and van der Vorst 1977; Saad 2003, chapter 10).
+///
+/// Rows that do not depend on each other are computed at once, level by level; the analysis is made on the host, once. An
+/// application takes two triangular systems in [`Ilu::launches`] launches. Owns the factors and a vector.
+///
+/// ```
+/// use clinalg::precond::{Ilu, IluParams};
+/// use clinalg::solve::{Gmres, GmresParams, Solver};
+/// use clinalg::{Context, Csr, Vector};
+///
+/// let context = Context::global()?;
+/// // A zero on the diagonal: the rows are permuted.
+/// let a = Csr::from_triplets(&context, 2, 2, &[(0, 1, 2.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+/// let b = Vector::from_slice(&context, &[2.0, 4.0])?;
+/// let mut x = Vector::zeros(&context, 2)?;
+/// let mut m = Ilu::new(&a, &IluParams::default())?;
+/// let report = Gmres::new(&context, 2, GmresParams::default())?.solve(&a, Some(&mut m), &b, &mut x)?;
+/// assert!(report.stop.is_success());
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Ilu<T: Scalar> {
+    lower: Triangle<T>,
+    upper: Triangle<T>,
+    work: Vector<T>,
+    is_matched: bool,
+}
+
+/// A matrix in the order of elimination.
+struct Ordered<T> {
+    matrix: CsrParts<T>,
+    /// The row and the column of the given matrix that each step takes.
+    rows: Vec<usize>,
+    columns: Vec<usize>,
+    /// What rows and columns were multiplied by, as logarithms by step.
+    row_log: Vec<f64>,
+    column_log: Vec<f64>,
+}
+
+impl<T: Scalar> Ilu<T> {
+    /// Factorises a square matrix.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::Value`] that names the row whose pivot is zero or not finite, or a structurally singular matrix;
+    /// [`Error::Allocation`].
+    pub fn new(a: &Csr<T>, params: &IluParams) -> Result<Ilu<T>> {
+        Ilu::from_parts(a.context(), &a.to_parts()?, params)
+    }
+
+    /// As [`Ilu::new`] for a matrix in the host's memory.
+    ///
+    /// # Errors
+    /// As [`Ilu::new`].
+    pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &IluParams) -> Result<Ilu<T>> {
+        params.check()?;
+        check_square(a)?;
+        a.check()?;
+        context.require::<T>()?;
+        let needs = (0..a.rows).any(|i| {
+            let largest = a.row(i).map(|e| e.1.modulus().into_f64()).fold(0.0, f64::max);
+            let diagonal: T = a.row(i).filter(|e| e.0 == i).map(|e| e.1).sum();
+            diagonal.modulus().into_f64() <= SMALL * largest
+        });
+        let is_matched = match params.matching {
+            Matching::Never => false,
+            Matching::WhereNeeded => needs,
+            Matching::Always => true,
+        };
+        let ordered = Ordered::new(a, is_matched, params.ordering)?;
+        let (lower, upper) = match params.kind {
+            IluKind::Zero => ordered.factorise(context)?,
+            IluKind::Threshold { drop, fill } => {
+                let most = (fill * a.nnz() as f64 / (2 * a.rows.max(1)) as f64).ceil() as usize;
+                ordered.factorise_with_threshold(context, drop, most.max(1))?
+            }
+        };
+        Ok(Ilu { lower, upper, work: Vector::uninit(context, a.rows)?, is_matched })
+    }
+
+    /// Stored entries of L and U, with one diagonal.
+    pub fn nnz(&self) -> usize {
+        self.lower.nnz() + self.upper.nnz() + self.lower.size()
+    }
+
+    /// Levels of L and of U.
+    pub fn levels(&self) -> [usize; 2] {
+        [self.lower.levels(), self.upper.levels()]
+    }
+
+    /// Launches of an application.
+    pub fn launches(&self) -> usize {
+        self.lower.launches() + self.upper.launches()
+    }
+
+    /// Whether rows were permuted to put large entries on the diagonal.
+    pub fn is_matched(&self) -> bool {
+        self.is_matched
+    }
+}
+
+impl<T: Scalar> Ordered<T> {
+    fn new(a: &CsrParts<T>, is_matched: bool, ordering: Ordering) -> Result<Ordered<T>> {
+        let n = a.rows;
+        let (row_of, [row_log, column_log]) = if is_matched {
+            let matched = largest_product(a)?;
+            (matched.row_of, [matched.row_log, matched.column_log])
+        } else {
+            ((0..n).collect(), equilibrated(a))
+        };
+        let natural: Vec<usize> = (0..n).collect();
+        let mut rows = row_of.clone();
+        let mut columns = natural.clone();
+        if ordering != Ordering::Natural {
+            columns = ordering.of(&permuted(a, &row_of, &natural)?)?;
+            rows = columns.iter().map(|&j| row_of[j]).collect();
+        }
+        let matrix = permuted(a, &rows, &inverse_of(&columns))?;
+        let row_log = rows.iter().map(|&i| row_log[i]).collect();
+        let column_log = columns.iter().map(|&j| column_log[j]).collect();
+        Ok(Ordered { matrix, rows, columns, row_log, column_log })
+    }
+
+    /// ILU(0) on the device.
+    fn factorise(self, context: &Context) -> Result<(Triangle<T>, Triangle<T>)> {
+        let Ordered { matrix: CsrParts { offsets, indices, values, .. }, rows, columns, .. } = self;
+        let n = rows.len();
+        let lower = Pattern::part(Part::Lower, &offsets, &indices)?;
+        let diagonal: Vec<u32> =
+            (0..n).map(|i| (offsets[i] + lower.offsets[i + 1] - lower.offsets[i]) as u32).collect();
+        let schedule = Schedule::new(context, Part::Lower, &lower)?;
+        let narrow = |list: &[usize]| -> Result<Buffer<u32>> {
+            crate::matrix::index32("a", list.last().copied().unwrap_or(0))?;
+            Buffer::from_slice(context, &list.iter().map(|&k| k as u32).collect::<Vec<_>>())
+        };
+        let offset = narrow(&offsets)?;
+        let column = Buffer::from_slice(context, &indices.iter().map(|&j| j as u32).collect::<Vec<_>>())?;
+        let middle = Buffer::from_slice(context, &diagonal)?;
+        let mut value = Buffer::from_slice(context, &values)?;
+        let mut failed = Buffer::from_slice(context, &[u32::MAX])?;
+        let row = Buffer::from_slice(context, &schedule.rows)?;
+        let unsound = <T::Real as Real>::nearest(UNSOUND) * <T::Real as num_traits::Float>::epsilon();
+        let program = incomplete::Program::<T>::new();
+        for &step in &schedule.steps {
+            let (level, value, failed) = (&schedule.level, &mut value, &mut failed);
+            let (range, first, end) = match step {
+                Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
+                    let range = Schedule::one_group(context);
+                    program.factor_lu_levels(
+                        context, range, from, to, level, &row, unsound, &offset, &column, &middle, value, failed,
+                    )?;
+                    continue;
+                }
+                Step::Levels(first, end) => (Schedule::one_group(context), first as usize, end as usize),
+                Step::Rows(first, end) => (Schedule::range(context, first, end), first, end),
+            };
+            program
+                .factor_lu_rows(context, range, first, end, &row, unsound, &offset, &column, &middle, value, failed)?;
+        }
+        if let [step] = failed.to_vec()?[..]
+            && step != u32::MAX
+        {
+            let advice = "let rows be permuted (matching), use ILUT or another order of elimination";
+            return Err(failed_pivot(rows[step as usize], "zero to working precision or not finite", advice));
+        }
+        let upper = Pattern::part(Part::Upper, &offsets, &indices)?;
+        let of = |part, pattern, numbering, diagonal| {
+            Triangle::of(context, part, pattern, numbering, Entries::Device(&value, diagonal, false))
+        };
+        Ok((
+            of(Part::Lower, &lower, Numbering { source: Some(&rows), target: None }, None)?,
+            of(Part::Upper, &upper, Numbering { source: None, target: Some(&columns) }, Some(&diagonal))?,
+        ))
+    }
+
+    /// ILUT on the host, in double precision and of the scaled matrix, on which what is dropped does not depend on units.
+    fn factorise_with_threshold(self, context: &Context, drop: f64, most: usize) -> Result<(Triangle<T>, Triangle<T>)> {
+        let Ordered { matrix, rows, columns, row_log, column_log } = self;
+        let wide = <T::Wide as Scalar>::from_f64;
+        let mut scaled = CsrParts {
+            rows: matrix.rows,
+            cols: matrix.cols,
+            offsets: matrix.offsets,
+            indices: matrix.indices,
+            values: matrix.values.into_iter().map(T::widen).collect(),
+        };
+        for (range, row_log) in scaled.offsets.windows(2).map(|o| o[0]..o[1]).zip(&row_log) {
+            for e in range {
+                scaled.values[e] = scaled.values[e] * wide((row_log + column_log[scaled.indices[e]]).exp());
+            }
+        }
+        let factors = ilut::factorise(&scaled, drop, most).map_err(|step| {
+            let advice = "use a smaller drop tolerance or more fill; a singular matrix has none";
+            failed_pivot(rows[step], "zero or not finite", advice)
+        })?;
+        // A = (R^-1 L R) (R^-1 U C^-1) for the scaled matrix R A C = L U.
+        let column_of = &factors.column_at;
+        let column_log: Vec<f64> = column_of.iter().map(|&j| column_log[j]).collect();
+        let columns: Vec<usize> = column_of.iter().map(|&j| columns[j]).collect();
+        let back = |rows: &ilut::Rows<T::Wide>, log: &dyn Fn(usize, usize) -> f64| -> Vec<T> {
+            let entries =
+                (0..rows.offsets.len() - 1).flat_map(|i| (rows.offsets[i]..rows.offsets[i + 1]).map(move |e| (i, e)));
+            entries.map(|(i, e)| T::narrow(rows.values[e] * wide(log(i, rows.columns[e]).exp()))).collect()
+        };
+        let lower = back(&factors.lower, &|i, j| row_log[j] - row_log[i]);
+        let upper = back(&factors.upper, &|i, j| -row_log[i] - column_log[j]);
+        let diagonal: Vec<T> = (0..columns.len())
+            .map(|i| T::narrow(factors.diagonal[i] * wide((-row_log[i] - column_log[i]).exp())))
+            .collect();
+        let pattern = |rows: &ilut::Rows<T::Wide>| -> Result<Pattern> {
+            crate::matrix::index32("a", rows.columns.len())?;
+            let columns = rows.columns.iter().map(|&j| j as u32).collect();
+            Ok(Pattern { offsets: rows.offsets.clone(), columns, at: (0..rows.columns.len() as u32).collect() })
+        };
+        let (l, u) = (pattern(&factors.lower)?, pattern(&factors.upper)?);
+        let of = |part, pattern, numbering, entries| Triangle::of(context, part, pattern, numbering, entries);
+        let (source, target) = (Some(&rows[..]), Some(&columns[..]));
+        Ok((
+            of(Part::Lower, &l, Numbering { source, target: None }, Entries::Host(&lower, None))?,
+            of(Part::Upper, &u, Numbering { source: None, target }, Entries::Host(&upper, Some(&diagonal)))?,
+        ))
+    }
+}
+
+/// Scalings, as logarithms, after which the largest entries of rows, and then of columns, have modulus 1.
+fn equilibrated<T: Scalar>(a: &CsrParts<T>) -> [Vec<f64>; 2] {
+    let inverse = |largest: f64| if largest > 0.0 && largest.is_finite() { -largest.ln() } else { 0.0 };
+    let modulus = |value: T| value.modulus().into_f64();
+    let rows: Vec<f64> = (0..a.rows).map(|i| inverse(a.row(i).map(|e| modulus(e.1)).fold(0.0, f64::max))).collect();
+    let mut largest = vec![0.0_f64; a.cols];
+    a.triplets().for_each(|(i, j, value)| largest[j] = largest[j].max(modulus(value) * rows[i].exp()));
+    let columns = largest.into_iter().map(inverse).collect();
+    [rows, columns]
+}
+
+impl<T: Scalar> Preconditioner<T> for Ilu<T> {
+    fn size(&self) -> usize {
+        self.work.len()
+    }
+
+    fn context(&self) -> &Context {
+        self.work.context()
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        super::check_apply(&self.work, r, z)?;
+        self.lower.solve(r, &mut self.work)?;
+        self.upper.solve(&self.work, z)
+    }
+}

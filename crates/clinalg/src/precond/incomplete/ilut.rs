@@ -1,0 +1,148 @@
+//! Incomplete LU factorisation with a threshold, on the host.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::{CsrParts, Scalar};
+
+/// Compressed rows of one factor.
+#[derive(Debug)]
+pub(super) struct Rows<W> {
+    pub(super) offsets: Vec<usize>,
+    pub(super) columns: Vec<usize>,
+    pub(super) values: Vec<W>,
+}
+
+impl<W> Rows<W> {
+    fn new(n: usize) -> Rows<W> {
+        let mut offsets = Vec::with_capacity(n + 1);
+        offsets.push(0);
+        Rows { offsets, columns: Vec::new(), values: Vec::new() }
+    }
+}
+
+/// L and U without their diagonals, in the numbers of the steps of elimination.
+#[derive(Debug)]
+pub(super) struct Factors<W> {
+    pub(super) lower: Rows<W>,
+    pub(super) upper: Rows<W>,
+    pub(super) diagonal: Vec<W>,
+    /// The column eliminated in each step.
+    pub(super) column_at: Vec<usize>,
+}
+
+/// A diagonal entry below this many times the row's largest candidate is exchanged with that one's column.
+const PIVOT_SHARE: f64 = 0.1;
+
+/// ILUT with column exchanges (Saad 1994; 2003, sections 10.4.1 and 10.4.3): entries below `drop` times the row's mean modulus, and
+/// factors below `drop`, are dropped, and each row keeps its `most` largest entries on either side of the diagonal. The error is the row that has no pivot.
+pub(super) fn factorise<W: Scalar<Real = f64>>(a: &CsrParts<W>, drop: f64, most: usize) -> Result<Factors<W>, usize> {
+    let n = a.rows;
+    let (mut lower, mut upper) = (Rows::new(n), Rows::new(n));
+    let mut diagonal: Vec<W> = Vec::with_capacity(n);
+    // The step that eliminates each column, and back.
+    let (mut step_of, mut column_at): (Vec<usize>, Vec<usize>) = ((0..n).collect(), (0..n).collect());
+    let mut w = vec![W::zero(); n];
+    let mut met = vec![usize::MAX; n];
+    let mut touched = Vec::new();
+    let mut pending = BinaryHeap::new();
+    let mut left: Vec<(usize, W)> = Vec::new();
+    let mut right: Vec<(usize, W)> = Vec::new();
+    for i in 0..n {
+        touched.clear();
+        left.clear();
+        right.clear();
+        let mut sum = 0.0;
+        for (j, value) in a.row(i) {
+            (w[j], met[j]) = (value, i);
+            touched.push(j);
+            sum += value.modulus();
+            if step_of[j] < i {
+                pending.push(Reverse(step_of[j]));
+            }
+        }
+        let least = drop * sum / touched.len().max(1) as f64;
+        while let Some(Reverse(k)) = pending.pop() {
+            let factor = w[column_at[k]] / diagonal[k];
+            if factor.modulus() <= drop {
+                continue;
+            }
+            left.push((k, factor));
+            for e in upper.offsets[k]..upper.offsets[k + 1] {
+                let j = upper.columns[e];
+                if met[j] != i {
+                    (w[j], met[j]) = (W::zero(), i);
+                    touched.push(j);
+                    if step_of[j] < i {
+                        pending.push(Reverse(step_of[j]));
+                    }
+                }
+                w[j] -= factor * upper.values[e];
+            }
+        }
+        let own = column_at[i];
+        let candidates = touched.iter().filter(|&&j| step_of[j] >= i).map(|&j| (j, w[j]));
+        right.extend(candidates.filter(|&(j, value)| j == own || value.modulus() > least));
+        let pivot = if met[own] == i { w[own] } else { W::zero() };
+        let largest = right.iter().max_by(|a, b| a.1.modulus().total_cmp(&b.1.modulus()).then(b.0.cmp(&a.0)));
+        let Some(&(other, value)) = largest.filter(|entry| entry.1.modulus() > 0.0 && entry.1.has_finite_parts())
+        else {
+            return Err(i);
+        };
+        let (chosen, value) =
+            if pivot.modulus() < PIVOT_SHARE * value.modulus() { (other, value) } else { (own, pivot) };
+        if chosen != own {
+            let step = step_of[chosen];
+            (column_at[i], column_at[step]) = (chosen, own);
+            (step_of[chosen], step_of[own]) = (i, step);
+        }
+        diagonal.push(value);
+        right.retain(|entry| entry.0 != chosen);
+        keep_largest(&mut left, most);
+        keep_largest(&mut right, most);
+        for (rows, kept) in [(&mut lower, &left), (&mut upper, &right)] {
+            rows.columns.extend(kept.iter().map(|entry| entry.0));
+            rows.values.extend(kept.iter().map(|entry| entry.1));
+            rows.offsets.push(rows.columns.len());
+        }
+    }
+    upper.columns.iter_mut().for_each(|j| *j = step_of[*j]);
+    Ok(Factors { lower, upper, diagonal, column_at })
+}
+
+/// Keeps the entries with the `most` largest moduli, sorted by column.
+fn keep_largest<W: Scalar<Real = f64>>(entries: &mut Vec<(usize, W)>, most: usize) {
+    if entries.len() > most {
+        let larger_first = |a: &(usize, W), b: &(usize, W)| b.1.modulus().total_cmp(&a.1.modulus()).then(a.0.cmp(&b.0));
+        entries.select_nth_unstable_by(most, larger_first);
+        entries.truncate(most);
+    }
+    entries.sort_unstable_by_key(|entry| entry.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_dropping_the_factors_are_those_of_gauss() {
+        // Zeros on the diagonal: columns must be exchanged.
+        let rows = [[0.0, 2.0, 1.0, 0.0], [4.0, 1.0, 0.0, 3.0], [1.0, 0.0, 0.0, 5.0], [0.0, 3.0, 2.0, 1.0]];
+        let a = CsrParts::from_dense(4, 4, &(0..16).map(|e| rows[e % 4][e / 4]).collect::<Vec<f64>>()).unwrap();
+        let f = factorise(&a, 0.0, 4).unwrap();
+        let get = |rows: &Rows<f64>, i: usize, j: usize| -> f64 {
+            let range = rows.offsets[i]..rows.offsets[i + 1];
+            range.filter(|&e| rows.columns[e] == j).map(|e| rows.values[e]).sum()
+        };
+        for (i, row) in rows.iter().enumerate() {
+            for k in 0..4 {
+                let l = |m: usize| if m == i { 1.0 } else { get(&f.lower, i, m) };
+                let u = |m: usize| if m == k { f.diagonal[m] } else { get(&f.upper, m, k) };
+                let product: f64 = (0..4).map(|m| l(m) * u(m)).sum();
+                assert!((product - row[f.column_at[k]]).abs() < 1e-14, "({i}, {k})");
+            }
+        }
+        let singular = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (0, 1, 2.0), (1, 0, 2.0), (1, 1, 4.0)]).unwrap();
+        assert_eq!(factorise(&singular, 0.0, 2).unwrap_err(), 1);
+    }
+}

@@ -1,0 +1,182 @@
+//! Sparse triangular matrices whose systems are solved by levels.
+
+use super::schedule::{Part, Pattern, Schedule, Step};
+use crate::runtime::kernels::incomplete;
+use crate::runtime::{KernelFamily, Out};
+use crate::{Buffer, Context, CsrParts, Error, Result, Scalar, Vector};
+
+/// A sparse triangular matrix as an operand of x = T^-1 b: rows sorted by level, so that the rows of a level are solved at once.
+///
+/// A launch takes a large level or a run of small ones. The result does not depend on the device's number of work-items.
+#[derive(Debug)]
+pub struct Triangle<T: Scalar> {
+    /// Where each place reads b and writes x.
+    source: Buffer<u32>,
+    row: Buffer<u32>,
+    offset: Buffer<u32>,
+    column: Buffer<u32>,
+    value: Buffer<T>,
+    /// The inverse of the diagonal; `None` where it is 1.
+    inverse: Option<Buffer<T>>,
+    schedule: Schedule,
+}
+
+/// How the unknowns of an elimination are numbered outside: the equation k reads element `source[k]` of b, the unknown k is element
+/// `target[k]` of x.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbering<'a> {
+    pub(super) source: Option<&'a [usize]>,
+    pub(super) target: Option<&'a [usize]>,
+}
+
+/// Where the values of a triangle come from.
+pub(super) enum Entries<'a, T: Scalar> {
+    /// In the host's memory: those of the off-diagonal entries and of the diagonal, as the pattern's positions say.
+    Host(&'a [T], Option<&'a [T]>),
+    /// On the device: values, with the position of each diagonal entry, and whether to conjugate.
+    Device(&'a Buffer<T>, Option<&'a [u32]>, bool),
+}
+
+impl<T: Scalar> Triangle<T> {
+    /// From the entries of a square matrix on and on one side of its diagonal; the other entries are not read.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless the matrix is square; [`Error::Singular`] for a diagonal entry that is zero or missing;
+    /// [`Error::Allocation`].
+    pub fn new(context: &Context, is_lower: bool, a: &CsrParts<T>) -> Result<Triangle<T>> {
+        super::check_square(a)?;
+        a.check()?;
+        let diagonal = a.diagonal();
+        if let Some(pivot) = diagonal.iter().position(|&d| d == T::zero()) {
+            return Err(Error::Singular { pivot });
+        }
+        let part = if is_lower { Part::Lower } else { Part::Upper };
+        let pattern = Pattern::part(part, &a.offsets, &a.indices)?;
+        let plain = Numbering { source: None, target: None };
+        Triangle::of(context, part, &pattern, plain, Entries::Host(&a.values, Some(&diagonal)))
+    }
+
+    pub(super) fn of(
+        context: &Context,
+        part: Part,
+        pattern: &Pattern,
+        numbering: Numbering<'_>,
+        entries: Entries<'_, T>,
+    ) -> Result<Triangle<T>> {
+        let schedule = Schedule::new(context, part, pattern)?;
+        let n = schedule.rows.len();
+        let outside = |list: Option<&[usize]>, k: u32| list.map_or(k, |list| list[k as usize] as u32);
+        let numbered = |list| -> Vec<u32> { schedule.rows.iter().map(|&k| outside(list, k)).collect() };
+        let (source, row) = (numbered(numbering.source), numbered(numbering.target));
+        let mut offset = Vec::with_capacity(n + 1);
+        let (mut column, mut at) = (Vec::with_capacity(pattern.at.len()), Vec::with_capacity(pattern.at.len()));
+        offset.push(0);
+        for &k in &schedule.rows {
+            let range = pattern.offsets[k as usize]..pattern.offsets[k as usize + 1];
+            column.extend(pattern.columns[range.clone()].iter().map(|&j| outside(numbering.target, j)));
+            at.extend_from_slice(&pattern.at[range]);
+            offset.push(at.len() as u32);
+        }
+        let upload = |list: &[u32]| Buffer::from_slice(context, list);
+        let (value, inverse) = match entries {
+            Entries::Host(values, diagonal) => {
+                let own: Vec<T> = at.iter().map(|&e| values[e as usize]).collect();
+                let inverse = |diagonal: &[T]| -> Vec<T> {
+                    schedule.rows.iter().map(|&k| T::one() / diagonal[k as usize]).collect()
+                };
+                let inverse = diagonal.map(|diagonal| Buffer::from_slice(context, &inverse(diagonal))).transpose()?;
+                (Buffer::from_slice(context, &own)?, inverse)
+            }
+            Entries::Device(values, diagonal, conjugate) => {
+                let inverse = match diagonal {
+                    Some(diagonal) => {
+                        let at: Vec<u32> = schedule.rows.iter().map(|&k| diagonal[k as usize]).collect();
+                        Some(taken(values, &at, 2)?)
+                    }
+                    None => None,
+                };
+                (taken(values, &at, u32::from(conjugate))?, inverse)
+            }
+        };
+        let (source, row) = (upload(&source)?, upload(&row)?);
+        Ok(Triangle { source, row, offset: upload(&offset)?, column: upload(&column)?, value, inverse, schedule })
+    }
+
+    /// Number of rows.
+    pub fn size(&self) -> usize {
+        self.schedule.rows.len()
+    }
+
+    /// Off-diagonal entries.
+    pub fn nnz(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Number of levels: rows of a level are solved at once.
+    pub fn levels(&self) -> usize {
+        self.schedule.levels
+    }
+
+    /// Launches of a solve.
+    pub fn launches(&self) -> usize {
+        self.schedule.steps.len()
+    }
+
+    /// The context it lives in.
+    pub fn context(&self) -> &Context {
+        self.value.context()
+    }
+
+    /// x = T^-1 b, enqueued; allocates nothing.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `b` or `x`.
+    pub fn solve(&self, b: &Vector<T>, x: &mut Vector<T>) -> Result<()> {
+        let context = self.context();
+        for (argument, vector) in [("b", b), ("x", &*x)] {
+            if !context.same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+            crate::error::check_length(argument, self.size(), vector.len())?;
+        }
+        let Triangle { source, row, offset, column, value, inverse, schedule } = self;
+        let program = incomplete::Program::<T>::new();
+        let (unit, inverse) = (u32::from(inverse.is_none()), inverse.as_ref().unwrap_or(value));
+        for &step in &schedule.steps {
+            let (b, x) = (b.buffer(), Out::shared(x.buffer()));
+            match step {
+                Step::Levels(from, to) if context.family() == KernelFamily::Gpu => {
+                    let range = Schedule::one_group(context);
+                    let level = &schedule.level;
+                    program.solve_levels(
+                        context, range, from, to, level, source, row, offset, column, value, unit, inverse, b, x,
+                    )?;
+                }
+                Step::Levels(first, end) => {
+                    let (range, first, end) = (Schedule::one_group(context), first as usize, end as usize);
+                    program.solve_rows(
+                        context, range, first, end, source, row, offset, column, value, unit, inverse, b, x,
+                    )?;
+                }
+                Step::Rows(first, end) => {
+                    let range = Schedule::range(context, first, end);
+                    program.solve_rows(
+                        context, range, first, end, source, row, offset, column, value, unit, inverse, b, x,
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The values at these positions; conjugated with mode 1, inverted with mode 2.
+fn taken<T: Scalar>(values: &Buffer<T>, at: &[u32], mode: u32) -> Result<Buffer<T>> {
+    let context = values.context();
+    let (at, mut out) = (Buffer::from_slice(context, at)?, Buffer::uninit(context, at.len())?);
+    if !at.is_empty() {
+        let range = Schedule::range(context, 0, at.len());
+        incomplete::Program::<T>::new().take_factor(context, range, at.len(), mode, &at, values, &mut out)?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,24 @@
+//! Preconditioners for the Krylov methods of [`solve`](crate::solve).
+//!
+//! | preconditioner | for |
+//! |---|---|
+//! | [`Jacobi`] | matrices whose diagonal entries differ much in size |
+//! | [`Spai0`] | the same, where rows are far from diagonally dominant |
+//! | [`Ssor`] | M-matrices and positive definite ones; needs no factorisation |
+//! | [`Ilu`] | any matrix: ILU(0) first, ILUT where that is not enough |
+//! | [`IncompleteCholesky`] | positive definite matrices, with CG or MINRES |
+//! | [`Fsai`] | the same where triangular systems have too many levels for the device |
+//! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
+
+mod approximate;
+mod incomplete;
+mod jacobi;
+mod multigrid;
+
+pub use crate::solve::{Identity, Preconditioner};
+pub use approximate::{Fsai, Spai0};
+pub use incomplete::{
+    CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,
+};
+pub use jacobi::Jacobi;
+pub use multigrid::{MultigridParams, MultigridPreconditioner};

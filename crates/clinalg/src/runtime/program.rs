@@ -1,0 +1,220 @@
+//! Programs: built from their source or from a binary on disk.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::null_mut;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use ocl::ffi;
+
+use super::cache;
+use super::context::Context;
+use super::faults::{self, Quirk};
+use super::fork;
+use super::kernel::{self, COMMON, GeneratedKernel, Key};
+use super::raw::{Raw, lock};
+use super::status::SUCCESS;
+use super::together::together;
+use crate::{Error, Result};
+
+/// A built program, released when its last kernel goes.
+pub(super) struct Program(Raw);
+
+impl Program {
+    pub(super) fn raw(&self) -> *mut c_void {
+        self.0.0
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        if fork::is_child() {
+            return;
+        }
+        // SAFETY: it is owned and released once; the driver keeps what its kernels and launches still need.
+        unsafe { ffi::clReleaseProgram(self.raw()) };
+    }
+}
+
+/// The programs that kernels share; those whose kernels went are gone.
+pub(super) type Shared = Mutex<HashMap<kernel::Program, Weak<Program>>>;
+
+/// The target of the log messages, of level `info`, that a program is built from its source.
+pub const BUILDING: &str = "clinalg::building";
+
+impl Context {
+    /// Held while a kernel is built, where the driver's compiler bears one thread only.
+    pub(super) fn compiler_turn(&self) -> Option<MutexGuard<'static, ()>> {
+        static COMPILER: Mutex<()> = Mutex::new(());
+        let alone = faults::of(self.device()).any(|fault| fault.quirk == Quirk::OneCompilation);
+        alone.then(|| COMPILER.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A program that has the kernel `name` of `key`.
+    pub(super) fn program_of(&self, key: &Key, name: &CStr) -> Result<Arc<Program>> {
+        let options = key.options(self.family(), self.local());
+        let options_text = CString::new(options.as_str()).expect("options hold no zero byte");
+        if self.shares_programs()
+            && let Some(program) = self.shared_program(key, &options_text)
+        {
+            return Ok(program);
+        }
+        let (file, source) = key.source();
+        let Some(folder) = cache::folder(self.device()) else {
+            return self.build_source(&file, &source, &options_text).map(Arc::new);
+        };
+        let stored = cache::Key::new(self.device(), &source, &options);
+        if let Some(binary) = cache::load(&folder, &stored) {
+            match self.build_binary(&binary, &options_text, name) {
+                Some(program) => return Ok(Arc::new(program)),
+                None => cache::remove(&folder, &stored),
+            }
+        }
+        let program = self.build_source(&file, &source, &options_text)?;
+        if let Some(binary) = binary_of(&program) {
+            cache::store(&folder, &stored, &binary);
+        }
+        Ok(Arc::new(program))
+    }
+
+    /// Whether kernels share programs. Asked for binaries, drivers compile all kernels of a program at once.
+    pub(super) fn shares_programs(&self) -> bool {
+        faults::of(self.device()).any(|fault| fault.quirk == Quirk::SharedPrograms)
+            && cache::folder(self.device()).is_none()
+    }
+
+    /// One program of kernels that may share it; `None` where they cannot after all.
+    pub(super) fn program_of_all(&self, kernels: &[&GeneratedKernel]) -> Option<Arc<Program>> {
+        let sources: Vec<_> = kernels.iter().map(|kernel| (kernel.name(), kernel.source())).collect();
+        let source = format!("{COMMON}\n{}", together(&sources, self.local())?);
+        let options = Key::Generated(kernels[0].clone()).options(self.family(), self.local());
+        let options = CString::new(options).expect("options hold no zero byte");
+        let _turn = self.compiler_turn();
+        self.build_source(kernels[0].name(), &source, &options).map(Arc::new).ok()
+    }
+
+    /// The program of all kernels of a file; `None` also where a kernel of the file does not compile with these options,
+    /// which are meant for another.
+    fn shared_program(&self, key: &Key, options: &CString) -> Option<Arc<Program>> {
+        let whole = key.whole()?;
+        let mut shared = lock(&self.programs().shared);
+        if let Some(program) = shared.get(whole).and_then(Weak::upgrade) {
+            return Some(program);
+        }
+        let (file, source) = whole.source();
+        let program = match self.build_source(&file, &source, options) {
+            Ok(program) => Arc::new(program),
+            Err(error) => {
+                log::debug!("the kernels of {file} are built one by one: {error}");
+                return None;
+            }
+        };
+        shared.retain(|_, program| program.strong_count() > 0);
+        shared.insert(*whole, Arc::downgrade(&program));
+        Some(program)
+    }
+
+    /// Builds a program from its text; `name` is for the error.
+    pub(super) fn build_source(&self, name: &str, source: &str, options: &CString) -> Result<Program> {
+        log::info!(target: BUILDING, "building {name} for {}", self.device().name);
+        match self.build_source_once(name, source, options) {
+            // A compiler that finds fault with the text says so. Without a word, something else failed: PoCL's cache, say,
+            // while other processes fill it.
+            Err(Error::Build { log, .. }) if log.trim().is_empty() => {
+                log::warn!("{} could not build {name} and gave no reason; trying once more", self.device().name);
+                self.build_source_once(name, source, options)
+            }
+            done => done,
+        }
+    }
+
+    fn build_source_once(&self, name: &str, source: &str, options: &CString) -> Result<Program> {
+        let text = source.as_ptr().cast();
+        let mut code = SUCCESS;
+        // SAFETY: one string of the given length.
+        let program = unsafe { ffi::clCreateProgramWithSource(self.raw().0, 1, &text, &source.len(), &mut code) };
+        self.check("clCreateProgramWithSource", code)?;
+        let program = Program(Raw(program));
+        if self.compile(&program, options) != SUCCESS {
+            let log = self.build_log(&program);
+            return Err(Error::Build { device: self.device().name.clone(), program: name.to_owned(), log });
+        }
+        Ok(program)
+    }
+
+    /// A program from a stored binary; `None` where the driver does not take it or it lacks the kernel `name`.
+    fn build_binary(&self, binary: &[u8], options: &CString, name: &CStr) -> Option<Program> {
+        let (mut code, mut binary_status) = (SUCCESS, SUCCESS);
+        // SAFETY: one binary of the given length for the one device.
+        let program = unsafe {
+            ffi::clCreateProgramWithBinary(
+                self.raw().0,
+                1,
+                &self.device_id(),
+                &binary.len(),
+                &binary.as_ptr(),
+                &mut binary_status,
+                &mut code,
+            )
+        };
+        if program.is_null() {
+            return None;
+        }
+        let program = Program(Raw(program));
+        if code != SUCCESS || binary_status != SUCCESS || self.compile(&program, options) != SUCCESS {
+            return None;
+        }
+        // SAFETY: the program is built and the name ends in zero; the kernel is released once, here.
+        unsafe {
+            let kernel = ffi::clCreateKernel(program.raw(), name.as_ptr(), &mut code);
+            if !kernel.is_null() {
+                ffi::clReleaseKernel(kernel);
+            }
+        }
+        (code == SUCCESS).then_some(program)
+    }
+
+    fn compile(&self, program: &Program, options: &CString) -> i32 {
+        // SAFETY: the program belongs to this context and the options end in zero.
+        unsafe { ffi::clBuildProgram(program.raw(), 1, &self.device_id(), options.as_ptr(), None, null_mut()) }
+    }
+
+    fn build_log(&self, program: &Program) -> String {
+        let query = |n: usize, p: *mut c_void, r: *mut usize| {
+            // SAFETY: `p` is null or has room for `n` bytes.
+            unsafe { ffi::clGetProgramBuildInfo(program.raw(), self.device_id(), ffi::CL_PROGRAM_BUILD_LOG, n, p, r) }
+        };
+        super::device::text(query)
+    }
+}
+
+/// The binary of a program built for one device; `None` where the driver gives none.
+fn binary_of(program: &Program) -> Option<Vec<u8>> {
+    let mut size = 0_usize;
+    // SAFETY: one device, so the answer is one size_t.
+    let code = unsafe {
+        ffi::clGetProgramInfo(
+            program.raw(),
+            ffi::CL_PROGRAM_BINARY_SIZES,
+            size_of::<usize>(),
+            (&raw mut size).cast(),
+            null_mut(),
+        )
+    };
+    if code != SUCCESS || size == 0 {
+        return None;
+    }
+    let mut binary = vec![0_u8; size];
+    let mut pointer = binary.as_mut_ptr();
+    // SAFETY: one device, so one pointer to `size` bytes is wanted.
+    let code = unsafe {
+        ffi::clGetProgramInfo(
+            program.raw(),
+            ffi::CL_PROGRAM_BINARIES,
+            size_of::<*mut u8>(),
+            (&raw mut pointer).cast(),
+            null_mut(),
+        )
+    };
+    (code == SUCCESS).then_some(binary)
+}

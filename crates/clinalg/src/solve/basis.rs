@@ -1,0 +1,148 @@
+//! Products with several vectors at once.
+
+use crate::ops::scale_raw;
+use crate::runtime::kernels::{complex_krylov, krylov};
+use crate::runtime::{In, KernelFamily, Out, Range};
+use crate::{Buffer, Context, Result, Scalar, Vector};
+
+/// Vectors of a basis that a launch takes; `VECTORS` in `krylov.cl`.
+const VECTORS: usize = 8;
+/// Work-groups per compute unit of the launches on a basis.
+const GROUPS: usize = 4;
+
+/// Orthogonalises a vector against a basis, with the coefficients in device memory.
+#[derive(Debug)]
+pub(super) struct Projection<T: Scalar> {
+    /// Dot products in parts, those of each vector together.
+    partial: Buffer<T>,
+    /// Dot products of the first and of the second pass, with the square of the vector before and after.
+    number: Buffer<T>,
+    parts: usize,
+}
+
+impl<T: Scalar> Projection<T> {
+    /// For vectors of `n` values and at most `most` of them in a basis.
+    pub(super) fn new(context: &Context, n: usize, most: usize) -> Result<Projection<T>> {
+        let parts = match context.family() {
+            KernelFamily::Gpu => n.div_ceil(context.local()).min(context.units() * GROUPS).max(1),
+            KernelFamily::Cpu => context.chunks().min(n).max(1),
+        };
+        let partial = Buffer::uninit(context, parts * (most + 1))?;
+        Ok(Projection { partial, number: Buffer::uninit(context, 2 * (most + 1))?, parts })
+    }
+
+    /// w -= V V'w twice for orthonormal columns `v` of V. Returns the sums of the coefficients in `column`, and |w| before and
+    /// after.
+    pub(super) fn apply(&mut self, v: &[Vector<T>], w: &mut Vector<T>, column: &mut [T::Wide]) -> Result<(f64, f64)> {
+        let count = v.len();
+        self.dots(v, true, w)?;
+        self.join(count + 1, 0)?;
+        self.subtract(v, w, 0)?;
+        self.dots(v, false, w)?;
+        self.join(count, count + 1)?;
+        self.subtract(v, w, count + 1)?;
+        self.join(1, 2 * count + 1)?;
+        let mut numbers = vec![T::zero(); 2 * count + 2];
+        self.number.read_range(0, &mut numbers)?;
+        let number = |k: usize| numbers[k].widen();
+        (0..count).for_each(|i| column[i] = number(i) + number(count + 1 + i));
+        Ok((number(count).re().sqrt(), number(2 * count + 1).re().sqrt()))
+    }
+
+    /// The dot products of the vectors `v` (conjugated) with w.
+    pub(super) fn dot(&mut self, v: &[Vector<T>], w: &Vector<T>, products: &mut [T::Wide]) -> Result<()> {
+        self.dots(v, false, w)?;
+        self.join(v.len(), 0)?;
+        let mut numbers = vec![T::zero(); v.len()];
+        self.number.read_range(0, &mut numbers)?;
+        products.iter_mut().zip(numbers).for_each(|(product, number)| *product = number.widen());
+        Ok(())
+    }
+
+    /// x += sum of y times the vectors of the basis.
+    pub(super) fn combine(
+        &mut self,
+        v: &[Vector<T>],
+        y: impl Iterator<Item = T::Wide>,
+        x: &mut Vector<T>,
+    ) -> Result<()> {
+        self.number.write_range(0, &y.map(|y| T::narrow(-y)).collect::<Vec<_>>())?;
+        self.subtract(v, x, 0)
+    }
+
+    /// The compilation for reals.
+    fn program(context: &Context) -> krylov::Program<T::Real> {
+        match context.family() {
+            KernelFamily::Gpu => krylov::Program::new().width(16 / size_of::<T>() as u64),
+            KernelFamily::Cpu => krylov::Program::new(),
+        }
+    }
+
+    /// One launch item or group for each of `parts`.
+    fn range(context: &Context, parts: usize) -> Range {
+        match context.family() {
+            KernelFamily::Gpu => Range::d1(parts * context.local(), context.local()),
+            KernelFamily::Cpu => Range::d1(parts, 1),
+        }
+    }
+
+    /// The dot products of w with the vectors, and as the last one with itself.
+    fn dots(&self, v: &[Vector<T>], itself: bool, w: &Vector<T>) -> Result<()> {
+        let context = w.context();
+        let (range, n, partial) = (Self::range(context, self.parts), w.len(), &self.partial);
+        let count = v.len() + usize::from(itself);
+        for first in (0..count).step_by(VECTORS) {
+            let some = VECTORS.min(count - first) as u32;
+            // w stands for vectors that are missing, too.
+            let vector = |k: usize| v.get(first + k).unwrap_or(w).buffer();
+            let w = w.buffer();
+            if T::IS_COMPLEX {
+                let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));
+                program.dot_basis_scalars(context, range, n, first as u32, some, basis, w, Out::shared(partial))?;
+            } else {
+                let (program, basis) = (Self::program(context), std::array::from_fn(|k| In::parts(vector(k))));
+                program.dot_basis(context, range, n, first as u32, some, basis, In::parts(w), Out::parts(partial))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins the parts of `count` dot products, which go to the numbers from `to` on.
+    fn join(&self, count: usize, to: usize) -> Result<()> {
+        let context = self.partial.context();
+        let (range, parts, to) = (Self::range(context, count), self.parts as u32, to as u32);
+        let (partial, number) = (&self.partial, &self.number);
+        if T::IS_COMPLEX {
+            let program = complex_krylov::Program::new();
+            return program.join_dots_scalars(context, range, parts, partial, to, Out::shared(number));
+        }
+        Self::program(context).join_dots(context, range, parts, In::parts(partial), to, Out::parts(number))
+    }
+
+    /// w -= V c with the numbers from `from` on for c; leaves |w|^2 in parts.
+    fn subtract(&self, v: &[Vector<T>], w: &mut Vector<T>, from: usize) -> Result<()> {
+        let context = w.context();
+        let (range, n, w) = (Self::range(context, self.parts), w.len(), w.buffer());
+        let (number, partial) = (&self.number, &self.partial);
+        for (k, some) in v.chunks(VECTORS).enumerate() {
+            let (first, count) = ((from + k * VECTORS) as u32, some.len() as u32);
+            // The first one stands for vectors that are missing.
+            let vector = |k: usize| some.get(k).unwrap_or(&some[0]).buffer();
+            if T::IS_COMPLEX {
+                let (program, basis) = (complex_krylov::Program::new(), std::array::from_fn(|k| vector(k).into()));
+                let (w, partial) = (Out::shared(w), Out::shared(partial));
+                program.subtract_basis_scalars(context, range, n, first, count, basis, number, w, partial)?;
+            } else {
+                let (program, basis) = (Self::program(context), std::array::from_fn(|k| In::parts(vector(k))));
+                let (w, partial) = (Out::parts(w), Out::parts(partial));
+                program.subtract_basis(context, range, n, first, count, basis, In::parts(number), w, partial)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// v = v / length.
+pub(super) fn shrink<T: Scalar>(v: &mut Vector<T>, length: f64) -> Result<()> {
+    scale_raw(T::from_f64(1.0 / length), v.buffer(), v.buffer())
+}

@@ -1,0 +1,330 @@
+//! Least squares by Golub-Kahan bidiagonalisation.
+
+use num_traits::Float;
+use serde::{Deserialize, Serialize};
+
+use super::basis::shrink;
+use super::run::{FLOOR_CEILING, FLOOR_FACTOR};
+use super::{LeastSquaresParams, Progress, Report, Stop};
+use crate::error::check_length;
+use crate::ops::{self, Transposed, scatter_signs};
+use crate::{Context, Error, Real, Result, Scalar, Vector};
+
+/// Which of two methods on the same bidiagonalisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LeastSquaresMethod {
+    /// LSQR (Paige and Saunders 1982): |b - A x| never rises; conjugate gradients on the normal equations.
+    Lsqr,
+    /// LSMR (Fong and Saunders 2011): |A^H (b - A x)| never rises, so that it may be stopped earlier; MINRES on the normal equations.
+    #[default]
+    Lsmr,
+}
+
+/// The outcome of a least-squares solve.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct LeastSquaresReport {
+    /// As for a system: relative residuals |b - A x| / |b|. [`Stop::Converged`] means that this or
+    /// `normal_residual` meets the tolerance.
+    #[serde(flatten)]
+    pub report: Report,
+    /// |A^H (b - A x)| / (|A| |b - A x|) with an estimate of the Frobenius norm of A from below, as the recurrence gives it: small where x
+    /// is a least-squares solution. 0 where b - A x is 0.
+    pub normal_residual: f64,
+}
+
+/// The x that makes |b - A x| smallest, for any rectangular A; of several the one nearest to the start.
+///
+/// Owns `rows + 3 cols` values in four vectors. An iteration takes a product with A and one with its transpose. A solve ends when
+/// |b - A x| / |b| or, where the system is not consistent, |A^H (b - A x)| / (|A| |b - A x|) is at most the tolerance. Both square the
+/// condition number; scale the columns of A to a norm of 1 where they differ.
+///
+/// ```
+/// use clinalg::solve::{LeastSquares, LeastSquaresParams};
+/// use clinalg::{Context, Csr, Vector};
+///
+/// let context = Context::global()?;
+/// // A line through (0, 1), (1, 2), (2, 4).
+/// let a = Csr::from_triplets(&context, 3, 2, &[(0, 0, 1.0), (1, 0, 1.0), (2, 0, 1.0), (1, 1, 1.0), (2, 1, 2.0)])?;
+/// let b = Vector::from_slice(&context, &[1.0, 2.0, 4.0])?;
+/// let mut x = Vector::zeros(&context, 2)?;
+/// let report = LeastSquares::new(&context, 3, 2, LeastSquaresParams::default())?.solve(&a, &b, &mut x)?;
+/// assert!(report.report.stop.is_success());
+/// let x: Vec<f64> = x.to_vec()?;
+/// assert!((x[0] - 5.0 / 6.0).abs() < 1e-9 && (x[1] - 1.5_f64).abs() < 1e-9);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LeastSquares<T: Scalar> {
+    params: LeastSquaresParams,
+    u: Vector<T>,
+    v: Vector<T>,
+    h: Vector<T>,
+    bar: Vector<T>,
+}
+
+/// The rotation (c, s) that takes (a, b) to (r, 0).
+fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
+    let r = a.hypot(b);
+    if r == 0.0 { (1.0, 0.0, 0.0) } else { (a / r, b / r, r) }
+}
+
+/// v = v / |v|; returns |v|.
+fn normalise<T: Scalar>(v: &mut Vector<T>) -> Result<f64> {
+    let norm = ops::norm2(v)?.into_f64();
+    if norm > 0.0 && norm.is_finite() {
+        shrink(v, norm)?;
+    }
+    Ok(norm)
+}
+
+impl<T: Scalar> LeastSquares<T> {
+    /// A solver for matrices of `rows` x `cols`.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`], [`Error::NoFp64`].
+    pub fn new(context: &Context, rows: usize, cols: usize, params: LeastSquaresParams) -> Result<LeastSquares<T>> {
+        let vector = |n| Vector::uninit(context, n);
+        Ok(LeastSquares { params, u: vector(rows)?, v: vector(cols)?, h: vector(cols)?, bar: vector(cols)? })
+    }
+
+    /// When the next solve ends, to be changed.
+    pub fn stopping_mut(&mut self) -> &mut super::Stopping {
+        &mut self.params.stopping
+    }
+
+    /// [`LeastSquares::solve_with`] without a progress callback.
+    ///
+    /// # Errors
+    /// As [`LeastSquares::solve_with`].
+    pub fn solve(&mut self, a: &dyn Transposed<T>, b: &Vector<T>, x: &mut Vector<T>) -> Result<LeastSquaresReport> {
+        self.solve_with(a, b, x, &mut |_, _| std::ops::ControlFlow::Continue(()))
+    }
+
+    /// Makes |b - A x| smallest from the start x, and calls `progress` after each iteration.
+    ///
+    /// # Errors
+    /// [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names `a`, `b` or `x`; [`Error::Value`] for a parameter.
+    pub fn solve_with(
+        &mut self,
+        a: &dyn Transposed<T>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<LeastSquaresReport> {
+        self.check(a, b, x)?;
+        let tolerance = self.params.stopping.tolerance_of::<T>();
+        let norm_b = ops::norm2(b)?.into_f64();
+        if norm_b == 0.0 {
+            x.fill(T::zero())?;
+        }
+        let norm = self.residual(a, b, x)?;
+        let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
+        let mut history = vec![relative(norm)];
+        let mut go_on = !progress(0, history[0]).is_break();
+        let (mut stop, mut normal) = (None, f64::NAN);
+        if !norm.is_finite() {
+            stop = Some(Stop::NotFinite);
+        } else if relative(norm) <= tolerance {
+            (stop, normal) = (Some(Stop::Converged), if norm == 0.0 { 0.0 } else { normal });
+        } else if self.params.stopping.max_iterations == 0 {
+            stop = Some(Stop::IterationLimit);
+        } else if !go_on {
+            stop = Some(Stop::Cancelled);
+        }
+        if stop.is_none() {
+            let each = &mut |iteration: usize, norm: f64| {
+                history.push(relative(norm));
+                go_on = go_on && !progress(iteration, relative(norm)).is_break();
+                go_on
+            };
+            let (end, found) = self.iterate(a, x, norm, tolerance * norm_b, tolerance, each)?;
+            (stop, normal) = (Some(end), found);
+        }
+        let norm = self.residual(a, b, x)?;
+        *history.last_mut().expect("the history starts with the first residual") = relative(norm);
+        let mut stop = stop.expect("an end was found");
+        if stop == Stop::Converged && !(relative(norm) <= tolerance || normal <= tolerance) {
+            stop = self.floor(a, norm, norm_b, x)?;
+        }
+        Ok(LeastSquaresReport { report: Report::new(stop, history), normal_residual: normal })
+    }
+
+    /// Why the recurrence claims a residual that x does not have.
+    fn floor(&mut self, a: &dyn Transposed<T>, norm: f64, norm_b: f64, x: &Vector<T>) -> Result<Stop> {
+        scatter_signs(x, &mut self.h)?;
+        a.apply(T::one(), &self.h, T::zero(), &mut self.u)?;
+        let rounding = T::Real::epsilon().into_f64() * (ops::norm2(&self.u)?.into_f64() + norm_b);
+        let is_floor = norm <= FLOOR_FACTOR * rounding && norm <= FLOOR_CEILING * norm_b;
+        Ok(if is_floor { Stop::RoundingFloor } else { Stop::Stagnated })
+    }
+
+    fn check(&self, a: &dyn Transposed<T>, b: &Vector<T>, x: &Vector<T>) -> Result<()> {
+        self.params.stopping.check()?;
+        let context = self.u.context();
+        for (argument, other) in [("a", a.context()), ("b", b.context()), ("x", x.context())] {
+            if !context.same(other) {
+                return Err(Error::Context { argument });
+            }
+        }
+        let (rows, cols) = (self.u.len(), self.v.len());
+        if (a.rows(), a.cols()) != (rows, cols) {
+            let (expected, got) = (format!("{rows} x {cols}"), format!("{} x {}", a.rows(), a.cols()));
+            return Err(Error::Shape { argument: "a", expected, got });
+        }
+        check_length("b", rows, b.len())?;
+        check_length("x", cols, x.len())
+    }
+
+    /// u = b - A x; its norm.
+    fn residual(&mut self, a: &dyn Transposed<T>, b: &Vector<T>, x: &Vector<T>) -> Result<f64> {
+        ops::copy(b, &mut self.u)?;
+        a.apply(-T::one(), x, T::one(), &mut self.u)?;
+        Ok(ops::norm2(&self.u)?.into_f64())
+    }
+
+    /// Iterates from u = b - A x of this norm. `each` takes the iteration's number and residual and says whether to go on. Returns the
+    /// reason of the end and the relative residual of the normal equations.
+    fn iterate(
+        &mut self,
+        a: &dyn Transposed<T>,
+        x: &mut Vector<T>,
+        norm: f64,
+        enough: f64,
+        tolerance: f64,
+        each: &mut dyn FnMut(usize, f64) -> bool,
+    ) -> Result<(Stop, f64)> {
+        let LeastSquares { params, u, v, h, bar, .. } = self;
+        let real = |value: f64| T::from_f64(value);
+        shrink(u, norm)?;
+        a.apply_conj_transposed(T::one(), u, T::zero(), v)?;
+        let mut alpha = normalise(v)?;
+        if alpha == 0.0 {
+            // b - A x is orthogonal to the range: x is a least-squares solution.
+            return Ok((Stop::Converged, 0.0));
+        }
+        if !alpha.is_finite() {
+            return Ok((Stop::NotFinite, f64::NAN));
+        }
+        ops::copy(v, h)?;
+        bar.fill(T::zero())?;
+        // LSQR: rho of the lower bidiagonal matrix, and the residual.
+        let (mut rho_bar, mut phi_bar) = (alpha, norm);
+        // LSMR, in the names of the paper.
+        let mut lsmr = Lsmr::new(alpha, norm);
+        let mut frobenius = alpha * alpha;
+        for iteration in 1..=params.stopping.max_iterations {
+            a.apply(T::one(), v, real(-alpha), u)?;
+            let beta = normalise(u)?;
+            a.apply_conj_transposed(T::one(), u, real(-beta), v)?;
+            alpha = if beta == 0.0 { 0.0 } else { normalise(v)? };
+            if !(alpha.is_finite() && beta.is_finite()) {
+                return Ok((Stop::NotFinite, f64::NAN));
+            }
+            frobenius += alpha * alpha + beta * beta;
+            let (residual, normal) = match params.method {
+                LeastSquaresMethod::Lsqr => {
+                    let (c, s, rho) = rotation(rho_bar, beta);
+                    let phi = c * phi_bar;
+                    rho_bar = -c * alpha;
+                    phi_bar *= s;
+                    ops::update(real(phi / rho), h, T::one(), x)?;
+                    ops::update(T::one(), v, real(-s * alpha / rho), h)?;
+                    (phi_bar, phi_bar * alpha * c.abs())
+                }
+                LeastSquaresMethod::Lsmr => {
+                    let [of_bar, of_x, of_h] = lsmr.step(alpha, beta);
+                    ops::update(T::one(), h, real(-of_bar), bar)?;
+                    ops::update(real(of_x), bar, T::one(), x)?;
+                    ops::update(T::one(), v, real(-of_h), h)?;
+                    (lsmr.residual(), lsmr.zeta_bar.abs())
+                }
+            };
+            let normal = if residual == 0.0 { 0.0 } else { normal / (frobenius.sqrt() * residual) };
+            let go_on = each(iteration, residual);
+            if residual <= enough || normal <= tolerance {
+                return Ok((Stop::Converged, normal));
+            }
+            if !residual.is_finite() {
+                return Ok((Stop::NotFinite, normal));
+            }
+            if alpha == 0.0 || beta == 0.0 {
+                return Ok((Stop::Breakdown, normal));
+            }
+            if !go_on {
+                return Ok((Stop::Cancelled, normal));
+            }
+            if iteration == params.stopping.max_iterations {
+                return Ok((Stop::IterationLimit, normal));
+            }
+        }
+        Ok((Stop::IterationLimit, f64::NAN))
+    }
+}
+
+/// The scalars of LSMR without damping (Fong and Saunders 2011, sections 2 and 5).
+struct Lsmr {
+    alpha_bar: f64,
+    zeta_bar: f64,
+    rho: f64,
+    rho_bar: f64,
+    c_bar: f64,
+    s_bar: f64,
+    zeta: f64,
+    // What estimates the residual.
+    beta_dd: f64,
+    beta_d: f64,
+    rho_d: f64,
+    tau_tilde: f64,
+    theta_tilde: f64,
+    tau_d: f64,
+}
+
+impl Lsmr {
+    fn new(alpha: f64, beta: f64) -> Lsmr {
+        Lsmr {
+            alpha_bar: alpha,
+            zeta_bar: alpha * beta,
+            rho: 1.0,
+            rho_bar: 1.0,
+            c_bar: 1.0,
+            s_bar: 0.0,
+            zeta: 0.0,
+            beta_dd: beta,
+            beta_d: 0.0,
+            rho_d: 1.0,
+            tau_tilde: 0.0,
+            theta_tilde: 0.0,
+            tau_d: 0.0,
+        }
+    }
+
+    /// The factors of h-bar, of x and of h.
+    fn step(&mut self, alpha: f64, beta: f64) -> [f64; 3] {
+        let (rho_old, rho_bar_old, zeta_old) = (self.rho, self.rho_bar, self.zeta);
+        let (c, s, rho) = rotation(self.alpha_bar, beta);
+        let theta = s * alpha;
+        self.alpha_bar = c * alpha;
+        let theta_bar = self.s_bar * rho;
+        let (c_bar, s_bar, rho_bar) = rotation(self.c_bar * rho, theta);
+        let zeta = c_bar * self.zeta_bar;
+        self.zeta_bar *= -s_bar;
+        (self.c_bar, self.s_bar, self.rho, self.rho_bar, self.zeta) = (c_bar, s_bar, rho, rho_bar, zeta);
+        let beta_hat = c * self.beta_dd;
+        self.beta_dd *= -s;
+        let theta_tilde_old = self.theta_tilde;
+        let (c_tilde, s_tilde, rho_tilde) = rotation(self.rho_d, theta_bar);
+        self.theta_tilde = s_tilde * rho_bar;
+        self.rho_d = c_tilde * rho_bar;
+        self.beta_d = -s_tilde * self.beta_d + c_tilde * beta_hat;
+        self.tau_tilde = (zeta_old - theta_tilde_old * self.tau_tilde) / rho_tilde;
+        self.tau_d = (zeta - self.theta_tilde * self.tau_tilde) / self.rho_d;
+        [theta_bar * rho / (rho_old * rho_bar_old), zeta / (rho * rho_bar), theta / rho]
+    }
+
+    /// |b - A x|.
+    fn residual(&self) -> f64 {
+        (self.beta_d - self.tau_d).hypot(self.beta_dd)
+    }
+}

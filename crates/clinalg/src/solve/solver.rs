@@ -1,0 +1,104 @@
+//! The trait that all solvers share.
+
+use std::ops::ControlFlow;
+
+use super::{Operator, Preconditioner, Report, Stopping};
+use crate::{Context, Result, Scalar, Vector};
+
+/// Called with the number of each iteration, 0 for the start, and its relative residual; [`ControlFlow::Break`] stops the
+/// solve with [`Stop::Cancelled`](super::Stop::Cancelled).
+///
+/// Methods whose iterations are looked at in batches (CG, BiCGStab) finish the batch at hand. The report always is that of
+/// the x returned.
+pub type Progress<'a> = &'a mut dyn FnMut(usize, f64) -> ControlFlow<()>;
+
+/// An iterative method for A x = b, which owns its vectors and its parameters.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use clinalg::solve::{BiCgStab, Cg, Solver, Stop};
+/// use clinalg::{Context, Csr, Vector};
+///
+/// let context = Context::global()?;
+/// let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+/// let b = Vector::from_slice(&context, &[1.0, 2.0])?;
+/// let symmetric = true;
+/// let mut solver: Box<dyn Solver<f64>> = match symmetric {
+///     true => Box::new(Cg::new(&context, 2, Default::default())?),
+///     false => Box::new(BiCgStab::new(&context, 2, Default::default())?),
+/// };
+/// let mut x = Vector::zeros(&context, 2)?;
+/// let report = solver.solve_with(&a, None, &b, &mut x, &mut |iteration, residual| {
+///     println!("{iteration}: {residual:.1e}");
+///     if iteration < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+/// })?;
+/// assert_eq!(report.stop, Stop::Converged);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub trait Solver<T: Scalar> {
+    /// Number of equations.
+    fn size(&self) -> usize;
+
+    /// The context its vectors live in.
+    fn context(&self) -> &Context;
+
+    /// When a solve ends.
+    fn stopping(&self) -> &Stopping;
+
+    /// When the next solve ends, to be changed.
+    fn stopping_mut(&mut self) -> &mut Stopping;
+
+    /// Solves A x = b from the start x, with the preconditioner `m`, and calls `progress` after each iteration.
+    ///
+    /// # Errors
+    /// Before any work, [`Error::Shape`](crate::Error::Shape),
+    /// [`Error::Length`](crate::Error::Length) or [`Error::Context`](crate::Error::Context) that
+    /// names `a`, `m`, `b` or `x`, and [`Error::Value`](crate::Error::Value) for a parameter, or for a preconditioner `m`
+    /// where the method takes none; later, what the device reports. An iteration that does not converge is no error: see
+    /// [`Report::stop`].
+    fn solve_with(
+        &mut self,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<Report>;
+
+    /// [`Solver::solve_with`] without a progress callback.
+    ///
+    /// # Errors
+    /// As [`Solver::solve_with`].
+    fn solve(
+        &mut self,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+    ) -> Result<Report> {
+        self.solve_with(a, m, b, x, &mut |_, _| ControlFlow::Continue(()))
+    }
+}
+
+/// The accessors of a [`Solver`] that has `params` with its stopping criteria and this vector among its own.
+macro_rules! own_parts {
+    ($vector:ident) => {
+        fn size(&self) -> usize {
+            self.$vector.len()
+        }
+
+        fn context(&self) -> &$crate::Context {
+            self.$vector.context()
+        }
+
+        fn stopping(&self) -> &$crate::solve::Stopping {
+            &self.params.stopping
+        }
+
+        fn stopping_mut(&mut self) -> &mut $crate::solve::Stopping {
+            &mut self.params.stopping
+        }
+    };
+}
+pub(super) use own_parts;

@@ -1,0 +1,366 @@
+//! Conjugate gradients, BiCGStab and GMRES on a team.
+
+use std::ops::ControlFlow;
+
+use super::krylov::{Method, Preconditioner, Run, dot, precondition, solve};
+use super::vector::{Dots, Vector};
+use super::{Operator, Partition, Team};
+use crate::solve::{BiCgStabParams, CgParams, GmresParams, Progress, Report, Stop, Stopping};
+use crate::{Error, Real, Result};
+
+/// Conjugate gradients (Hestenes and Stiefel 1952; Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithms 6.18 and 9.1)
+/// for symmetric positive definite A, with an optional symmetric positive definite preconditioner.
+///
+/// Two reductions over the ranks per iteration. The residuals are those of one device to rounding.
+///
+/// ```
+/// use clinalg::solve::CgParams;
+/// use clinalg::team::{Cg, Csr, Partition, Team, Vector};
+/// use clinalg::{Context, ContextOptions, CsrParts, Device};
+///
+/// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
+/// let team = Team::of_contexts(vec![context()?, context()?])?;
+/// let a = CsrParts::from_triplets(2, 2, &[(0, 0, 4.0), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)])?;
+/// let partition = Partition::even(2, team.ranks())?;
+/// let mut a = Csr::new(&team, &a, &partition)?;
+/// let b = Vector::from_slice(&team, &partition, &[1.0, 2.0])?;
+/// let mut x = a.vector()?;
+/// let report = Cg::new(&team, &partition, CgParams::default())?.solve(&mut a, None, &b, &mut x)?;
+/// println!("{report}");
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Cg<T: Real> {
+    params: CgParams,
+    vectors: [Vector<T>; 4],
+    dots: Dots<T>,
+}
+
+/// BiCGStab (van der Vorst 1992; Saad 2003, algorithm 7.7), preconditioned from the right, for any nonsingular A.
+///
+/// Three reductions over the ranks per iteration; otherwise as [`Cg`].
+#[derive(Debug)]
+pub struct BiCgStab<T: Real> {
+    params: BiCgStabParams,
+    vectors: [Vector<T>; 7],
+    dots: Dots<T>,
+}
+
+/// Restarted GMRES (Saad and Schultz 1986; Saad 2003, algorithm 9.5), preconditioned from the right, with classical Gram-Schmidt
+/// orthogonalisation done twice, for any nonsingular A.
+///
+/// Three reductions over the ranks per iteration; otherwise as [`Cg`].
+#[derive(Debug)]
+pub struct Gmres<T: Real> {
+    params: GmresParams,
+    basis: Vec<Vector<T>>,
+    spare: [Vector<T>; 3],
+    dots: Dots<T>,
+}
+
+/// The calls that every method has.
+macro_rules! calls {
+    ($name:ident) => {
+        impl<T: Real> $name<T> {
+            /// Solves A x = b from the start x.
+            ///
+            /// # Errors
+            #[doc = concat!("As [`", stringify!($name), "::solve_with`].")]
+            pub fn solve(
+                &mut self,
+                a: &mut dyn Operator<T>,
+                m: Option<&mut dyn Preconditioner<T>>,
+                b: &Vector<T>,
+                x: &mut Vector<T>,
+            ) -> Result<Report> {
+                self.solve_with(a, m, b, x, &mut |_, _| ControlFlow::Continue(()))
+            }
+
+            /// Solves A x = b from the start x, and calls `progress` after each iteration; across processes all of them have to
+            /// stop at the same one.
+            ///
+            /// # Errors
+            /// [`Error::Context`] or [`Error::Shape`] that names `b` or `x`; [`Error::Length`] that names `a`; [`Error::Value`] for
+            /// a parameter; as [`Error::Rank`], what a device reports. An iteration that does not converge is no error: see
+            /// [`Report::stop`].
+            pub fn solve_with(
+                &mut self,
+                a: &mut dyn Operator<T>,
+                m: Option<&mut dyn Preconditioner<T>>,
+                b: &Vector<T>,
+                x: &mut Vector<T>,
+                progress: Progress<'_>,
+            ) -> Result<Report> {
+                solve(self, a, m, b, x, progress)
+            }
+
+            /// When the next solve ends, to be changed.
+            pub fn stopping_mut(&mut self) -> &mut Stopping {
+                &mut self.params.stopping
+            }
+        }
+    };
+}
+calls!(Cg);
+calls!(BiCgStab);
+calls!(Gmres);
+
+/// So many vectors.
+fn vectors<T: Real, const N: usize>(team: &Team, partition: &Partition) -> Result<[Vector<T>; N]> {
+    let made: Vec<_> = (0..N).map(|_| Vector::zeros(team, partition)).collect::<Result<_>>()?;
+    Ok(made.try_into().expect("as many were made"))
+}
+
+impl<T: Real> Cg<T> {
+    /// A solver for systems with rows on the ranks by `partition`.
+    ///
+    /// # Errors
+    /// As [`Vector::zeros`].
+    pub fn new(team: &Team, partition: &Partition, params: CgParams) -> Result<Cg<T>> {
+        Ok(Cg { params, vectors: vectors(team, partition)?, dots: Dots::new(team, 2)? })
+    }
+}
+
+impl<T: Real> Method<T> for Cg<T> {
+    fn stopping(&self) -> &Stopping {
+        &self.params.stopping
+    }
+
+    /// The error falls in every step, but its residual may rise until the last of n steps.
+    fn patience(&self, rows: usize) -> usize {
+        rows
+    }
+
+    fn vectors(&mut self) -> [&mut Vector<T>; 3] {
+        let [r, p, q, _] = &mut self.vectors;
+        [r, p, q]
+    }
+
+    fn cycle(
+        &mut self,
+        run: &mut Run<'_>,
+        a: &mut dyn Operator<T>,
+        mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
+        x: &mut Vector<T>,
+        unit: f64,
+    ) -> Result<Option<Stop>> {
+        let Cg { vectors: [r, p, q, z], dots, .. } = self;
+        let first = precondition(&mut m, r, z)?;
+        p.copy_from(first)?;
+        let mut rho = dot(dots, r, p)?;
+        loop {
+            if !rho.is_finite() {
+                return Ok(Some(Stop::NotFinite));
+            }
+            if rho <= 0.0 {
+                return Ok(Some(if rho == 0.0 { Stop::Breakdown } else { Stop::Indefinite }));
+            }
+            a.apply(p, q)?;
+            let curvature = dot(dots, p, q)?;
+            if !curvature.is_finite() {
+                return Ok(Some(Stop::NotFinite));
+            }
+            if curvature <= 0.0 {
+                return Ok(Some(Stop::Indefinite));
+            }
+            let step = rho / curvature;
+            x.update(T::from_f64(unit * step), p, T::one())?;
+            r.update(T::from_f64(-step), q, T::one())?;
+            let preconditioned = m.is_some();
+            let z = precondition(&mut m, r, z)?;
+            let (squares, next) = if preconditioned {
+                let both = dots.of(&[(r, r), (r, z)])?;
+                (both[0], both[1])
+            } else {
+                let squares = dot(dots, r, r)?;
+                (squares, squares)
+            };
+            if let Some(stop) = run.record(unit * squares.sqrt()) {
+                return Ok(Some(stop));
+            }
+            p.update(T::one(), z, T::from_f64(next / rho))?;
+            rho = next;
+        }
+    }
+}
+
+impl<T: Real> BiCgStab<T> {
+    /// A solver for systems with rows on the ranks by `partition`.
+    ///
+    /// # Errors
+    /// As [`Vector::zeros`].
+    pub fn new(team: &Team, partition: &Partition, params: BiCgStabParams) -> Result<BiCgStab<T>> {
+        Ok(BiCgStab { params, vectors: vectors(team, partition)?, dots: Dots::new(team, 2)? })
+    }
+}
+
+impl<T: Real> Method<T> for BiCgStab<T> {
+    fn stopping(&self) -> &Stopping {
+        &self.params.stopping
+    }
+
+    fn vectors(&mut self) -> [&mut Vector<T>; 3] {
+        let [r, p, v, ..] = &mut self.vectors;
+        [r, p, v]
+    }
+
+    fn cycle(
+        &mut self,
+        run: &mut Run<'_>,
+        a: &mut dyn Operator<T>,
+        mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
+        x: &mut Vector<T>,
+        unit: f64,
+    ) -> Result<Option<Stop>> {
+        let BiCgStab { vectors: [r, p, v, shadow, t, z, w], dots, .. } = self;
+        shadow.copy_from(r)?;
+        p.copy_from(r)?;
+        let mut rho = dot(dots, shadow, r)?;
+        loop {
+            // z = M^-1 p, v = A z.
+            let direction = precondition(&mut m, p, z)?;
+            a.apply(direction, v)?;
+            let sigma = dot(dots, shadow, v)?;
+            if !(rho.is_finite() && sigma.is_finite()) {
+                return Ok(Some(Stop::NotFinite));
+            }
+            if rho == 0.0 || sigma == 0.0 {
+                return Ok(Some(Stop::Breakdown));
+            }
+            let alpha = rho / sigma;
+            r.update(T::from_f64(-alpha), v, T::one())?;
+            x.update(T::from_f64(unit * alpha), direction, T::one())?;
+            // w = M^-1 s, t = A w, where s is the residual so far.
+            let direction = precondition(&mut m, r, w)?;
+            a.apply(direction, t)?;
+            let both = dots.of(&[(t, r), (t, t)])?;
+            let omega = if both[1] == 0.0 { 0.0 } else { both[0] / both[1] };
+            if !omega.is_finite() {
+                return Ok(Some(Stop::NotFinite));
+            }
+            x.update(T::from_f64(unit * omega), direction, T::one())?;
+            r.update(T::from_f64(-omega), t, T::one())?;
+            let both = dots.of(&[(r, r), (shadow, r)])?;
+            let (squares, next) = (both[0], both[1]);
+            if let Some(stop) = run.record(unit * squares.sqrt()) {
+                return Ok(Some(stop));
+            }
+            if omega == 0.0 || next.abs() <= T::epsilon().into_f64() * squares.sqrt() * rho.abs().sqrt() {
+                return Ok(Some(Stop::Breakdown));
+            }
+            let beta = next / rho * (alpha / omega);
+            // p = r + beta (p - omega v).
+            p.update(T::from_f64(-omega), v, T::one())?;
+            p.update(T::one(), r, T::from_f64(beta))?;
+            rho = next;
+        }
+    }
+}
+
+impl<T: Real> Gmres<T> {
+    /// A solver for systems with rows on the ranks by `partition`.
+    ///
+    /// # Errors
+    /// As [`Vector::zeros`]; [`Error::Value`] for a restart of 0.
+    pub fn new(team: &Team, partition: &Partition, params: GmresParams) -> Result<Gmres<T>> {
+        let restart = params.restart.min(partition.rows());
+        if restart == 0 {
+            return Err(Error::value("restart", "at least 1", 0));
+        }
+        let basis = (0..=restart).map(|_| Vector::zeros(team, partition)).collect::<Result<_>>()?;
+        Ok(Gmres { params, basis, spare: vectors(team, partition)?, dots: Dots::new(team, restart + 1)? })
+    }
+}
+
+impl<T: Real> Method<T> for Gmres<T> {
+    fn stopping(&self) -> &Stopping {
+        &self.params.stopping
+    }
+
+    fn vectors(&mut self) -> [&mut Vector<T>; 3] {
+        let [p, q, _] = &mut self.spare;
+        [&mut self.basis[0], p, q]
+    }
+
+    fn cycle(
+        &mut self,
+        run: &mut Run<'_>,
+        a: &mut dyn Operator<T>,
+        mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
+        x: &mut Vector<T>,
+        unit: f64,
+    ) -> Result<Option<Stop>> {
+        let Gmres { basis, spare: [z, ..], dots, .. } = self;
+        let restart = basis.len() - 1;
+        let norm = basis[0].norm2()?;
+        basis[0].scale(T::from_f64(1.0 / norm))?;
+        // The triangular factor, column by column, the rotations that made it, and the rotated right-hand side.
+        let mut columns: Vec<Vec<f64>> = Vec::with_capacity(restart);
+        let mut rotations: Vec<(f64, f64)> = Vec::with_capacity(restart);
+        let mut rhs = vec![norm];
+        let mut seen = None;
+        while seen.is_none() && columns.len() < restart {
+            let k = columns.len();
+            let (known, rest) = basis.split_at_mut(k + 1);
+            let w = &mut rest[0];
+            a.apply(precondition(&mut m, &known[k], z)?, w)?;
+            let mut column = vec![0.0; k + 2];
+            for _ in 0..2 {
+                let pairs: Vec<_> = known.iter().map(|v| (v, &*w)).collect();
+                let parts = dots.of(&pairs)?;
+                for ((v, part), sum) in known.iter().zip(&parts).zip(&mut column) {
+                    w.update(T::from_f64(-part), v, T::one())?;
+                    *sum += part;
+                }
+            }
+            let length = w.norm2()?;
+            column[k + 1] = length;
+            if column.iter().any(|value| !value.is_finite()) {
+                seen = Some(Stop::NotFinite);
+                break;
+            }
+            for (i, (c, s)) in rotations.iter().enumerate() {
+                let (above, below) = (column[i], column[i + 1]);
+                (column[i], column[i + 1]) = (c * above + s * below, c * below - s * above);
+            }
+            let hypotenuse = column[k].hypot(column[k + 1]);
+            if hypotenuse == 0.0 {
+                seen = Some(Stop::Breakdown);
+                break;
+            }
+            let (c, s) = (column[k] / hypotenuse, column[k + 1] / hypotenuse);
+            column[k] = hypotenuse;
+            rotations.push((c, s));
+            columns.push(column);
+            rhs.push(-s * rhs[k]);
+            rhs[k] *= c;
+            let residual = rhs[k + 1].abs();
+            seen = run.record(unit * residual);
+            if length == 0.0 {
+                // The solution lies in the space so far.
+                seen = seen.or(Some(Stop::Converged));
+            } else {
+                w.scale(T::from_f64(1.0 / length))?;
+            }
+        }
+        // y from R y = rhs, then x += M^-1 V y.
+        let count = columns.len();
+        let mut y = rhs[..count].to_vec();
+        for i in (0..count).rev() {
+            for j in i + 1..count {
+                y[i] -= columns[j][i] * y[j];
+            }
+            y[i] /= columns[i][i];
+        }
+        if let Some((last, first)) = y.split_last() {
+            let [z, sum, _] = &mut self.spare;
+            sum.copy_from(&self.basis[count - 1])?;
+            sum.scale(T::from_f64(*last))?;
+            for (v, part) in self.basis.iter().zip(first) {
+                sum.update(T::from_f64(*part), v, T::one())?;
+            }
+            x.update(T::from_f64(unit), precondition(&mut m, sum, z)?, T::one())?;
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,306 @@
+//! The Poisson problem on strips of the square or slabs of the cube.
+
+use std::ops::{ControlFlow, Range};
+
+use super::layers::Layers;
+use super::strips::{Grid, Strips};
+use super::{Partition, Team};
+use crate::error::check_length;
+use crate::multigrid::cycle::{Hierarchy, Multigrid};
+use crate::multigrid::equation::Equation;
+use crate::multigrid::iterate::iterate;
+use crate::multigrid::poisson::plan;
+use crate::multigrid::{Backend, Cycle, PoissonParams, PoissonReport, poisson2, poisson3};
+use crate::runtime::KernelFamily;
+use crate::solve::Progress;
+use crate::{Error, Real, Result, Vector};
+
+/// Most points per side of the levels that rank 0 of GPUs solves alone, measured on 2 NVIDIA H200: 513 and less differ by their spread, of
+/// 1025 the gathering itself takes longer than the exchanges that it saves.
+const GATHER_GPU: usize = 513;
+/// The same for CPUs of 20 GB/s.
+const GATHER_CPU: usize = 257;
+/// The same of a cube on a GPU.
+const GATHER_GPU_CUBE: usize = 65;
+/// The same of a cube for CPUs of 20 GB/s.
+const GATHER_CPU_CUBE: usize = 33;
+
+/// Most points of the grids that devices are measured on: several times their caches.
+const MEASURED_GPU: usize = 1 << 25;
+const MEASURED_CPU: usize = 1 << 21;
+
+/// The cycles of a team, whatever the dimension.
+trait Solver<T: Real>: Send {
+    fn partition(&self) -> &Partition;
+    fn zeros(&self) -> Result<Grid<T>>;
+    fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()>;
+    fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()>;
+    fn iterate(
+        &mut self,
+        params: &PoissonParams,
+        f: &Grid<T>,
+        u: &mut Grid<T>,
+        progress: Progress<'_>,
+    ) -> Result<PoissonReport>;
+}
+
+impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
+    fn partition(&self) -> &Partition {
+        self.hierarchy().partition()
+    }
+
+    fn zeros(&self) -> Result<Grid<T>> {
+        self.hierarchy().zeros(0)
+    }
+
+    fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()> {
+        self.hierarchy().load(values, grid)
+    }
+
+    fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()> {
+        self.hierarchy().store(grid, values)
+    }
+
+    fn iterate(
+        &mut self,
+        params: &PoissonParams,
+        f: &Grid<T>,
+        u: &mut Grid<T>,
+        progress: Progress<'_>,
+    ) -> Result<PoissonReport> {
+        let row_sum = Equation::<T>::new(params.n, L::DIM, params.shift)?.row_sum();
+        iterate::<T, _>(self, params, row_sum, f, u, progress)
+    }
+}
+
+/// [`multigrid::Poisson`](crate::multigrid::Poisson) on a team: `-Laplace u + shift u = f` on the unit square, each rank with a
+/// strip of rows, or on the unit cube, each rank with a slab of planes.
+///
+/// Every sweep, restriction and interpolation gives the bits of one device, for strips keep a halo of rows of their neighbours and
+/// relax it as well; so does the solution after each cycle. Residual norms are summed per rank and then in the order of the ranks:
+/// their last bits are others than on one device, a relative 1e-12 at most, and the iteration stops after the same cycle
+/// unless a residual is as close to the tolerance as that.
+///
+/// Levels below a size are gathered on rank 0, where they cost less than exchanges would: 257 points per side on CPUs, 513 on
+/// GPUs, of a cube 33 and 65, see [`Poisson::with_gather_side`].
+///
+/// ```
+/// use clinalg::multigrid::PoissonParams;
+/// use clinalg::team::{Poisson, Team};
+/// use clinalg::{Context, ContextOptions, Device};
+///
+/// let context = || Context::new(&Device::default_device()?, &ContextOptions::default());
+/// let team = Team::of_contexts(vec![context()?, context()?])?;
+/// let params = PoissonParams { n: 129, ..PoissonParams::default() };
+/// let mut poisson = Poisson::<f64>::new(&team, &params)?;
+/// let (f, mut u) = (vec![1.0; 129 * 129], vec![0.0; 129 * 129]);
+/// let report = poisson.solve(&f, &mut u)?;
+/// println!("{} after {} cycles on {} devices", report.stop, report.cycles, team.ranks());
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub struct Poisson<T: Real> {
+    team: Team,
+    params: PoissonParams,
+    levels: usize,
+    solver: Box<dyn Solver<T>>,
+    u: Grid<T>,
+    f: Grid<T>,
+}
+
+impl<T: Real> std::fmt::Debug for Poisson<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Poisson").field("params", &self.params).field("team", &self.team).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> Poisson<T> {
+    /// A solver with strips of about as many rows, or planes, for each rank.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for parameters out of range, for more ranks than the grid has rows to share out, and for what only one
+    /// device does: mixed precision, backends other than kernels. As [`Error::Rank`], [`Error::Allocation`] and
+    /// [`Error::NoFp64`] of a device.
+    pub fn new(team: &Team, params: &PoissonParams) -> Result<Poisson<T>> {
+        Poisson::weighted(team, params, &vec![1.0; team.ranks()])
+    }
+
+    /// A solver with strips in proportion to `weights`, one for each rank: what a device gets done, in any unit.
+    ///
+    /// # Errors
+    /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
+    pub fn weighted(team: &Team, params: &PoissonParams, weights: &[f64]) -> Result<Poisson<T>> {
+        let gpu = team.contexts().iter().any(|context| context.family() == KernelFamily::Gpu);
+        let side = match (gpu, params.dim) {
+            (true, 3) => GATHER_GPU_CUBE,
+            (true, _) => GATHER_GPU,
+            (false, 3) => GATHER_CPU_CUBE,
+            (false, _) => GATHER_CPU,
+        };
+        Poisson::with_gather_side(team, params, weights, side)
+    }
+
+    /// A solver with strips in proportion to what each rank gets done, measured by two cycles on a smaller grid that each device
+    /// solves alone, see [`Team::measure`]. Processes measure their own ranks.
+    ///
+    /// # Errors
+    /// As [`Poisson::new`].
+    pub fn balanced(team: &Team, params: &PoissonParams) -> Result<Poisson<T>> {
+        params.check()?;
+        let sides = crate::multigrid::sides(params.n, params.dim as u32)?;
+        let mut solvers = team.each(|_, context| {
+            let most = if context.family() == KernelFamily::Gpu { MEASURED_GPU } else { MEASURED_CPU };
+            // The same grid on all devices, those of other processes included, if they are of one kind.
+            let small = |n: &usize| n.pow(params.dim as u32) <= most;
+            let n = sides.iter().copied().find(small).unwrap_or(3);
+            let small = PoissonParams { n, cycle: Cycle::V, max_cycles: 2, tolerance: 0.0, mixed: false, ..*params };
+            let points = n.pow(params.dim as u32);
+            let solver = crate::multigrid::Poisson::<T>::new(context, &small)?;
+            let (f, u) = (Vector::filled(context, points, T::one())?, Vector::zeros(context, points)?);
+            Ok((solver, f, u, points))
+        })?;
+        let points: Vec<f64> = solvers.iter().map(|(.., points)| *points as f64).collect();
+        let most = points.iter().copied().fold(1.0, f64::max);
+        let weights = team.measure(|k, _| {
+            let (solver, f, u, points) = &mut solvers[k];
+            // As much work on each device.
+            for _ in 0..(most / *points as f64).round() as usize {
+                u.fill(T::zero())?;
+                solver.solve_device(f, u)?;
+            }
+            Ok(())
+        })?;
+        drop(solvers);
+        Poisson::weighted(team, params, &weights)
+    }
+
+    /// [`Poisson::weighted`], where levels with at most `side` points per side, but never the finest one, are gathered on rank 0.
+    /// The same on all processes.
+    ///
+    /// # Errors
+    /// As [`Poisson::weighted`].
+    pub fn with_gather_side(team: &Team, params: &PoissonParams, weights: &[f64], side: usize) -> Result<Poisson<T>> {
+        params.check()?;
+        check_length("weights", team.ranks(), weights.len())?;
+        if params.mixed {
+            return Err(Error::value("mixed", "false on several devices; mixed precision takes one device", true));
+        }
+        if params.backend != Backend::Kernels {
+            let got = format!("{:?}", params.backend).to_lowercase();
+            return Err(Error::value("backend", "kernels on several devices; the others take one device", got));
+        }
+        let sides = crate::multigrid::sides(params.n, params.dim as u32)?;
+        if sides.len() < 2 {
+            return Err(Error::value("n", "at least 5 points per side on several devices", params.n));
+        }
+        // The first level that is gathered; its rows are shared out, so that they have to be as many as the ranks.
+        let small = sides.iter().position(|&n| n <= side).unwrap_or(sides.len() - 1).max(1);
+        let gathered = (1..=small).rev().find(|&level| sides[level] >= 2 * team.ranks()).unwrap_or(1);
+        let partition = Partition::weighted(sides[gathered], weights).map_err(|error| match error {
+            Error::Value { argument: "ranks", got, .. } => {
+                let parts =
+                    if params.dim == 3 { "slabs begin with even planes" } else { "strips begin with even rows" };
+                let expected = format!("at most {} for n = {}: {parts}", sides[1], params.n);
+                Error::Value { argument: "ranks", expected, got }
+            }
+            other => other,
+        })?;
+        let solver = match params.dim {
+            3 => solver::<T, poisson3::Levels<T>>(team, params, &sides, gathered, &partition)?,
+            _ => solver::<T, poisson2::Levels<T>>(team, params, &sides, gathered, &partition)?,
+        };
+        let (u, f) = (solver.zeros()?, solver.zeros()?);
+        Ok(Poisson { team: team.clone(), params: *params, levels: sides.len(), solver, u, f })
+    }
+
+    /// The parameters the solver was made with.
+    pub fn params(&self) -> &PoissonParams {
+        &self.params
+    }
+
+    /// The team it runs on.
+    pub fn team(&self) -> &Team {
+        &self.team
+    }
+
+    /// The rows of the square, or planes of the cube, that each rank owns.
+    pub fn partition(&self) -> &Partition {
+        self.solver.partition()
+    }
+
+    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^dim values. Every process passes the
+    /// same ones; a process that has not all ranks gets the rows of its own ones, and those around them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `f` or `u`; as [`Error::Rank`], what a device reports. After an error `u` is as it was.
+    pub fn solve(&mut self, f: &[T], u: &mut [T]) -> Result<PoissonReport> {
+        self.solve_with(f, u, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`Poisson::solve`] with `progress` as in [`multigrid::Poisson::solve_with`](crate::multigrid::Poisson::solve_with); across
+    /// processes all of them have to stop at the same cycle.
+    ///
+    /// # Errors
+    /// As [`Poisson::solve`].
+    pub fn solve_with(&mut self, f: &[T], u: &mut [T], progress: Progress<'_>) -> Result<PoissonReport> {
+        let points = self.points();
+        check_length("f", points, f.len())?;
+        check_length("u", points, u.len())?;
+        self.load(f, u)?;
+        let report = self.iterate(progress)?;
+        self.store(u)?;
+        Ok(report)
+    }
+
+    /// Uploads `f` and `u` to the strips, n^dim values each, for [`Poisson::iterate`].
+    ///
+    /// # Errors
+    /// As [`Poisson::solve`].
+    pub fn load(&mut self, f: &[T], u: &[T]) -> Result<()> {
+        let points = self.points();
+        check_length("f", points, f.len())?;
+        check_length("u", points, u.len())?;
+        self.solver.load(f, &mut self.f)?;
+        self.solver.load(u, &mut self.u)
+    }
+
+    /// Solves with what [`Poisson::load`] has uploaded; the host's arrays take no part.
+    ///
+    /// # Errors
+    /// As [`Error::Rank`], what a device reports.
+    pub fn iterate(&mut self, progress: Progress<'_>) -> Result<PoissonReport> {
+        let report = self.solver.iterate(&self.params, &self.f, &mut self.u, progress)?;
+        Ok(PoissonReport { levels: self.levels, ..report })
+    }
+
+    /// Reads the solution: the rows of the ranks of this process, which in one process are all, into an array of n^dim values.
+    ///
+    /// # Errors
+    /// As [`Poisson::solve`].
+    pub fn store(&self, u: &mut [T]) -> Result<()> {
+        check_length("u", self.points(), u.len())?;
+        self.solver.store(&self.u, u)
+    }
+
+    fn points(&self) -> usize {
+        self.params.n.pow(self.params.dim as u32)
+    }
+
+    /// The rows, or planes, that the ranks of this process own.
+    pub fn local_rows(&self) -> Range<usize> {
+        let (partition, local) = (self.partition(), self.team.local());
+        partition.range(local.start).start..partition.range(local.end - 1).end
+    }
+}
+
+/// Cycles on strips, or slabs, with the levels from `gathered` on at rank 0.
+fn solver<T: Real, L: Layers<T>>(
+    team: &Team,
+    params: &PoissonParams,
+    sides: &[usize],
+    gathered: usize,
+    partition: &Partition,
+) -> Result<Box<dyn Solver<T>>> {
+    let plan = plan(params);
+    let strips = Strips::<T, L>::new(team, sides, gathered, partition, params, plan)?;
+    Ok(Box::new(Multigrid::new(strips, &sides[..=gathered], plan, params.cycle == Cycle::Full)?))
+}

@@ -1,0 +1,498 @@
+//! The components of multigrid on strips of the rows of a square, or slabs of the planes of a cube, with the coarse levels on rank 0.
+//! Below, *rows* and *strips* stand for both.
+//!
+//! A rank stores, of each level down to the one that is gathered, the rows that it owns and [`halo`] more on either side.
+//! The kernels of one device run on these rows as if they were a grid of their own: what they compute beside the first and the
+//! last row is wrong and the error moves inwards by a row per stage, but never reaches the rows that the rank owns before the
+//! next exchange. So all bits are those of one device.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use super::layers::{Layers, Part};
+use super::{Exchange, Message, Partition, Team};
+use crate::multigrid::backend::{self, Build, Relaxation};
+use crate::multigrid::cycle::{CoarseCycles, Components, Hierarchy, Multigrid, Plan, Sweeps};
+use crate::multigrid::equation::Equation;
+use crate::multigrid::launch::{Rows, Term, root_of_squares, total};
+use crate::multigrid::{Cycle, PoissonParams, Smoother};
+use crate::runtime::{Out, View, ViewMut};
+use crate::{Buffer, Context, Real, Result, Vector, ops};
+
+/// A grid of one level.
+pub(crate) enum Grid<T: Real> {
+    /// A strip for each rank of this process.
+    Strips(Vec<Vector<T>>),
+    /// All of a gathered level, where rank 0 is in this process.
+    Whole(Option<Vector<T>>),
+}
+
+/// How a level is shared out.
+struct Layout {
+    partition: Partition,
+    /// The rows that each rank stores.
+    stored: Vec<Range<usize>>,
+}
+
+/// The levels from the finest one to the first that is gathered.
+pub(crate) struct Strips<T: Real, L: Layers<T>> {
+    team: Team,
+    sides: Vec<usize>,
+    /// The level that is gathered.
+    gathered: usize,
+    layouts: Vec<Layout>,
+    parts: Vec<Part<T, L>>,
+    /// Halos of each level above the gathered one.
+    halos: Vec<RefCell<Exchange<T>>>,
+    transfer: Gathered<T>,
+    /// Strips of the gathered level, of u and of f.
+    strips: [Vec<Vector<T>>; 2],
+    /// The levels from the gathered one on, on rank 0.
+    coarse: Option<Box<dyn CoarseCycles<Vector<T>>>>,
+    whole: Option<L>,
+    /// Visits of the gathered level per visit of the one above.
+    visits: usize,
+    /// Whether the next visit of the gathered level starts from the solution of the coarser ones.
+    full: bool,
+    /// Partial sums of each rank.
+    partials: Vec<Buffer<T>>,
+}
+
+/// The cycles of the gathered levels.
+struct Coarse<'a> {
+    sides: &'a [usize],
+    plan: Plan,
+    full: bool,
+}
+
+impl<T: Real> Build<T> for Coarse<'_> {
+    type Output = Box<dyn CoarseCycles<Vector<T>>>;
+
+    fn build<C: Components<Grid = Vector<T>> + Send + 'static>(self, components: C) -> Result<Self::Output> {
+        Ok(Box::new(Multigrid::new(components, self.sides, self.plan, self.full)?))
+    }
+}
+
+/// Rows beside those that a rank owns, even: enough for all that happens to u between two exchanges.
+fn halo(params: &PoissonParams) -> usize {
+    let stages = |sweeps: usize| if params.smoother == Smoother::RedBlack { 2 * sweeps } else { sweeps };
+    let (pre, post) = (stages(params.pre), stages(params.post));
+    // Relaxations, then the defect beside the own rows and its neighbours; or, without an exchange between, the relaxations after the
+    // correction, which leaves out the outermost row.
+    (pre + 2).max(pre + post).max(post + 1).next_multiple_of(2)
+}
+
+impl<T: Real, L: Layers<T>> Strips<T, L> {
+    /// `partition` is of the rows of level `gathered`, at least 1.
+    pub(crate) fn new(
+        team: &Team,
+        sides: &[usize],
+        gathered: usize,
+        partition: &Partition,
+        params: &PoissonParams,
+        plan: Plan,
+    ) -> Result<Strips<T, L>> {
+        let depth = halo(params);
+        let layouts: Vec<Layout> = (0..=gathered)
+            .map(|level| Layout::new(partition, sides[level], gathered - level, depth))
+            .collect::<Result<_>>()?;
+        let upper = &sides[..=gathered];
+        let local = team.local();
+        let parts = team.each(|k, context| {
+            let rows = (0..=gathered).map(|level| Layout::rows(&layouts, level, local.start + k)).collect();
+            L::part(context, upper, rows, params)
+        })?;
+        let halos = layouts[..gathered].iter().zip(sides).map(|(layout, &n)| {
+            Ok(RefCell::new(Exchange::new(
+                team,
+                &Message::halos(&layout.partition, &layout.stored, width::<T, L>(n))?,
+            )?))
+        });
+        let halos = halos.collect::<Result<_>>()?;
+        let (last, n) = (&layouts[gathered], sides[gathered]);
+        let width = width::<T, L>(n);
+        let transfer = Gathered::new(team, last, width)?;
+        let strip = |k: usize, context: &Context| Vector::zeros(context, last.stored[local.start + k].len() * width);
+        let strips = [team.each(strip)?, team.each(strip)?];
+        let first = &team.contexts()[0];
+        let (coarse, whole) = if local.start == 0 {
+            let build = Coarse { sides: &sides[gathered..], plan, full: params.cycle == Cycle::Full };
+            let relaxation =
+                Relaxation { smoother: params.smoother, omega: params.omega, sweeps: params.pre.max(params.post) };
+            let equation = Equation::<T>::new(n, L::DIM, params.shift)?;
+            let coarse = backend::on_device(first, params.backend, equation, relaxation, build.full, build);
+            let whole = L::whole(first, &sides[gathered..], params.shift);
+            (Some(coarse.map_err(|error| team.at(0, error))?), Some(whole.map_err(|error| team.at(0, error))?))
+        } else {
+            (None, None)
+        };
+        let most = |part: &Part<T, L>| (0..=gathered).map(|level| part.hierarchy().sums(level)).max().unwrap_or(0);
+        let partials = team.each(|k, context| Buffer::zeroed(context, most(&parts[k])))?;
+        Ok(Strips {
+            team: team.clone(),
+            sides: sides.to_vec(),
+            gathered,
+            layouts,
+            parts,
+            halos,
+            transfer,
+            strips,
+            coarse,
+            whole,
+            visits: plan.visits,
+            full: false,
+            partials,
+        })
+    }
+
+    /// The rows of the finest level that each rank owns.
+    pub(crate) fn partition(&self) -> &Partition {
+        &self.layouts[0].partition
+    }
+
+    /// `values` of the whole finest grid in the strips of `grid`, halos included.
+    pub(crate) fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()> {
+        let (strips, n, first) = (strips_mut(grid), width::<T, L>(self.sides[0]), self.team.local().start);
+        let load = |k: usize, _: &Context| {
+            let rows = &self.layouts[0].stored[first + k];
+            strips[k].write(&values[rows.start * n..rows.end * n])
+        };
+        self.team.each(load).map(drop)
+    }
+
+    /// The rows that the ranks of this process own, in the whole finest grid `values`.
+    pub(crate) fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()> {
+        let (strips, n, first) = (strips_of(grid), width::<T, L>(self.sides[0]), self.team.local().start);
+        let store = |k: usize, _: &Context| {
+            let own = self.partition().range(first + k);
+            let target = &mut values[own.start * n..own.end * n];
+            strips[k].slice(self.own(0, k))?.read(target)
+        };
+        self.team.each(store).map(drop)
+    }
+
+    /// The rows that the local rank `k` owns, counted from the first that it stores.
+    fn own_rows(&self, level: usize, k: usize) -> Range<usize> {
+        let (rank, layout) = (self.team.local().start + k, &self.layouts[level]);
+        let (own, first) = (layout.partition.range(rank), layout.stored[rank].start);
+        own.start - first..own.end - first
+    }
+
+    /// Their values.
+    fn own(&self, level: usize, k: usize) -> Range<usize> {
+        let (rows, n) = (self.own_rows(level, k), width::<T, L>(self.sides[level]));
+        rows.start * n..rows.end * n
+    }
+
+    /// Fills the halos of a level that is not gathered.
+    fn exchange(&self, level: usize, strips: &mut [Vector<T>]) -> Result<()> {
+        self.halos[level].borrow_mut().run(strips)
+    }
+
+    /// A norm over the interior.
+    fn norm_of(&self, term: Term, level: usize, u: &Grid<T>, f: &Grid<T>) -> Result<f64> {
+        root_of_squares(|scale: T| {
+            let sums = match (u, f) {
+                (Grid::Strips(u), Grid::Strips(f)) => {
+                    // All devices sum at the same time.
+                    self.team.each(|k, context| {
+                        let (levels, partial) = (self.parts[k].hierarchy(), Out::shared(&self.partials[k]));
+                        levels.sum_squares(term, level, self.own_rows(level, k), scale, [&u[k], &f[k]], partial)?;
+                        context.queue().flush()
+                    })?;
+                    self.team.each(|k, _| {
+                        let count = self.parts[k].hierarchy().sums(level);
+                        Ok(total(&self.partials[k].slice(0..count)?.to_vec()?))
+                    })?
+                }
+                (Grid::Whole(u), Grid::Whole(f)) => self.team.each(|k, context| {
+                    let (0, Some(whole), Some(u), Some(f)) = (k, &self.whole, u, f) else { return Ok(0.0) };
+                    let (level, rows) = (level - self.gathered, 0..self.sides[level]);
+                    let partials = context.partials(whole.sums(level), |partial| {
+                        whole.sum_squares(term, level, rows.clone(), scale, [u, f], partial)
+                    })?;
+                    Ok(total(&partials))
+                })?,
+                _ => unreachable!("u and f are grids of one level"),
+            };
+            self.team.sum(sums)
+        })
+    }
+}
+
+impl Layout {
+    /// `2^finer` times as fine as the rows of `partition`.
+    fn new(partition: &Partition, n: usize, finer: usize, depth: usize) -> Result<Layout> {
+        let mut starts: Vec<usize> = partition.starts().iter().map(|start| start << finer).collect();
+        *starts.last_mut().expect("a partition has an end") = n;
+        let partition = Partition::from_starts(starts)?;
+        // From an even row to an even one, so that colours and coarser rows are those of the whole grid.
+        let stored = (0..partition.ranks()).map(|rank| {
+            let own = partition.range(rank);
+            let first = own.start.saturating_sub(depth);
+            first - first % 2..(own.end.next_multiple_of(2) + depth + 1).min(n)
+        });
+        let stored = stored.collect();
+        Ok(Layout { partition, stored })
+    }
+
+    /// The rows of `level` that `rank` stores, as kernels take them.
+    fn rows(layouts: &[Layout], level: usize, rank: usize) -> Rows {
+        let stored = &layouts[level].stored[rank];
+        let skip = layouts.get(level + 1).map_or(0, |coarser| stored.start / 2 - coarser.stored[rank].start);
+        Rows { count: stored.len(), skip }
+    }
+}
+
+/// Values of a row, or of a plane of a cube.
+fn width<T: Real, L: Layers<T>>(n: usize) -> usize {
+    n.pow(L::DIM as u32 - 1)
+}
+
+fn strips_of<T: Real>(grid: &Grid<T>) -> &[Vector<T>] {
+    match grid {
+        Grid::Strips(strips) => strips,
+        Grid::Whole(_) => unreachable!("the level is shared out"),
+    }
+}
+
+fn strips_mut<T: Real>(grid: &mut Grid<T>) -> &mut [Vector<T>] {
+    match grid {
+        Grid::Strips(strips) => strips,
+        Grid::Whole(_) => unreachable!("the level is shared out"),
+    }
+}
+
+/// The gathered level, between the strips of all ranks and the whole grid of rank 0.
+struct Gathered<T: Real> {
+    gather: Exchange<T>,
+    scatter: Exchange<T>,
+    /// What the other ranks have of the whole grid.
+    none: Vec<Vector<T>>,
+}
+
+impl<T: Real> Gathered<T> {
+    fn new(team: &Team, layout: &Layout, width: usize) -> Result<Gathered<T>> {
+        let Layout { partition, stored } = layout;
+        Ok(Gathered {
+            gather: Exchange::new(team, &Message::gather(partition, stored, width, 0)?)?,
+            scatter: Exchange::new(team, &Message::scatter(stored, width, 0)?)?,
+            none: team.each(|_, context| Vector::zeros(context, 0))?,
+        })
+    }
+
+    /// Brings the strips to the whole grid.
+    fn gather(&mut self, strips: &[Vector<T>], whole: &mut Option<Vector<T>>) -> Result<()> {
+        let sources: Vec<View<'_, T>> = strips.iter().map(Into::into).collect();
+        self.gather.read(&sources)?;
+        let mut targets: Vec<ViewMut<'_, T>> = self.none.iter_mut().map(Into::into).collect();
+        if let Some(whole) = whole {
+            targets[0] = whole.into();
+        }
+        self.gather.finish(&mut targets)
+    }
+
+    /// Brings the whole grid to the strips.
+    fn scatter(&mut self, whole: &Option<Vector<T>>, strips: &mut [Vector<T>]) -> Result<()> {
+        let mut sources: Vec<View<'_, T>> = self.none.iter().map(Into::into).collect();
+        if let Some(whole) = whole {
+            sources[0] = whole.into();
+        }
+        self.scatter.read(&sources)?;
+        let mut targets: Vec<ViewMut<'_, T>> = strips.iter_mut().map(Into::into).collect();
+        self.scatter.finish(&mut targets)
+    }
+}
+
+impl<T: Real, L: Layers<T>> Hierarchy for Strips<T, L> {
+    type Grid = Grid<T>;
+
+    fn zeros(&self, level: usize) -> Result<Grid<T>> {
+        if level < self.gathered {
+            return Ok(Grid::Strips(self.team.each(|k, _| self.parts[k].hierarchy().zeros(level))?));
+        }
+        let whole = self.whole.as_ref().map(|whole| whole.zeros(level - self.gathered)).transpose();
+        Ok(Grid::Whole(whole.map_err(|error| self.team.at(0, error))?))
+    }
+
+    fn clear(&self, u: &mut Grid<T>) -> Result<()> {
+        match u {
+            Grid::Strips(strips) => self.team.each(|k, _| strips[k].fill(T::zero())).map(drop),
+            Grid::Whole(whole) => {
+                whole.as_mut().map_or(Ok(()), |u| u.fill(T::zero())).map_err(|error| self.team.at(0, error))
+            }
+        }
+    }
+
+    /// The cycles of the gathered levels.
+    fn solve_coarsest(&mut self, u: &mut Grid<T>, f: &Grid<T>, zero: bool) -> Result<()> {
+        let full = std::mem::take(&mut self.full);
+        let (Grid::Whole(Some(u)), Grid::Whole(Some(f)), Some(coarse)) = (u, f, &mut self.coarse) else {
+            return Ok(());
+        };
+        let mut cycles = || {
+            if full {
+                return coarse.full_visit(u, f);
+            }
+            // The coarsest grid is solved exactly the first time.
+            let visits = if self.gathered == self.sides.len() - 1 { 1 } else { self.visits };
+            (0..visits).try_for_each(|visit| coarse.visit(u, f, zero && visit == 0))
+        };
+        cycles().map_err(|error| self.team.at(0, error))
+    }
+
+    fn defect_norm(&mut self, level: usize, u: &Grid<T>, f: &Grid<T>) -> Result<f64> {
+        self.norm_of(Term::Defect, level, u, f)
+    }
+
+    fn source_norm(&mut self, level: usize, u: &Grid<T>, f: &Grid<T>) -> Result<f64> {
+        self.norm_of(Term::Source, level, u, f)
+    }
+
+    fn norm(&self, u: &Grid<T>) -> Result<f64> {
+        let norms = self.team.each(|k, _| {
+            let own = match u {
+                Grid::Strips(strips) => {
+                    let level = self.level_of(strips[k].len(), k);
+                    Vector::from_view(strips[k].slice(self.own(level, k))?)?
+                }
+                Grid::Whole(Some(whole)) if k == 0 => Vector::from_view(whole.into())?,
+                Grid::Whole(_) => return Ok(0.0),
+            };
+            Ok(ops::norm2(&own)?.into_f64())
+        })?;
+        self.team.norm(norms)
+    }
+
+    fn coarsen(
+        &mut self,
+        level: usize,
+        u: &Grid<T>,
+        f: &Grid<T>,
+        coarse_u: &mut Grid<T>,
+        coarse_f: &mut Grid<T>,
+    ) -> Result<()> {
+        let Strips { team, parts, strips: [own_u, own_f], transfer, .. } = self;
+        let (u, f) = (strips_of(u), strips_of(f));
+        match (coarse_u, coarse_f) {
+            (Grid::Strips(cu), Grid::Strips(cf)) => {
+                team.each(|k, _| parts[k].hierarchy_mut().coarsen(level, &u[k], &f[k], &mut cu[k], &mut cf[k]))?;
+                self.exchange(level + 1, cf)
+            }
+            (Grid::Whole(whole_u), Grid::Whole(whole_f)) => {
+                let coarsen = |k: usize, _: &Context| {
+                    parts[k].hierarchy_mut().coarsen(level, &u[k], &f[k], &mut own_u[k], &mut own_f[k])
+                };
+                team.each(coarsen)?;
+                transfer.gather(own_u, whole_u)?;
+                transfer.gather(own_f, whole_f)?;
+                self.full = true;
+                Ok(())
+            }
+            _ => unreachable!("u and f are grids of one level"),
+        }
+    }
+}
+
+impl<T: Real, L: Layers<T>> Strips<T, L> {
+    /// The level of a strip of the local rank `k` with so many values.
+    fn level_of(&self, len: usize, k: usize) -> usize {
+        let rank = self.team.local().start + k;
+        let values = |level: usize| self.layouts[level].stored[rank].len() * width::<T, L>(self.sides[level]);
+        (0..self.gathered).find(|&level| values(level) == len).expect("a strip belongs to a level")
+    }
+
+    /// Runs `work` on each rank with its strips of the coarser grid, those of the gathered level if it is that.
+    fn with_coarse(
+        &mut self,
+        coarse: &Grid<T>,
+        mut work: impl FnMut(&mut Part<T, L>, usize, &Vector<T>) -> Result<()>,
+    ) -> Result<()> {
+        let Strips { team, parts, strips: [own, _], transfer, .. } = self;
+        let coarse = match coarse {
+            Grid::Strips(coarse) => coarse,
+            Grid::Whole(whole) => {
+                transfer.scatter(whole, own)?;
+                own
+            }
+        };
+        team.each(|k, _| work(&mut parts[k], k, &coarse[k])).map(drop)
+    }
+
+    /// Runs `work` on each rank with its strips of the coarser right-hand side, which it writes.
+    fn write_coarse(
+        &mut self,
+        level: usize,
+        coarse: &mut Grid<T>,
+        mut work: impl FnMut(&mut Part<T, L>, usize, &mut Vector<T>) -> Result<()>,
+    ) -> Result<()> {
+        let Strips { team, parts, strips: [_, own], transfer, .. } = self;
+        match coarse {
+            Grid::Strips(coarse) => {
+                team.each(|k, _| work(&mut parts[k], k, &mut coarse[k]))?;
+                self.exchange(level + 1, coarse)
+            }
+            Grid::Whole(whole) => {
+                team.each(|k, _| work(&mut parts[k], k, &mut own[k]))?;
+                transfer.gather(own, whole)
+            }
+        }
+    }
+}
+
+impl<T: Real, L: Layers<T>> Components for Strips<T, L> {
+    type Grid = Grid<T>;
+    type Hierarchy = Self;
+
+    fn hierarchy(&self) -> &Self {
+        self
+    }
+
+    fn hierarchy_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn smooth(&mut self, level: usize, u: &mut Grid<T>, f: &Grid<T>, sweeps: Sweeps) -> Result<()> {
+        let (u, f) = (strips_mut(u), strips_of(f));
+        let Strips { team, parts, .. } = self;
+        team.each(|k, _| parts[k].smooth(level, &mut u[k], &f[k], sweeps))?;
+        self.exchange(level, u)
+    }
+
+    fn restrict_defect(&mut self, level: usize, u: &Grid<T>, f: &Grid<T>, coarse: &mut Grid<T>) -> Result<()> {
+        let (u, f) = (strips_of(u), strips_of(f));
+        self.write_coarse(level, coarse, |part, k, coarse| part.restrict_defect(level, &u[k], &f[k], coarse))
+    }
+
+    fn interpolate_add(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>) -> Result<()> {
+        let u = strips_mut(u);
+        self.with_coarse(coarse, |part, k, coarse| part.interpolate_add(level, coarse, &mut u[k]))?;
+        self.exchange(level, u)
+    }
+
+    /// Leaves u without an exchange: its halo is deep enough for [`Components::ascend`].
+    fn descend(
+        &mut self,
+        level: usize,
+        u: &mut Grid<T>,
+        f: &Grid<T>,
+        zero: bool,
+        sweeps: Sweeps,
+        coarse: &mut Grid<T>,
+    ) -> Result<()> {
+        let (u, f) = (strips_mut(u), strips_of(f));
+        self.write_coarse(level, coarse, |part, k, coarse| part.descend(level, &mut u[k], &f[k], zero, sweeps, coarse))
+    }
+
+    fn ascend(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>, f: &Grid<T>, sweeps: Sweeps) -> Result<()> {
+        let (u, f) = (strips_mut(u), strips_of(f));
+        self.with_coarse(coarse, |part, k, coarse| part.ascend(level, coarse, &mut u[k], &f[k], sweeps))?;
+        self.exchange(level, u)
+    }
+
+    fn refine(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>) -> Result<()> {
+        let u = strips_mut(u);
+        self.with_coarse(coarse, |part, k, coarse| part.refine(level, coarse, &mut u[k]))?;
+        self.exchange(level, u)
+    }
+}

@@ -1,0 +1,285 @@
+//! IDR(s), MINRES, flexible CG, LSQR and LSMR: closed forms, exact termination, and plain elimination.
+
+use std::ops::ControlFlow;
+
+use clinalg::precond::{CholeskyParams, Ilu, IluParams, IncompleteCholesky, Jacobi};
+use clinalg::solve::{
+    Cg, FlexibleCg, Idr, IdrParams, LeastSquares, LeastSquaresMethod, LeastSquaresParams, Minres, Preconditioner,
+    Solver, Stop, Stopping,
+};
+use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Scalar, Vector};
+
+use super::common::{Noise, capable, eps, noise};
+
+/// -Laplace u + (p, q) . grad u - shift u on m x m points, without the factor h^-2.
+fn grid(m: usize, p: f64, q: f64, shift: f64) -> CsrParts<f64> {
+    let mut entries = Vec::new();
+    for own in 0..m * m {
+        let (i, j) = (own % m, own / m);
+        entries.push((own, own, 4.0 - shift));
+        let near = [(i > 0, own.wrapping_sub(1), -1.0 - p), (i + 1 < m, own + 1, -1.0 + p)];
+        let far = [(j > 0, own.wrapping_sub(m), -1.0 - q), (j + 1 < m, own + m, -1.0 + q)];
+        entries.extend(near.into_iter().chain(far).filter(|e| e.0).map(|(_, to, a)| (own, to, a)));
+    }
+    CsrParts::from_triplets(m * m, m * m, &entries).unwrap()
+}
+
+fn product<T: Scalar>(a: &CsrParts<T>, x: &[T]) -> Vec<T> {
+    (0..a.rows).map(|i| a.row(i).map(|(j, v)| v * x[j]).sum()).collect()
+}
+
+fn narrowed<T: Real>(a: &CsrParts<f64>) -> CsrParts<T> {
+    let values = a.values.iter().map(|&v| T::from_f64(v)).collect();
+    CsrParts { rows: a.rows, cols: a.cols, offsets: a.offsets.clone(), indices: a.indices.clone(), values }
+}
+
+/// Solves for a known x; the report and the largest error of x.
+fn solved<T: Scalar>(
+    context: &Context,
+    a: &CsrParts<T>,
+    x: &[T],
+    solver: &mut dyn Solver<T>,
+    m: Option<&mut dyn Preconditioner<T>>,
+) -> (clinalg::solve::Report, f64) {
+    let matrix = Csr::from_parts(context, a).unwrap();
+    let b = Vector::from_slice(context, &product(a, x)).unwrap();
+    let mut found = Vector::zeros(context, x.len()).unwrap();
+    let report = solver.solve(&matrix, m, &b, &mut found).unwrap();
+    let error = |(f, x): (&T, &T)| (*f - *x).modulus().into_f64();
+    let error = found.to_vec().unwrap().iter().zip(x).map(error).fold(0.0, f64::max);
+    (report, error)
+}
+
+fn idr_solves<T: Real>() {
+    let a = narrowed::<T>(&grid(20, 0.9, -0.7, 0.0));
+    let x: Vec<T> = noise(a.rows, 1);
+    let tolerance = if eps::<T>() > 1e-10 { 1e-5 } else { 1e-10 };
+    for context in capable::<T>() {
+        for dimensions in [1, 4] {
+            let params = IdrParams::from(Stopping::default().tolerance(tolerance)).dimensions(dimensions);
+            let mut idr = Idr::new(context, a.rows, params).unwrap();
+            let (report, error) = solved(context, &a, &x, &mut idr, None);
+            assert!(report.stop == Stop::Converged && error < 1e3 * tolerance, "{dimensions}: {report}, {error:e}");
+            assert!(report.iterations < 250, "{report}");
+            let mut m = Ilu::from_parts(context, &a, &IluParams::default()).unwrap();
+            let (with, error) = solved(context, &a, &x, &mut idr, Some(&mut m));
+            assert!(with.stop == Stop::Converged && error < 1e3 * tolerance, "{dimensions}: {with}, {error:e}");
+            assert!(3 * with.iterations < 2 * report.iterations, "{with}, {report}");
+        }
+    }
+}
+
+#[test]
+fn idr_finds_the_solution_f64() {
+    idr_solves::<f64>();
+}
+
+#[test]
+fn idr_finds_the_solution_f32() {
+    idr_solves::<f32>();
+}
+
+#[test]
+fn idr_ends_after_n_and_a_quarter_products() {
+    // Sonneveld and van Gijzen 2008, theorem 2.1: at most n + n / s products; rounding adds a few.
+    let n = 40;
+    let mut random = Noise::new(3);
+    let mut entries: Vec<_> = (0..n).map(|i| (i, i, Complex::new(8.0, 1.0))).collect();
+    for i in 0..n {
+        for j in 0..n {
+            entries.push((i, j, Complex::new(random.value(), random.value())));
+        }
+    }
+    let a = CsrParts::from_triplets(n, n, &entries).unwrap();
+    let x: Vec<Complex<f64>> = (0..n).map(|_| Complex::new(random.value(), random.value())).collect();
+    for context in capable::<f64>() {
+        let mut idr = Idr::new(context, n, IdrParams::default()).unwrap();
+        let (report, error) = solved(context, &a, &x, &mut idr, None);
+        assert!(report.stop == Stop::Converged && report.iterations <= 60 && error < 1e-7, "{report}, {error:e}");
+    }
+}
+
+#[test]
+fn a_cancelled_idr_returns_its_iterate() {
+    let a = grid(20, 0.2, 0.1, 0.0);
+    for context in capable::<f64>() {
+        let matrix = Csr::from_parts(context, &a).unwrap();
+        let (b, mut x) = (Vector::filled(context, a.rows, 1.0).unwrap(), Vector::zeros(context, a.rows).unwrap());
+        let mut idr = Idr::new(context, a.rows, IdrParams::default()).unwrap();
+        let stop_at_7 = &mut |k: usize, _| if k < 7 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        let report = idr.solve_with(&matrix, None, &b, &mut x, stop_at_7).unwrap();
+        let left: Vec<f64> = product(&a, &x.to_vec().unwrap()).iter().map(|ax| 1.0 - ax).collect();
+        let norm = left.iter().map(|r| r * r).sum::<f64>().sqrt() / (a.rows as f64).sqrt();
+        assert_eq!((report.stop, report.iterations), (Stop::Cancelled, 7));
+        assert!((report.relative_residual - norm).abs() < 1e-12, "{report}, {norm}");
+        assert!(matches!(
+            Idr::<f64>::new(context, 3, IdrParams::default().dimensions(0)),
+            Err(Error::Value { argument: "dimensions", .. })
+        ));
+    }
+}
+
+#[test]
+fn minres_solves_indefinite_systems() {
+    for context in capable::<f64>() {
+        // Five eigenvalues of both signs: five steps.
+        let values = [-3.0, -1.0, 0.5, 2.0, 7.0];
+        let entries: Vec<_> = (0..100).map(|i| (i, i, values[i % 5])).collect();
+        let a = CsrParts::from_triplets(100, 100, &entries).unwrap();
+        let mut minres = Minres::new(context, 100, Default::default()).unwrap();
+        let (report, error) = solved(context, &a, &noise(100, 4), &mut minres, None);
+        assert!(report.stop == Stop::Converged && report.iterations == 5 && error < 1e-12, "{report}, {error:e}");
+        // An indefinite shift of the Laplacian; residuals never rise.
+        let a = grid(14, 0.0, 0.0, 1.0);
+        let x: Vec<f64> = noise(a.rows, 5);
+        let mut minres = Minres::new(context, a.rows, Default::default()).unwrap();
+        let (report, error) = solved(context, &a, &x, &mut minres, None);
+        assert!(report.stop == Stop::Converged && error < 1e-6, "{report}, {error:e}");
+        assert!(report.history.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-10)));
+        // A definite preconditioner: the factors of the Laplacian itself.
+        let laplacian = grid(14, 0.0, 0.0, 0.0);
+        let mut m = IncompleteCholesky::from_parts(context, &laplacian, &CholeskyParams::default()).unwrap();
+        let (with, error) = solved(context, &a, &x, &mut minres, Some(&mut m));
+        assert!(with.stop == Stop::Converged && error < 1e-6, "{with}, {error:e}");
+        assert!(with.iterations < report.iterations, "{with}, {report}");
+        // Consistent and singular: a ring, whose null vector is constant.
+        let ring: Vec<_> =
+            (0..30).flat_map(|i| [(i, i, 2.0), (i, (i + 1) % 30, -1.0), ((i + 1) % 30, i, -1.0)]).collect();
+        let ring = CsrParts::from_triplets(30, 30, &ring).unwrap();
+        let mut minres = Minres::new(context, 30, Default::default()).unwrap();
+        let (report, _) = solved(context, &ring, &noise(30, 6), &mut minres, None);
+        assert_eq!(report.stop, Stop::Converged, "{report}");
+        // Hermitian.
+        let i = Complex::new(0.0, 1.0);
+        let hermitian = (0..30).flat_map(|k| {
+            let near = (k + 1 < 30).then_some([(k, k + 1, i), (k + 1, k, -i)]);
+            near.into_iter().flatten().chain([(k, k, Complex::from(if k % 2 == 0 { 3.0 } else { -2.0 }))])
+        });
+        let a = CsrParts::from_triplets(30, 30, &hermitian.collect::<Vec<_>>()).unwrap();
+        let x: Vec<Complex<f64>> = noise::<f64>(30, 7).into_iter().map(|v| Complex::new(v, 1.0 - v)).collect();
+        let mut minres = Minres::new(context, 30, Default::default()).unwrap();
+        let (report, error) = solved(context, &a, &x, &mut minres, None);
+        assert!(report.stop == Stop::Converged && report.iterations <= 31 && error < 1e-8, "{report}, {error:e}");
+    }
+}
+
+/// Jacobi with another weight in each application.
+struct Varying<'a>(Jacobi<f64>, &'a mut usize);
+
+impl Preconditioner<f64> for Varying<'_> {
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn context(&self) -> &Context {
+        self.0.context()
+    }
+
+    fn apply(&mut self, r: &Vector<f64>, z: &mut Vector<f64>) -> clinalg::Result<()> {
+        *self.1 += 1;
+        self.0.apply(r, z)?;
+        let weight = 1.0 + 0.3 * (*self.1 as f64).sin();
+        let copy = clinalg::ops::dot(z, z).map(|_| z.to_vec())??;
+        z.write(&copy.iter().map(|v| v * weight).collect::<Vec<_>>())
+    }
+}
+
+#[test]
+fn flexible_cg_takes_a_preconditioner_that_varies() {
+    let mut a = grid(16, 0.0, 0.0, 0.0);
+    // Rows and columns scaled differently.
+    let scale = |i: usize| 10.0_f64.powi(i as i32 % 5 - 2);
+    for i in 0..a.rows {
+        for e in a.offsets[i]..a.offsets[i + 1] {
+            a.values[e] *= scale(i) * scale(a.indices[e]);
+        }
+    }
+    let x: Vec<f64> = noise(a.rows, 8);
+    for context in capable::<f64>() {
+        let diagonal = Vector::from_slice(context, &a.diagonal()).unwrap();
+        let mut jacobi = Jacobi::new(&diagonal).unwrap();
+        let (cg, _) =
+            solved(context, &a, &x, &mut Cg::new(context, a.rows, Default::default()).unwrap(), Some(&mut jacobi));
+        let mut flexible = FlexibleCg::new(context, a.rows, Default::default()).unwrap();
+        let (same, error) = solved(context, &a, &x, &mut flexible, Some(&mut jacobi));
+        assert!(same.stop == Stop::Converged && same.iterations.abs_diff(cg.iterations) <= 2, "{same}, {cg}");
+        assert!(error < 1e-4, "{error:e}");
+        let mut count = 0;
+        let mut varying = Varying(jacobi, &mut count);
+        let (varied, _) = solved(context, &a, &x, &mut flexible, Some(&mut varying));
+        assert!(varied.stop == Stop::Converged && varied.iterations <= 2 * cg.iterations, "{varied}, {cg}");
+        let indefinite = CsrParts::from_triplets(2, 2, &[(0, 0, 1.0), (1, 1, -1.0)]).unwrap();
+        let mut flexible = FlexibleCg::new(context, 2, Default::default()).unwrap();
+        let (report, _) = solved(context, &indefinite, &[0.0, 1.0], &mut flexible, None);
+        assert_eq!(report.stop, Stop::Indefinite);
+    }
+}
+
+/// Solves the square system by Gauss's elimination with exchanges of rows.
+fn eliminated(n: usize, mut a: Vec<f64>, mut b: Vec<f64>) -> Vec<f64> {
+    for k in 0..n {
+        let p = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs())).unwrap();
+        (0..n).for_each(|j| a.swap(k * n + j, p * n + j));
+        b.swap(k, p);
+        for i in k + 1..n {
+            let factor = a[i * n + k] / a[k * n + k];
+            (k..n).for_each(|j| a[i * n + j] -= factor * a[k * n + j]);
+            b[i] -= factor * b[k];
+        }
+    }
+    for i in (0..n).rev() {
+        b[i] = (b[i] - (i + 1..n).map(|j| a[i * n + j] * b[j]).sum::<f64>()) / a[i * n + i];
+    }
+    b
+}
+
+#[test]
+fn least_squares_solve_the_normal_equations() {
+    let (rows, cols) = (90, 30);
+    let mut random = Noise::new(12);
+    let mut entries: Vec<_> = (0..cols).map(|j| (3 * j, j, 3.0)).collect();
+    for i in 0..rows {
+        entries.extend((0..3).map(|_| (i, random.below(cols), random.value::<f64>())));
+    }
+    let a = CsrParts::from_triplets(rows, cols, &entries).unwrap();
+    let b: Vec<f64> = noise(rows, 13);
+    let mut normal = vec![0.0; cols * cols];
+    let mut right = vec![0.0; cols];
+    for (i, &b) in b.iter().enumerate() {
+        for (j, v) in a.row(i) {
+            right[j] += v * b;
+            a.row(i).for_each(|(k, w)| normal[j * cols + k] += v * w);
+        }
+    }
+    let want = eliminated(cols, normal, right);
+    for context in capable::<f64>() {
+        let matrix = Csr::from_parts(context, &a).unwrap();
+        for method in [LeastSquaresMethod::Lsqr, LeastSquaresMethod::Lsmr] {
+            let params = LeastSquaresParams::from(Stopping::default().tolerance(1e-12)).method(method);
+            let mut solver = LeastSquares::new(context, rows, cols, params).unwrap();
+            let (bs, mut x) = (Vector::from_slice(context, &b).unwrap(), Vector::zeros(context, cols).unwrap());
+            let found = solver.solve(&matrix, &bs, &mut x).unwrap();
+            let report = &found.report;
+            assert!(report.stop == Stop::Converged && report.iterations <= 60, "{method:?}: {report}");
+            let x = x.to_vec().unwrap();
+            let error = x.iter().zip(&want).map(|(x, w)| (x - w).abs()).fold(0.0, f64::max);
+            assert!(error < 1e-9, "{method:?}: {error:e}");
+            // The recurrence's residual is the true one.
+            let left: f64 = product(&a, &x).iter().zip(&b).map(|(ax, b)| (b - ax).powi(2)).sum();
+            let relative = (left / b.iter().map(|b| b * b).sum::<f64>()).sqrt();
+            assert!((report.relative_residual - relative).abs() < 1e-12 && relative > 0.1);
+            let before = report.history[report.iterations - 1];
+            assert!((before - relative).abs() < 1e-9, "{method:?}: {before} and {relative}");
+            // Consistent and wide: the smallest of all solutions is in the range of A'.
+            let wide = Csr::from_parts(context, &a.transpose().unwrap()).unwrap();
+            let params = LeastSquaresParams::from(Stopping::default().tolerance(1e-10)).method(method);
+            let mut solver = LeastSquares::new(context, cols, rows, params).unwrap();
+            let c: Vec<f64> = noise(cols, 14);
+            let (cs, mut y) = (Vector::from_slice(context, &c).unwrap(), Vector::zeros(context, rows).unwrap());
+            let found = solver.solve(&wide, &cs, &mut y).unwrap();
+            assert!(found.report.stop == Stop::Converged && found.report.relative_residual <= 1e-10);
+            let tall = solver.solve(&matrix, &cs, &mut y).unwrap_err();
+            assert!(matches!(tall, Error::Shape { argument: "a", .. }), "{tall}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Algebraic multigrid: iterations and solutions of problems that are known, symmetry, the same bits, what is refused.
+
+use clinalg::amg::{Amg, AmgParams, Smoother, rigid_motions};
+use clinalg::matrix::Values;
+use clinalg::solve::{Cg, CgParams, Preconditioner, Richardson, RichardsonParams, Solver, Stop};
+use clinalg::{Context, Csr, CsrParts, Real, Vector, ops};
+
+use crate::common::{assert_error, capable, eps, noise};
+use crate::on_every_device;
+
+/// The finite volume matrix of -div(a grad u) on n by n interior points, with the coefficient of each point and factors of the two
+/// directions; harmonic means at faces.
+fn diffusion(n: usize, factors: [f64; 2], a: impl Fn(usize, usize) -> f64) -> CsrParts<f64> {
+    let (mut offsets, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+    for i in 0..n {
+        for j in 0..n {
+            let own = a(i, j);
+            let face = |k: Option<usize>, l: Option<usize>, factor: f64| {
+                let inside = k.zip(l).filter(|&(k, l)| k < n && l < n);
+                let other = inside.map_or(own, |(k, l)| a(k, l));
+                (inside.map(|(k, l)| k * n + l), factor * 2.0 * own * other / (own + other))
+            };
+            let around = [
+                face(i.checked_sub(1), Some(j), factors[0]),
+                face(Some(i), j.checked_sub(1), factors[1]),
+                (Some(i * n + j), 0.0),
+                face(Some(i), Some(j + 1), factors[1]),
+                face(Some(i + 1), Some(j), factors[0]),
+            ];
+            let sum: f64 = around.iter().map(|f| f.1).sum();
+            for (column, weight) in around {
+                let Some(column) = column else { continue };
+                indices.push(column);
+                values.push(if column == i * n + j { sum } else { -weight });
+            }
+            offsets.push(indices.len());
+        }
+    }
+    CsrParts { rows: n * n, cols: n * n, offsets, indices, values }
+}
+
+/// Squares of `side` points whose coefficients differ by 1e6, like a chess board.
+fn jumping(n: usize, side: usize) -> CsrParts<f64> {
+    diffusion(n, [1.0, 1.0], |i, j| if (i / side + j / side).is_multiple_of(2) { 1.0 } else { 1e6 })
+}
+
+/// 7 or 27 points on n^3.
+fn cube(n: usize, all: bool) -> CsrParts<f64> {
+    let mut entries = Vec::new();
+    let at =
+        |p: [i64; 3]| p.iter().all(|c| (0..n as i64).contains(c)).then(|| p.iter().fold(0, |k, c| k * n + *c as usize));
+    for p in 0..n.pow(3) {
+        let own = [p / n / n, p / n % n, p % n].map(|c| c as i64);
+        for d in 0..27_i64 {
+            let shift = [d / 9 - 1, d / 3 % 3 - 1, d % 3 - 1];
+            let distance: i64 = shift.iter().map(|s| s.abs()).sum();
+            let other = at([0, 1, 2].map(|k| own[k] + shift[k]));
+            let (weight, points) = if all { (-1.0, 26.0) } else { (-1.0, 6.0) };
+            match (other, distance) {
+                (_, 0) => entries.push((p, p, points)),
+                (Some(q), 1) => entries.push((p, q, weight)),
+                (Some(q), _) if all => entries.push((p, q, weight)),
+                _ => {}
+            }
+        }
+    }
+    CsrParts::from_triplets(n.pow(3), n.pow(3), &entries).unwrap()
+}
+
+/// Plane stress on n by n nodes with bilinear elements, Poisson's ratio 0.3, the nodes with x = 0 held; and the coordinates of the free nodes.
+fn elasticity(n: usize) -> (CsrParts<f64>, Vec<f64>) {
+    // Element matrix of a unit square (Andreassen et al., Struct. Multidisc. Optim. 43 (2011), section 2).
+    let nu = 0.3;
+    let k = [
+        0.5 - nu / 6.0,
+        0.125 + nu / 8.0,
+        -0.25 - nu / 12.0,
+        -0.125 + 3.0 * nu / 8.0,
+        -0.25 + nu / 12.0,
+        -0.125 - nu / 8.0,
+        nu / 6.0,
+        0.125 - 3.0 * nu / 8.0,
+    ];
+    let rows = [
+        [0, 1, 2, 3, 4, 5, 6, 7],
+        [1, 0, 7, 6, 5, 4, 3, 2],
+        [2, 7, 0, 5, 6, 3, 4, 1],
+        [3, 6, 5, 0, 7, 2, 1, 4],
+        [4, 5, 6, 7, 0, 1, 2, 3],
+        [5, 4, 3, 2, 1, 0, 7, 6],
+        [6, 3, 4, 1, 2, 7, 0, 5],
+        [7, 2, 1, 4, 3, 6, 5, 0],
+    ];
+    let mut entries = Vec::new();
+    let free = |x: usize, y: usize| x.checked_sub(1).map(|x| x * n + y);
+    for x in 0..n - 1 {
+        for y in 0..n - 1 {
+            let corners = [free(x, y), free(x + 1, y), free(x + 1, y + 1), free(x, y + 1)];
+            for (r, row) in rows.iter().enumerate() {
+                for (c, &entry) in row.iter().enumerate() {
+                    if let (Some(i), Some(j)) = (corners[r / 2], corners[c / 2]) {
+                        entries.push((2 * i + r % 2, 2 * j + c % 2, k[entry] / (1.0 - nu * nu)));
+                    }
+                }
+            }
+        }
+    }
+    let coordinates = (0..(n - 1) * n).flat_map(|p| [(p / n + 1) as f64, (p % n) as f64]).collect();
+    (CsrParts::from_triplets(2 * n * (n - 1), 2 * n * (n - 1), &entries).unwrap(), coordinates)
+}
+
+fn uploaded<T: Real>(context: &Context, parts: &CsrParts<f64>) -> Csr<T> {
+    let values: Vec<T> = parts.values.iter().map(|&v| T::from_f64(v)).collect();
+    Csr::from_csr(context, parts.rows, parts.cols, &parts.offsets, &parts.indices, &values).unwrap()
+}
+
+/// Iterations of CG to `tolerance` for a solution without order.
+fn iterations<T: Real>(a: &Csr<T>, m: &mut Amg<T>, tolerance: f64) -> usize {
+    let (context, n) = (a.context(), a.rows());
+    let wanted = Vector::from_slice(context, &noise::<T>(n, 9)).unwrap();
+    let mut b = Vector::zeros(context, n).unwrap();
+    ops::mv(T::one(), a, &wanted, T::zero(), &mut b).unwrap();
+    let mut x = Vector::zeros(context, n).unwrap();
+    let mut cg = Cg::new(context, n, CgParams::default().tolerance(tolerance).max_iterations(300)).unwrap();
+    let report = cg.solve(a, Some(m), &b, &mut x).unwrap();
+    assert_eq!(report.stop, Stop::Converged, "{report}\n{}", m.report());
+    report.iterations
+}
+
+fn hierarchies<T: Real>(context: &Context) {
+    let tolerance = if eps::<T>() < 1e-10 { 1e-8 } else { 1e-4 };
+    let params = AmgParams::default().coarse_size(60);
+    // Iterations with Chebyshev of degree 2 on 300^2 points are 14, 23 and 14, on 44^3 points 10 and 9.
+    let problems = [
+        ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 16),
+        ("jumping", jumping(60, 9), 24),
+        ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 16),
+        ("7 points", cube(13, false), 12),
+        ("27 points", cube(13, true), 12),
+    ];
+    // Both precisions run the same code.
+    let these = if eps::<T>() < 1e-10 { 0..5 } else { 1..2 };
+    for (name, parts, most) in &problems[these] {
+        let a = uploaded::<T>(context, parts);
+        let mut m = Amg::new(&a, &params).unwrap();
+        let report = m.report().clone();
+        let its = iterations(&a, &mut m, tolerance);
+        assert!(its <= *most, "{name}: {its} iterations");
+        assert!(report.levels.len() >= 2 && report.direct && report.null_vectors == 0, "{name}: {report}");
+        assert!(report.operator_complexity < 1.8 && report.grid_complexity < 1.5, "{name}: {report}");
+        let factor = m.convergence_factor(&a).unwrap();
+        assert!(factor < 0.65, "{name}: {factor}");
+    }
+    // The cycle is symmetric, positive and always the same bits, and so is the hierarchy.
+    let a = uploaded::<T>(context, &problems[1].1);
+    let n = a.rows();
+    let [u, v] = [3, 4].map(|seed| Vector::from_slice(context, &noise::<T>(n, seed)).unwrap());
+    for params in [
+        params.clone(),
+        params.clone().smoother(Smoother::L1Jacobi(1)).visits(2),
+        params.clone().smoother(Smoother::Spai0(2)),
+    ] {
+        let mut m = Amg::new(&a, &params).unwrap();
+        let mut apply = |r: &Vector<T>| {
+            let mut z = Vector::zeros(context, n).unwrap();
+            m.apply(r, &mut z).unwrap();
+            z
+        };
+        let (mu, mv) = (apply(&u), apply(&v));
+        let [a, b] = [ops::dot(&v, &mu).unwrap(), ops::dot(&u, &mv).unwrap()].map(|d| d.into_f64());
+        let size = (ops::dot(&u, &mu).unwrap() * ops::dot(&v, &mv).unwrap()).into_f64().sqrt();
+        assert!((a - b).abs() <= 1e4 * eps::<T>() * size, "{params:?}: {a:e} and {b:e} of {size:e}");
+        assert!(ops::dot(&u, &mu).unwrap() > T::zero());
+        assert_eq!(apply(&u).to_vec().unwrap(), mu.to_vec().unwrap());
+    }
+    let [mut m, mut again] = [(); 2].map(|()| Amg::new(&a, &params).unwrap());
+    let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
+    m.apply(&u, &mut z).unwrap();
+    again.apply(&u, &mut other).unwrap();
+    assert_eq!(z.to_vec().unwrap(), other.to_vec().unwrap());
+}
+
+#[test]
+fn cycles_precondition_symmetrically_with_few_iterations() {
+    on_every_device!(hierarchies);
+}
+
+#[test]
+fn rigid_motions_serve_elasticity() {
+    let (parts, coordinates) = elasticity(40);
+    let motions = rigid_motions(&coordinates, 2).unwrap();
+    for context in capable::<f64>() {
+        let a = uploaded::<f64>(context, &parts);
+        let params = AmgParams::default().block(2).coarse_size(60);
+        let its = iterations(&a, &mut Amg::with_near_null(&a, &motions, 3, &params).unwrap(), 1e-8);
+        // 12 on 150^2 nodes.
+        assert!(its <= 14, "{its} iterations");
+        let constant = iterations(&a, &mut Amg::new(&a, &params).unwrap(), 1e-8);
+        assert!(constant > its, "{constant} iterations with constants");
+    }
+    // A rotation about each axis: no strain.
+    let space = rigid_motions(&[0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0], 3).unwrap();
+    let coordinate = |p: usize, d: usize| if p == d + 1 { 1.0 } else { 0.0 };
+    for motion in space.chunks(12) {
+        for (p, q) in [(0, 1), (0, 2), (1, 3), (2, 3)] {
+            let stretch: f64 =
+                (0..3).map(|d| (motion[3 * p + d] - motion[3 * q + d]) * (coordinate(p, d) - coordinate(q, d))).sum();
+            assert!(stretch.abs() < 1e-14);
+        }
+    }
+}
+
+#[test]
+fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
+    let parts = jumping(50, 9);
+    for context in capable::<f64>() {
+        let a = uploaded::<f64>(context, &parts);
+        let n = a.rows();
+        let params = AmgParams::default().coarse_size(60).reusable(true);
+        let mut m = Amg::new(&a, &params).unwrap();
+        let r = Vector::from_slice(context, &noise::<f64>(n, 5)).unwrap();
+        let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
+        // Powers of two scale every step exactly, so that the hierarchy of 4 A is that of A.
+        let mut quadruple = a.try_clone().unwrap();
+        ops::scale(4.0, &a, &mut quadruple).unwrap();
+        m.apply(&r, &mut z).unwrap();
+        m.refill(&quadruple).unwrap();
+        m.apply(&r, &mut other).unwrap();
+        let scaled: Vec<f64> = other.to_vec().unwrap().iter().map(|v| 4.0 * v).collect();
+        assert_eq!(scaled, z.to_vec().unwrap());
+        m.refill(&a).unwrap();
+        m.apply(&r, &mut other).unwrap();
+        assert_eq!(other.to_vec().unwrap(), z.to_vec().unwrap());
+
+        let mut single = Amg::new(&a, &AmgParams::default().coarse_size(60).single(true)).unwrap();
+        assert!(single.report().bytes < 7 * m.report().bytes / 10);
+        assert!(iterations(&a, &mut single, 1e-8) <= iterations(&a, &mut m, 1e-8) + 2);
+
+        let a = uploaded::<f64>(context, &diffusion(50, [1.0, 1.0], |_, _| 1.0));
+        m = Amg::new(&a, &params).unwrap();
+        let b = Vector::filled(context, n, 1.0).unwrap();
+        let mut x = Vector::zeros(context, n).unwrap();
+        // A cycle takes at least four tenths of the residual.
+        let mut richardson = Richardson::new(context, n, RichardsonParams::default().tolerance(1e-8)).unwrap();
+        let report = richardson.solve(&a, Some(&mut m), &b, &mut x).unwrap();
+        assert!(report.stop.is_success() && report.iterations <= 36, "{report}");
+        assert_error(single.refill(&a), "clinalg:argument:value", "single");
+        assert_error(Amg::new(&a, &params.clone().single(true)), "clinalg:argument:value", "reusable");
+        assert_error(m.refill(&uploaded(context, &jumping(49, 9))), "clinalg:argument:shape", "a");
+    }
+}
+
+#[test]
+fn singular_and_unfit_matrices_are_told() {
+    for context in capable::<f64>() {
+        // The Laplacian of a graph: constants are in its null space.
+        let mut parts = diffusion(40, [1.0, 1.0], |_, _| 1.0);
+        for i in 0..parts.rows {
+            let range = parts.offsets[i]..parts.offsets[i + 1];
+            let sum: f64 = parts.row(i).map(|(j, v)| if i == j { 0.0 } else { v }).sum();
+            let own = range.clone().find(|&k| parts.indices[k] == i).unwrap();
+            parts.values[own] = -sum;
+        }
+        let a = uploaded::<f64>(context, &parts);
+        let params = AmgParams::default().coarse_size(60);
+        let mut m = Amg::new(&a, &params).unwrap();
+        assert_eq!(m.report().null_vectors, 1);
+        assert!(m.report().to_string().contains("singular (1"));
+        assert!(iterations(&a, &mut m, 1e-8) <= 18);
+
+        let n = a.rows();
+        let value = "clinalg:argument:value";
+        assert_error(Amg::with_near_null(&a, &vec![1.0; n - 1], 1, &params), "clinalg:argument:length", "vectors");
+        let words = assert_error(Amg::with_near_null(&a, &vec![0.0; n], 1, &params), value, "vectors");
+        assert!(words.contains("zero in vector 0"), "{words}");
+        assert_error(Amg::new(&a, &params.clone().block(7)), value, "block");
+        assert_error(Amg::new(&a, &params.clone().theta(1.0)), value, "theta");
+        assert_error(
+            Amg::new(&a.select(ops::Span::all(3), ops::Span::all(n)).unwrap(), &params),
+            "clinalg:argument:shape",
+            "a",
+        );
+        // A saddle point: no diagonal in its last row.
+        let saddle = Csr::from_triplets(context, 2, 2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]).unwrap();
+        let words = assert_error(Amg::new(&saddle, &params), value, "a");
+        assert!(words.contains("row 1 of 2"), "{words}");
+        let diagonal: Vec<_> = (0..500).map(|i| (i, i, 2.0 + i as f64)).collect();
+        let diagonal = Csr::from_triplets(context, 500, 500, &diagonal).unwrap();
+        assert!(!Amg::new(&diagonal, &params).unwrap().report().direct);
+    }
+    assert_error(rigid_motions(&[0.0; 5], 2), "clinalg:argument:length", "coordinates");
+    assert_error(rigid_motions(&[0.0; 4], 4), "clinalg:argument:value", "dim");
+}
+
+/// What the documents show: a million unknowns and more.
+#[test]
+fn iterations_stay_few_at_a_million_unknowns() {
+    if !clinalg_testing::long() {
+        return;
+    }
+    for context in capable::<f64>().take(1) {
+        for (name, parts) in [
+            ("jumping", jumping(1000, 147)),
+            ("anisotropic", diffusion(1000, [1.0, 1e-3], |_, _| 1.0)),
+            ("7 points", cube(100, false)),
+        ] {
+            let a = uploaded::<f64>(context, &parts);
+            let mut m = Amg::new(&a, &AmgParams::default()).unwrap();
+            let its = iterations(&a, &mut m, 1e-8);
+            println!("{name}: {its} iterations\n{}", m.report());
+            assert!(its <= 40, "{name}: {its} iterations");
+        }
+    }
+}

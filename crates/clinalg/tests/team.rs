@@ -1,0 +1,693 @@
+//! Several devices that work on one problem: partitions, exchanges, and the solvers against one device.
+
+mod common;
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use clinalg::multigrid::{self, Backend, Cycle, PoissonParams, Smoother};
+use clinalg::runtime::devices;
+use clinalg::solve::{self, CgParams, GmresParams, Solver, Stop, Stopping};
+use clinalg::team::{
+    self, Exchange, Message, Network, Operator, Partition, Poisson, Received, Reduction, Sent, Team, Wave,
+};
+use clinalg::wave::{self, Scheme, WaveParams};
+use clinalg::{Buffer, Context, ContextOptions, Csr, CsrParts, Error, KernelFamily, Real, Result};
+use common::{
+    Noise, assert_close, assert_error, assert_same, capable, child, contexts, eps, in_child, noise, oracle,
+    product_bound, sparse,
+};
+
+const VALUE: &str = "clinalg:argument:value";
+const LENGTH: &str = "clinalg:argument:length";
+const INDEX: &str = "clinalg:argument:index";
+const SHAPE: &str = "clinalg:argument:shape";
+
+/// A context beside `like`, on its device and of its family.
+fn beside(like: &Context) -> Context {
+    let options = ContextOptions { family: Some(like.family()), ..ContextOptions::default() };
+    Context::new(&devices().unwrap()[like.device().index], &options).unwrap()
+}
+
+/// A team of `ranks` contexts on the device of `first`, which is rank 0.
+fn team(first: &Context, ranks: usize) -> Team {
+    let others = (1..ranks).map(|_| beside(first));
+    Team::of_contexts(std::iter::once(first.clone()).chain(others).collect()).unwrap()
+}
+
+/// Messages between threads, each of which stands for a process with one rank.
+struct Threads {
+    rank: usize,
+    ranks: usize,
+    mail: Arc<Mail>,
+}
+
+/// What was sent from one rank to another and has not been received.
+type Letters = HashMap<(usize, usize), VecDeque<Vec<u8>>>;
+
+#[derive(Default)]
+struct Mail {
+    letters: Mutex<Letters>,
+    arrived: Condvar,
+}
+
+impl Mail {
+    fn post(&self, from: usize, to: usize, bytes: &[u8]) {
+        self.letters.lock().unwrap().entry((from, to)).or_default().push_back(bytes.to_vec());
+        self.arrived.notify_all();
+    }
+
+    fn fetch(&self, from: usize, to: usize) -> Vec<u8> {
+        let letters = self.letters.lock().unwrap();
+        let none =
+            |letters: &mut HashMap<_, VecDeque<Vec<u8>>>| letters.get(&(from, to)).is_none_or(VecDeque::is_empty);
+        let (mut letters, timeout) = self.arrived.wait_timeout_while(letters, Duration::from_secs(60), none).unwrap();
+        assert!(!timeout.timed_out(), "no message from rank {from} to rank {to}");
+        letters.get_mut(&(from, to)).and_then(VecDeque::pop_front).unwrap()
+    }
+}
+
+impl Network for Threads {
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn local(&self) -> Range<usize> {
+        self.rank..self.rank + 1
+    }
+
+    fn exchange(&self, sent: &[Sent<'_>], received: &mut [Received<'_>]) -> Result<()> {
+        for message in sent {
+            self.mail.post(message.from, message.to, message.bytes);
+        }
+        for message in received {
+            message.bytes.copy_from_slice(&self.mail.fetch(message.from, message.to));
+        }
+        Ok(())
+    }
+
+    fn all_gather(&self, mine: &[f64]) -> Result<Vec<f64>> {
+        let bytes: Vec<u8> = mine.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        (0..self.ranks).for_each(|to| self.mail.post(self.rank, to, &bytes));
+        let values = |bytes: Vec<u8>| -> Vec<f64> {
+            bytes.chunks_exact(8).map(|b| f64::from_ne_bytes(b.try_into().unwrap())).collect()
+        };
+        Ok((0..self.ranks).flat_map(|from| values(self.mail.fetch(from, self.rank))).collect())
+    }
+}
+
+/// Runs `work` on a team of `ranks` processes, each a thread with one context on the device of `like`.
+fn in_processes<R: Send>(like: &Context, ranks: usize, work: impl Fn(&Team) -> R + Sync) -> Vec<R> {
+    let mail = Arc::new(Mail::default());
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| {
+                let network = Threads { rank, ranks, mail: mail.clone() };
+                let work = &work;
+                scope.spawn(move || work(&Team::with_network(vec![beside(like)], Box::new(network)).unwrap()))
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// Rows around those of each rank, at most `most` on either side.
+fn around(partition: &Partition, most: usize, noise: &mut Noise) -> Vec<Range<usize>> {
+    (0..partition.ranks())
+        .map(|rank| {
+            let own = partition.range(rank);
+            own.start.saturating_sub(noise.below(most + 1))..(own.end + noise.below(most + 1)).min(partition.rows())
+        })
+        .collect()
+}
+
+#[test]
+fn partitions_share_all_rows_out() {
+    let mut noise = Noise::new(1);
+    for case in 0..300 {
+        let rows = 1 + noise.below(200);
+        let ranks = 1 + noise.below(rows.min(9));
+        let weights: Vec<f64> = (0..ranks).map(|_| 0.1 + noise.below(50) as f64).collect();
+        let offsets: Vec<usize> = std::iter::once(0)
+            .chain((0..rows).scan(0, |sum, _| {
+                *sum += noise.below(20);
+                Some(*sum)
+            }))
+            .collect();
+        let partitions = [
+            Partition::even(rows, ranks),
+            Partition::weighted(rows, &weights),
+            Partition::by_entries(&offsets, &weights),
+        ];
+        for partition in partitions.map(Result::unwrap) {
+            assert_eq!((partition.rows(), partition.ranks()), (rows, ranks), "case {case}");
+            let owners: Vec<usize> = (0..rows).map(|row| partition.owner(row)).collect();
+            for (row, &owner) in owners.iter().enumerate() {
+                assert!(partition.range(owner).contains(&row), "case {case}, row {row}");
+            }
+            // In order, and none without a row.
+            assert!(owners.is_sorted() && (0..ranks).all(|rank| owners.contains(&rank)), "case {case}");
+            assert_eq!(Partition::from_starts(partition.starts().to_vec()).unwrap(), partition);
+        }
+        let even = Partition::even(rows, ranks).unwrap();
+        let lengths = || (0..ranks).map(|rank| even.range(rank).len());
+        assert!(lengths().max().unwrap() - lengths().min().unwrap() <= 1, "case {case}: {even:?}");
+    }
+}
+
+#[test]
+fn partitions_follow_entries_and_weights() {
+    // A hundred rows of one entry and one of a hundred.
+    let offsets: Vec<usize> = (0..=100).chain([200]).collect();
+    let partition = Partition::by_entries(&offsets, &[1.0, 1.0]).unwrap();
+    let work = |rank: usize| partition.range(rank).map(|row| offsets[row + 1] - offsets[row] + 2).sum::<usize>();
+    assert!(work(0).abs_diff(work(1)) <= 4, "{partition:?}");
+    assert_eq!(Partition::weighted(100, &[1.0, 3.0]).unwrap().starts(), [0, 25, 100]);
+    assert_error(Partition::even(3, 4), VALUE, "ranks");
+    assert_error(Partition::even(3, 0), VALUE, "ranks");
+    assert_error(Partition::weighted(3, &[1.0, 0.0]), VALUE, "weights");
+    assert_error(Partition::weighted(3, &[1.0, f64::NAN]), VALUE, "weights");
+    assert_error(Partition::by_entries(&[], &[1.0]), LENGTH, "offsets");
+    assert_error(Partition::from_starts(vec![0]), LENGTH, "starts");
+    assert_error(Partition::from_starts(vec![1, 2]), INDEX, "starts");
+    assert_error(Partition::from_starts(vec![0, 3, 3]), INDEX, "starts");
+}
+
+/// Row r has the values `width * r` to `width * r + width - 1` where its owner stores it, and -1 elsewhere.
+fn own_rows(team: &Team, partition: &Partition, stored: &[Range<usize>], width: usize) -> Vec<Buffer<f64>> {
+    let value = |rank: usize, row: usize, i: usize| match partition.range(rank).contains(&row) {
+        true => (row * width + i) as f64,
+        false => -1.0,
+    };
+    let part = |rank: usize| -> Vec<f64> {
+        stored[rank].clone().flat_map(|row| (0..width).map(move |i| value(rank, row, i))).collect()
+    };
+    let contexts = team.contexts().iter().zip(team.local());
+    contexts.map(|(context, rank)| Buffer::from_slice(context, &part(rank)).unwrap()).collect()
+}
+
+/// Each value that a rank stores is its owner's after an exchange of halos; a gather brings all to one rank and a scatter back.
+fn exchanges(team: &Team, seed: u64) {
+    let mut noise = Noise::new(seed);
+    for case in 0..6 {
+        let rows = team.ranks() + noise.below(40);
+        let width = 1 + noise.below(4);
+        let weights: Vec<f64> = (0..team.ranks()).map(|_| 1.0 + noise.below(5) as f64).collect();
+        let partition = Partition::weighted(rows, &weights).unwrap();
+        let stored = around(&partition, rows, &mut noise);
+        let all: Vec<f64> = (0..rows * width).map(|k| k as f64).collect();
+        let mut parts = own_rows(team, &partition, &stored, width);
+        let messages = Message::halos(&partition, &stored, width).unwrap();
+        let mut exchange = Exchange::new(team, &messages).unwrap();
+        let sent: usize = messages.iter().filter(|m| team.local().contains(&m.from)).map(|m| m.len).sum();
+        assert_eq!((exchange.len(), exchange.is_empty()), (sent, sent == 0));
+        for round in 0..2 {
+            exchange.run(&mut parts).unwrap();
+            for (part, rank) in parts.iter().zip(team.local()) {
+                let want = &all[stored[rank].start * width..stored[rank].end * width];
+                assert_eq!(part.to_vec().unwrap(), want, "case {case}, round {round}, rank {rank} of {partition:?}");
+            }
+        }
+        let root = noise.below(team.ranks());
+        let whole = |rank: usize| if rank == root { rows * width } else { 0 };
+        let mut wholes: Vec<Buffer<f64>> = (team.contexts().iter().zip(team.local()))
+            .map(|(context, rank)| Buffer::zeroed(context, whole(rank)).unwrap())
+            .collect();
+        let parts = own_rows(team, &partition, &stored, width);
+        let mut gather = Exchange::new(team, &Message::gather(&partition, &stored, width, root).unwrap()).unwrap();
+        drop(gather.begin(&parts.iter().map(Into::into).collect::<Vec<_>>()).unwrap());
+        gather.finish(&mut wholes.iter_mut().map(Into::into).collect::<Vec<_>>()).unwrap();
+        for (part, rank) in wholes.iter().zip(team.local()) {
+            assert_eq!(part.to_vec().unwrap(), all[..whole(rank)], "case {case}, gathered by rank {root}");
+        }
+        let mut scatter = Exchange::new(team, &Message::scatter(&stored, width, root).unwrap()).unwrap();
+        let mut parts = parts;
+        drop(scatter.begin(&wholes.iter().map(Into::into).collect::<Vec<_>>()).unwrap());
+        scatter.finish(&mut parts.iter_mut().map(Into::into).collect::<Vec<_>>()).unwrap();
+        for (part, rank) in parts.iter().zip(team.local()) {
+            let want = &all[stored[rank].start * width..stored[rank].end * width];
+            assert_eq!(part.to_vec().unwrap(), want, "case {case}, scattered by rank {root}");
+        }
+    }
+}
+
+/// Reductions are taken in the order of the ranks.
+fn reductions(team: &Team) {
+    let parts: Vec<Vec<f64>> = team.local().map(|rank| vec![1.0, [1e16, 1.0, -1e16, 1.0][rank % 4]]).collect();
+    let in_order = (0..team.ranks()).map(|rank| [1e16, 1.0, -1e16, 1.0][rank % 4]).fold(0.0, |a, b| a + b);
+    assert_eq!(team.all_reduce(Reduction::Sum, &parts).unwrap(), [team.ranks() as f64, in_order]);
+    let parts: Vec<Vec<f64>> = team.local().map(|rank| vec![rank as f64]).collect();
+    assert_eq!(team.all_reduce(Reduction::Max, &parts).unwrap(), [(team.ranks() - 1) as f64]);
+    let parts: Vec<Vec<f64>> = team.local().map(|rank| vec![if rank == 0 { f64::NAN } else { 1.0 }]).collect();
+    assert!(team.all_reduce(Reduction::Max, &parts).unwrap()[0].is_nan());
+    assert_eq!(team.all_reduce(Reduction::Sum, &vec![vec![]; team.local().len()]).unwrap(), [0.0; 0]);
+    assert_error(team.all_reduce(Reduction::Sum, &[]), LENGTH, "parts");
+}
+
+#[test]
+fn every_value_is_its_owners() {
+    for context in contexts().iter().take(1) {
+        for ranks in [1, 2, 3, 5] {
+            let team = team(context, ranks);
+            exchanges(&team, ranks as u64);
+            reductions(&team);
+        }
+        // The same over messages between processes.
+        in_processes(context, 3, |team| {
+            exchanges(team, 3);
+            reductions(team);
+        });
+    }
+}
+
+#[test]
+fn exchanges_that_do_not_fit_are_refused() {
+    for context in contexts().iter().take(1) {
+        let team = team(context, 2);
+        let partition = Partition::even(6, 2).unwrap();
+        assert_error(Message::halos(&partition, &[0..2, 2..4, 4..6], 1), LENGTH, "stored");
+        assert_error(Message::halos(&partition, &[0..2, 3..6], 1), VALUE, "stored");
+        assert_error(Message::halos(&partition, &[0..3, 3..7], 1), VALUE, "stored");
+        assert_error(Message::gather(&partition, &[0..3, 3..6], 1, 2), VALUE, "root");
+        assert_error(Message::scatter(&[0..3, 3..6], 1, 2), VALUE, "root");
+        let messages = Message::halos(&partition, &[0..4, 2..6], 1).unwrap();
+        let beyond = Message { to: 2, ..messages[0] };
+        assert_error(Exchange::<f32>::new(&team, &[beyond]).map(drop), INDEX, "messages");
+        let mut exchange = Exchange::<f32>::new(&team, &messages).unwrap();
+        let short = [0, 1].map(|k: usize| Buffer::<f32>::zeroed(&team.contexts()[k], 3).unwrap());
+        assert_error(exchange.begin(&[(&short[0]).into()]).map(drop), LENGTH, "sources");
+        // What is wrong on a rank names it.
+        let sources = short.each_ref().map(|part| part.into());
+        let error = exchange.begin(&sources[..]).and_then(|_| {
+            let mut short = [0, 1].map(|k: usize| Buffer::<f32>::zeroed(&team.contexts()[k], 1).unwrap());
+            exchange.finish(&mut short.each_mut().map(|part| part.into()))
+        });
+        let error = error.unwrap_err();
+        assert!(matches!(&error, Error::Rank { .. }) && error.to_string().starts_with("rank "), "{error}");
+        assert_eq!((error.id(), error.cause().id()), (VALUE, VALUE));
+    }
+}
+
+#[test]
+fn teams_take_each_device_once() {
+    for context in contexts().iter().take(1) {
+        let all = devices().unwrap();
+        let options = ContextOptions::default();
+        let device = &all[context.device().index];
+        assert_error(Team::new(&[device.clone(), device.clone()], &options), VALUE, "devices");
+        let index = context.device().index;
+        let error = Team::select(&format!("{index},{index}"), &options).unwrap_err();
+        assert!(error.to_string().contains("twice"), "{error}");
+        assert_eq!(Team::select("all", &options).unwrap().ranks(), all.len());
+        assert_eq!(Team::select("0,no such device", &options).unwrap_err().id(), "clinalg:device:notFound");
+        assert_error(Team::new(&[], &options), VALUE, "contexts");
+        assert_error(Team::of_contexts(vec![context.clone(), context.clone()]), VALUE, "contexts");
+        let network = Threads { rank: 1, ranks: 2, mail: Arc::default() };
+        assert_error(Team::with_network(vec![context.clone(), beside(context)], Box::new(network)), VALUE, "contexts");
+        let team = team(context, 2);
+        assert!(team.same(&team.clone()) && format!("{team:?}").contains("ranks: 2"));
+        team.finish().unwrap();
+    }
+}
+
+#[test]
+fn devices_of_one_driver_make_a_team() {
+    const NAME: &str = "devices_of_one_driver_make_a_team";
+    if !in_child() {
+        if contexts().iter().any(|context| context.device().platform.contains("Portable Computing Language")) {
+            child(NAME, &[("POCL_DEVICES", "pthread pthread pthread")]);
+        } else {
+            clinalg_testing::skip("three devices are made of PoCL");
+        }
+        return;
+    }
+    let team = Team::select("0,1,2", &ContextOptions::default()).unwrap();
+    exchanges(&team, 7);
+}
+
+/// Data of a problem on so many points, with boundary values.
+fn problem<T: Real>(points: usize) -> (Vec<T>, Vec<T>) {
+    (noise(points, 3), noise(points, 4))
+}
+
+/// Histories of one device and of a team: sums of squares in another order.
+fn assert_same_history(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    for (got, want) in got.iter().zip(want) {
+        assert!((got - want).abs() <= tolerance * want, "{what}: {got:e}, wanted {want:e}");
+    }
+}
+
+/// The solution after some cycles has the bits of one device, its history but for the order of sums.
+fn poisson_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], gather: usize, params: &PoissonParams) {
+    let what = format!("{weights:?}, gathered at {gather}, {params:?}, {:?}", context.family());
+    let n = params.n;
+    let (f, start) = problem::<T>(n.pow(params.dim as u32));
+    let mut want = start.clone();
+    let mut one = multigrid::Poisson::<T>::new(context, params).unwrap();
+    let expected = one.solve(&f, &mut want).unwrap();
+    let team = team(context, weights.len());
+    let mut poisson = Poisson::<T>::with_gather_side(&team, params, weights, gather).unwrap();
+    assert_eq!((poisson.params(), poisson.partition().rows(), poisson.local_rows()), (params, n, 0..n));
+    // Twice: nothing is left of the first solve.
+    for _ in 0..2 {
+        let mut u = start.clone();
+        let report = poisson.solve(&f, &mut u).unwrap();
+        assert_same(&what, &u, &want);
+        assert_eq!((report.cycles, report.levels, report.stop), (expected.cycles, expected.levels, expected.stop));
+        assert_same_history(&what, &report.history, &expected.history, 1e-12_f64.max(8.0 * eps::<T>()));
+    }
+}
+
+#[test]
+fn poisson_on_strips_has_the_bits_of_one_device() {
+    let short = PoissonParams { n: 65, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
+    for context in capable::<f64>() {
+        let check = poisson_is_that_of_one_device::<f64>;
+        check(context, &[1.0, 1.0], 9, &short);
+        check(context, &[1.0, 3.0, 2.0], 17, &PoissonParams { cycle: Cycle::Full, ..short });
+        if context.family() == KernelFamily::Cpu || clinalg_testing::long() {
+            check(context, &[1.0], 17, &short);
+            check(context, &[1.0, 1.0, 1.0, 1.0, 1.0], 5, &PoissonParams { cycle: Cycle::W, n: 33, ..short });
+            let jacobi = PoissonParams { smoother: Smoother::Jacobi, pre: 0, post: 3, shift: 7.0, ..short };
+            check(context, &[2.0, 1.0], 9, &PoissonParams { cycle: Cycle::Full, ..jacobi });
+            check(context, &[2.0, 1.0], 33, &PoissonParams { pre: 3, post: 0, ..short });
+            check(context, &[1.0, 1.0], 3, &PoissonParams { n: 5, ..short });
+            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &short);
+        }
+        // To the end, and with strips long enough for several bands.
+        let whole = PoissonParams { n: 257, ..PoissonParams::default() };
+        check(context, &[1.0, 1.0], 65, &whole);
+    }
+}
+
+#[test]
+fn poisson_on_slabs_has_the_bits_of_one_device() {
+    let short = PoissonParams { n: 33, dim: 3, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
+    for context in capable::<f64>() {
+        let check = poisson_is_that_of_one_device::<f64>;
+        check(context, &[1.0, 1.0], 9, &short);
+        check(context, &[1.0, 3.0, 2.0], 9, &PoissonParams { cycle: Cycle::Full, ..short });
+        if context.family() == KernelFamily::Cpu || clinalg_testing::long() {
+            let jacobi = PoissonParams { smoother: Smoother::Jacobi, pre: 0, post: 3, shift: 7.0, ..short };
+            check(context, &[2.0, 1.0], 5, &PoissonParams { cycle: Cycle::Full, ..jacobi });
+            check(context, &[1.0; 4], 9, &PoissonParams { cycle: Cycle::W, n: 17, ..short });
+            check(context, &[1.0, 1.0], 3, &PoissonParams { n: 5, ..short });
+            poisson_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 9, &short);
+        }
+        // To the end.
+        check(context, &[1.0, 1.0], 17, &PoissonParams { n: 33, dim: 3, ..PoissonParams::default() });
+    }
+}
+
+/// Shares follow what devices get done; one of the two takes four times as long here.
+#[test]
+fn measured_shares_give_the_bits_of_one_device() {
+    for context in capable::<f64>().take(1) {
+        let pair = team(context, 2);
+        let slow = |rank: usize, _: &Context| {
+            std::thread::sleep(Duration::from_millis(30 + 90 * rank as u64));
+            Ok(())
+        };
+        let weights = pair.measure(slow).unwrap();
+        assert!(weights[0] == 1.0 && (0.15..0.6).contains(&weights[1]), "{weights:?}");
+        let params = PoissonParams { n: 65, max_cycles: 2, tolerance: 0.0, ..PoissonParams::default() };
+        poisson_is_that_of_one_device::<f64>(context, &weights, 9, &params);
+        let (f, start) = problem::<f64>(65 * 65);
+        let (mut want, mut got) = (start.clone(), start);
+        multigrid::Poisson::new(context, &params).unwrap().solve(&f, &mut want).unwrap();
+        Poisson::balanced(&pair, &params).unwrap().solve(&f, &mut got).unwrap();
+        assert_same("balanced", &got, &want);
+        let error = pair.measure(|rank, _| if rank == 1 { Err(Error::value("x", "y", "z")) } else { Ok(()) });
+        assert!(matches!(error.unwrap_err(), Error::Rank { rank: 1, .. }));
+    }
+}
+
+/// Displacement and velocity after some steps have the bits of one device.
+fn wave_is_that_of_one_device<T: Real>(context: &Context, weights: &[f64], between: usize, n: usize) {
+    let what = format!("{weights:?}, {between} steps between exchanges, n {n}, {:?}", context.family());
+    let (start, velocity) = problem::<T>(n * n);
+    let params = WaveParams { n, ..WaveParams::default() };
+    let params = WaveParams { dt: params.dt_of(0.6), ..params };
+    let mut one = wave::Wave::<T>::new(context, &params).unwrap();
+    let mut many = Wave::<T>::weighted(&team(context, weights.len()), &params, weights, between).unwrap();
+    let (mut got, mut want) = (vec![T::zero(); n * n], vec![T::zero(); n * n]);
+    for v in [Some(&velocity[..]), None] {
+        one.start(&start, v).unwrap();
+        many.start(&start, v).unwrap();
+        for steps in [0, 1, 7, 20] {
+            one.step(steps).unwrap();
+            many.step(steps).unwrap();
+            one.displacement(&mut want).unwrap();
+            many.displacement(&mut got).unwrap();
+            assert_same(&what, &got, &want);
+            one.velocity(&mut want).unwrap();
+            many.velocity(&mut got).unwrap();
+            assert_same(&what, &got, &want);
+            let (got, want) = (many.energy().unwrap(), one.energy().unwrap());
+            for (got, want) in [(got.kinetic, want.kinetic), (got.potential, want.potential)] {
+                assert!((got - want).abs() <= n as f64 * eps::<T>() * want, "{what}: {got:e}, wanted {want:e}");
+            }
+        }
+        assert_eq!((many.steps(), many.time()), (one.steps(), one.time()));
+    }
+}
+
+#[test]
+fn waves_on_strips_have_the_bits_of_one_device() {
+    for context in capable::<f64>() {
+        wave_is_that_of_one_device::<f64>(context, &[1.0, 1.0], 8, 65);
+        if context.family() == KernelFamily::Cpu || clinalg_testing::long() {
+            wave_is_that_of_one_device::<f64>(context, &[1.0], 3, 20);
+            wave_is_that_of_one_device::<f64>(context, &[3.0, 1.0, 1.0], 1, 30);
+            wave_is_that_of_one_device::<f32>(context, &[1.0, 2.0], 16, 200);
+        }
+    }
+}
+
+/// A solution over messages between processes: each has its own rows of it.
+#[test]
+fn processes_give_the_bits_of_one_device() {
+    for context in capable::<f64>().take(1) {
+        let n = 65;
+        let params = PoissonParams { n, max_cycles: 2, tolerance: 0.0, cycle: Cycle::Full, ..PoissonParams::default() };
+        let (f, start) = problem::<f64>(n * n);
+        let mut want = start.clone();
+        let expected = multigrid::Poisson::new(context, &params).unwrap().solve(&f, &mut want).unwrap();
+        in_processes(context, 3, |team| {
+            let mut poisson = Poisson::with_gather_side(team, &params, &[1.0; 3], 17).unwrap();
+            let mut u = start.clone();
+            let report = poisson.solve(&f, &mut u).unwrap();
+            let own = poisson.local_rows();
+            assert_eq!(own, poisson.partition().range(team.local().start));
+            assert_same("own rows", &u[own.start * n..own.end * n], &want[own.start * n..own.end * n]);
+            assert_same_history("processes", &report.history, &expected.history, 1e-12);
+        });
+    }
+}
+
+#[test]
+fn problems_that_a_team_does_not_solve_are_refused() {
+    for context in contexts().iter().take(1) {
+        let team = team(context, 4);
+        let params = PoissonParams { n: 65, ..PoissonParams::default() };
+        let poisson = |params: PoissonParams| Poisson::<f32>::new(&team, &params).map(drop);
+        let words = assert_error(poisson(PoissonParams { dim: 3, n: 5, ..params }), VALUE, "ranks");
+        assert!(words.contains("at most 3") && words.contains("planes"), "{words}");
+        assert_error(poisson(PoissonParams { mixed: true, ..params }), VALUE, "mixed");
+        assert_error(poisson(PoissonParams { backend: Backend::Matrix, ..params }), VALUE, "backend");
+        assert_error(poisson(PoissonParams { n: 64, ..params }), VALUE, "n");
+        assert_error(poisson(PoissonParams { n: 3, ..params }), VALUE, "n");
+        assert_error(poisson(PoissonParams { shift: -1.0, ..params }), VALUE, "shift");
+        // More ranks than there are rows to share out.
+        let words = assert_error(poisson(PoissonParams { n: 5, ..params }), VALUE, "ranks");
+        assert!(words.contains("at most 3"), "{words}");
+        assert_error(Poisson::<f32>::weighted(&team, &params, &[1.0; 3]).map(drop), LENGTH, "weights");
+        assert_error(Poisson::<f32>::weighted(&team, &params, &[1.0, -1.0, 1.0, 1.0]).map(drop), VALUE, "weights");
+        let mut small = Poisson::<f32>::new(&team, &PoissonParams { n: 17, ..params }).unwrap();
+        assert_error(small.solve(&[0.0; 3], &mut [0.0; 289]), LENGTH, "f");
+        assert_error(small.solve(&[0.0; 289], &mut [0.0; 3]), LENGTH, "u");
+        let params = WaveParams { n: 3, dt: 0.01, ..WaveParams::default() };
+        let wave = |params: WaveParams| Wave::<f32>::new(&team, &params).map(drop);
+        assert_error(wave(params), VALUE, "ranks");
+        assert_error(wave(WaveParams { n: 65, scheme: Scheme::Implicit, ..params }), VALUE, "scheme");
+        assert_error(wave(WaveParams { backend: Backend::Reference, ..params }), VALUE, "backend");
+        let params = WaveParams { n: 33, ..params };
+        assert_error(Wave::<f32>::weighted(&team, &params, &[1.0; 4], 0).map(drop), VALUE, "steps");
+        assert_error(Wave::<f32>::new(&team, &params).unwrap().start(&[0.0; 3], None), LENGTH, "u");
+        // A grid that one device cannot hold: the error names it, and nothing is left behind.
+        let live = |team: &Team| team.contexts().iter().map(|context| context.memory().live_bytes).sum::<u64>();
+        let before = live(&team);
+        let error =
+            Poisson::<f32>::new(&team, &PoissonParams { n: (1 << 26) + 1, ..PoissonParams::default() }).unwrap_err();
+        assert_eq!(error.id(), "clinalg:device:memory", "{error}");
+        assert!(error.to_string().contains("rank 0 of the team, device `"), "{error}");
+        assert_eq!(live(&team), before);
+    }
+}
+
+/// Products of a matrix on a team against the sequential ones.
+fn products<T: Real>(context: &Context, a: &CsrParts<T>, partition: &Partition) {
+    let team = team(context, partition.ranks());
+    let x = noise::<T>(a.cols, 5);
+    let (mut want, zeros) = (vec![T::zero(); a.rows], vec![T::zero(); a.rows]);
+    oracle(a).mv(T::one(), &x, T::zero(), &mut want);
+    let mut matrix = team::Csr::new(&team, a, partition).unwrap();
+    let on_team = team::Vector::from_slice(&team, partition, &x).unwrap();
+    let mut y = matrix.vector().unwrap();
+    // The second product uses the same memory.
+    for _ in 0..2 {
+        y.fill(T::nan()).unwrap();
+        matrix.apply(&on_team, &mut y).unwrap();
+    }
+    let mut got = zeros.clone();
+    y.read(&mut got).unwrap();
+    let bound = |i| product_bound(a, T::one(), &x, T::zero(), &zeros, i);
+    assert_close(&format!("{partition:?}"), &got, &want, bound);
+    let norm = want.iter().map(|v| v.into_f64().powi(2)).sum::<f64>().sqrt();
+    assert!((y.norm2().unwrap() - norm).abs() <= 64.0 * eps::<T>() * norm);
+    assert_eq!((y.len(), y.is_empty(), y.local_rows()), (a.rows, false, 0..a.rows));
+}
+
+#[test]
+fn products_on_a_team_are_those_of_one_device() {
+    for context in capable::<f64>() {
+        let banded = sparse::<f64>(300, 300, 3, |i| i % 5);
+        let empty = CsrParts::<f64>::from_triplets(7, 7, &[]).unwrap();
+        let blocks: Vec<_> = (0..40).map(|i| (i, i / 10 * 10 + (i + 3) % 10, 1.5)).collect();
+        let blocks = CsrParts::<f64>::from_triplets(40, 40, &blocks).unwrap();
+        products(context, &banded, &Partition::by_entries(&banded.offsets, &[1.0, 2.0, 1.0]).unwrap());
+        // No rank needs anything; some need nothing and one all.
+        products(context, &blocks, &Partition::even(40, 4).unwrap());
+        products(context, &blocks, &Partition::from_starts(vec![0, 5, 10, 40]).unwrap());
+        products(context, &empty, &Partition::even(7, 7).unwrap());
+        products(context, &banded, &Partition::even(300, 1).unwrap());
+        products(context, &sparse::<f32>(50, 50, 4, |_| 50), &Partition::even(50, 3).unwrap());
+    }
+}
+
+/// The 5-point matrix with a convection that makes it unsymmetric, on `side` by `side` points.
+fn convection(side: usize, wind: f64) -> CsrParts<f64> {
+    let mut entries = Vec::new();
+    for k in 0..side * side {
+        let (i, j) = (k % side, k / side);
+        entries.push((k, k, 4.0 + 0.1 * (k % 3) as f64));
+        let neighbours = [(i > 0, k.wrapping_sub(1), 1.0 + wind), (i + 1 < side, k + 1, 1.0 - wind)];
+        let others = [(j > 0, k.wrapping_sub(side), 1.0), (j + 1 < side, k + side, 1.0)];
+        let there = neighbours.into_iter().chain(others).filter(|(there, ..)| *there);
+        entries.extend(there.map(|(_, column, weight)| (k, column, -weight)));
+    }
+    CsrParts::from_triplets(side * side, side * side, &entries).unwrap()
+}
+
+#[test]
+fn iterative_methods_solve_on_a_team() {
+    for context in capable::<f64>() {
+        let n = 20 * 20;
+        let exact = noise::<f64>(n, 6);
+        for (wind, names) in [(0.0, &["cg", "bicgstab", "gmres"][..]), (0.4, &["bicgstab", "gmres"])] {
+            let parts = convection(20, wind);
+            let mut b = vec![0.0; n];
+            oracle(&parts).mv(1.0, &exact, 0.0, &mut b);
+            let team = team(context, 3);
+            let partition = Partition::by_entries(&parts.offsets, &[1.0; 3]).unwrap();
+            let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+            let on_team = team::Vector::from_slice(&team, &partition, &b).unwrap();
+            let whole = Csr::from_parts(context, &parts).unwrap();
+            let stopping = Stopping::default().tolerance(1e-12);
+            for (name, preconditioned) in names.iter().flat_map(|&name| [(name, false), (name, true)]) {
+                let mut x = a.vector().unwrap();
+                let mut jacobi = team::Jacobi::new(&team, &partition, &parts.diagonal()).unwrap();
+                let m = preconditioned.then_some(&mut jacobi as &mut dyn team::Preconditioner<f64>);
+                let params = GmresParams::from(stopping.clone()).restart(20);
+                let (report, mut one): (_, Box<dyn Solver<f64>>) = match name {
+                    "cg" => (
+                        team::Cg::new(&team, &partition, stopping.clone().into())
+                            .unwrap()
+                            .solve(&mut a, m, &on_team, &mut x),
+                        Box::new(solve::Cg::new(context, n, stopping.clone().into()).unwrap()),
+                    ),
+                    "bicgstab" => (
+                        team::BiCgStab::new(&team, &partition, stopping.clone().into())
+                            .unwrap()
+                            .solve(&mut a, m, &on_team, &mut x),
+                        Box::new(solve::BiCgStab::new(context, n, stopping.clone().into()).unwrap()),
+                    ),
+                    _ => (
+                        team::Gmres::new(&team, &partition, params.clone()).unwrap().solve(&mut a, m, &on_team, &mut x),
+                        Box::new(solve::Gmres::new(context, n, params).unwrap()),
+                    ),
+                };
+                let report = report.unwrap();
+                let what = format!("{name}, wind {wind}, preconditioned {preconditioned}: {report}");
+                assert_eq!(report.stop, Stop::Converged, "{what}");
+                let mut got = vec![0.0; n];
+                x.read(&mut got).unwrap();
+                assert_close(&what, &got, &exact, |_| 1e-9);
+                if !preconditioned {
+                    let b = clinalg::Vector::from_slice(context, &b).unwrap();
+                    let mut x = clinalg::Vector::zeros(context, n).unwrap();
+                    let expected = one.solve(&whole, None, &b, &mut x).unwrap();
+                    // Rounding grows along the iteration.
+                    assert_same_history(&what, &report.history[..8], &expected.history[..8], 1e-9);
+                    assert!(report.iterations.abs_diff(expected.iterations) <= 3, "{what}, on one device {expected}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn systems_without_a_solution_end_with_a_reason() {
+    for context in capable::<f64>().take(1) {
+        let team = team(context, 2);
+        let partition = Partition::even(4, 2).unwrap();
+        let run = |entries: &[(usize, usize, f64)], b: [f64; 4], params: CgParams| {
+            let parts = CsrParts::from_triplets(4, 4, entries).unwrap();
+            let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+            let b = team::Vector::from_slice(&team, &partition, &b).unwrap();
+            let mut x = a.vector().unwrap();
+            let report = team::Cg::new(&team, &partition, params).unwrap().solve(&mut a, None, &b, &mut x).unwrap();
+            (report, x.norm2().unwrap())
+        };
+        let diagonal = |values: [f64; 4]| [0, 1, 2, 3].map(|i: usize| (i, i, values[i]));
+        let identity = diagonal([1.0; 4]);
+        let params = CgParams::default();
+        assert_eq!(
+            run(&diagonal([1.0, -1.0, 1.0, -2.0]), [0.0, 1.0, 0.0, 1.0], params.clone()).0.stop,
+            Stop::Indefinite
+        );
+        assert_eq!(run(&identity, [1.0, f64::NAN, 1.0, 1.0], params.clone()).0.stop, Stop::NotFinite);
+        assert_eq!(run(&identity, [1.0, 1.0, f64::INFINITY, 1.0], params.clone()).0.stop, Stop::NotFinite);
+        let (report, norm) = run(&identity, [0.0; 4], params.clone());
+        assert_eq!((report.stop, report.iterations, norm), (Stop::Converged, 0, 0.0));
+        // Squares out of range.
+        for size in [1e-200, 1e200] {
+            let (report, norm) = run(&diagonal([1.0, 2.0, 3.0, 4.0]), [size; 4], params.clone());
+            assert_eq!(report.stop, Stop::Converged, "{report}");
+            assert!((norm / size - (1.0 + 0.25 + 1.0 / 9.0 + 1.0 / 16.0_f64).sqrt()).abs() < 1e-9, "{norm:e}");
+        }
+        let limited = params.clone().max_iterations(1);
+        let (report, _) = run(&diagonal([1.0, 2.0, 3.0, 4.0]), [1.0; 4], limited);
+        assert_eq!((report.stop, report.iterations), (Stop::IterationLimit, 1));
+        // What does not belong together.
+        let other = Partition::from_starts(vec![0, 1, 4]).unwrap();
+        let parts = CsrParts::from_triplets(4, 4, &identity).unwrap();
+        let mut a = team::Csr::new(&team, &parts, &partition).unwrap();
+        let (mut x, y) = (a.vector().unwrap(), team::Vector::<f64>::zeros(&team, &other).unwrap());
+        assert_error(a.apply(&y, &mut x), SHAPE, "x");
+        let words = assert_error(x.update(1.0, &y, 1.0), SHAPE, "x");
+        assert!(words.contains("[0, 1, 4]"), "{words}");
+        let elsewhere = Team::of_contexts(vec![beside(context), beside(context)]).unwrap();
+        let y = team::Vector::<f64>::zeros(&elsewhere, &partition).unwrap();
+        assert_error(x.copy_from(&y), "clinalg:argument:context", "source");
+        assert_error(team::Vector::<f64>::zeros(&team, &Partition::even(4, 3).unwrap()), LENGTH, "partition");
+        assert_error(team::Csr::new(&team, &parts, &Partition::even(5, 2).unwrap()), SHAPE, "a");
+        assert_error(team::Gmres::<f64>::new(&team, &partition, GmresParams::default().restart(0)), VALUE, "restart");
+        let mut cg = team::Cg::new(&team, &other, params).unwrap();
+        let b = a.vector().unwrap();
+        assert_error(cg.solve(&mut a, None, &b, &mut x), SHAPE, "b");
+    }
+}

@@ -1,0 +1,128 @@
+//! The crates as they would be published: packed, unpacked elsewhere, built from there, and used by a program.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::ci::Verdict;
+use crate::setup::Need;
+use crate::system::{self, Workspace};
+
+/// Where the packages are unpacked.
+const FOLDER: &str = "target/ci/package";
+
+/// A program that depends on the packed crates.
+const PROGRAM: &str = r#"//! Solves A x = b for the 1-D Laplacian on every device.
+
+use clinalg::solve::{Cg, CgParams, Solver};
+use clinalg::{Context, Csr, Vector};
+
+fn main() -> clinalg::Result<()> {
+    let n = 100;
+    let mut entries = Vec::new();
+    for i in 0..n {
+        entries.push((i, i, 2.0));
+        if i > 0 {
+            entries.push((i, i - 1, -1.0));
+            entries.push((i - 1, i, -1.0));
+        }
+    }
+    for device in clinalg::runtime::devices()? {
+        let context = Context::new(&device, &Default::default())?;
+        let a = Csr::from_triplets(&context, n, n, &entries)?;
+        let b = Vector::filled(&context, n, 1.0)?;
+        let mut x = Vector::zeros(&context, n)?;
+        let report = Cg::new(&context, n, CgParams::default())?.solve(&a, None, &b, &mut x)?;
+        // The solution is i (n + 1 - i) / 2 for i from 1 to n.
+        for (i, x) in x.to_vec()?.into_iter().enumerate() {
+            let want = ((i + 1) * (n - i)) as f64 / 2.0;
+            assert!((x - want).abs() < 1e-5 * want, "{i}: {x} instead of {want} ({report})");
+        }
+        println!("solved on {}", device.info().name);
+    }
+    Ok(())
+}
+"#;
+
+pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
+    let folder = workspace.path(FOLDER);
+    system::fresh_folder(&folder)?;
+    let packages = published(workspace)?;
+    let mut cargo = workspace.cargo();
+    // Verified together below: cargo's own verification would compile every dependency once per crate.
+    cargo.args(["package", "--quiet", "--allow-dirty", "--no-verify", "--target-dir"]).arg(&folder);
+    cargo.args(packages.iter().flat_map(|(name, _)| ["--package", name]));
+    system::capture_ok(&mut cargo)?;
+    for (name, version) in &packages {
+        let file = folder.join("package").join(format!("{name}-{version}.crate"));
+        system::capture_ok(workspace.command("tar").arg("-xzf").arg(&file).arg("-C").arg(&folder))?;
+    }
+    write_program(workspace, &folder, &packages)?;
+    let target = folder.join("target");
+    let mut cargo = workspace.cargo();
+    cargo.current_dir(&folder).args(["build", "--quiet", "--workspace"]).env("CARGO_TARGET_DIR", &target);
+    system::capture_ok(&mut cargo)?;
+    // What is optional is left out; each crate by itself, since features of one command add up.
+    for (name, _) in &packages {
+        let mut cargo = workspace.cargo();
+        cargo.current_dir(&folder).args(["check", "--quiet", "--no-default-features", "--package", name]);
+        system::capture_ok(cargo.env("CARGO_TARGET_DIR", &target))?;
+    }
+    if !Need::Pocl.is_there(workspace) {
+        return Ok(Verdict::skipped(format!("{} crates build; there is no PoCL to run a program on", packages.len())));
+    }
+    let program = target.join("debug").join(format!("downstream{}", std::env::consts::EXE_SUFFIX));
+    let output = system::capture_ok(&mut workspace.command(program))?;
+    let said = system::text(&output);
+    if !said.contains("solved on ") {
+        return Ok(Verdict::failed(format!("the program that uses the packages said: {}", said.trim())));
+    }
+    Ok(Verdict::ok(format!(
+        "{} crates build from their packages, also without default features, and a program that uses them runs",
+        packages.len()
+    )))
+}
+
+/// Names and versions of the crates that may be published.
+fn published(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+    let output = system::capture_ok(workspace.cargo().args(["metadata", "--format-version", "1", "--no-deps"]))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).context("`cargo metadata` printed no JSON")?;
+    let packages = metadata["packages"].as_array().context("`cargo metadata` lists no packages")?;
+    let text = |value: &Value| value.as_str().map(str::to_owned).context("packages have a name and a version");
+    let chosen = packages.iter().filter(|package| package["publish"].is_null());
+    chosen.map(|package| Ok((text(&package["name"])?, text(&package["version"])?))).collect()
+}
+
+/// A workspace of the unpacked crates and the program, in which each stands for the one of the registry.
+fn write_program(workspace: &Workspace, folder: &Path, packages: &[(String, String)]) -> Result<()> {
+    let unpacked: Vec<String> = packages.iter().map(|(name, version)| format!("{name}-{version}")).collect();
+    if let Some(missing) = unpacked.iter().find(|name| !folder.join(name).join("Cargo.toml").is_file()) {
+        bail!("the package {missing} holds no manifest");
+    }
+    let quoted: Vec<String> = unpacked.iter().map(|name| format!("{name:?}")).collect();
+    let patches = packages.iter().zip(&quoted).map(|((name, _), path)| format!("{name} = {{ path = {path} }}\n"));
+    let manifest = format!(
+        "[workspace]\nresolver = \"2\"\nmembers = [\"downstream\", {}]\n\n[patch.crates-io]\n{}",
+        quoted.join(", "),
+        patches.collect::<String>()
+    );
+    let clinalg = packages.iter().find(|(name, _)| name == "clinalg").context("clinalg is published")?;
+    let program = folder.join("downstream");
+    std::fs::create_dir_all(program.join("src"))?;
+    let write = |path: PathBuf, text: &str| {
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    write(folder.join("Cargo.toml"), &manifest)?;
+    write(
+        program.join("Cargo.toml"),
+        &format!(
+            "[package]\nname = \"downstream\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[dependencies]\nclinalg = \"{}\"\n",
+            clinalg.1
+        ),
+    )?;
+    write(program.join("src/main.rs"), PROGRAM)?;
+    // The versions that are tested.
+    std::fs::copy(workspace.path("Cargo.lock"), folder.join("Cargo.lock")).context("cannot copy Cargo.lock")?;
+    Ok(())
+}

@@ -1,0 +1,341 @@
+// Set-up of algebraic multigrid by smoothed aggregation (Vanek, Mandel and Brezina 1996): strong connections, maximal independent sets of
+// distance two, aggregates, the tentative prolongator and what smooths it. A is in compressed rows with sorted columns. An item takes
+// whole rows, nodes or aggregates.
+//
+// Traffic, f64: 12 B per entry of A for what looks at values, 4 B (and 8 B of states from cache) for what looks at neighbours.
+//@ build
+//@ build CPU=1
+#include "sparse.clh"
+
+#define NONE 0xffffffffu
+
+// inverse[i] of a smoother: 0: 1 / a_ii; 1: 1 over the sum of |a_ij|, with the sign of a_ii (Baker, Falgout, Kolev and Yang 2011);
+// 2: a_ii over the sum of a_ij^2 (Broeker and Grote 2002). wrong[0] becomes the first row where it is zero or not finite.
+__kernel void fill_inverse(ulong rows, uint kind, __global const uint *offset, __global const uint *column,
+                           __global const REAL *value, __global REAL *inverse, __global uint *wrong)
+{
+    FOR_EACH(i, rows)
+    {
+        REAL own = ZERO, moduli = ZERO, squares = ZERO;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            own = column[k] == i ? value[k] : own;
+            moduli += fabs(value[k]);
+            squares += value[k] * value[k];
+        }
+        const REAL result = kind == 0 ? ONE / own : kind == 1 ? copysign(ONE / moduli, own) : own / squares;
+        inverse[i] = result;
+        if (own == ZERO || result == ZERO || !isfinite(result)) {
+            atomic_min(wrong, (uint)i);
+        }
+    }
+}
+
+// peak[i] = the largest modulus of row i outside of the diagonal.
+__kernel void fill_peaks(ulong rows, __global const uint *offset, __global const uint *column,
+                         __global const REAL *value, __global REAL *peak)
+{
+    FOR_EACH(i, rows)
+    {
+        REAL most = ZERO;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            most = column[k] == i ? most : fmax(most, fabs(value[k]));
+        }
+        peak[i] = most;
+    }
+}
+
+// Entry k of row i is on the diagonal or a_ij^2 > theta2 peak_i peak_j.
+#define STRONG(i, k) (column[k] == (i) || value[k] * value[k] > theta2 * peak[i] * peak[column[k]])
+
+__kernel void count_strong(ulong rows, REAL theta2, __global const REAL *peak, __global const uint *offset,
+                           __global const uint *column, __global const REAL *value, __global uint *count)
+{
+    FOR_EACH(i, rows)
+    {
+        uint found = 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            found += STRONG(i, k);
+        }
+        count[i] = found;
+    }
+}
+
+// The strong entries, the others on the diagonal, where it stays above a tenth of what it was, so that the product with the near-null vector
+// (the first of `vectors` in each row of `near`) stays what it is. is_new = 0: those entries that are
+// there already, with the values of A. bound[i] = the sum of their moduli over that on the diagonal, a bound of eigenvalues.
+__kernel void fill_strong(ulong rows, uint is_new, REAL theta2, __global const REAL *peak,
+                          ulong vectors, __global const REAL *near, __global const uint *offset,
+                          __global const uint *column, __global const REAL *value,
+                          __global const uint *strong_offset, __global uint *strong_column,
+                          __global REAL *strong_value, __global REAL *bound)
+{
+    FOR_EACH(i, rows)
+    {
+        const uint start = strong_offset[i], end = strong_offset[i + 1];
+        uint next = start, diagonal = start;
+        const REAL here = near[i * vectors];
+        REAL weak = ZERO, moduli = ZERO;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const bool strong = is_new ? STRONG(i, k) : next < end && strong_column[next] == column[k];
+            if (strong) {
+                strong_column[next] = column[k];
+                strong_value[next] = value[k];
+                diagonal = column[k] == i ? next : diagonal;
+                moduli += column[k] == i ? ZERO : fabs(value[k]);
+                ++next;
+            } else {
+                weak += here == ZERO ? value[k] : value[k] * (near[column[k] * vectors] / here);
+            }
+        }
+        const REAL own = strong_value[diagonal];
+        const REAL lumped = own + weak;
+        const REAL kept = lumped * own > (REAL)0.1 * own * own ? lumped : own;
+        strong_value[diagonal] = kept;
+        bound[i] = ONE + moduli / fabs(kept);
+    }
+}
+
+// S = I - omega D^-1 A, in place.
+__kernel void fill_smoothing(ulong rows, REAL omega, __global const uint *offset, __global const uint *column,
+                             __global REAL *value)
+{
+    FOR_EACH(i, rows)
+    {
+        REAL own = ONE;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            own = column[k] == i ? value[k] : own;
+        }
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            value[k] = (column[k] == i ? ONE : ZERO) - omega * value[k] / own;
+        }
+    }
+}
+
+inline uint scramble(uint i)
+{
+    uint h = i * 0x9e3779b9u;
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return h ^ (h >> 16);
+}
+
+// x[i] in (-1, 1), always the same.
+__kernel void fill_noise(ulong n, __global REAL *x)
+{
+    FOR_EACH(i, n)
+    {
+        x[i] = ((REAL)(scramble((uint)i) >> 8) + (REAL)0.5) / (REAL)8388608 - ONE;
+    }
+}
+
+// Maximal independent set of distance two (Bell, Dalton and Olson 2012). A state has what the node is in its two highest bits, then a
+// number without order and the node, so that no two are equal.
+#define OUT 0
+#define UNDECIDED 1
+#define ROOT 2
+#define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
+#define WHAT(state) ((uint)((state) >> 62))
+
+// Nodes without neighbours are out.
+__kernel void start_states(ulong rows, __global const uint *offset, __global ulong *state)
+{
+    FOR_EACH(i, rows)
+    {
+        state[i] = STATE(offset[i + 1] - offset[i] > 1 ? UNDECIDED : OUT, (uint)i);
+    }
+}
+
+// most[i] = the largest state of node i and its neighbours.
+__kernel void spread_states(ulong rows, __global const uint *offset, __global const uint *column,
+                            __global const ulong *state, __global ulong *most)
+{
+    FOR_EACH(i, rows)
+    {
+        ulong largest = state[i];
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            largest = max(largest, state[column[k]]);
+        }
+        most[i] = largest;
+    }
+}
+
+// undecided[round] = 1 where a node stays undecided.
+__kernel void decide_states(ulong rows, uint round, __global const uint *offset, __global const uint *column,
+                            __global const ulong *most, __global ulong *state, __global uint *undecided)
+{
+    FOR_EACH(i, rows)
+    {
+        const ulong own = state[i];
+        if (WHAT(own) == UNDECIDED) {
+            ulong largest = most[i];
+            for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+                largest = max(largest, most[column[k]]);
+            }
+            if (largest == own) {
+                state[i] = STATE(ROOT, (uint)i);
+            } else if (WHAT(largest) == ROOT) {
+                state[i] = STATE(OUT, (uint)i);
+            } else {
+                atomic_or(undecided + round, 1u);
+            }
+        }
+    }
+}
+
+__kernel void flag_roots(ulong rows, __global const ulong *state, __global uint *flag)
+{
+    FOR_EACH(i, rows)
+    {
+        flag[i] = WHAT(state[i]) == ROOT;
+    }
+}
+
+// The aggregate of each root and its neighbours; NONE for others.
+__kernel void join_roots(ulong rows, __global const uint *offset, __global const uint *column,
+                         __global const ulong *state, __global const uint *number, __global uint *aggregate)
+{
+    FOR_EACH(i, rows)
+    {
+        uint root = WHAT(state[i]) == ROOT ? (uint)i : NONE;
+        for (uint k = offset[i]; root == NONE && k < offset[i + 1]; ++k) {
+            root = WHAT(state[column[k]]) == ROOT ? column[k] : NONE;
+        }
+        aggregate[i] = root == NONE ? NONE : number[root];
+    }
+}
+
+// Nodes of no aggregate join that of the neighbour with the largest entry.
+__kernel void join_neighbours(ulong rows, __global const uint *offset, __global const uint *column,
+                              __global const REAL *value, __global const uint *aggregate, __global uint *joined)
+{
+    FOR_EACH(i, rows)
+    {
+        uint own = aggregate[i];
+        REAL largest = ZERO;
+        for (uint k = offset[i]; aggregate[i] == NONE && k < offset[i + 1]; ++k) {
+            const uint other = aggregate[column[k]];
+            if (other != NONE && fabs(value[k]) > largest) {
+                largest = fabs(value[k]);
+                own = other;
+            }
+        }
+        joined[i] = own;
+    }
+}
+
+// count[r] = entries of row r of the tentative prolongator: `vectors` where its node, of `block` rows, has an aggregate.
+__kernel void count_tentative(ulong rows, uint block, uint vectors, __global const uint *aggregate,
+                              __global uint *count)
+{
+    FOR_EACH(r, rows)
+    {
+        count[r] = aggregate[r / block] == NONE ? 0 : vectors;
+    }
+}
+
+__kernel void fill_tentative(ulong rows, uint block, uint vectors, __global const uint *aggregate,
+                             __global const uint *offset, __global uint *column)
+{
+    FOR_EACH(r, rows)
+    {
+        const uint start = offset[r];
+        for (uint k = start; k < offset[r + 1]; ++k) {
+            column[k] = aggregate[r / block] * vectors + k - start;
+        }
+    }
+}
+
+#define AT(k, v) value[offset[list[(k) / block] * block + (k) % block] + (v)]
+
+// The near-null vectors (rows of `vectors` values), orthonormal in each aggregate by Gram-Schmidt twice, to the tentative prolongator; what
+// they were in terms of those to `coarse`. A vector that depends on those before it to a relative 1e-6 is zero there.
+__kernel void orthonormalise(ulong aggregates, uint block, uint vectors, __global const uint *list_offset,
+                             __global const uint *nodes, __global const REAL *near, __global const uint *offset,
+                             __global REAL *value, __global REAL *coarse)
+{
+    FOR_EACH(g, aggregates)
+    {
+        __global const uint *list = nodes + list_offset[g];
+        const uint size = (list_offset[g + 1] - list_offset[g]) * block;
+        __global REAL *r = coarse + g * vectors * vectors;
+        for (uint v = 0; v < vectors; ++v) {
+            REAL before = ZERO;
+            for (uint k = 0; k < size; ++k) {
+                const REAL x = near[(list[k / block] * (size_t)block + k % block) * vectors + v];
+                AT(k, v) = x;
+                before += x * x;
+            }
+            for (uint u = 0; u < vectors; ++u) {
+                r[u * vectors + v] = ZERO;
+            }
+            for (uint u = 0; u < 2 * v; ++u) {
+                REAL dot = ZERO;
+                for (uint k = 0; k < size; ++k) {
+                    dot += AT(k, u % v) * AT(k, v);
+                }
+                for (uint k = 0; k < size; ++k) {
+                    AT(k, v) -= dot * AT(k, u % v);
+                }
+                r[u % v * vectors + v] += dot;
+            }
+            REAL after = ZERO;
+            for (uint k = 0; k < size; ++k) {
+                after += AT(k, v) * AT(k, v);
+            }
+            const bool independent = after > (REAL)1e-12 * before;
+            const REAL norm = sqrt(after);
+            for (uint k = 0; k < size; ++k) {
+                AT(k, v) = independent ? AT(k, v) / norm : ZERO;
+            }
+            r[v * vectors + v] = independent ? norm : ZERO;
+        }
+    }
+}
+
+// Rows of vectors that are zero in their aggregate get 1 on the diagonal.
+__kernel void mend_diagonal(ulong rows, __global const uint *offset, __global const uint *column,
+                            __global REAL *value)
+{
+    FOR_EACH(i, rows)
+    {
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            if (column[k] == i && value[k] == ZERO) {
+                value[k] = ONE;
+            }
+        }
+    }
+}
+
+// The squares of the entries: the weights of a matrix of nodes are roots of sums of them.
+__kernel void square_values(ulong n, __global const REAL *value, __global REAL *square)
+{
+    FOR_EACH(i, n)
+    {
+        square[i] = value[i] * value[i];
+    }
+}
+
+// Square roots, in place.
+__kernel void root_values(ulong n, __global REAL *value)
+{
+    FOR_EACH(i, n)
+    {
+        value[i] = sqrt(value[i]);
+    }
+}
+
+// The rows of each node: row v has the columns block v ... block v + block - 1, with the value 1.
+__kernel void fill_blocks(ulong rows, uint block, __global uint *offset, __global uint *column, __global REAL *value)
+{
+    FOR_EACH(r, rows)
+    {
+        if (r % block == 0) {
+            offset[r / block] = (uint)r;
+        }
+        if (r + 1 == rows) {
+            offset[rows / block] = (uint)rows;
+        }
+        column[r] = (uint)r;
+        value[r] = ONE;
+    }
+}

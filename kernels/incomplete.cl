@@ -1,0 +1,184 @@
+// Incomplete factorisations and triangular systems with sparse factors, by levels: a row of a level needs rows of former levels only.
+//
+// Traffic, f64: a triangular system 12 B per entry and a gathered read of x, 36 B per row; a factorisation reads the rows that a row
+// depends on.
+//
+// GPUs: an item per row of a level, or a work-group for a run of small levels (`_levels`). CPUs: a part of the rows per item, one item
+// for a run of small levels. Each row is computed by one item in the order of its entries.
+//@ build
+//@ build CPU=1
+//@ build SCALAR_COMPLEX=1
+//@ build SCALAR_COMPLEX=1 CPU=1
+#include "common.clh"
+#include "scalar.clh"
+
+#ifdef CPU
+#define FOR_EACH(k, first, end)                                                                          \
+    const size_t end_ = (first) + part_start((end) - (first), get_global_id(0) + 1, get_global_size(0)); \
+    for (size_t k = (first) + part_start((end) - (first), get_global_id(0), get_global_size(0)); k < end_; ++k)
+#else
+#define FOR_EACH(k, first, end) for (size_t k = (first) + get_global_id(0); k < (end); k += get_global_size(0))
+#endif
+
+// x[row[k]] = (b[source[k]] - sum of the k-th row's entries times x) times the inverse of its diagonal entry, unless that is 1.
+inline void solve_row(size_t k, __global const uint *source, __global const uint *row, __global const uint *offset,
+                      __global const uint *column, __global const SCALAR *value, uint unit,
+                      __global const SCALAR *inverse, __global const SCALAR *b, __global SCALAR *x)
+{
+    SCALAR sum = b[source[k]];
+    const size_t end = offset[k + 1];
+    for (size_t e = offset[k]; e < end; ++e) {
+        sum -= scalar_mul(value[e], x[column[e]]);
+    }
+    x[row[k]] = unit ? sum : scalar_mul(inverse[k], sum);
+}
+
+// The rows from `first` to `end`, which do not depend on each other (or, with one item, on later ones).
+__kernel void solve_rows(ulong first, ulong end, __global const uint *source, __global const uint *row,
+                         __global const uint *offset, __global const uint *column, __global const SCALAR *value,
+                         uint unit, __global const SCALAR *inverse, __global const SCALAR *b, __global SCALAR *x)
+{
+    FOR_EACH(k, first, end)
+    {
+        solve_row(k, source, row, offset, column, value, unit, inverse, b, x);
+    }
+}
+
+#ifndef CPU
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+solve_levels(uint from, uint to, __global const uint *level, __global const uint *source, __global const uint *row,
+             __global const uint *offset, __global const uint *column, __global const SCALAR *value, uint unit,
+             __global const SCALAR *inverse, __global const SCALAR *b, __global SCALAR *x)
+{
+    for (uint at = from; at < to; ++at) {
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        const size_t until = level[at + 1];
+        for (size_t k = level[at] + get_local_id(0); k < until; k += LOCAL) {
+            solve_row(k, source, row, offset, column, value, unit, inverse, b, x);
+        }
+    }
+}
+#endif
+
+// Row i of an incomplete LU factorisation on the matrix's own pattern (Saad 2003, algorithm 10.4): L, whose diagonal is 1, and U take
+// the places of the entries. `failed` becomes the first row whose pivot is below `unsound` times the row's largest entry.
+inline void factor_lu_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
+                          __global const uint *diagonal, __global SCALAR *value, __global uint *failed)
+{
+    const size_t begin = offset[i], end = offset[i + 1], middle = diagonal[i];
+    REAL largest = ZERO;
+    for (size_t p = begin; p < end; ++p) {
+        largest = fmax(largest, scalar_abs(value[p]));
+    }
+    for (size_t p = begin; p < middle; ++p) {
+        const size_t k = column[p], of_k = diagonal[k], end_of_k = offset[k + 1];
+        const SCALAR factor = scalar_div(value[p], value[of_k]);
+        value[p] = factor;
+        size_t q = p + 1;
+        for (size_t e = of_k + 1; e < end_of_k && q < end; ++e) {
+            const uint j = column[e];
+            while (q < end && column[q] < j) {
+                ++q;
+            }
+            if (q < end && column[q] == j) {
+                value[q] -= scalar_mul(factor, value[e]);
+            }
+        }
+    }
+    const REAL pivot = scalar_abs(value[middle]);
+    if (!(pivot > unsound * largest && isfinite(pivot))) {
+        atomic_min(failed, (uint)i);
+    }
+}
+
+__kernel void factor_lu_rows(ulong first, ulong end, __global const uint *row, REAL unsound, __global const uint *offset,
+                             __global const uint *column, __global const uint *diagonal, __global SCALAR *value,
+                             __global uint *failed)
+{
+    FOR_EACH(k, first, end)
+    {
+        factor_lu_row(row[k], unsound, offset, column, diagonal, value, failed);
+    }
+}
+
+#ifndef CPU
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+factor_lu_levels(uint from, uint to, __global const uint *level, __global const uint *row, REAL unsound,
+                 __global const uint *offset, __global const uint *column, __global const uint *diagonal,
+                 __global SCALAR *value, __global uint *failed)
+{
+    for (uint at = from; at < to; ++at) {
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        const size_t until = level[at + 1];
+        for (size_t k = level[at] + get_local_id(0); k < until; k += LOCAL) {
+            factor_lu_row(row[k], unsound, offset, column, diagonal, value, failed);
+        }
+    }
+}
+#endif
+
+// Row i of an incomplete Cholesky factorisation L L^H on the pattern of the lower triangle, whose rows end with the diagonal entry.
+// `failed` becomes the first row whose pivot is not above `unsound` times the diagonal entry of the matrix.
+inline void factor_cholesky_row(size_t i, REAL unsound, __global const uint *offset, __global const uint *column,
+                                __global SCALAR *value, __global uint *failed)
+{
+    const size_t begin = offset[i], middle = offset[i + 1] - 1;
+    REAL squares = ZERO;
+    for (size_t p = begin; p < middle; ++p) {
+        const size_t k = column[p], of_k = offset[k + 1] - 1;
+        SCALAR sum = value[p];
+        size_t u = begin, v = offset[k];
+        while (u < p && v < of_k) {
+            const uint own = column[u], other = column[v];
+            if (own == other) {
+                sum -= scalar_mul(value[u], scalar_conj(value[v]));
+            }
+            u += own <= other ? 1u : 0u;
+            v += other <= own ? 1u : 0u;
+        }
+        sum = scalar_div(sum, value[of_k]);
+        value[p] = sum;
+        squares += scalar_abs2(sum);
+    }
+    const REAL given = scalar_re(value[middle]), pivot = given - squares;
+    value[middle] = scalar_from_real(sqrt(pivot));
+    if (!(pivot > unsound * given && pivot > ZERO && isfinite(pivot))) {
+        atomic_min(failed, (uint)i);
+    }
+}
+
+__kernel void factor_cholesky_rows(ulong first, ulong end, __global const uint *row, REAL unsound,
+                                   __global const uint *offset, __global const uint *column, __global SCALAR *value,
+                                   __global uint *failed)
+{
+    FOR_EACH(k, first, end)
+    {
+        factor_cholesky_row(row[k], unsound, offset, column, value, failed);
+    }
+}
+
+#ifndef CPU
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+factor_cholesky_levels(uint from, uint to, __global const uint *level, __global const uint *row, REAL unsound,
+                       __global const uint *offset, __global const uint *column, __global SCALAR *value,
+                       __global uint *failed)
+{
+    for (uint at = from; at < to; ++at) {
+        barrier(CLK_GLOBAL_MEM_FENCE);
+        const size_t until = level[at + 1];
+        for (size_t k = level[at] + get_local_id(0); k < until; k += LOCAL) {
+            factor_cholesky_row(row[k], unsound, offset, column, value, failed);
+        }
+    }
+}
+#endif
+
+// out[k] = value[at[k]]; its conjugate with mode 1, its inverse with mode 2.
+__kernel void take_factor(ulong n, uint mode, __global const uint *at, __global const SCALAR *value, __global SCALAR *out)
+{
+    FOR_EACH(k, 0, n)
+    {
+        const SCALAR entry = value[at[k]];
+        out[k] = mode == 2 ? scalar_div(SCALAR_ONE, entry) : mode == 1 ? scalar_conj(entry) : entry;
+    }
+}

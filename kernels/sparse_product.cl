@@ -1,0 +1,329 @@
+// C = A B for matrices in compressed rows (Gustavson 1978): the sizes of the rows of C first, then the rows, with sorted columns. The
+// products of a row are added in the order of the entries of A's row, whatever the device, so that the same call gives the same bits.
+//
+// GPUs: rows listed by size; `lanes` items share a row, whose columns are hashed into a table in local memory (Nagasaka, Matsuoka, Azad
+// and Buluc, ICPP 2018), for LONG rows in global memory. Lanes go over a row of B together, so that no two meet the same column, and
+// wait for each other before the next. CPUs: a part of the rows per item, with the place of each column in a table of `cols`.
+//
+// Traffic: per product (an entry of A with one of a row of B) 12 B in f64, of which rows of B that are met again come from cache; 12 B per
+// entry of A and C.
+//@ build
+//@ build CPU=1
+//@ build SCALAR_COMPLEX=1
+//@ build CPU=1 SCALAR_COMPLEX=1
+//@ variant Long LONG_ROWS=1
+//@ build Long
+//@ build Long SCALAR_COMPLEX=1
+#include "sparse.clh"
+
+#ifdef CPU
+inline void sift_down_entry(__global uint *column, __global SCALAR *value, uint root, uint size)
+{
+    ulong parent = root;
+    for (ulong child = 2 * parent + 1; child < size; child = 2 * parent + 1) {
+        if (child + 1 < size && column[child + 1] > column[child]) {
+            ++child;
+        }
+        if (column[parent] >= column[child]) {
+            return;
+        }
+        const uint c = column[parent];
+        column[parent] = column[child];
+        column[child] = c;
+        const SCALAR v = value[parent];
+        value[parent] = value[child];
+        value[child] = v;
+        parent = child;
+    }
+}
+
+// Ascending columns: insertion for short rows, a heap for others.
+inline void sort_entries(__global uint *column, __global SCALAR *value, uint size)
+{
+    if (size <= 48) {
+        for (uint k = 1; k < size; ++k) {
+            const uint own = column[k];
+            const SCALAR own_value = value[k];
+            uint at = k;
+            for (; at > 0 && column[at - 1] > own; --at) {
+                column[at] = column[at - 1];
+                value[at] = value[at - 1];
+            }
+            column[at] = own;
+            value[at] = own_value;
+        }
+        return;
+    }
+    for (uint root = size / 2; root > 0; --root) {
+        sift_down_entry(column, value, root - 1, size);
+    }
+    for (uint last = size - 1; last > 0; --last) {
+        const uint c = column[0];
+        column[0] = column[last];
+        column[last] = c;
+        const SCALAR v = value[0];
+        value[0] = value[last];
+        value[last] = v;
+        sift_down_entry(column, value, 0, last);
+    }
+}
+
+// count[i] = entries of row i of C. place: `cols` zeros per item.
+__kernel void count_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
+                            __global const uint *b_offset, __global const uint *b_column, __global uint *place,
+                            __global uint *count)
+{
+    __global uint *own = place + get_global_id(0) * cols;
+    FOR_EACH(i, rows)
+    {
+        uint found = 0;
+        for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
+            const uint end = b_offset[a_column[k] + 1];
+            for (uint l = b_offset[a_column[k]]; l < end; ++l) {
+                const uint c = b_column[l];
+                if (own[c] != (uint)i + 1) {
+                    own[c] = (uint)i + 1;
+                    ++found;
+                }
+            }
+        }
+        count[i] = found;
+    }
+}
+
+__kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset, __global const uint *a_column,
+                           __global const SCALAR *a_value, __global const uint *b_offset, __global const uint *b_column,
+                           __global const SCALAR *b_value, __global uint *place, __global const uint *offset,
+                           __global uint *column, __global SCALAR *value)
+{
+    __global uint *own = place + get_global_id(0) * cols;
+    FOR_EACH(i, rows)
+    {
+        const uint start = offset[i];
+        uint next = start;
+        for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
+            const SCALAR a = a_value[k];
+            const uint end = b_offset[a_column[k] + 1];
+            for (uint l = b_offset[a_column[k]]; l < end; ++l) {
+                const uint c = b_column[l];
+                const SCALAR product = scalar_mul(a, b_value[l]);
+                // One more than the place, which lies in this row if it is above `start`.
+                const uint at = own[c];
+                if (at > start) {
+                    value[at - 1] += product;
+                } else {
+                    column[next] = c;
+                    value[next] = product;
+                    own[c] = ++next;
+                }
+            }
+        }
+        sort_entries(column + start, value + start, next - start);
+    }
+}
+#else
+#define NONE 0xffffffffu
+
+#ifdef LONG_ROWS
+#define TABLE __global
+#define FENCE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#else
+#define TABLE __local
+#define FENCE CLK_LOCAL_MEM_FENCE
+#endif
+
+// The place of `column` in a table of `size`, a power of two, with room for it; *is_new where it was not there.
+inline uint place_column(volatile TABLE uint *key, uint size, uint column, bool *is_new)
+{
+    uint at = column * 2654435761u & (size - 1);
+    for (;;) {
+        const uint found = atomic_cmpxchg(key + at, NONE, column);
+        *is_new = found == NONE;
+        if (found == NONE || found == column) {
+            return at;
+        }
+        at = (at + 1) & (size - 1);
+    }
+}
+
+#ifndef LONG_ROWS
+// bound[i] = products of row i of C, at most `cols`.
+__kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
+                            __global const uint *b_offset, __global uint *bound)
+{
+    FOR_EACH(i, rows)
+    {
+        ulong products = 0;
+        for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
+            products += b_offset[a_column[k] + 1] - b_offset[a_column[k]];
+        }
+        bound[i] = (uint)min(products, (ulong)cols);
+    }
+}
+
+// flag[i] = 1 where low < bound[i] <= high, else 0.
+__kernel void flag_sizes(ulong rows, uint low, uint high, __global const uint *bound, __global uint *flag)
+{
+    FOR_EACH(i, rows)
+    {
+        flag[i] = low < bound[i] && bound[i] <= high;
+    }
+}
+
+// The rows that are flagged, in ascending order.
+__kernel void list_flagged(ulong rows, __global const uint *flag, __global const uint *offset, __global uint *list)
+{
+    FOR_EACH(i, rows)
+    {
+        if (flag[i]) {
+            list[offset[i]] = (uint)i;
+        }
+    }
+}
+#endif
+
+// count[i] = entries of row i of C, for the rows listed. A work-group takes as many rows at a time as `lanes` items each allow; a table
+// of `size` for each.
+__kernel void count_product(uint listed, uint lanes, uint size, __global const uint *list, __global const uint *a_offset,
+                            __global const uint *a_column, __global const uint *b_offset,
+                            __global const uint *b_column, TABLE uint *key, __global uint *count)
+{
+    __local uint found[256];
+    const uint group_rows = (uint)get_local_size(0) / lanes;
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % lanes;
+    const uint own = item / lanes;
+#ifdef LONG_ROWS
+    TABLE uint *base = key + get_group_id(0) * (size_t)group_rows * size;
+#else
+    TABLE uint *base = key;
+#endif
+    for (uint first = (uint)get_group_id(0) * group_rows; first < listed; first += (uint)get_num_groups(0) * group_rows) {
+        for (uint k = item; k < group_rows * size; k += (uint)get_local_size(0)) {
+            base[k] = NONE;
+        }
+        if (lane == 0) {
+            found[own] = 0;
+        }
+        barrier(FENCE);
+        const bool active = first + own < listed;
+        const uint i = active ? list[first + own] : 0;
+        const uint end = active ? a_offset[i + 1] : 0;
+        uint fresh = 0;
+        for (uint k = active ? a_offset[i] : 0; k < end; ++k) {
+            const uint last = b_offset[a_column[k] + 1];
+            for (ulong l = (ulong)b_offset[a_column[k]] + lane; l < last; l += lanes) {
+                bool is_new;
+                place_column(base + own * (size_t)size, size, b_column[l], &is_new);
+                fresh += is_new;
+            }
+        }
+        if (fresh) {
+            atomic_add(found + own, fresh);
+        }
+        barrier(FENCE);
+        if (active && lane == 0) {
+            count[i] = found[own];
+        }
+        barrier(FENCE);
+    }
+}
+
+// Entries of the longest of `rows` rows listed.
+inline uint longest_row(__global const uint *list, uint rows, __global const uint *offset)
+{
+    uint longest = 0;
+    for (uint k = 0; k < rows; ++k) {
+        longest = max(longest, offset[list[k] + 1] - offset[list[k]]);
+    }
+    return longest;
+}
+
+// The rows listed, whose places are `offset`. `size` > 1 is at least the entries of each.
+__kernel void fill_product(uint listed, uint lanes, uint size, __global const uint *list, __global const uint *a_offset,
+                           __global const uint *a_column, __global const SCALAR *a_value,
+                           __global const uint *b_offset, __global const uint *b_column,
+                           __global const SCALAR *b_value, TABLE uint *key, TABLE SCALAR *sum,
+                           __global const uint *offset, __global uint *column, __global SCALAR *value)
+{
+    const uint items = (uint)get_local_size(0);
+    const uint group_rows = items / lanes;
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % lanes;
+    const uint own = item / lanes;
+#ifdef LONG_ROWS
+    TABLE uint *keys = key + get_group_id(0) * (size_t)group_rows * size;
+    TABLE SCALAR *sums = sum + get_group_id(0) * (size_t)group_rows * size;
+#else
+    TABLE uint *keys = key;
+    TABLE SCALAR *sums = sum;
+#endif
+    TABLE uint *own_keys = keys + own * (size_t)size;
+    TABLE SCALAR *own_sums = sums + own * (size_t)size;
+    for (uint first = (uint)get_group_id(0) * group_rows; first < listed; first += (uint)get_num_groups(0) * group_rows) {
+        for (uint k = item; k < group_rows * size; k += items) {
+            keys[k] = NONE;
+            sums[k] = SCALAR_ZERO;
+        }
+        barrier(FENCE);
+        const bool active = first + own < listed;
+        const uint i = active ? list[first + own] : 0;
+        const uint start = active ? a_offset[i] : 0;
+        const uint length = active ? a_offset[i + 1] - start : 0;
+        const uint steps = longest_row(list + first, min(group_rows, listed - first), a_offset);
+        for (uint step = 0; step < steps; ++step) {
+            const bool has = step < length;
+            const uint k = has ? start + step : 0;
+            const uint j = has ? a_column[k] : 0;
+            const uint last = has ? b_offset[j + 1] : 0;
+            for (ulong l = has ? (ulong)b_offset[j] + lane : 0; l < last; l += lanes) {
+                bool is_new;
+                const uint at = place_column(own_keys, size, b_column[l], &is_new);
+                own_sums[at] += scalar_mul(a_value[k], b_value[l]);
+            }
+            barrier(FENCE);
+        }
+        // Bitonic sort (Batcher, AFIPS 32 (1968) 307-314) with ascending exchanges; empty places go to the end.
+        for (uint width = 2; width <= size; width *= 2) {
+            for (uint k = lane; k < size / 2; k += lanes) {
+                const uint block = k / (width / 2) * width;
+                const uint a = block + k % (width / 2);
+                const uint b = block + width - 1 - k % (width / 2);
+                const uint low = own_keys[a];
+                const uint high = own_keys[b];
+                if (low > high) {
+                    const SCALAR moved = own_sums[a];
+                    own_keys[a] = high;
+                    own_keys[b] = low;
+                    own_sums[a] = own_sums[b];
+                    own_sums[b] = moved;
+                }
+            }
+            barrier(FENCE);
+            for (uint stride = width / 4; stride > 0; stride /= 2) {
+                for (uint k = lane; k < size / 2; k += lanes) {
+                    const uint a = k / stride * (2 * stride) + k % stride;
+                    const uint b = a + stride;
+                    const uint low = own_keys[a];
+                    const uint high = own_keys[b];
+                    if (low > high) {
+                        const SCALAR moved = own_sums[a];
+                        own_keys[a] = high;
+                        own_keys[b] = low;
+                        own_sums[a] = own_sums[b];
+                        own_sums[b] = moved;
+                    }
+                }
+                barrier(FENCE);
+            }
+        }
+        const uint to = active ? offset[i] : 0;
+        const uint entries = active ? offset[i + 1] - to : 0;
+        for (uint k = lane; k < entries; k += lanes) {
+            column[to + k] = own_keys[k];
+            value[to + k] = own_sums[k];
+        }
+        barrier(FENCE);
+    }
+}
+#endif

@@ -1,0 +1,970 @@
+classdef hosted < handle
+%clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
+%   Each copies its arguments from the device, calls the function of the same name, and copies results back: they cost
+%   what the copies cost. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
+%   help clinalg.array says what runs on the device itself.
+%
+%   Example:
+%     x = clinalg.vector([3 1 2]);
+%     [sorted, position] = sort(x);
+%     gather(sorted), position
+%
+%   See also clinalg.array, clinalg.matrix.
+
+  methods
+    % Comparison and logic: a logical array in MATLAB's memory.
+
+    function varargout = eq(varargin)
+    %==  Equal, element by element.
+      varargout = clinalg.hosted.call('eq', nargout, 'H', varargin);
+    end
+
+    function varargout = ne(varargin)
+    %~=  Not equal, element by element.
+      varargout = clinalg.hosted.call('ne', nargout, 'H', varargin);
+    end
+
+    function varargout = lt(varargin)
+    %<  Less, element by element.
+      varargout = clinalg.hosted.call('lt', nargout, 'H', varargin);
+    end
+
+    function varargout = le(varargin)
+    %<=  Less or equal, element by element.
+      varargout = clinalg.hosted.call('le', nargout, 'H', varargin);
+    end
+
+    function varargout = gt(varargin)
+    %>  Greater, element by element.
+      varargout = clinalg.hosted.call('gt', nargout, 'H', varargin);
+    end
+
+    function varargout = ge(varargin)
+    %>=  Greater or equal, element by element.
+      varargout = clinalg.hosted.call('ge', nargout, 'H', varargin);
+    end
+
+    function varargout = and(varargin)
+    %&  Logical and, element by element.
+      varargout = clinalg.hosted.call('and', nargout, 'H', varargin);
+    end
+
+    function varargout = or(varargin)
+    %|  Logical or, element by element.
+      varargout = clinalg.hosted.call('or', nargout, 'H', varargin);
+    end
+
+    function varargout = not(varargin)
+    %~  Logical not, element by element.
+      varargout = clinalg.hosted.call('not', nargout, 'H', varargin);
+    end
+
+    function varargout = xor(varargin)
+    %xor  Exclusive or, element by element.
+      varargout = clinalg.hosted.call('xor', nargout, 'H', varargin);
+    end
+
+    function varargout = any(varargin)
+    %any  Whether an element of each column is not zero.
+      varargout = clinalg.hosted.call('any', nargout, 'H', varargin);
+    end
+
+    function varargout = all(varargin)
+    %all  Whether all elements of each column are not zero.
+      varargout = clinalg.hosted.call('all', nargout, 'H', varargin);
+    end
+
+    function varargout = logical(varargin)
+    %logical  The values as a logical array.
+      varargout = clinalg.hosted.call('logical', nargout, 'H', varargin);
+    end
+
+    function varargout = isnan(varargin)
+    %isnan  Which elements are NaN.
+      varargout = clinalg.hosted.call('isnan', nargout, 'H', varargin);
+    end
+
+    function varargout = isinf(varargin)
+    %isinf  Which elements are infinite.
+      varargout = clinalg.hosted.call('isinf', nargout, 'H', varargin);
+    end
+
+    function varargout = isfinite(varargin)
+    %isfinite  Which elements are finite.
+      varargout = clinalg.hosted.call('isfinite', nargout, 'H', varargin);
+    end
+
+    function varargout = isequal(varargin)
+    %isequal  Whether the values of all arguments are equal.
+      varargout = clinalg.hosted.call('isequal', nargout, 'H', varargin);
+    end
+
+    function varargout = ismember(varargin)
+    %ismember  Which elements are in a set.
+      varargout = clinalg.hosted.call('ismember', nargout, 'H', varargin);
+    end
+
+    function varargout = issymmetric(varargin)
+    %issymmetric  Whether it equals its transpose.
+      varargout = clinalg.hosted.call('issymmetric', nargout, 'H', varargin);
+    end
+
+    function varargout = ishermitian(varargin)
+    %ishermitian  Whether it equals its conjugate transpose.
+      varargout = clinalg.hosted.call('ishermitian', nargout, 'H', varargin);
+    end
+
+    function varargout = isdefinite(varargin)
+    %isdefinite  Whether it is positive definite.
+      varargout = clinalg.hosted.call('isdefinite', nargout, 'H', varargin);
+    end
+
+    function varargout = isbanded(varargin)
+    %isbanded  Whether nonzeros lie in a band.
+      varargout = clinalg.hosted.call('isbanded', nargout, 'H', varargin);
+    end
+
+    function varargout = isdiag(varargin)
+    %isdiag  Whether nonzeros lie on the main diagonal.
+      varargout = clinalg.hosted.call('isdiag', nargout, 'H', varargin);
+    end
+
+    function varargout = istril(varargin)
+    %istril  Whether it is lower triangular.
+      varargout = clinalg.hosted.call('istril', nargout, 'H', varargin);
+    end
+
+    function varargout = istriu(varargin)
+    %istriu  Whether it is upper triangular.
+      varargout = clinalg.hosted.call('istriu', nargout, 'H', varargin);
+    end
+
+    % Positions and counts in MATLAB's memory.
+
+    function varargout = find(varargin)
+    %find  Positions of the elements that are not zero.
+      varargout = clinalg.hosted.call('find', nargout, 'H', varargin);
+    end
+
+    function varargout = nnz(varargin)
+    %nnz  Number of elements that are not zero.
+      varargout = clinalg.hosted.call('nnz', nargout, 'H', varargin);
+    end
+
+    function varargout = nzmax(varargin)
+    %nzmax  Number of stored entries.
+      varargout = clinalg.hosted.call('nzmax', nargout, 'H', varargin);
+    end
+
+    function varargout = colon(varargin)
+    %colon  A range in MATLAB's memory.
+      varargout = clinalg.hosted.call('colon', nargout, 'H', varargin);
+    end
+
+    function varargout = lookup(varargin)
+    %lookup  Positions in a sorted table.
+      varargout = clinalg.hosted.call('lookup', nargout, 'H', varargin);
+    end
+
+    function varargout = rank(varargin)
+    %rank  Rank of a matrix.
+      varargout = clinalg.hosted.call('rank', nargout, 'H', varargin);
+    end
+
+    % Other classes, in MATLAB's memory.
+
+    function varargout = int8(varargin)
+    %int8  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('int8', nargout, 'H', varargin);
+    end
+
+    function varargout = int16(varargin)
+    %int16  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('int16', nargout, 'H', varargin);
+    end
+
+    function varargout = int32(varargin)
+    %int32  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('int32', nargout, 'H', varargin);
+    end
+
+    function varargout = int64(varargin)
+    %int64  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('int64', nargout, 'H', varargin);
+    end
+
+    function varargout = uint8(varargin)
+    %uint8  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('uint8', nargout, 'H', varargin);
+    end
+
+    function varargout = uint16(varargin)
+    %uint16  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('uint16', nargout, 'H', varargin);
+    end
+
+    function varargout = uint32(varargin)
+    %uint32  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('uint32', nargout, 'H', varargin);
+    end
+
+    function varargout = uint64(varargin)
+    %uint64  Integers in MATLAB's memory.
+      varargout = clinalg.hosted.call('uint64', nargout, 'H', varargin);
+    end
+
+    function varargout = char(varargin)
+    %char  Characters.
+      varargout = clinalg.hosted.call('char', nargout, 'H', varargin);
+    end
+
+    function varargout = num2cell(varargin)
+    %num2cell  A cell for each element.
+      varargout = clinalg.hosted.call('num2cell', nargout, 'H', varargin);
+    end
+
+    function varargout = mat2cell(varargin)
+    %mat2cell  Cells of parts.
+      varargout = clinalg.hosted.call('mat2cell', nargout, 'H', varargin);
+    end
+
+    function varargout = num2str(varargin)
+    %num2str  The numbers as text.
+      varargout = clinalg.hosted.call('num2str', nargout, 'H', varargin);
+    end
+
+    function varargout = int2str(varargin)
+    %int2str  The rounded numbers as text.
+      varargout = clinalg.hosted.call('int2str', nargout, 'H', varargin);
+    end
+
+    function varargout = mat2str(varargin)
+    %mat2str  The array as text that evaluates to it.
+      varargout = clinalg.hosted.call('mat2str', nargout, 'H', varargin);
+    end
+
+    function varargout = sprintf(varargin)
+    %sprintf  Formatted text.
+      varargout = clinalg.hosted.call('sprintf', nargout, 'H', varargin);
+    end
+
+    % Elementwise functions.
+
+    function varargout = idivide(varargin)
+    %idivide  Not for arrays on the device: integer division is for integer classes.
+      varargout = clinalg.hosted.call('idivide', nargout, 'D', varargin);
+    end
+
+    function varargout = ldivide(varargin)
+    %.\  Left quotient, element by element.
+      varargout = clinalg.hosted.call('ldivide', nargout, 'D', varargin);
+    end
+
+    function varargout = cbrt(varargin)
+    %cbrt  Cube root.
+      varargout = clinalg.hosted.call('cbrt', nargout, 'D', varargin);
+    end
+
+    function varargout = nthroot(varargin)
+    %nthroot  Real root of an order.
+      varargout = clinalg.hosted.call('nthroot', nargout, 'D', varargin);
+    end
+
+    function varargout = expm1(varargin)
+    %expm1  exp(x) - 1.
+      varargout = clinalg.hosted.call('expm1', nargout, 'D', varargin);
+    end
+
+    function varargout = log1p(varargin)
+    %log1p  log(1 + x).
+      varargout = clinalg.hosted.call('log1p', nargout, 'D', varargin);
+    end
+
+    function varargout = log2(varargin)
+    %log2  Base-2 logarithm.
+      varargout = clinalg.hosted.call('log2', nargout, 'D', varargin);
+    end
+
+    function varargout = log10(varargin)
+    %log10  Base-10 logarithm.
+      varargout = clinalg.hosted.call('log10', nargout, 'D', varargin);
+    end
+
+    function varargout = sec(varargin)
+    %sec  Secant.
+      varargout = clinalg.hosted.call('sec', nargout, 'D', varargin);
+    end
+
+    function varargout = csc(varargin)
+    %csc  Cosecant.
+      varargout = clinalg.hosted.call('csc', nargout, 'D', varargin);
+    end
+
+    function varargout = cot(varargin)
+    %cot  Cotangent.
+      varargout = clinalg.hosted.call('cot', nargout, 'D', varargin);
+    end
+
+    function varargout = asin(varargin)
+    %asin  Inverse sine.
+      varargout = clinalg.hosted.call('asin', nargout, 'D', varargin);
+    end
+
+    function varargout = acos(varargin)
+    %acos  Inverse cosine.
+      varargout = clinalg.hosted.call('acos', nargout, 'D', varargin);
+    end
+
+    function varargout = sinh(varargin)
+    %sinh  Hyperbolic sine.
+      varargout = clinalg.hosted.call('sinh', nargout, 'D', varargin);
+    end
+
+    function varargout = cosh(varargin)
+    %cosh  Hyperbolic cosine.
+      varargout = clinalg.hosted.call('cosh', nargout, 'D', varargin);
+    end
+
+    function varargout = asinh(varargin)
+    %asinh  Inverse hyperbolic sine.
+      varargout = clinalg.hosted.call('asinh', nargout, 'D', varargin);
+    end
+
+    function varargout = acosh(varargin)
+    %acosh  Inverse hyperbolic cosine.
+      varargout = clinalg.hosted.call('acosh', nargout, 'D', varargin);
+    end
+
+    function varargout = atanh(varargin)
+    %atanh  Inverse hyperbolic tangent.
+      varargout = clinalg.hosted.call('atanh', nargout, 'D', varargin);
+    end
+
+    function varargout = sind(varargin)
+    %sind  Sine of degrees.
+      varargout = clinalg.hosted.call('sind', nargout, 'D', varargin);
+    end
+
+    function varargout = cosd(varargin)
+    %cosd  Cosine of degrees.
+      varargout = clinalg.hosted.call('cosd', nargout, 'D', varargin);
+    end
+
+    function varargout = tand(varargin)
+    %tand  Tangent of degrees.
+      varargout = clinalg.hosted.call('tand', nargout, 'D', varargin);
+    end
+
+    function varargout = deg2rad(varargin)
+    %deg2rad  Degrees to radians.
+      varargout = clinalg.hosted.call('deg2rad', nargout, 'D', varargin);
+    end
+
+    function varargout = rad2deg(varargin)
+    %rad2deg  Radians to degrees.
+      varargout = clinalg.hosted.call('rad2deg', nargout, 'D', varargin);
+    end
+
+    function varargout = mod(varargin)
+    %mod  Remainder with the sign of the divisor.
+      varargout = clinalg.hosted.call('mod', nargout, 'D', varargin);
+    end
+
+    function varargout = rem(varargin)
+    %rem  Remainder with the sign of the dividend.
+      varargout = clinalg.hosted.call('rem', nargout, 'D', varargin);
+    end
+
+    function varargout = angle(varargin)
+    %angle  Phase angle.
+      varargout = clinalg.hosted.call('angle', nargout, 'D', varargin);
+    end
+
+    function varargout = arg(varargin)
+    %arg  Phase angle.
+      varargout = clinalg.hosted.call('arg', nargout, 'D', varargin);
+    end
+
+    function varargout = gamma(varargin)
+    %gamma  Gamma function.
+      varargout = clinalg.hosted.call('gamma', nargout, 'D', varargin);
+    end
+
+    function varargout = gammaln(varargin)
+    %gammaln  Logarithm of the gamma function.
+      varargout = clinalg.hosted.call('gammaln', nargout, 'D', varargin);
+    end
+
+    function varargout = erf(varargin)
+    %erf  Error function.
+      varargout = clinalg.hosted.call('erf', nargout, 'D', varargin);
+    end
+
+    function varargout = erfc(varargin)
+    %erfc  Complementary error function.
+      varargout = clinalg.hosted.call('erfc', nargout, 'D', varargin);
+    end
+
+    function varargout = erfinv(varargin)
+    %erfinv  Inverse error function.
+      varargout = clinalg.hosted.call('erfinv', nargout, 'D', varargin);
+    end
+
+    function varargout = gcd(varargin)
+    %gcd  Greatest common divisor.
+      varargout = clinalg.hosted.call('gcd', nargout, 'D', varargin);
+    end
+
+    function varargout = lcm(varargin)
+    %lcm  Least common multiple.
+      varargout = clinalg.hosted.call('lcm', nargout, 'D', varargin);
+    end
+
+    % Reductions and running results.
+
+    function varargout = sumsq(varargin)
+    %sumsq  Sum of squares along a dimension.
+      varargout = clinalg.hosted.call('sumsq', nargout, 'D', varargin);
+    end
+
+    function varargout = mean(varargin)
+    %mean  Mean along a dimension.
+      varargout = clinalg.hosted.call('mean', nargout, 'D', varargin);
+    end
+
+    function varargout = median(varargin)
+    %median  Median along a dimension.
+      varargout = clinalg.hosted.call('median', nargout, 'D', varargin);
+    end
+
+    function varargout = mode(varargin)
+    %mode  Most frequent value along a dimension.
+      varargout = clinalg.hosted.call('mode', nargout, 'D', varargin);
+    end
+
+    function varargout = std(varargin)
+    %std  Standard deviation along a dimension.
+      varargout = clinalg.hosted.call('std', nargout, 'D', varargin);
+    end
+
+    function varargout = var(varargin)
+    %var  Variance along a dimension.
+      varargout = clinalg.hosted.call('var', nargout, 'D', varargin);
+    end
+
+    function varargout = range(varargin)
+    %range  Largest less smallest value along a dimension.
+      varargout = clinalg.hosted.call('range', nargout, 'D', varargin);
+    end
+
+    function varargout = cumsum(varargin)
+    %cumsum  Running sum.
+      varargout = clinalg.hosted.call('cumsum', nargout, 'D', varargin);
+    end
+
+    function varargout = cumprod(varargin)
+    %cumprod  Running product.
+      varargout = clinalg.hosted.call('cumprod', nargout, 'D', varargin);
+    end
+
+    function varargout = diff(varargin)
+    %diff  Differences of neighbours.
+      varargout = clinalg.hosted.call('diff', nargout, 'D', varargin);
+    end
+
+    function varargout = trapz(varargin)
+    %trapz  Integral by the trapezoidal rule.
+      varargout = clinalg.hosted.call('trapz', nargout, 'D', varargin);
+    end
+
+    function varargout = cumtrapz(varargin)
+    %cumtrapz  Running integral by the trapezoidal rule.
+      varargout = clinalg.hosted.call('cumtrapz', nargout, 'D', varargin);
+    end
+
+    % Reductions whose further outputs are positions, which stay in MATLAB's memory.
+
+    function varargout = cummax(varargin)
+    %cummax  Running maximum.
+      varargout = clinalg.hosted.call('cummax', nargout, 'D1', varargin);
+    end
+
+    function varargout = cummin(varargin)
+    %cummin  Running minimum.
+      varargout = clinalg.hosted.call('cummin', nargout, 'D1', varargin);
+    end
+
+    function varargout = sort(varargin)
+    %sort  Sorted along a dimension.
+      varargout = clinalg.hosted.call('sort', nargout, 'D1', varargin);
+    end
+
+    function varargout = sortrows(varargin)
+    %sortrows  Rows in order.
+      varargout = clinalg.hosted.call('sortrows', nargout, 'D1', varargin);
+    end
+
+    function varargout = unique(varargin)
+    %unique  Different values in order.
+      varargout = clinalg.hosted.call('unique', nargout, 'D1', varargin);
+    end
+
+    function varargout = union(varargin)
+    %union  Values in either of two sets.
+      varargout = clinalg.hosted.call('union', nargout, 'D1', varargin);
+    end
+
+    function varargout = intersect(varargin)
+    %intersect  Values in both of two sets.
+      varargout = clinalg.hosted.call('intersect', nargout, 'D1', varargin);
+    end
+
+    function varargout = setdiff(varargin)
+    %setdiff  Values of a set that are not in another.
+      varargout = clinalg.hosted.call('setdiff', nargout, 'D1', varargin);
+    end
+
+    % Shapes.
+
+    function varargout = permute(varargin)
+    %permute  The dimensions in another order.
+      varargout = clinalg.hosted.call('permute', nargout, 'D', varargin);
+    end
+
+    function varargout = ipermute(varargin)
+    %ipermute  The inverse of permute.
+      varargout = clinalg.hosted.call('ipermute', nargout, 'D', varargin);
+    end
+
+    function varargout = squeeze(varargin)
+    %squeeze  Without dimensions of length 1.
+      varargout = clinalg.hosted.call('squeeze', nargout, 'D', varargin);
+    end
+
+    function varargout = kron(varargin)
+    %kron  Kronecker product.
+      varargout = clinalg.hosted.call('kron', nargout, 'D', varargin);
+    end
+
+    function varargout = diag(varargin)
+    %diag  A diagonal as a vector, or a matrix with a vector as diagonal.
+      varargout = clinalg.hosted.call('diag', nargout, 'D', varargin);
+    end
+
+    function varargout = tril(varargin)
+    %tril  Lower triangle.
+      varargout = clinalg.hosted.call('tril', nargout, 'D', varargin);
+    end
+
+    function varargout = triu(varargin)
+    %triu  Upper triangle.
+      varargout = clinalg.hosted.call('triu', nargout, 'D', varargin);
+    end
+
+    function varargout = circshift(varargin)
+    %circshift  Shifted around.
+      varargout = clinalg.hosted.call('circshift', nargout, 'D', varargin);
+    end
+
+    function varargout = rot90(varargin)
+    %rot90  Rotated by right angles.
+      varargout = clinalg.hosted.call('rot90', nargout, 'D', varargin);
+    end
+
+    function varargout = vec(varargin)
+    %vec  All values in a column.
+      varargout = clinalg.hosted.call('vec', nargout, 'D', varargin);
+    end
+
+    function varargout = blkdiag(varargin)
+    %blkdiag  Matrices along a diagonal.
+      varargout = clinalg.hosted.call('blkdiag', nargout, 'D', varargin);
+    end
+
+    function varargout = meshgrid(varargin)
+    %meshgrid  Coordinates of a grid.
+      varargout = clinalg.hosted.call('meshgrid', nargout, 'D', varargin);
+    end
+
+    function varargout = ndgrid(varargin)
+    %ndgrid  Coordinates of a grid.
+      varargout = clinalg.hosted.call('ndgrid', nargout, 'D', varargin);
+    end
+
+    function varargout = toeplitz(varargin)
+    %toeplitz  Matrix with constant diagonals.
+      varargout = clinalg.hosted.call('toeplitz', nargout, 'D', varargin);
+    end
+
+    function varargout = vander(varargin)
+    %vander  Vandermonde matrix.
+      varargout = clinalg.hosted.call('vander', nargout, 'D', varargin);
+    end
+
+    function varargout = accumarray(varargin)
+    %accumarray  Sums by subscripts.
+      varargout = clinalg.hosted.call('accumarray', nargout, 'D', varargin);
+    end
+
+    % Matrices.
+
+    function varargout = mpower(varargin)
+    %^  Power of a square matrix.
+      varargout = clinalg.hosted.call('mpower', nargout, 'D', varargin);
+    end
+
+    function varargout = inv(varargin)
+    %inv  Inverse of a square matrix.
+      varargout = clinalg.hosted.call('inv', nargout, 'D', varargin);
+    end
+
+    function varargout = pinv(varargin)
+    %pinv  Pseudoinverse.
+      varargout = clinalg.hosted.call('pinv', nargout, 'D', varargin);
+    end
+
+    function varargout = det(varargin)
+    %det  Determinant.
+      varargout = clinalg.hosted.call('det', nargout, 'D', varargin);
+    end
+
+    function varargout = trace(varargin)
+    %trace  Sum of the diagonal.
+      varargout = clinalg.hosted.call('trace', nargout, 'D', varargin);
+    end
+
+    function varargout = lu(varargin)
+    %lu  LU factorisation.
+      varargout = clinalg.hosted.call('lu', nargout, 'D', varargin);
+    end
+
+    function varargout = chol(varargin)
+    %chol  Cholesky factorisation.
+      varargout = clinalg.hosted.call('chol', nargout, 'D', varargin);
+    end
+
+    function varargout = qr(varargin)
+    %qr  QR factorisation.
+      varargout = clinalg.hosted.call('qr', nargout, 'D', varargin);
+    end
+
+    function varargout = eig(varargin)
+    %eig  Eigenvalues and eigenvectors.
+      varargout = clinalg.hosted.call('eig', nargout, 'D', varargin);
+    end
+
+    function varargout = svd(varargin)
+    %svd  Singular values and vectors.
+      varargout = clinalg.hosted.call('svd', nargout, 'D', varargin);
+    end
+
+    function varargout = schur(varargin)
+    %schur  Schur decomposition.
+      varargout = clinalg.hosted.call('schur', nargout, 'D', varargin);
+    end
+
+    function varargout = hess(varargin)
+    %hess  Hessenberg form.
+      varargout = clinalg.hosted.call('hess', nargout, 'D', varargin);
+    end
+
+    function varargout = expm(varargin)
+    %expm  Matrix exponential.
+      varargout = clinalg.hosted.call('expm', nargout, 'D', varargin);
+    end
+
+    function varargout = logm(varargin)
+    %logm  Matrix logarithm.
+      varargout = clinalg.hosted.call('logm', nargout, 'D', varargin);
+    end
+
+    function varargout = sqrtm(varargin)
+    %sqrtm  Matrix square root.
+      varargout = clinalg.hosted.call('sqrtm', nargout, 'D', varargin);
+    end
+
+    function varargout = null(varargin)
+    %null  Basis of the null space.
+      varargout = clinalg.hosted.call('null', nargout, 'D', varargin);
+    end
+
+    function varargout = orth(varargin)
+    %orth  Basis of the range.
+      varargout = clinalg.hosted.call('orth', nargout, 'D', varargin);
+    end
+
+    function varargout = cond(varargin)
+    %cond  Condition number.
+      varargout = clinalg.hosted.call('cond', nargout, 'D', varargin);
+    end
+
+    function varargout = rcond(varargin)
+    %rcond  Estimate of the reciprocal condition number.
+      varargout = clinalg.hosted.call('rcond', nargout, 'D', varargin);
+    end
+
+    function varargout = cross(varargin)
+    %cross  Cross product.
+      varargout = clinalg.hosted.call('cross', nargout, 'D', varargin);
+    end
+
+    function varargout = nonzeros(varargin)
+    %nonzeros  Elements that are not zero, in a column.
+      varargout = clinalg.hosted.call('nonzeros', nargout, 'D', varargin);
+    end
+
+    function varargout = spones(varargin)
+    %spones  Ones where entries are stored.
+      varargout = clinalg.hosted.call('spones', nargout, 'D', varargin);
+    end
+
+    function varargout = spdiags(varargin)
+    %spdiags  Diagonals of a sparse matrix.
+      varargout = clinalg.hosted.call('spdiags', nargout, 'D', varargin);
+    end
+
+    % Signals and polynomials.
+
+    function varargout = fft(varargin)
+    %fft  Fourier transform.
+      varargout = clinalg.hosted.call('fft', nargout, 'D', varargin);
+    end
+
+    function varargout = ifft(varargin)
+    %ifft  Inverse Fourier transform.
+      varargout = clinalg.hosted.call('ifft', nargout, 'D', varargin);
+    end
+
+    function varargout = fft2(varargin)
+    %fft2  Two-dimensional Fourier transform.
+      varargout = clinalg.hosted.call('fft2', nargout, 'D', varargin);
+    end
+
+    function varargout = ifft2(varargin)
+    %ifft2  Inverse two-dimensional Fourier transform.
+      varargout = clinalg.hosted.call('ifft2', nargout, 'D', varargin);
+    end
+
+    function varargout = fftshift(varargin)
+    %fftshift  Zero frequency in the middle.
+      varargout = clinalg.hosted.call('fftshift', nargout, 'D', varargin);
+    end
+
+    function varargout = ifftshift(varargin)
+    %ifftshift  The inverse of fftshift.
+      varargout = clinalg.hosted.call('ifftshift', nargout, 'D', varargin);
+    end
+
+    function varargout = conv(varargin)
+    %conv  Convolution.
+      varargout = clinalg.hosted.call('conv', nargout, 'D', varargin);
+    end
+
+    function varargout = conv2(varargin)
+    %conv2  Two-dimensional convolution.
+      varargout = clinalg.hosted.call('conv2', nargout, 'D', varargin);
+    end
+
+    function varargout = filter(varargin)
+    %filter  Digital filter.
+      varargout = clinalg.hosted.call('filter', nargout, 'D', varargin);
+    end
+
+    function varargout = polyval(varargin)
+    %polyval  Values of a polynomial.
+      varargout = clinalg.hosted.call('polyval', nargout, 'D', varargin);
+    end
+
+    function varargout = polyfit(varargin)
+    %polyfit  Coefficients of a fitted polynomial.
+      varargout = clinalg.hosted.call('polyfit', nargout, 'D', varargin);
+    end
+
+    function varargout = interp1(varargin)
+    %interp1  Interpolation in a table.
+      varargout = clinalg.hosted.call('interp1', nargout, 'D', varargin);
+    end
+
+    function varargout = interp2(varargin)
+    %interp2  Interpolation in a grid.
+      varargout = clinalg.hosted.call('interp2', nargout, 'D', varargin);
+    end
+
+    function varargout = cov(varargin)
+    %cov  Covariance.
+      varargout = clinalg.hosted.call('cov', nargout, 'D', varargin);
+    end
+
+    function varargout = del2(varargin)
+    %del2  Discrete Laplacian.
+      varargout = clinalg.hosted.call('del2', nargout, 'D', varargin);
+    end
+
+    function varargout = gradient(varargin)
+    %gradient  Differences that approximate the gradient.
+      varargout = clinalg.hosted.call('gradient', nargout, 'D', varargin);
+    end
+
+    % Pictures and printed text.
+
+    function varargout = fprintf(varargin)
+    %fprintf  Writes formatted text.
+      varargout = clinalg.hosted.call('fprintf', nargout, 'N', varargin);
+    end
+
+    function varargout = plot(varargin)
+    %plot  Line plot.
+      varargout = clinalg.hosted.call('plot', nargout, 'N', varargin);
+    end
+
+    function varargout = plot3(varargin)
+    %plot3  Line plot in space.
+      varargout = clinalg.hosted.call('plot3', nargout, 'N', varargin);
+    end
+
+    function varargout = semilogx(varargin)
+    %semilogx  Plot with a logarithmic axis.
+      varargout = clinalg.hosted.call('semilogx', nargout, 'N', varargin);
+    end
+
+    function varargout = semilogy(varargin)
+    %semilogy  Plot with a logarithmic axis.
+      varargout = clinalg.hosted.call('semilogy', nargout, 'N', varargin);
+    end
+
+    function varargout = loglog(varargin)
+    %loglog  Plot with two logarithmic axes.
+      varargout = clinalg.hosted.call('loglog', nargout, 'N', varargin);
+    end
+
+    function varargout = bar(varargin)
+    %bar  Bar chart.
+      varargout = clinalg.hosted.call('bar', nargout, 'N', varargin);
+    end
+
+    function varargout = hist(varargin)
+    %hist  Histogram.
+      varargout = clinalg.hosted.call('hist', nargout, 'N', varargin);
+    end
+
+    function varargout = stem(varargin)
+    %stem  Stem plot.
+      varargout = clinalg.hosted.call('stem', nargout, 'N', varargin);
+    end
+
+    function varargout = surf(varargin)
+    %surf  Surface.
+      varargout = clinalg.hosted.call('surf', nargout, 'N', varargin);
+    end
+
+    function varargout = mesh(varargin)
+    %mesh  Wire-frame surface.
+      varargout = clinalg.hosted.call('mesh', nargout, 'N', varargin);
+    end
+
+    function varargout = contour(varargin)
+    %contour  Contour lines.
+      varargout = clinalg.hosted.call('contour', nargout, 'N', varargin);
+    end
+
+    function varargout = contourf(varargin)
+    %contourf  Filled contours.
+      varargout = clinalg.hosted.call('contourf', nargout, 'N', varargin);
+    end
+
+    function varargout = quiver(varargin)
+    %quiver  Arrows.
+      varargout = clinalg.hosted.call('quiver', nargout, 'N', varargin);
+    end
+
+    function varargout = scatter(varargin)
+    %scatter  Points.
+      varargout = clinalg.hosted.call('scatter', nargout, 'N', varargin);
+    end
+
+    function varargout = imagesc(varargin)
+    %imagesc  Image with scaled colours.
+      varargout = clinalg.hosted.call('imagesc', nargout, 'N', varargin);
+    end
+
+    function varargout = image(varargin)
+    %image  Image.
+      varargout = clinalg.hosted.call('image', nargout, 'N', varargin);
+    end
+
+    function varargout = pcolor(varargin)
+    %pcolor  Checkerboard of colours.
+      varargout = clinalg.hosted.call('pcolor', nargout, 'N', varargin);
+    end
+
+    function varargout = spy(varargin)
+    %spy  Pattern of nonzeros.
+      varargout = clinalg.hosted.call('spy', nargout, 'N', varargin);
+    end
+  end
+
+  methods (Static, Hidden)
+    function results = call(name, count, where, given)
+    % Results of a function of MATLAB. where: 'D' copies all floating-point results to the device, 'D1' the first, 'H' and 'N' none.
+      [given, as_single] = clinalg.hosted.gathered(name, given);
+      % What draws or prints may give nothing.
+      results = cell(1, max(count, ~strcmp(where, 'N')));
+      try
+        [results{:}] = feval(name, given{:});
+      catch problem
+        if strncmp(problem.identifier, 'clinalg:', 8)
+          rethrow(problem);
+        end
+        words = cellfun(@(a) {[clinalg.array.by(size(a)), ' ', class(a)]}, given);
+        error('clinalg:argument:value', '%s of arguments %s: %s', name, strjoin(words, ', '), problem.message);
+      end
+      last = numel(results) * strcmp(where, 'D') + strcmp(where, 'D1');
+      for k = 1 : last
+        results{k} = clinalg.hosted.uploaded(results{k}, as_single);
+      end
+    end
+
+    function result = one(name, given)
+    % The one result of a function of MATLAB, on the device if it is an array of floating-point numbers.
+      results = clinalg.hosted.call(name, 1, 'D', given);
+      result = results{1};
+    end
+
+    function [given, as_single] = gathered(name, given)
+    % The arguments in MATLAB's memory, and whether one is sparse in single precision, a class that MATLAB has not.
+      as_single = false;
+      for k = 1 : numel(given)
+        if isa(given{k}, 'clinalg.array')
+          as_single = as_single || (issparse(given{k}) && strcmp(underlyingType(given{k}), 'single'));
+          given{k} = gather(given{k});
+        elseif isa(given{k}, 'clinalg.factor')
+          error('clinalg:argument:class', '%s: argument %d is a clinalg.factor, expected an array', name, k);
+        end
+      end
+      if any(cellfun(@issparse, given)) && any(cellfun(@(a) isa(a, 'single'), given))
+        % MATLAB has no operations of sparse matrices and single precision: double precision in between.
+        as_single = true;
+        for k = 1 : numel(given)
+          if isa(given{k}, 'single')
+            given{k} = double(given{k});
+          end
+        end
+      end
+    end
+
+    function value = uploaded(value, as_single)
+    % A copy on the device of an array of floating-point numbers; anything else as it is.
+      if ~isfloat(value) || isscalar(value)
+        return
+      end
+      if issparse(value)
+        value = clinalg.array(clinalg_mex('MexSparseMatrix', 0, value, as_single));
+      else
+        if as_single
+          value = single(value);
+        end
+        value = clinalg.array.nd(full(value));
+      end
+    end
+  end
+end

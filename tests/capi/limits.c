@@ -1,0 +1,304 @@
+/* Sizes and texts that no call can take: each is an error with its status, and the next call works. */
+
+#include "check.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1, SIZE_MAX / 8 + 1, (size_t)1 << 32,
+                               ((size_t)1 << 32) + 1, ((size_t)1 << 61) + 1};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+static double values[64];
+
+/* An error that is none of the library's own. */
+#define REFUSED(call)                                                                                                    \
+    do {                                                                                                                 \
+        const clinalg_status status_ = (call);                                                                           \
+        CHECK(status_ != CLINALG_STATUS_OK && status_ != CLINALG_STATUS_INTERNAL);                                       \
+        CHECK(strlen(clinalg_last_error_message()) > 0);                                                                 \
+    } while (0)
+
+/* Either works or is refused; what was made is released. */
+#define NOT_INTERNAL(call)                                                                                               \
+    do {                                                                                                                 \
+        const clinalg_status status_ = (call);                                                                           \
+        CHECK(status_ != CLINALG_STATUS_INTERNAL);                                                                       \
+        CHECK(status_ != CLINALG_STATUS_OK || clinalg_release(made) == CLINALG_STATUS_OK);                               \
+    } while (0)
+
+static void arrays(void)
+{
+    size_t offsets[] = {0, 0}, index = 0, k, l, entries = 1;
+    clinalg_handle made = 0, x = 0;
+
+    OK(clinalg_vector(CLINALG_PRECISION_F64, values, 4, &x));
+    for (k = 0; k < SIZES; ++k) {
+        const size_t big = sizes[k];
+        double read[2];
+        FAILS(clinalg_vector(CLINALG_PRECISION_F64, values, big > SIZE_MAX / 8 ? big : SIZE_MAX, &made), CLINALG_STATUS_VALUE);
+        for (l = 0; l < SIZES; ++l) {
+            /* 2^32 x 2^32 is 0 where the product wraps. */
+            if (big > SIZE_MAX / 16 / sizes[l]) {
+                REFUSED(clinalg_dense(CLINALG_PRECISION_F64, big, sizes[l], values, &made));
+                REFUSED(clinalg_band(CLINALG_PRECISION_F64, big, sizes[l], 0, 0, values, &made));
+            }
+        }
+        REFUSED(clinalg_band(CLINALG_PRECISION_F64, 2, 2, big, big, values, &made));
+        offsets[1] = big;
+        if (big > SIZE_MAX / 16) {
+            REFUSED(clinalg_csr(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
+            REFUSED(clinalg_csc(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
+            REFUSED(clinalg_csr(CLINALG_PRECISION_F64, big, 1, offsets, &index, values, &made));
+        }
+        REFUSED(clinalg_read(x, CLINALG_PRECISION_F64, big, 2, read));
+        REFUSED(clinalg_write(x, CLINALG_PRECISION_F64, big, 2, values));
+        REFUSED(clinalg_slice(x, big, 2, &made));
+        REFUSED(clinalg_slice(x, 2, big, &made));
+        REFUSED(clinalg_write_slice(x, big, x));
+    }
+    REFUSED(clinalg_read_sparse(x, CLINALG_PRECISION_F64, offsets, &index, values, &entries));
+    CHECK(made == 0);
+    OK(clinalg_release(x));
+}
+
+static void solvers(void)
+{
+    clinalg_solve_params params;
+    clinalg_poisson_params poisson;
+    clinalg_wave_params wave;
+    clinalg_heat_params heat;
+    clinalg_handle a = 0, b = 0, x = 0, made = 0;
+    const double nodes[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const uint32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    const double eye[] = {1, 0, 0, 1};
+    size_t k;
+
+    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, eye, &a));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, eye, 2, &b));
+    for (k = 0; k < SIZES; ++k) {
+        OK(clinalg_solve_params_default(&params));
+        params.method = CLINALG_METHOD_GMRES;
+        params.restart = sizes[k];
+        /* A restart beyond the number of equations is that number. */
+        OK(clinalg_solve(&params, a, b, &x, NULL, NULL, 0));
+        OK(clinalg_poisson_params_default(&poisson));
+        poisson.dim = sizes[k];
+        REFUSED(clinalg_poisson(&poisson, b, &x, NULL, NULL, 0));
+        OK(clinalg_wave_params_default(&wave));
+        wave.n = sizes[k];
+        REFUSED(clinalg_wave_create(&wave, CLINALG_PRECISION_F64, &made));
+        OK(clinalg_heat_params_default(&heat));
+        heat.steps = sizes[k];
+        REFUSED(clinalg_heat_operator_create(&heat, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &made));
+        heat.steps = 1;
+        heat.order = sizes[k];
+        REFUSED(clinalg_heat_operator_create(&heat, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &made));
+        if (sizes[k] > SIZE_MAX / 32) {
+            heat.order = 4;
+            REFUSED(clinalg_heat_operator_create(&heat, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, sizes[k], triangles, 4,
+                                                 &made));
+            REFUSED(clinalg_heat_operator_create(&heat, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, sizes[k],
+                                                 &made));
+        }
+    }
+    /* Most iterations have no storage of their own. */
+    OK(clinalg_solve_params_default(&params));
+    params.max_iterations = SIZE_MAX;
+    OK(clinalg_solve(&params, a, b, &x, NULL, NULL, 0));
+    CHECK(made == 0);
+    OK(clinalg_release(x));
+    OK(clinalg_release(b));
+    OK(clinalg_release(a));
+}
+
+/* Option structures: sizes of older headers take defaults, larger ones and none are refused. */
+static void options(void)
+{
+    static const double eye[] = {2, 0, 0, 4}, right[] = {2, 4};
+    struct {
+        clinalg_solver_options known;
+        double newer;
+    } solver = {{0}, 0};
+    clinalg_poisson_options poisson;
+    clinalg_handle a = 0, b = 0, x = 0, grid = 0, u = 0;
+    clinalg_report report;
+    double read[2];
+    size_t k;
+
+    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, eye, &a));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 2, &b));
+    OK(clinalg_solver_options_default(&solver.known, sizeof solver.known));
+    CHECK(solver.known.struct_size == sizeof solver.known && solver.known.restart == 30 && solver.newer == 0);
+    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED);
+    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, 2, read));
+    CHECK(read[0] > 0.999999 && read[0] < 1.000001 && read[1] > 0.999999 && read[1] < 1.000001);
+    solver.known.inverse = a; /* not much of an inverse, but a matrix */
+    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    solver.known.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
+    FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    solver.known.inverse = 0;
+    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    for (k = 0; k < SIZES; ++k) {
+        FAILS(clinalg_solver_options_default(&solver.known, sizes[k]), CLINALG_STATUS_VALUE);
+        solver.known.struct_size = sizes[k];
+        FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    }
+    FAILS(clinalg_solver_options_default(&solver.known, sizeof solver), CLINALG_STATUS_VALUE);
+    solver.known.struct_size = sizeof solver;
+    FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "newer version") != NULL);
+    for (k = 0; k < sizeof solver.known; ++k) {
+        FAILS(clinalg_solver_options_default(&solver.known, k), CLINALG_STATUS_VALUE);
+    }
+    FAILS(clinalg_solver_options_default(NULL, sizeof solver.known), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_solve_system(NULL, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);
+
+    OK(clinalg_zeros(CLINALG_PRECISION_F64, 9, 9, &grid));
+    OK(clinalg_fill(grid, 1));
+    OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
+    OK(clinalg_solve_poisson(&poisson, grid, &u, &report, NULL, 0));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= poisson.tolerance);
+    poisson.struct_size = 0;
+    FAILS(clinalg_solve_poisson(&poisson, grid, &u, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    OK(clinalg_release(a));
+    OK(clinalg_release(b));
+    OK(clinalg_release(x));
+    OK(clinalg_release(grid));
+    OK(clinalg_release(u));
+}
+
+/* `count` copies of `part` between `before` and `after`. */
+static char *repeated(const char *before, const char *part, size_t count, const char *after)
+{
+    const size_t length = strlen(part);
+    char *text = malloc(strlen(before) + count * length + strlen(after) + 1);
+    size_t k;
+    strcpy(text, before);
+    char *end = text + strlen(before);
+    for (k = 0; k < count; ++k, end += length) {
+        memcpy(end, part, length);
+    }
+    strcpy(end, after);
+    return text;
+}
+
+static void descriptions(void)
+{
+    static const char *const refused[] = {
+        "grid 18446744073709551616\nu' = u",
+        "grid 18446744073709551615\nu' = u",
+        "grid 9223372036854775809 2\nu' = u", /* 2^64 + 2 points */
+        "grid 4294967296 4294967296\nu' = u", /* 2^64 points */
+        "grid 4294967296 4294967296 4294967296\nu' = u[1,0,0]",
+        "grid -1\nu' = u",
+        "grid 0\nu' = u",
+        "grid 1e300\nu' = u",
+        "grid\nu' = u",
+        "grid 4\nu' = u[9223372036854775807]",
+        "grid 4\nu' = u[-9223372036854775808]",
+        "grid 4\nu' = u[99999999999999999999]",
+        "\xff\xfe' = 1",
+        "u' = \xc3",
+        "u' = 1 +",
+        "",
+    };
+    static const struct {
+        const char *before, *part, *after;
+        size_t count;
+    } huge[] = {{"u' = ", "(", "u", 1000000}, {"u' = ", "-", "u", 1000000}, {"u' = ", "sin(", "u", 300000},
+                {"u' = u", "^u", "", 300000}, {"u' = ", "(", "", 5000000}, {"", "x", "", 4000000}};
+    static const char *const problems[] = {"bruss2d-mix", "bruss2d-hairer", "bruss2d-sciml", "heat2d", "heat3d"};
+    clinalg_handle made = 0;
+    size_t k, l;
+
+    for (k = 0; k < sizeof refused / sizeof *refused; ++k) {
+        REFUSED(clinalg_ode_system(refused[k], NULL, 0, 0, &made));
+    }
+    for (k = 0; k < sizeof huge / sizeof *huge; ++k) {
+        char *text = repeated(huge[k].before, huge[k].part, huge[k].count, huge[k].after);
+        /* Some of these are formulas that can be read. */
+        NOT_INTERNAL(clinalg_ode_system(text, NULL, 0, 0, &made));
+        REFUSED(clinalg_ode_problem(text, 4, &made));
+        REFUSED(clinalg_read_matrix_market(text, CLINALG_PRECISION_F64, &made));
+        REFUSED(clinalg_select_device(text));
+        free(text);
+    }
+    for (k = 0; k < sizeof problems / sizeof *problems; ++k) {
+        for (l = 0; l < SIZES; ++l) {
+            REFUSED(clinalg_ode_problem(problems[k], sizes[l], &made));
+        }
+    }
+    for (k = 0; k < SIZES; ++k) {
+        NOT_INTERNAL(clinalg_ode_snippet(sizes[k], "return -Y(I);", NULL, sizes[k], &made));
+        if (sizes[k] > SIZE_MAX / 16) {
+            REFUSED(clinalg_ode_system("grid 4\ndata a\nu' = a", values, sizes[k], 1, &made));
+        }
+        REFUSED(clinalg_ode_system("grid 4\ndata a\nu' = a", values, 4, sizes[k], &made));
+    }
+}
+
+static void integrations(void)
+{
+    clinalg_ode_options options;
+    clinalg_handle decay = 0;
+    double times[] = {0, 1}, y[2] = {1, 1};
+    size_t k;
+
+    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_system("u' = -u", NULL, 0, 0, &decay));
+    for (k = 0; k < SIZES; ++k) {
+        if (sizes[k] > SIZE_MAX / 16) {
+            REFUSED(clinalg_ode_solve(decay, NULL, NULL, &options, times, sizes[k], y, 1, y, NULL));
+            REFUSED(clinalg_ode_solve(decay, NULL, NULL, &options, times, 2, y, sizes[k], y, NULL));
+            REFUSED(clinalg_ode_set_tolerances(decay, y, sizes[k]));
+            REFUSED(clinalg_ode_initial(decay, y, sizes[k], NULL, NULL));
+        }
+        REFUSED(clinalg_ode_add_event(decay, "u", sizes[k], CLINALG_ODE_DIRECTION_ANY, 0));
+    }
+    REFUSED(clinalg_ode_set_parameter(decay, "\xff", 1));
+    REFUSED(clinalg_ode_solve(decay, "\xff", NULL, &options, times, 2, y, 1, y, NULL));
+    y[0] = 1;
+    OK(clinalg_ode_solve(decay, NULL, NULL, &options, times, 2, &y[0], 1, y, NULL));
+    CHECK(y[1] > 0.3678 && y[1] < 0.3680);
+    OK(clinalg_release(decay));
+}
+
+/* Linux takes any bytes but zero and '/' in a file's name. */
+static void paths(void)
+{
+    static const char name[] = "caf\xe9\xff.mtx";
+    clinalg_handle a = 0;
+    double sum = 0;
+    FILE *file = fopen(name, "w");
+    if (file == NULL && errno == EILSEQ) {
+        return; /* this file system wants UTF-8 */
+    }
+    CHECK(file != NULL);
+    fputs("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 2 4\n", file);
+    fclose(file);
+    OK(clinalg_read_matrix_market(name, CLINALG_PRECISION_F64, &a));
+    OK(clinalg_sum(a, &sum));
+    CHECK(sum == 7);
+    OK(clinalg_release(a));
+    remove(name);
+    FAILS(clinalg_read_matrix_market(name, CLINALG_PRECISION_F64, &a), CLINALG_STATUS_FILE_IO);
+}
+
+int main(void)
+{
+    arrays();
+    solvers();
+    options();
+    descriptions();
+    integrations();
+    paths();
+    clinalg_shutdown();
+    if (failures == 0) {
+        puts("passed");
+    }
+    return failures != 0;
+}

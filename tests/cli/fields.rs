@@ -1,0 +1,220 @@
+//! Fields given by formulas and files, files of results, checkpoints.
+
+use std::path::Path;
+
+use super::*;
+
+/// The numbers of a `.npy` of `f64`, by the description of the format.
+fn npy(path: &Path) -> Vec<f64> {
+    let bytes = std::fs::read(path).expect("the file is written");
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    assert!(String::from_utf8_lossy(&bytes[10..10 + header]).contains("'<f8'"));
+    bytes[10 + header..].chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().expect("8 bytes"))).collect()
+}
+
+/// Runs a command line whose words hold blanks in a folder.
+fn inside(folder: &Path, args: &[&str]) -> Done {
+    finish(program().current_dir(folder).args(args))
+}
+
+/// u is linear on either side of a jump and continuous with its flux, which cells meet exactly.
+#[test]
+fn a_coefficient_that_jumps_at_a_line_is_met_exactly() {
+    let folder = folder();
+    let boundary = "if(x <= 0.5, x, 0.5 + (x - 0.5)/1001)";
+    let line = "poisson --n 33 --backend reference --f 0 --tol 1e-12 --out u.npy --json --coefficient";
+    let mut args: Vec<&str> = line.split(' ').collect();
+    args.extend(["1 + 1000*(x>0.5)", "--boundary", boundary]);
+    let done = inside(folder.path(), &args);
+    let report = done.json();
+    assert!(report["converged"] == true && report["error_max"].is_null() && report["rhs"].is_null(), "{report:#}");
+    assert_eq!(report["coefficient"], "1 + 1000*(x>0.5)");
+    for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
+        let x = (k % 33) as f64 / 32.0;
+        let want = if x <= 0.5 { x } else { 0.5 + (x - 0.5) / 1001.0 };
+        assert!((u - want).abs() < 1e-9, "point {k}: {u}, expected {want}");
+    }
+    let words = inside(folder.path(), &args[..args.len() - 5]).fine();
+    assert!(words.contains("u.npy"), "{words}");
+}
+
+#[test]
+fn fields_of_files_are_those_of_formulas() {
+    let folder = folder();
+    let run = |args: &[&str]| {
+        let base = ["poisson", "--n", "9", "--backend", "reference", "--json"];
+        inside(folder.path(), &[&base[..], args].concat()).json()
+    };
+    let formula = run(&["--f", "1 + x*y", "--boundary", "x - y", "--out", "u.npz"]);
+    let value = |k: usize| ((k % 9) as f64 / 8.0, (k / 9) as f64 / 8.0);
+    let rows = |of: &dyn Fn(f64, f64) -> f64| -> String {
+        let row = |j: usize| (0..9).map(|i| value(9 * j + i)).map(|(x, y)| of(x, y).to_string()).collect::<Vec<_>>();
+        (0..9).map(|j| row(j).join(",") + "\n").collect()
+    };
+    std::fs::write(folder.path().join("f.csv"), rows(&|x, y| 1.0 + x * y)).expect("written");
+    std::fs::write(folder.path().join("g.txt"), rows(&|x, y| x - y)).expect("written");
+    let file = run(&["--f", "f.csv", "--boundary", "g.txt"]);
+    assert_eq!(formula["residual_history"], file["residual_history"]);
+    // The solution as the start value and boundary: only the boundary is taken.
+    let again = run(&["--f", "f.csv", "--boundary", "u.npz", "--out", "v.vtu"]);
+    assert!(again["error"]["message"].as_str().expect("a message").contains("u, x, y"), "{again:#}");
+    inside(folder.path(), &["poisson", "--n", "9", "--backend", "reference", "--f", "1", "--out", "w.vti"]).fine();
+    let bytes = std::fs::read(folder.path().join("w.vti")).expect("written");
+    assert!(String::from_utf8_lossy(&bytes).contains("WholeExtent=\"0 8 0 8 0 0\""));
+}
+
+#[test]
+fn what_cannot_be_a_field_is_refused_with_what_can() {
+    let refused: [(&[&str], i32, &[&str]); 11] = [
+        (&["poisson", "--f", "x +"], 2, &["--f", "column 4", ".npy"]),
+        (&["poisson", "--f", "z"], 2, &["`z` is not known"]),
+        (&["poisson", "--f", "none.npz"], 5, &["none.npz", "no such file"]),
+        (&["poisson", "--f", "1", "--rhs", "sine"], 2, &["cannot be used with"]),
+        (&["poisson", "--coefficient", "x", "--dim", "3"], 2, &["--coefficient", "square"]),
+        (
+            &["poisson", "--n", "9", "--backend", "reference", "--coefficient", "x - 0.3"],
+            2,
+            &["positive", "x = 0.0625"],
+        ),
+        (&["poisson", "--n", "9", "--backend", "reference", "--boundary", "1/x"], 2, &["x = 0, y = 0", "finite"]),
+        (&["poisson", "--out", "u.hdf5"], 2, &["u.hdf5", ".vtu"]),
+        (&["wave", "--series", "u.vti"], 2, &["u.vti", ".pvd"]),
+        (&["wave", "--speed", "1", "--scheme", "implicit", "--backend", "reference", "--n", "9"], 2, &["explicit"]),
+        (&["wave", "--resume", "none.npz"], 5, &["none.npz"]),
+    ];
+    for (args, code, needles) in refused {
+        let done = run(args);
+        assert_eq!(done.code, code, "{args:?}: {}", done.stderr);
+        for needle in needles {
+            assert!(done.stderr.contains(needle), "{args:?}: no `{needle}` in {}", done.stderr);
+        }
+    }
+}
+
+/// The series of a wave that a force drives as u = t^2 sin(pi x) sin(pi y), which leapfrog meets exactly.
+#[test]
+fn waves_take_forces_and_write_series() {
+    let folder = folder();
+    let n = 17;
+    // Of the stencil.
+    let eigenvalue = 8.0 * (n as f64 - 1.0).powi(2) * (std::f64::consts::PI / 32.0).sin().powi(2);
+    let factor = format!("2 + {eigenvalue}*t^2");
+    let args = ["wave", "--n", "17", "--backend", "reference", "--steps", "30", "--frames", "3", "--json"];
+    let force = ["--initial", "0", "--force", "sin(pi*x)*sin(pi*y)", "--force-time", &factor];
+    let report = inside(folder.path(), &[&args[..], &force, &["--series", "s.npy", "--out", "u.csv"]].concat()).json();
+    let t = number(&report, "end_time");
+    let series = npy(&folder.path().join("s.npy"));
+    assert_eq!(series.len(), 3 * n * n);
+    for (frame, time) in [(1, t / 2.0), (2, t)] {
+        let middle = series[frame * n * n + n * n / 2];
+        assert!((middle - time * time).abs() < 1e-12, "{middle} at {time}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("u.csv")).expect("written");
+    assert!(text.starts_with("x,y,u\n") && text.lines().count() == 1 + n * n);
+    let speed = ["--initial", "gauss", "--speed", "1 + (y>0.5)", "--series", "w.pvd"];
+    let report = inside(folder.path(), &[&args[..], &speed].concat()).json();
+    assert!(number(&report, "energy_drift") < 1e-10 && number(&report, "c") == 2.0, "{report:#}");
+    assert!(folder.path().join("w-0002.vti").is_file() && folder.path().join("w.pvd").is_file());
+}
+
+#[test]
+fn a_checkpoint_goes_on_to_the_same_bits() {
+    let folder = folder();
+    let mut lines: Vec<(String, &str, &str)> = vec![
+        ("wave --n 33 --backend reference --initial gauss".into(), "--steps 17", "--steps 40"),
+        ("wave --n 33 --backend reference --scheme implicit --precision f32".into(), "--steps 7", "--steps 12"),
+        (
+            "poisson --n 65 --backend reference --coefficient 1+1000*(x>y) --f 1".into(),
+            "--max-cycles 3",
+            "--max-cycles 50",
+        ),
+        ("poisson --n 33 --backend reference --cycle fmg --rhs random".into(), "--max-cycles 2", "--max-cycles 50"),
+    ];
+    if device() {
+        lines.push(("poisson --n 65 --rhs random".into(), "--max-cycles 3", "--max-cycles 50"));
+        lines.push(("poisson --n 65 --coefficient 1+x --f 1".into(), "--max-cycles 3", "--max-cycles 50"));
+    }
+    for (line, some, all) in &lines {
+        let run = |rest: &str| {
+            let words = format!("{line} {rest} --json");
+            let mut words: Vec<&str> = words.split(' ').collect();
+            if rest.starts_with("--resume") {
+                words = [&line[..line.find(' ').expect("a command")]].into_iter().chain(rest.split(' ')).collect();
+                words.push("--json");
+            }
+            inside(folder.path(), &words).json()
+        };
+        run(&format!("{some} --checkpoint c.npz"));
+        let resumed = run(&format!("--resume c.npz {all} --out resumed.npz"));
+        let straight = run(&format!("{all} --out straight.npz"));
+        for key in ["residual_history", "cycles", "steps", "energy", "energy_drift", "error_max", "end_time"] {
+            assert_eq!(resumed[key], straight[key], "{line}: {key}");
+        }
+        let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+        assert!(bytes("resumed.npz") == bytes("straight.npz"), "{line}");
+    }
+    let done = inside(folder.path(), &["ode", "--resume", "c.npz"]);
+    assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_wave_leaves_a_checkpoint() {
+    let folder = folder();
+    let line = "wave --n 65 --backend reference --json";
+    let mut command = program();
+    command.current_dir(folder.path()).args(line.split(' ')).args(["--steps", "100000000", "--frames", "2"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    std::thread::sleep(Duration::from_millis(700));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let out = child.wait_with_output().expect("it ends");
+    assert_eq!(out.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&out.stdout).expect("a report");
+    assert_eq!(report["checkpoint"], "clinalg-wave-checkpoint.npz");
+    let steps = (number(&report, "steps") as u64 + 10).to_string();
+    let last = ["--steps", &steps, "--frames", "2", "--out"];
+    let resume = ["wave", "--resume", "clinalg-wave-checkpoint.npz"];
+    inside(folder.path(), &[&resume[..], &last, &["resumed.npy"]].concat()).fine();
+    let line: Vec<&str> = line.split(' ').collect();
+    inside(folder.path(), &[&line[..], &last, &["straight.npy"]].concat()).fine();
+    assert!(npy(&folder.path().join("resumed.npy")) == npy(&folder.path().join("straight.npy")));
+}
+
+#[test]
+fn options_come_from_a_file() {
+    let folder = folder();
+    let line = ["poisson", "--n", "17", "--backend", "reference", "--f", "1 + x", "--print-options"];
+    let text = inside(folder.path(), &line).fine();
+    assert!(text.contains("n = 17\n") && text.contains("# cycle = \"v\""), "{text}");
+    std::fs::write(folder.path().join("run.toml"), text).expect("written");
+    let report = inside(folder.path(), &["--options", "run.toml", "--json"]).json();
+    assert!(report["n"] == 17 && report["f"] == "1 + x" && report["form"] == "reference", "{report:#}");
+    let report = inside(folder.path(), &["poisson", "--options", "run.toml", "--json", "--n", "33"]).json();
+    assert_eq!(report["n"], 33);
+    let done = inside(folder.path(), &["wave", "--options", "run.toml"]);
+    assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
+}
+
+/// All variants make the same steps; their stages follow the spectral radius, which is 8 / h^2.
+#[test]
+fn a_stabilised_method_takes_few_evaluations_of_a_diffusion() {
+    let run = |args: &str| words(&format!("ode --problem heat2d --n 33 --rtol 1e-4 --atol 1e-6 --json {args}")).json();
+    let plain = run("--method rkc --variant reference");
+    let explicit = run("--method dopri54 --variant reference");
+    assert!(number(&plain, "error_vs_reference") < 1e-3, "{plain:#}");
+    let ratio = number(&explicit, "rhs_evaluations") / number(&plain, "rhs_evaluations");
+    assert!(ratio > 2.0 && number(&plain, "stages") > 5.0, "{ratio}: {plain:#}");
+    if !device() {
+        return;
+    }
+    for variant in ["fused --steps-at-once 1", "trapezoidal"] {
+        let report = run(&format!("--method rkc --variant {variant}"));
+        for key in ["steps", "stages"] {
+            assert_eq!(report[key], plain[key], "{variant}: {key}");
+        }
+        assert!(number(&report, "error_vs_reference") < 1e-3, "{report:#}");
+    }
+    let done = words("ode --problem heat2d --radius 3");
+    assert!(done.code == 2 && done.stderr.contains("--method rkc"), "{}", done.stderr);
+}
