@@ -296,6 +296,29 @@ fn sparse_products() {
     on_every_scalar!(check);
 }
 
+/// Devices that share the host's memory read the values where they lie.
+#[test]
+fn columns_of_complex_values_at_any_address() {
+    // On the heap one of the two is at an odd multiple of 8 bytes.
+    #[repr(C)]
+    struct Places {
+        even: [Complex<f64>; 2],
+        between: f64,
+        odd: [Complex<f64>; 2],
+    }
+    let values = [Complex::new(1.0, 2.0), Complex::new(3.0, -4.0)];
+    let places = Box::new(Places { even: values, between: 0.0, odd: values });
+    assert_eq!(places.between, 0.0);
+    for context in contexts().iter().filter(|context| common::has::<f64>(context)) {
+        for given in [&places.even, &places.odd] {
+            let a = Csr::from_csc(context, 3, 2, &[0, 1, 2], &[2, 0], given).unwrap();
+            let parts = a.to_parts().unwrap();
+            assert_eq!((parts.offsets, parts.indices), (vec![0, 1, 1, 2], vec![1, 0]));
+            assert_eq!(parts.values, [values[1], values[0]]);
+        }
+    }
+}
+
 #[test]
 fn dense_products() {
     fn check<T: Scalar>(context: &Context) {

@@ -160,14 +160,15 @@ pub(crate) fn run(programs: &[&Program], variables: &[(&str, &Path)]) -> Outcome
         let start = Instant::now();
         let mut command = program.command();
         command.envs(variables.iter().copied()).env(setup::SKIPS, &record);
-        // There is a program for each core already. PoCL 3.1 compiles one kernel at a time in a process, and once in a few hundred
-        // programs whose tests ran side by side it crashed.
+        // There is a program for each core already, and PoCL 3.1 compiles one kernel at a time in a process.
         if std::env::var_os(THREADS).is_none() {
             command.env(THREADS, "1");
         }
         let output = system::capture(&mut command);
         let (passed, said) = match &output {
-            Ok(output) => (output.status.success(), system::text(output)),
+            Ok(output) if output.status.success() => (true, system::text(output)),
+            // A program that crashed says nothing itself.
+            Ok(output) => (false, format!("{}\nended with {}", system::text(output), output.status)),
             Err(error) => (false, error.to_string()),
         };
         let name = format!("{} {}", program.package, program.name);

@@ -305,7 +305,9 @@ impl<'a, T: Element> HostValues<'a, T> {
     /// # Errors
     /// As [`Buffer::from_slice`].
     pub(crate) fn new(context: &Context, values: &'a [T]) -> Result<HostValues<'a, T>> {
-        if context.device().unified_memory && !values.is_empty() {
+        // Rust and C align a complex number to one of its parts, a kernel to both: an aligned load would fault.
+        let aligned = values.as_ptr().addr().is_multiple_of(size_of::<T>());
+        if context.device().unified_memory && aligned && !values.is_empty() {
             let mem = context.share_mem(values.as_ptr().cast(), size_of_val(values));
             // A driver that refuses may still take a copy.
             if let Ok(mem) = mem {
