@@ -138,7 +138,7 @@ fn each_element(context: &Context, rows: usize, cols: usize) -> Range {
         crate::KernelFamily::Cpu => 1,
         crate::KernelFamily::Gpu => context.local(),
     };
-    Range::d2([rows, cols], [local.min(rows.max(1)), 1])
+    Range::d2([rows, cols], [local.min(rows.next_power_of_two()), 1])
 }
 
 /// Multiplies each column, or its part on and above the diagonal, by 2 to `sign` times its power.
