@@ -99,6 +99,38 @@ __kernel void fill_part(ulong rows, ulong lowest, ulong highest, uint is_listed,
     }
 }
 
+// count[i] = entries of row i that are not zero.
+__kernel void count_nonzeros(ulong rows, __global const uint *offset, __global const SCALAR *value,
+                             __global uint *count)
+{
+    FOR_EACH(i, rows)
+    {
+        uint found = 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            found += !scalar_is_zero(value[k]);
+        }
+        count[i] = found;
+    }
+}
+
+// The entries of A that are not zero.
+__kernel void fill_nonzeros(ulong rows, __global const uint *offset, __global const uint *column,
+                            __global const SCALAR *value, __global const uint *part_offset,
+                            __global uint *part_column, __global SCALAR *part_value)
+{
+    FOR_EACH(i, rows)
+    {
+        uint next = part_offset[i];
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            if (!scalar_is_zero(value[k])) {
+                part_column[next] = column[k];
+                part_value[next] = value[k];
+                ++next;
+            }
+        }
+    }
+}
+
 // value = left[i] value right[j]; a factor that is not given is 1.
 __kernel void scale_entries(ulong rows, uint has_left, __global const SCALAR *left, uint has_right,
                             __global const SCALAR *right, __global const uint *offset, __global const uint *column,

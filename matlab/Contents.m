@@ -68,6 +68,14 @@
 %   MexReduce                      - Sums, products or extrema of the columns or rows of an array.
 %   MexMatrixMatrix                - Product of two full matrices, their transposes or conjugate transposes.
 %
+% Sparse algebra
+%   MexSparseMultiply              - Product of two sparse matrices.
+%   MexSparseAdd                   - alpha A + beta B of sparse matrices.
+%   MexSparsePart                  - Rows and columns of a sparse matrix.
+%   MexSparseBand                  - Some diagonals of a sparse matrix.
+%   MexDropZeros                   - Remove the stored zeros of a sparse matrix.
+%   MexNonzeros                    - The entries of a sparse matrix that are not zero.
+%
 % Complex numbers
 %   MexComplex                     - A complex object from its parts.
 %   MexRealPart                    - The real parts of an object.
@@ -83,6 +91,12 @@
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.
+%   MexPreconditioner              - Make a preconditioner of a sparse matrix.
+%   MexPreconditionerInfo          - Kind, entries and levels of a preconditioner.
+%   MexAmg                         - Make an algebraic multigrid preconditioner.
+%   MexAmgInfo                     - Levels, sizes and complexities of algebraic multigrid.
+%   MexAmgRefill                   - Fill an algebraic multigrid hierarchy with new values.
+%   MexAmgFactor                   - How much a cycle of algebraic multigrid reduces the error.
 %
 % Grids and the Poisson problem
 %   MexJacobi                      - Jacobi sweeps for the Poisson problem.

@@ -7,8 +7,9 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %   the result is a new object.
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
 %     maxit    maximum number of iterations (default the smaller of numel(b) and 20)
-%     precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
-%              product approximates the inverse of A, as MexHeatOpposite makes
+%     precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
+%              'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
+%              of a matrix or operator whose product approximates the inverse of A, as these two make
 %   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
 %   down or A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
 %   the norm of the residual at the start and after each iteration, reason the meaning of flag as text.
@@ -21,7 +22,7 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %     [x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
 %     flag
 %
-%   See also MexBiCGStab, MexGMRES, MexPoisson.
+%   See also MexBiCGStab, MexGMRES, MexPreconditioner, MexAmg, MexPoisson.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 7, x = []; end

@@ -15,6 +15,8 @@
 %   pcg       - conjugate gradients on the device
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
+%   precond   - preconditioner of a sparse matrix: incomplete factors, approximate inverses
+%   amg       - algebraic multigrid preconditioner of a sparse matrix
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   wave      - integrate the wave equation on the device
 %   ode       - solve differential equations, called like ode45

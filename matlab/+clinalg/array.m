@@ -164,6 +164,9 @@ classdef array < clinalg.hosted
         [b, op_b] = clinalg.array.untransposed(b);
         [a, b] = clinalg.array.pair(a, b);
         c = clinalg.array(clinalg_mex('MexMatrixMatrix', 0, a.h, b.h, op_a, op_b));
+      elseif m * p * n > 0 && p * m > 1 && clinalg.array.both_sparse(a, b)
+        [a, b] = clinalg.array.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexSparseMultiply', 0, a.h, b.h));
       elseif m * p * n == 0 || (p > 1 && m > 1)
         c = clinalg.hosted.one('mtimes', {a, b});
       elseif p > 1
@@ -264,6 +267,65 @@ classdef array < clinalg.hosted
     function t = transpose(a)
     %.'  Transpose, made when its values are needed; T * x multiplies without it.
       t = flipped(a, false);
+    end
+
+    % Parts of sparse matrices.
+
+    function v = diag(a, k)
+    %diag  A diagonal as a vector, or a matrix with a vector as diagonal; on the device of a sparse matrix.
+      if nargin < 2, k = 0; end
+      [m, n] = size(a);
+      count = min(m - max(0, -k), n - max(0, k));
+      if ~is_plain_sparse(a) || m == 1 || n == 1 || ~isscalar(k) || count < 2
+        given = {a, k};
+        v = clinalg.hosted.one('diag', given(1 : nargin));
+        return
+      end
+      d = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), k, k));
+      rows_ = max(0, -k) + (1 : count);
+      d = clinalg.array(clinalg_mex('MexSparsePart', 0, d.h, rows_, []));
+      v = d * sparse(ones(n, 1));
+    end
+
+    function c = tril(a, varargin)
+    %tril  Lower triangle; on the device of a sparse matrix.
+      c = triangle(a, 'tril', varargin);
+    end
+
+    function c = triu(a, varargin)
+    %triu  Upper triangle; on the device of a sparse matrix.
+      c = triangle(a, 'triu', varargin);
+    end
+
+    function n = nnz(a)
+    %nnz  Number of elements that are not zero.
+      if is_plain_sparse(a)
+        c = copy(a);
+        n = clinalg_mex('MexDropZeros', 0, c.h);
+      else
+        n = clinalg.hosted.call('nnz', 1, 'H', {a});
+        n = n{1};
+      end
+    end
+
+    function v = nonzeros(a)
+    %nonzeros  Elements that are not zero, in a column.
+      if is_plain_sparse(a)
+        v = clinalg.array.made(clinalg_mex('MexNonzeros', 0, hand(a)));
+      else
+        v = clinalg.hosted.one('nonzeros', {a});
+      end
+    end
+
+    function c = spones(a)
+    %spones  Ones where elements are not zero.
+      if is_plain_sparse(a) && isreal(a)
+        c = copy(a);
+        clinalg_mex('MexDropZeros', 0, c.h);
+        clinalg_mex('MexFill', 0, c.h, 1);
+      else
+        c = clinalg.hosted.one('spones', {a});
+      end
     end
 
     % Numbers of an array.
@@ -819,6 +881,23 @@ classdef array < clinalg.hosted
       kind = info.kind;
     end
 
+    function t = is_plain_sparse(a)
+    % Whether it is a sparse matrix with elements, no band matrix.
+      t = strcmp(kind_of(a), 'sparse') && prod(size(a)) > 1;
+    end
+
+    function c = triangle(a, name, given)
+      k = 0;
+      if ~isempty(given), k = given{1}; end
+      if ~is_plain_sparse(a) || numel(given) > 1 || ~isnumeric(k) || ~isscalar(k)
+        c = clinalg.hosted.one(name, [{a}, given]);
+      elseif strcmp(name, 'tril')
+        c = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), -Inf, k));
+      else
+        c = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), k, Inf));
+      end
+    end
+
     function t = flipped(a, conjugate)
       if ndims(a) > 2
         error('clinalg:argument:shape', 'transpose: a is %s, expected two dimensions; use permute', ...
@@ -890,6 +969,11 @@ classdef array < clinalg.hosted
         c = clinalg.array.made(clinalg_mex('MexTakeLinear', 0, hand(a), at{1}, shape(1), shape(2)));
       elseif strcmp(kind_of(a), 'full')
         c = clinalg.array.made(clinalg_mex('MexTake', 0, hand(a), at{:}));
+      elseif strcmp(kind_of(a), 'sparse') && numel(at) == 2
+        c = clinalg.array(clinalg_mex('MexSparsePart', 0, hand(a), at{:}));
+        if isscalar(c)
+          c = gather(c);
+        end
       else
         c = indexed_by_host(a, subs);
       end
@@ -962,6 +1046,12 @@ classdef array < clinalg.hosted
         a = clinalg.array.promoted(a);
         b = clinalg.array.promoted(b);
       end
+    end
+
+    function t = both_sparse(a, b)
+    % Whether both are sparse matrices, on the device or in MATLAB's memory, and none is a band matrix.
+      t = issparse(a) && issparse(b) && ~(isa(a, 'clinalg.array') && strcmp(kind_of(a), 'band')) ...
+        && ~(isa(b, 'clinalg.array') && strcmp(kind_of(b), 'band'));
     end
 
     function [at, part, shape] = positions(subs, dims, reading)
@@ -1266,7 +1356,10 @@ classdef array < clinalg.hosted
       clinalg.array.check_classes(name, a, b);
       [a, b] = clinalg.array.numbers(a, b);
       dims = size(a);
-      if ~isequal(dims, size(b)) || issparse(a) || issparse(b)
+      if isequal(dims, size(b)) && prod(dims) > 1 && clinalg.array.both_sparse(a, b)
+        [a, b] = clinalg.array.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexSparseAdd', 0, 1, a.h, sign, b.h));
+      elseif ~isequal(dims, size(b)) || issparse(a) || issparse(b)
         c = clinalg.array.mapped(name, a, b);
       else
         [a, b] = clinalg.array.pair(a, b);
@@ -1304,6 +1397,33 @@ classdef array < clinalg.hosted
       end
     end
 
+    function given = options(caller, options, names)
+    % The fields of a structure of options in the order of their names, [] for those that it lacks.
+      if ~isstruct(options) && ~isempty(options)
+        error('clinalg:argument:class', '%s: options is of class %s, expected a structure', caller, class(options));
+      end
+      given = cell(1, numel(names));
+      if isempty(options), return, end
+      for name = fieldnames(options).'
+        at = find(strcmp(names, name{1}));
+        if isempty(at)
+          error('clinalg:argument:value', '%s: options.%s is not known, expected %s', caller, name{1}, strjoin(names, ', '));
+        end
+        given{at} = options.(name{1});
+        if isa(given{at}, 'string')
+          given{at} = char(given{at});
+        end
+      end
+    end
+
+    function A = sparse_handle(A)
+    % A matrix on the device, sparse if it comes from MATLAB's memory, whose handle is ready.
+      if ~isa(A, 'clinalg.array')
+        A = clinalg.matrix(sparse(A));
+      end
+      settle(A);
+    end
+
     function a = loadobj(s)
     % From what saveobj gives.
       a = clinalg.array.like(s.values, s.class);
@@ -1338,7 +1458,8 @@ classdef array < clinalg.hosted
         if isempty(M), M = []; end
       else
         error('clinalg:argument:class', ...
-          'clinalg.%s: M is of class %s, expected ''jacobi'', a clinalg.factor or []', name, class(M));
+          'clinalg.%s: M is of class %s, expected a name such as ''jacobi'', ''ilu'' or ''amg'', a clinalg.factor or []', ...
+          name, class(M));
       end
       on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
       if ~on_device

@@ -1,9 +1,11 @@
 classdef factor < handle
 %clinalg.factor  Factorisation or inverse operator: a matrix M given by products with its inverse.
-%   clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last reference is
-%   cleared.
+%   clinalg.precond, clinalg.amg, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
+%   reference is cleared.
 %
 %   M \ b             the inverse of M, exact or approximate, times a column
+%   info(M)           of clinalg.precond and clinalg.amg: the structure of MexPreconditionerInfo or MexAmgInfo
+%   refill(M, A)      of clinalg.amg with options.reusable: new values at the positions of its matrix
 %   size, underlyingType, disp
 %   clinalg.gmres(A, b, restart, tol, maxit, M)    with M as preconditioner
 %
@@ -13,7 +15,7 @@ classdef factor < handle
 %     b = ones(size(M, 1), 1);
 %     norm(A * (M \ b) - b)
 %
-%   See also clinalg.heat_forward, clinalg.heat_opposite, clinalg.array.
+%   See also clinalg.precond, clinalg.amg, clinalg.heat_forward, clinalg.heat_opposite, clinalg.array.
 
   properties (SetAccess = private)
     inverse % the inverse as a clinalg.array
@@ -33,6 +35,23 @@ classdef factor < handle
         error('clinalg:call:unsupported', '\\: M \\ b takes a column b');
       end
       x = o.inverse * b;
+    end
+
+    function s = info(o)
+    %info  Kind, entries and levels of a preconditioner; of algebraic multigrid its levels and complexities.
+      s = clinalg_mex('MexPreconditionerInfo', 0, o.inverse.h);
+      if strcmp(s.kind, 'amg')
+        s = clinalg_mex('MexAmgInfo', 0, o.inverse.h);
+      end
+    end
+
+    function refill(o, A)
+    %refill  New values at the positions of the matrix of clinalg.amg.
+      if ~isa(A, 'clinalg.array')
+        A = clinalg.matrix(sparse(A), underlyingType(o));
+      end
+      A = clinalg.array.sparse_handle(A);
+      clinalg_mex('MexAmgRefill', 0, o.inverse.h, A.h);
     end
 
     function varargout = size(o, varargin)

@@ -146,11 +146,6 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('find', nargout, 'H', varargin);
     end
 
-    function varargout = nnz(varargin)
-    %nnz  Number of elements that are not zero.
-      varargout = clinalg.hosted.call('nnz', nargout, 'H', varargin);
-    end
-
     function varargout = nzmax(varargin)
     %nzmax  Number of stored entries.
       varargout = clinalg.hosted.call('nzmax', nargout, 'H', varargin);
@@ -546,21 +541,6 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('kron', nargout, 'D', varargin);
     end
 
-    function varargout = diag(varargin)
-    %diag  A diagonal as a vector, or a matrix with a vector as diagonal.
-      varargout = clinalg.hosted.call('diag', nargout, 'D', varargin);
-    end
-
-    function varargout = tril(varargin)
-    %tril  Lower triangle.
-      varargout = clinalg.hosted.call('tril', nargout, 'D', varargin);
-    end
-
-    function varargout = triu(varargin)
-    %triu  Upper triangle.
-      varargout = clinalg.hosted.call('triu', nargout, 'D', varargin);
-    end
-
     function varargout = circshift(varargin)
     %circshift  Shifted around.
       varargout = clinalg.hosted.call('circshift', nargout, 'D', varargin);
@@ -706,16 +686,6 @@ classdef hosted < handle
     function varargout = cross(varargin)
     %cross  Cross product.
       varargout = clinalg.hosted.call('cross', nargout, 'D', varargin);
-    end
-
-    function varargout = nonzeros(varargin)
-    %nonzeros  Elements that are not zero, in a column.
-      varargout = clinalg.hosted.call('nonzeros', nargout, 'D', varargin);
-    end
-
-    function varargout = spones(varargin)
-    %spones  Ones where entries are stored.
-      varargout = clinalg.hosted.call('spones', nargout, 'D', varargin);
     end
 
     function varargout = spdiags(varargin)

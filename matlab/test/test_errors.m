@@ -12,6 +12,9 @@ band_ = @() MexBandMatrix(gpu, [1 2; 3 4], 1, 1);
 x = @() MexMatrix(gpu, [1; 1]);
 grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
+tri = @() MexSparseMatrix(gpu, sparse([2 -1 0 0; -1 2 -1 0; 0 -1 2 -1; 0 0 -1 2]));
+ilu_ = @() MexPreconditioner(gpu, tri());
+amg = @() MexAmg(gpu, tri(), [], [], [], [], [], [], [], 1);
 wave = @() MexWave(gpu, 5, 0.1);
 layer = @() MexHeatOperator(gpu, 'V', [0 0 0; 1 0 0; 0 1 0; 0 0 1], [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 2);
 run = @() MexOdeBegin(gpu, 'u'' = -u', [0 1], 1);
@@ -69,6 +72,12 @@ calls = {
   'MexMap2', {gpu, 'plus', x(), x()}
   'MexReduce', {gpu, 'sum', full_(), 1}
   'MexMatrixMatrix', {gpu, spd(), spd(), 'transp', 'notransp'}
+  'MexSparseMultiply', {gpu, sparse_(), sparse_()}
+  'MexSparseAdd', {gpu, 1, sparse_(), -1, sparse_()}
+  'MexSparsePart', {gpu, sparse_(), 1, [2 1]}
+  'MexSparseBand', {gpu, sparse_(), -1, Inf}
+  'MexDropZeros', {gpu, sparse_()}
+  'MexNonzeros', {gpu, sparse_()}
   'MexComplex', {gpu, x(), x()}
   'MexRealPart', {gpu, x()}
   'MexImagPart', {gpu, x()}
@@ -84,6 +93,12 @@ calls = {
   'MexCG', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexBiCGStab', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexGMRES', {gpu, spd(), x(), 2, 1e-6, 10, 'none', x()}
+  'MexPreconditioner', {gpu, sparse_(), 'ilut', 'natural', 1e-3, 5, [], [], 'never'}
+  'MexPreconditionerInfo', {gpu, ilu_()}
+  'MexAmg', {gpu, tri(), 0.1, 'chebyshev', 2, 'v', 50, 1, 0, 1, MexMatrix(gpu, ones(4, 1))}
+  'MexAmgInfo', {gpu, amg()}
+  'MexAmgRefill', {gpu, amg(), tri()}
+  'MexAmgFactor', {gpu, amg(), tri()}
   'MexJacobi', {gpu, grid_(), grid_(), grid_(), 2, 0.8}
   'MexRBGS', {gpu, grid_(), grid_(), grid_(), 2}
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}

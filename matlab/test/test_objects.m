@@ -198,7 +198,7 @@ clinalg.pcg(S, b, 1e-14, 1);
 check_error('clinalg:argument:class', 'A is a function', @() clinalg.pcg(@(x) x, b));
 check_error('clinalg:argument:class', '''jacobi''', @() clinalg.pcg(S, b, [], [], speye(n)));
 check_error('clinalg:argument:value', 'M2', @() clinalg.pcg(S, b, [], [], 'jacobi', speye(n)));
-check_error('clinalg:argument:value', '`precond` is ''ilu''', @() clinalg.gmres(S, b, [], [], [], 'ilu'));
+check_error('clinalg:argument:value', '`precond` is ''lu''', @() clinalg.gmres(S, b, [], [], [], 'lu'));
 check_error('clinalg:argument:count', 'clinalg.pcg', @() clinalg.pcg(S));
 end
 

@@ -326,7 +326,8 @@ typedef enum {
 } clinalg_factorisation;
 
 /**
- * A preconditioner.
+ * A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
+ * `clinalg_amg_create` make one for several solves.
  */
 typedef enum {
   /**
@@ -337,7 +338,93 @@ typedef enum {
    * The matrix's diagonal.
    */
   CLINALG_PRECONDITIONER_JACOBI = 1,
+  /**
+   * ILU(0), of a sparse matrix, as the others that follow.
+   */
+  CLINALG_PRECONDITIONER_ILU = 2,
+  /**
+   * ILUT.
+   */
+  CLINALG_PRECONDITIONER_ILUT = 3,
+  /**
+   * IC(0), for Hermitian positive definite matrices.
+   */
+  CLINALG_PRECONDITIONER_IC = 4,
+  /**
+   * Symmetric successive over-relaxation.
+   */
+  CLINALG_PRECONDITIONER_SSOR = 5,
+  /**
+   * The diagonal that is closest to the inverse.
+   */
+  CLINALG_PRECONDITIONER_SPAI0 = 6,
+  /**
+   * A factorised sparse approximate inverse, for Hermitian positive definite matrices.
+   */
+  CLINALG_PRECONDITIONER_FSAI = 7,
+  /**
+   * Algebraic multigrid, for real matrices.
+   */
+  CLINALG_PRECONDITIONER_AMG = 8,
 } clinalg_preconditioner;
+
+/**
+ * The order in which a factorisation eliminates the unknowns.
+ */
+typedef enum {
+  /**
+   * By colours for SSOR, that of the matrix for factorisations.
+   */
+  CLINALG_ORDERING_DEFAULT = 0,
+  /**
+   * That of the matrix.
+   */
+  CLINALG_ORDERING_NATURAL = 1,
+  /**
+   * By colours: as many levels as colours, and more iterations.
+   */
+  CLINALG_ORDERING_MULTICOLOUR = 2,
+  /**
+   * Reverse Cuthill-McKee: a small bandwidth.
+   */
+  CLINALG_ORDERING_CUTHILL_MCKEE = 3,
+} clinalg_ordering;
+
+/**
+ * When ILU permutes rows so that the product of the diagonal entries is largest.
+ */
+typedef enum {
+  /**
+   * Where a diagonal entry is missing, zero or below 1e-6 times the largest of its row.
+   */
+  CLINALG_MATCHING_WHERE_NEEDED = 0,
+  /**
+   * Never.
+   */
+  CLINALG_MATCHING_NEVER = 1,
+  /**
+   * Always.
+   */
+  CLINALG_MATCHING_ALWAYS = 2,
+} clinalg_matching;
+
+/**
+ * The smoother of algebraic multigrid.
+ */
+typedef enum {
+  /**
+   * Chebyshev iteration, `smoother_steps` being its degree.
+   */
+  CLINALG_AMG_SMOOTHER_CHEBYSHEV = 0,
+  /**
+   * Jacobi sweeps with the sums of moduli of the rows.
+   */
+  CLINALG_AMG_SMOOTHER_L1_JACOBI = 1,
+  /**
+   * Sweeps with SPAI-0.
+   */
+  CLINALG_AMG_SMOOTHER_SPAI0 = 2,
+} clinalg_amg_smoother;
 
 /**
  * The smoother of multigrid.
@@ -854,7 +941,8 @@ typedef struct {
    */
   size_t restart;
   /**
-   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
+   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
    */
   clinalg_handle inverse;
 } clinalg_solver_options;
@@ -927,6 +1015,180 @@ typedef struct {
    */
   double shift;
 } clinalg_poisson_options;
+
+/**
+ * Options of a preconditioner. Fill them with `clinalg_preconditioner_options_default(&options, sizeof options)`, then change what is
+ * to differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_preconditioner_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * What is made: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+   */
+  uint32_t kind;
+  /**
+   * Of ILU, ILUT, IC and SSOR, the order of elimination, a `clinalg_ordering`.
+   */
+  uint32_t ordering;
+  /**
+   * Of ILU and ILUT, when rows are permuted, a `clinalg_matching`.
+   */
+  uint32_t matching;
+  /**
+   * Of ILUT: entries below this share of their row are dropped.
+   */
+  double drop;
+  /**
+   * Of ILUT: how many times the entries of the matrix the factors may have, at least 1.
+   */
+  double fill;
+  /**
+   * Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
+   * factors.
+   */
+  double shift;
+  /**
+   * Of SSOR: over-relaxation, above 0 and below 2.
+   */
+  double omega;
+} clinalg_preconditioner_options;
+
+/**
+ * What is known of a preconditioner.
+ */
+typedef struct {
+  /**
+   * What it is, a `clinalg_preconditioner`.
+   */
+  uint32_t kind;
+  /**
+   * Not 0 where ILU has permuted rows.
+   */
+  int32_t is_matched;
+  /**
+   * Rows and columns.
+   */
+  size_t rows;
+  /**
+   * Stored entries: of the factors, of G for FSAI, of the diagonal for SPAI-0, of the matrices of all levels for algebraic multigrid; 0
+   * for SSOR.
+   */
+  size_t entries;
+  /**
+   * Levels of the lower triangular system, of which each takes a step; 0 without one.
+   */
+  size_t lower_levels;
+  /**
+   * Levels of the upper triangular system.
+   */
+  size_t upper_levels;
+  /**
+   * The factors of IC are those of A + shift diag(A).
+   */
+  double shift;
+} clinalg_preconditioner_report;
+
+/**
+ * Options of algebraic multigrid. Fill them with `clinalg_amg_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_amg_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Entries below this part of the largest of both rows are weak; halved from level to level. At least 0 and below 1.
+   */
+  double theta;
+  /**
+   * The smoother, a `clinalg_amg_smoother`.
+   */
+  uint32_t smoother;
+  /**
+   * Not 0 keeps the hierarchy in single precision, for solves in double precision.
+   */
+  int32_t single;
+  /**
+   * Degree or sweeps of the smoother.
+   */
+  size_t smoother_steps;
+  /**
+   * Visits of the next coarser level per visit: 1 is a V-cycle, 2 a W-cycle.
+   */
+  size_t visits;
+  /**
+   * A level of at most so many rows is solved by a dense inverse.
+   */
+  size_t coarse_size;
+  /**
+   * Most levels.
+   */
+  size_t max_levels;
+  /**
+   * Unknowns per node, numbered one after the other.
+   */
+  size_t block;
+  /**
+   * Not 0 keeps what `clinalg_amg_refill` needs.
+   */
+  int32_t reusable;
+} clinalg_amg_options;
+
+/**
+ * Levels, sizes and complexities of algebraic multigrid.
+ */
+typedef struct {
+  /**
+   * Number of levels.
+   */
+  size_t levels;
+  /**
+   * Entries of the matrices of all levels over those of the finest.
+   */
+  double operator_complexity;
+  /**
+   * Rows of all levels over those of the finest.
+   */
+  double grid_complexity;
+  /**
+   * Bytes of matrices and vectors on the device.
+   */
+  uint64_t bytes;
+  /**
+   * Near-null vectors that the matrix takes to zero: 0 unless it is singular.
+   */
+  size_t null_vectors;
+  /**
+   * Seconds of the set-up, or of the last refill.
+   */
+  double seconds;
+  /**
+   * Not 0 where the coarsest level is solved by a dense inverse, 0 where the smoother takes its place.
+   */
+  int32_t direct;
+} clinalg_amg_report;
+
+/**
+ * A level of algebraic multigrid.
+ */
+typedef struct {
+  /**
+   * Rows of its matrix.
+   */
+  size_t rows;
+  /**
+   * Stored entries of its matrix.
+   */
+  size_t entries;
+  /**
+   * Stored entries of the prolongator to it from the next coarser level; 0 on the coarsest.
+   */
+  size_t prolongator_entries;
+} clinalg_amg_level;
 
 /**
  * Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
@@ -2141,6 +2403,86 @@ clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
                                      size_t capacity);
 
 /**
+ * The defaults: ILU(0) in the order of the matrix. `struct_size` is `sizeof(clinalg_preconditioner_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_preconditioner_options_default(clinalg_preconditioner_options *options,
+                                                      size_t struct_size);
+
+/**
+ * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_mv`, applies its inverse, for
+ * `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_preconditioner_create(const clinalg_preconditioner_options *options,
+                                             clinalg_handle a,
+                                             clinalg_handle *handle);
+
+/**
+ * What is known of a preconditioner of `clinalg_preconditioner_create` or `clinalg_amg_create`.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_preconditioner_info(clinalg_handle preconditioner,
+                                           clinalg_preconditioner_report *report);
+
+/**
+ * The defaults: V-cycles with Chebyshev iteration of degree 2. `struct_size` is `sizeof(clinalg_amg_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
+                                           size_t struct_size);
+
+/**
+ * Algebraic multigrid (smoothed aggregation) for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+ * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
+ * motions of a rigid body for elasticity; 0 takes constants.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_amg_create(const clinalg_amg_options *options,
+                                  clinalg_handle a,
+                                  clinalg_handle near_null,
+                                  clinalg_handle *handle);
+
+/**
+ * Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix: aggregates stay.
+ */
+clinalg_status clinalg_amg_refill(clinalg_handle amg,
+                                  clinalg_handle a);
+
+/**
+ * Levels, sizes and complexities of a hierarchy. `levels`, if not null, gets the first `capacity` levels, the finest first;
+ * `report->levels` is their number.
+ *
+ * # Safety
+ * `report` is null or valid for a write; `levels` is null or has room for `capacity` levels.
+ */
+clinalg_status clinalg_amg_info(clinalg_handle amg,
+                                clinalg_amg_report *report,
+                                clinalg_amg_level *levels,
+                                size_t capacity);
+
+/**
+ * How much a cycle on its own reduces the error, about, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
+ * fit the matrix.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_amg_convergence_factor(clinalg_handle amg,
+                                              clinalg_handle a,
+                                              double *result);
+
+/**
  * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.
  *
  * @deprecated Use `clinalg_solver_options_default`.
@@ -2213,6 +2555,86 @@ clinalg_status clinalg_poisson(const clinalg_poisson_params *params,
                                clinalg_report *report,
                                double *history,
                                size_t capacity);
+
+/**
+ * A B of two sparse matrices as a new one. Entries that cancel stay as zeros: see `clinalg_sparse_drop_zeros`.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_multiply(clinalg_handle a,
+                                       clinalg_handle b,
+                                       clinalg_handle *handle);
+
+/**
+ * alpha A + beta B of two sparse matrices of one shape as a new one, with the positions of either. For real matrices the imaginary parts
+ * of alpha and beta must be 0. Entries that cancel stay as zeros: see `clinalg_sparse_drop_zeros`.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_add(clinalg_complex alpha,
+                                  clinalg_handle a,
+                                  clinalg_complex beta,
+                                  clinalg_handle b,
+                                  clinalg_handle *handle);
+
+/**
+ * The `row_count` x `col_count` block of a sparse matrix from row `first_row` and column `first_col` on, as a new one.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_range(clinalg_handle a,
+                                    size_t first_row,
+                                    size_t row_count,
+                                    size_t first_col,
+                                    size_t col_count,
+                                    clinalg_handle *handle);
+
+/**
+ * The rows and columns of these numbers (0-based) of a sparse matrix, in this order, as a new one; numbers may occur several times. Null
+ * instead of `rows` or `cols` takes all.
+ *
+ * # Safety
+ * `rows` and `cols` are null or name `row_count` and `col_count` values; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_select(clinalg_handle a,
+                                     const size_t *rows,
+                                     size_t row_count,
+                                     const size_t *cols,
+                                     size_t col_count,
+                                     clinalg_handle *handle);
+
+/**
+ * The entries of a sparse matrix with low <= column - row <= high as a new one: `(-INFINITY, 0)` is the lower triangle, `(0, INFINITY)` the
+ * upper one, `(0, 0)` the diagonal as a matrix.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_band(clinalg_handle a,
+                                   double low,
+                                   double high,
+                                   clinalg_handle *handle);
+
+/**
+ * Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left. With
+ * `clinalg_fill` of 1 afterwards the matrix is its pattern.
+ *
+ * # Safety
+ * `entries` is null or valid for a write.
+ */
+clinalg_status clinalg_sparse_drop_zeros(clinalg_handle a,
+                                         size_t *entries);
+
+/**
+ * The entries of a sparse matrix that are not zero, column by column, as a new vector.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_nonzeros(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * The message of the last failure on this thread, in UTF-8; empty before the first.

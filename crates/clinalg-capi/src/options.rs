@@ -29,7 +29,8 @@ pub struct ClinalgSolverOptions {
     pub max_iterations: usize,
     /// Iterations between restarts of GMRES.
     pub restart: usize,
-    /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+    /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
+    /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
     pub inverse: ClinalgHandle,
 }
 

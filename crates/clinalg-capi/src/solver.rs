@@ -2,7 +2,7 @@
 
 use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
 use clinalg::solve::{GmresParams, Report, Stop, Stopping};
-use clinalg_handles::{Method, Preconditioning, Registry};
+use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -20,7 +20,8 @@ pub enum ClinalgMethod {
     Gmres = 2,
 }
 
-/// A preconditioner.
+/// A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
+/// `clinalg_amg_create` make one for several solves.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgPreconditioner {
@@ -28,6 +29,20 @@ pub enum ClinalgPreconditioner {
     None = 0,
     /// The matrix's diagonal.
     Jacobi = 1,
+    /// ILU(0), of a sparse matrix, as the others that follow.
+    Ilu = 2,
+    /// ILUT.
+    Ilut = 3,
+    /// IC(0), for Hermitian positive definite matrices.
+    Ic = 4,
+    /// Symmetric successive over-relaxation.
+    Ssor = 5,
+    /// The diagonal that is closest to the inverse.
+    Spai0 = 6,
+    /// A factorised sparse approximate inverse, for Hermitian positive definite matrices.
+    Fsai = 7,
+    /// Algebraic multigrid, for real matrices.
+    Amg = 8,
 }
 
 /// Why a solve ended.
@@ -253,6 +268,13 @@ pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
     let known = [
         (ClinalgPreconditioner::None as u32, Preconditioning::None),
         (ClinalgPreconditioner::Jacobi as u32, Preconditioning::Jacobi),
+        (ClinalgPreconditioner::Ilu as u32, Preconditioning::Of(PreconditionerKind::Ilu)),
+        (ClinalgPreconditioner::Ilut as u32, Preconditioning::Of(PreconditionerKind::Ilut)),
+        (ClinalgPreconditioner::Ic as u32, Preconditioning::Of(PreconditionerKind::Cholesky)),
+        (ClinalgPreconditioner::Ssor as u32, Preconditioning::Of(PreconditionerKind::Ssor)),
+        (ClinalgPreconditioner::Spai0 as u32, Preconditioning::Of(PreconditionerKind::Spai0)),
+        (ClinalgPreconditioner::Fsai as u32, Preconditioning::Of(PreconditionerKind::Fsai)),
+        (ClinalgPreconditioner::Amg as u32, Preconditioning::Of(PreconditionerKind::Amg)),
     ];
     choice("preconditioner", code, &known)
 }

@@ -20,7 +20,7 @@ pub enum Kind {
     Band = 4,
     /// A [`Wave`](clinalg::wave::Wave).
     Wave = 5,
-    /// An [`Operator`](clinalg::solve::Operator) that another crate made.
+    /// An [`Operator`](clinalg::solve::Operator): of another crate, or a preconditioner, whose products apply its inverse.
     Operator = 6,
     /// A system of differential equations; with the feature `ode`.
     Ode = 7,
@@ -69,6 +69,8 @@ impl Kind {
     pub const ENTRIES: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band];
     /// What can be multiplied with a vector in its transposed form.
     pub const TRANSPOSED: &'static [Kind] = &[Kind::Dense, Kind::Csr];
+    /// A sparse matrix.
+    pub const SPARSE: &'static [Kind] = &[Kind::Csr];
     /// A dense matrix.
     pub const DENSE: &'static [Kind] = &[Kind::Dense];
 

@@ -37,7 +37,10 @@ pub use calls::{
     ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers, forward_handle,
     operator_handle, opposite_handle,
 };
-pub use calls::{Factorisation, Method, Part, Positions, Preconditioning, WaveState};
+pub use calls::{
+    Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
+    Preconditioning, WaveState,
+};
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;

@@ -111,6 +111,13 @@ fn sums_and_parts<T: Real>(context: &Context) {
             if kept { whole[i][j] } else { T::zero() }
         });
     }
+    // What is left of the sum of A and the negative of its lower triangle is the upper one.
+    let upper = a.combine(T::one(), -T::one(), &a.band_part(i64::MIN, 0).unwrap()).unwrap();
+    assert_eq!(upper.nnz(), a.nnz());
+    let kept = upper.without_zeros().unwrap().unwrap();
+    assert_eq!(kept.to_parts().unwrap(), a.band_part(1, i64::MAX).unwrap().to_parts().unwrap());
+    assert!(kept.without_zeros().unwrap().is_none());
+
     let (left, right) = (noise::<T>(rows, 5), noise::<T>(cols, 6));
     let [l, r] = [&left, &right].map(|values| Vector::from_slice(context, values).unwrap());
     let mut scaled = a.try_clone().unwrap();
@@ -133,5 +140,7 @@ fn complex_matrices_are_multiplied_as_well() {
         assert_eq!(square.values, [-i / i, i * (i + 2.0) - i * (i + 2.0), -i / i]);
         let sum = a.combine(i, -i, &a.transpose().unwrap()).unwrap().to_parts().unwrap();
         assert_eq!(sum.values, [i - i, i * (i + 2.0), -i * (i + 2.0), i - i]);
+        let kept = Csr::from_parts(context, &sum).unwrap().without_zeros().unwrap().unwrap().to_parts().unwrap();
+        assert_eq!(kept.values, [i * (i + 2.0), -i * (i + 2.0)]);
     }
 }

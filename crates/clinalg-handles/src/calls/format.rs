@@ -7,15 +7,13 @@ use crate::kind::Kind;
 use crate::object::{Stored, typed};
 use crate::registry::{Operand, Registry};
 
-const SPARSE: &[Kind] = &[Kind::Csr];
-
 impl Registry {
     /// How the products of a sparse matrix run and why, in a sentence: [`Csr::explain`](clinalg::Csr::explain).
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
     pub fn explain(&self, a: u64) -> Result<String> {
-        self.call(&[Operand::new("a", a, SPARSE)], None, |objects, _| {
+        self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |objects, _| {
             typed!(objects[0], T => match objects[0].stored::<T>("a")? {
                 Stored::Csr(a) => Ok(a.explain()),
                 _ => unreachable!("the operand is sparse"),
@@ -29,7 +27,7 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle) and those of the method.
     pub fn set_format(&self, a: u64, format: Option<Format>) -> Result<()> {
-        self.call(&[], Some(Operand::new("a", a, SPARSE)), |_, object| {
+        self.call(&[], Some(Operand::new("a", a, Kind::SPARSE)), |_, object| {
             let object = object.expect("an output was named");
             typed!(object, T => match object.stored_mut::<T>("a")? {
                 Stored::Csr(a) => a.set_format(format),

@@ -14,9 +14,11 @@ mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
+mod preconditioner;
 mod product;
 mod reduce;
 mod solve;
+mod sparse;
 mod transfer;
 mod wave;
 
@@ -26,5 +28,6 @@ pub use dense::Factorisation;
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 #[cfg(feature = "heat")]
 pub use heat::{forward_handle, operator_handle, opposite_handle};
+pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use solve::{Method, Preconditioning};
 pub use wave::WaveState;

@@ -6,8 +6,9 @@ use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner,
 use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
+use crate::calls::preconditioner::PreconditionerKind;
 use crate::kind::Kind;
-use crate::object::{Element, typed, typed_real};
+use crate::object::{Element, Matrix, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A Krylov method.
@@ -34,6 +35,8 @@ pub enum Preconditioning {
     None,
     /// The matrix's diagonal.
     Jacobi,
+    /// This one, made of the sparse matrix with the default parameters for this solve.
+    Of(PreconditionerKind),
     /// The matrix or operator of this handle, which approximates the inverse.
     Inverse(u64),
 }
@@ -87,11 +90,21 @@ impl Registry {
                         Some(object) => Some(object.matrix::<T>(INVERSE)?),
                         None => None,
                     };
-                    let (mut jacobi, mut product);
+                    let (mut jacobi, mut made, mut product);
                     let m: Option<&mut dyn Preconditioner<T>> = match (preconditioning, &inverse) {
                         (Preconditioning::Jacobi, _) => {
                             jacobi = Jacobi::new(&a.diagonal()?)?;
                             Some(&mut jacobi)
+                        }
+                        (Preconditioning::Of(kind), _) => {
+                            made = match a {
+                                Matrix::Stored(a) => kind.of(a)?,
+                                Matrix::Applied(_) => {
+                                    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+                                    return Err(Error::Shape { argument: "a", expected, got: "an operator".into() });
+                                }
+                            };
+                            Some(&mut *made)
                         }
                         (_, Some(inverse)) => {
                             let (n, (rows, cols)) = (b.len(), inverse.shape());

@@ -42,7 +42,7 @@ pub enum Object {
     C64(Stored<Complex<f64>>),
     /// A wave, in either precision.
     Wave(AnyWave),
-    /// An operator, in either precision.
+    /// An operator, with values of any type.
     Operator(AnyOperator),
     /// A problem of elastodynamics, in either precision.
     #[cfg(feature = "heat")]
@@ -62,23 +62,23 @@ pub trait Element: Scalar {
     fn of_object_mut(object: &mut Object) -> Option<&mut Stored<Self>>;
     /// The operator, if it is one of this type.
     fn of_operator(object: &Object) -> Option<&Applied<Self>>;
+    /// Forgets the type of an operator.
+    fn erase_operator(operator: Applied<Self>) -> AnyOperator;
     /// The values, as a download holds them.
     fn erase_host(host: Host<Self>) -> Download;
 }
 
-/// A real type of values: waves and the operators of other crates have one.
+/// A real type of values: waves have one.
 pub trait RealElement: Element + Real {
     /// The wave, if it is one of this precision.
     ///
     /// # Errors
     /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
     fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
-    /// Forgets the precision of an operator.
-    fn erase_operator(operator: Applied<Self>) -> AnyOperator;
 }
 
 macro_rules! scalars {
-    ($($t:ty => $variant:ident, |$object:ident| $operator:expr;)*) => {$(
+    ($($t:ty => $variant:ident),*) => {$(
         impl Element for $t {
             fn erase(object: Stored<$t>) -> Object {
                 Object::$variant(object)
@@ -89,8 +89,11 @@ macro_rules! scalars {
             fn of_object_mut(object: &mut Object) -> Option<&mut Stored<$t>> {
                 if let Object::$variant(stored) = object { Some(stored) } else { None }
             }
-            fn of_operator($object: &Object) -> Option<&Applied<$t>> {
-                $operator
+            fn of_operator(object: &Object) -> Option<&Applied<$t>> {
+                if let Object::Operator(AnyOperator::$variant(operator)) = object { Some(operator) } else { None }
+            }
+            fn erase_operator(operator: Applied<$t>) -> AnyOperator {
+                AnyOperator::$variant(operator)
             }
             fn erase_host(host: Host<$t>) -> Download {
                 Download::$variant(host)
@@ -98,12 +101,7 @@ macro_rules! scalars {
         }
     )*};
 }
-scalars! {
-    f32 => F32, |object| if let Object::Operator(AnyOperator::F32(operator)) = object { Some(operator) } else { None };
-    f64 => F64, |object| if let Object::Operator(AnyOperator::F64(operator)) = object { Some(operator) } else { None };
-    Complex<f32> => C32, |_object| None;
-    Complex<f64> => C64, |_object| None;
-}
+scalars!(f32 => F32, f64 => F64, Complex<f32> => C32, Complex<f64> => C64);
 
 macro_rules! reals {
     ($($t:ty => $variant:ident),*) => {$(
@@ -113,9 +111,6 @@ macro_rules! reals {
                     Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
                     _ => Err(object.scalar().mismatch("wave", ScalarType::of::<$t>())),
                 }
-            }
-            fn erase_operator(operator: Applied<$t>) -> AnyOperator {
-                AnyOperator::$variant(operator)
             }
         }
     )*};
@@ -202,7 +197,7 @@ impl Object {
             Object::C32(_) => ScalarType::C32,
             Object::C64(_) => ScalarType::C64,
             Object::Wave(wave) => wave.precision().into(),
-            Object::Operator(operator) => operator.precision().into(),
+            Object::Operator(operator) => operator.scalar(),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.precision().into(),
         }
@@ -258,7 +253,8 @@ impl Object {
             #[cfg(feature = "ode")]
             Object::Ode(ode) => (ode.system.grid().points(), ode.system.fields().len()),
         };
-        Info { kind: self.kind(), precision: self.precision(), complex: false, rows, cols, entries: 0, kl: 0, ku: 0 }
+        let complex = self.scalar().is_complex();
+        Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries: 0, kl: 0, ku: 0 }
     }
 
     /// The matrix with values of the type `T`.

@@ -1,11 +1,13 @@
-//! Operators of other crates behind handles.
+//! Operators behind handles.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clinalg::solve::Operator;
-use clinalg::{Context, Precision, Result, Scalar, Vector};
+use clinalg::{Complex, Context, Result, Scalar, Vector};
+
+use crate::kind::ScalarType;
 
 /// What a handle of an operator stands for; its type can be queried.
 pub(crate) trait Held<T: Scalar>: Operator<T> + Any + Send {}
@@ -63,21 +65,27 @@ impl<T: Scalar> Operator<T> for Applied<T> {
     }
 }
 
-/// An operator whose precision is known at run time only.
+/// An operator whose type of values is known at run time only.
 #[derive(Debug)]
 pub enum AnyOperator {
     /// In single precision.
     F32(Applied<f32>),
     /// In double precision.
     F64(Applied<f64>),
+    /// Complex, in single precision.
+    C32(Applied<Complex<f32>>),
+    /// Complex, in double precision.
+    C64(Applied<Complex<f64>>),
 }
 
 impl AnyOperator {
-    /// Its precision.
-    pub fn precision(&self) -> Precision {
+    /// The type of its values.
+    pub fn scalar(&self) -> ScalarType {
         match self {
-            AnyOperator::F32(_) => Precision::F32,
-            AnyOperator::F64(_) => Precision::F64,
+            AnyOperator::F32(_) => ScalarType::F32,
+            AnyOperator::F64(_) => ScalarType::F64,
+            AnyOperator::C32(_) => ScalarType::C32,
+            AnyOperator::C64(_) => ScalarType::C64,
         }
     }
 
@@ -86,6 +94,8 @@ impl AnyOperator {
         match self {
             AnyOperator::F32(a) => (a.rows, a.cols),
             AnyOperator::F64(a) => (a.rows, a.cols),
+            AnyOperator::C32(a) => (a.rows, a.cols),
+            AnyOperator::C64(a) => (a.rows, a.cols),
         }
     }
 }

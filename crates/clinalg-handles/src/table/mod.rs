@@ -11,7 +11,9 @@ mod elastodynamics;
 mod heat;
 mod objects;
 mod ode;
+mod preconditioners;
 mod solvers;
+mod sparse;
 mod wave;
 
 /// What an argument of a C function is.
@@ -180,8 +182,10 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Objects on the device", functions: objects::FUNCTIONS },
     Group { title: "Linear algebra", functions: algebra::FUNCTIONS },
     Group { title: "Arrays", functions: array::FUNCTIONS },
+    Group { title: "Sparse algebra", functions: sparse::FUNCTIONS },
     Group { title: "Complex numbers", functions: complex::FUNCTIONS },
     Group { title: "Systems of equations and multigrid", functions: solvers::FUNCTIONS },
+    Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
     Group { title: "Ordinary differential equations", functions: ode::FUNCTIONS },
     Group { title: "Boundary elements for the heat equation", functions: heat::FUNCTIONS },

@@ -224,7 +224,7 @@ const REDUCTION: &[(&str, Reduction)] =
     &[("sum", Reduction::Sum), ("prod", Reduction::Product), ("max", Reduction::Max), ("min", Reduction::Min)];
 
 /// Positions from 1 on as positions from 0 on; none where the argument is left out or [].
-fn list(args: &Args<'_>, position: usize, argument: &'static str) -> Result<Option<Vec<usize>>, Fault> {
+pub(super) fn list(args: &Args<'_>, position: usize, argument: &'static str) -> Result<Option<Vec<usize>>, Fault> {
     let Value::Full(full) = args.value(position) else { return Ok(None) };
     if full.rows == 0 && full.cols == 0 {
         return Ok(None);

@@ -18,8 +18,10 @@ mod grid;
 mod heat;
 mod objects;
 mod ode;
+mod preconditioner;
 mod runtime;
 mod solve;
+mod sparse;
 mod transfer;
 mod wave;
 
@@ -29,8 +31,9 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
     ("Linear algebra", &[algebra::FUNCTIONS]),
     ("Arrays", &[array::FUNCTIONS]),
+    ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
-    ("Systems of equations", &[solve::FUNCTIONS]),
+    ("Systems of equations", &[solve::FUNCTIONS, preconditioner::FUNCTIONS]),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),

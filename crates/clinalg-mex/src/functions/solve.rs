@@ -5,6 +5,7 @@ use clinalg::{Precision, Real};
 use clinalg_handles::{Kind as Object, Method, Operand, Preconditioning, Registry};
 
 use super::grid::choice;
+use super::preconditioner::KINDS;
 use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
@@ -38,8 +39,9 @@ arguments. x holds the initial guess and receives the result; without it the ini
 the result is a new object.
   tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
   maxit    maximum number of iterations (default the smaller of numel(b) and 20)
-  precond  'none' (default), 'jacobi', the diagonal of A, or the handle of a matrix or operator whose
-           product approximates the inverse of A, as MexHeatOpposite makes
+  precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
+           'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
+           of a matrix or operator whose product approximates the inverse of A, as these two make
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
 down or A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
 the norm of the residual at the start and after each iteration, reason the meaning of flag as text.",
@@ -50,7 +52,7 @@ A = MexSparseMatrix(gpu, spdiags([-e 4*e -e], -1:1, 100, 100));
 b = MexMatrix(gpu, e);
 [x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
 flag",
-        see: &["MexBiCGStab", "MexGMRES", "MexPoisson"],
+        see: &["MexBiCGStab", "MexGMRES", "MexPreconditioner", "MexAmg", "MexPoisson"],
         run: |args| krylov(args, Method::Cg),
         ..Function::DEFAULT
     },
@@ -125,7 +127,8 @@ pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, hand
 fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Result<(Vec<Out>, usize), Fault> {
     let objects = args.objects()?;
     let (a, b) = (args.handle(1), args.handle(2));
-    let known = [("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
+    let mut known = vec![("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
+    known.extend(KINDS.iter().map(|&(name, kind)| (name, Preconditioning::Of(kind))));
     let preconditioning = match args.maybe_handle(position + 2) {
         Some(inverse) => Preconditioning::Inverse(inverse),
         None => choice(args, position + 2, "preconditioner", &known)?,

@@ -154,6 +154,37 @@ impl<T: Scalar> Csr<T> {
         Csr::from_entries(Part { source: None, target: None, low, high }.of(self.entries())?)
     }
 
+    /// The matrix without stored zeros, such as sums of entries that cancel; `None` where there are none.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    ///
+    /// ```
+    /// use clinalg::{Context, Csr};
+    ///
+    /// let a = Csr::from_triplets(&Context::global()?, 2, 2, &[(0, 0, 2.0), (0, 1, 1.0), (1, 1, 3.0)])?;
+    /// let zero = a.combine(1.0, -1.0, &a)?;
+    /// assert_eq!((zero.nnz(), zero.without_zeros()?.map(|a| a.nnz())), (3, Some(0)));
+    /// assert!(a.without_zeros()?.is_none());
+    /// # Ok::<(), clinalg::Error>(())
+    /// ```
+    pub fn without_zeros(&self) -> Result<Option<Csr<T>>> {
+        let (context, a) = (self.context(), self.entries());
+        let (rows, cols) = (self.rows(), self.cols());
+        let (program, range) = (Program::<T>::new(), items(context, rows));
+        let (from, at) = (&a.structure.offset, &a.structure.column);
+        let mut count = Buffer::<u32>::uninit(context, rows)?;
+        program.count_nonzeros(context, range, rows, from, a.values, &mut count)?;
+        let (offset, nnz) = scan(context, &count)?;
+        if nnz == self.nnz() {
+            return Ok(None);
+        }
+        let mut column = Buffer::uninit(context, nnz)?;
+        let mut values = Buffer::uninit(context, nnz)?;
+        program.fill_nonzeros(context, range, rows, from, at, a.values, &offset, &mut column, &mut values)?;
+        Csr::from_entries(Entries { structure: Structure { rows, cols, nnz, offset, column }, values }).map(Some)
+    }
+
     /// A = diag(left) A diag(right), in place; a side without a vector stays as it is. Enqueued.
     ///
     /// # Errors

@@ -1,0 +1,434 @@
+//! Preconditioners made of sparse matrices, and algebraic multigrid.
+
+use std::mem::offset_of;
+
+use clinalg::amg::{AmgParams, Smoother};
+use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
+use clinalg_handles::{PreconditionerKind, PreconditionerParams, Registry};
+
+use crate::object::{ClinalgHandle, upload};
+use crate::options::{Versioned, put_defaults, read};
+use crate::solver::ClinalgPreconditioner;
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, put, slice_mut};
+
+/// The order in which a factorisation eliminates the unknowns.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgOrdering {
+    /// By colours for SSOR, that of the matrix for factorisations.
+    Default = 0,
+    /// That of the matrix.
+    Natural = 1,
+    /// By colours: as many levels as colours, and more iterations.
+    Multicolour = 2,
+    /// Reverse Cuthill-McKee: a small bandwidth.
+    CuthillMckee = 3,
+}
+
+/// When ILU permutes rows so that the product of the diagonal entries is largest.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgMatching {
+    /// Where a diagonal entry is missing, zero or below 1e-6 times the largest of its row.
+    WhereNeeded = 0,
+    /// Never.
+    Never = 1,
+    /// Always.
+    Always = 2,
+}
+
+/// Options of a preconditioner. Fill them with `clinalg_preconditioner_options_default(&options, sizeof options)`, then change what is
+/// to differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgPreconditionerOptions {
+    /// `sizeof(clinalg_preconditioner_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// What is made: `CLINALG_PRECONDITIONER_ILU`, `_ILUT`, `_IC`, `_SSOR`, `_SPAI0` or `_FSAI`.
+    pub kind: u32,
+    /// Of ILU, ILUT, IC and SSOR, the order of elimination, a `clinalg_ordering`.
+    pub ordering: u32,
+    /// Of ILU and ILUT, when rows are permuted, a `clinalg_matching`.
+    pub matching: u32,
+    /// Of ILUT: entries below this share of their row are dropped.
+    pub drop: f64,
+    /// Of ILUT: how many times the entries of the matrix the factors may have, at least 1.
+    pub fill: f64,
+    /// Of IC: the factors are those of A + shift diag(A). Negative, as by default: 0, or the first of 1e-3, 2e-3, 4e-3, ... that gives
+    /// factors.
+    pub shift: f64,
+    /// Of SSOR: over-relaxation, above 0 and below 2.
+    pub omega: f64,
+}
+
+/// The smoother of algebraic multigrid.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgAmgSmoother {
+    /// Chebyshev iteration, `smoother_steps` being its degree.
+    Chebyshev = 0,
+    /// Jacobi sweeps with the sums of moduli of the rows.
+    L1Jacobi = 1,
+    /// Sweeps with SPAI-0.
+    Spai0 = 2,
+}
+
+/// Options of algebraic multigrid. Fill them with `clinalg_amg_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgAmgOptions {
+    /// `sizeof(clinalg_amg_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// Entries below this part of the largest of both rows are weak; halved from level to level. At least 0 and below 1.
+    pub theta: f64,
+    /// The smoother, a `clinalg_amg_smoother`.
+    pub smoother: u32,
+    /// Not 0 keeps the hierarchy in single precision, for solves in double precision.
+    pub single: i32,
+    /// Degree or sweeps of the smoother.
+    pub smoother_steps: usize,
+    /// Visits of the next coarser level per visit: 1 is a V-cycle, 2 a W-cycle.
+    pub visits: usize,
+    /// A level of at most so many rows is solved by a dense inverse.
+    pub coarse_size: usize,
+    /// Most levels.
+    pub max_levels: usize,
+    /// Unknowns per node, numbered one after the other.
+    pub block: usize,
+    /// Not 0 keeps what `clinalg_amg_refill` needs.
+    pub reusable: i32,
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgPreconditionerOptions {
+    const FIRST: usize = offset_of!(ClinalgPreconditionerOptions, omega) + size_of::<f64>();
+
+    fn defaults() -> ClinalgPreconditionerOptions {
+        let IluKind::Threshold { drop, fill } = IluKind::threshold() else { unreachable!("ILUT has both") };
+        ClinalgPreconditionerOptions {
+            struct_size: size_of::<ClinalgPreconditionerOptions>(),
+            kind: ClinalgPreconditioner::Ilu as u32,
+            ordering: ClinalgOrdering::Default as u32,
+            matching: ClinalgMatching::WhereNeeded as u32,
+            drop,
+            fill,
+            shift: -1.0,
+            omega: SsorParams::default().omega,
+        }
+    }
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgAmgOptions {
+    const FIRST: usize = offset_of!(ClinalgAmgOptions, reusable) + size_of::<i32>();
+
+    fn defaults() -> ClinalgAmgOptions {
+        let defaults = AmgParams::default();
+        let Smoother::Chebyshev(steps) = defaults.smoother else { unreachable!("the default is Chebyshev") };
+        ClinalgAmgOptions {
+            struct_size: size_of::<ClinalgAmgOptions>(),
+            theta: defaults.theta,
+            smoother: ClinalgAmgSmoother::Chebyshev as u32,
+            single: i32::from(defaults.single),
+            smoother_steps: steps,
+            visits: defaults.visits,
+            coarse_size: defaults.coarse_size,
+            max_levels: defaults.max_levels,
+            block: defaults.block,
+            reusable: i32::from(defaults.reusable),
+        }
+    }
+}
+
+/// What is known of a preconditioner.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgPreconditionerReport {
+    /// What it is, a `clinalg_preconditioner`.
+    pub kind: u32,
+    /// Not 0 where ILU has permuted rows.
+    pub is_matched: i32,
+    /// Rows and columns.
+    pub rows: usize,
+    /// Stored entries: of the factors, of G for FSAI, of the diagonal for SPAI-0, of the matrices of all levels for algebraic multigrid; 0
+    /// for SSOR.
+    pub entries: usize,
+    /// Levels of the lower triangular system, of which each takes a step; 0 without one.
+    pub lower_levels: usize,
+    /// Levels of the upper triangular system.
+    pub upper_levels: usize,
+    /// The factors of IC are those of A + shift diag(A).
+    pub shift: f64,
+}
+
+/// Levels, sizes and complexities of algebraic multigrid.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgAmgReport {
+    /// Number of levels.
+    pub levels: usize,
+    /// Entries of the matrices of all levels over those of the finest.
+    pub operator_complexity: f64,
+    /// Rows of all levels over those of the finest.
+    pub grid_complexity: f64,
+    /// Bytes of matrices and vectors on the device.
+    pub bytes: u64,
+    /// Near-null vectors that the matrix takes to zero: 0 unless it is singular.
+    pub null_vectors: usize,
+    /// Seconds of the set-up, or of the last refill.
+    pub seconds: f64,
+    /// Not 0 where the coarsest level is solved by a dense inverse, 0 where the smoother takes its place.
+    pub direct: i32,
+}
+
+/// A level of algebraic multigrid.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgAmgLevel {
+    /// Rows of its matrix.
+    pub rows: usize,
+    /// Stored entries of its matrix.
+    pub entries: usize,
+    /// Stored entries of the prolongator to it from the next coarser level; 0 on the coarsest.
+    pub prolongator_entries: usize,
+}
+
+impl ClinalgPreconditionerOptions {
+    fn params(&self) -> Result<PreconditionerParams, Fault> {
+        let ordering = choice(
+            "ordering",
+            self.ordering,
+            &[
+                (ClinalgOrdering::Default as u32, None),
+                (ClinalgOrdering::Natural as u32, Some(Ordering::Natural)),
+                (ClinalgOrdering::Multicolour as u32, Some(Ordering::Multicolour)),
+                (ClinalgOrdering::CuthillMckee as u32, Some(Ordering::CuthillMcKee)),
+            ],
+        )?;
+        let matching = choice(
+            "matching",
+            self.matching,
+            &[
+                (ClinalgMatching::WhereNeeded as u32, Matching::WhereNeeded),
+                (ClinalgMatching::Never as u32, Matching::Never),
+                (ClinalgMatching::Always as u32, Matching::Always),
+            ],
+        )?;
+        let ilu = |kind| {
+            let params = IluParams::default().kind(kind).matching(matching);
+            PreconditionerParams::Ilu(ordering.map_or(params, |ordering| params.ordering(ordering)))
+        };
+        let known = [
+            (ClinalgPreconditioner::Ilu as u32, PreconditionerKind::Ilu),
+            (ClinalgPreconditioner::Ilut as u32, PreconditionerKind::Ilut),
+            (ClinalgPreconditioner::Ic as u32, PreconditionerKind::Cholesky),
+            (ClinalgPreconditioner::Ssor as u32, PreconditionerKind::Ssor),
+            (ClinalgPreconditioner::Spai0 as u32, PreconditionerKind::Spai0),
+            (ClinalgPreconditioner::Fsai as u32, PreconditionerKind::Fsai),
+        ];
+        Ok(match choice("kind", self.kind, &known)? {
+            PreconditionerKind::Ilut => ilu(IluKind::Threshold { drop: self.drop, fill: self.fill }),
+            PreconditionerKind::Cholesky => {
+                let params = CholeskyParams::default().ordering(ordering.unwrap_or_default());
+                // NaN is left to the check of the parameters.
+                PreconditionerParams::Cholesky(if self.shift < 0.0 { params } else { params.shift(self.shift) })
+            }
+            PreconditionerKind::Ssor => {
+                let params = SsorParams::default().omega(self.omega);
+                PreconditionerParams::Ssor(ordering.map_or(params, |ordering| params.ordering(ordering)))
+            }
+            PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
+            PreconditionerKind::Fsai => PreconditionerParams::Fsai,
+            _ => ilu(IluKind::Zero),
+        })
+    }
+}
+
+impl ClinalgAmgOptions {
+    fn params(&self) -> Result<AmgParams, Fault> {
+        let steps = self.smoother_steps;
+        let smoothers = [
+            (ClinalgAmgSmoother::Chebyshev as u32, Smoother::Chebyshev(steps)),
+            (ClinalgAmgSmoother::L1Jacobi as u32, Smoother::L1Jacobi(steps)),
+            (ClinalgAmgSmoother::Spai0 as u32, Smoother::Spai0(steps)),
+        ];
+        Ok(AmgParams::default()
+            .theta(self.theta)
+            .smoother(choice("smoother", self.smoother, &smoothers)?)
+            .visits(self.visits)
+            .coarse_size(self.coarse_size)
+            .max_levels(self.max_levels)
+            .block(self.block)
+            .single(self.single != 0)
+            .reusable(self.reusable != 0))
+    }
+}
+
+/// The code of a preconditioner.
+fn code(kind: PreconditionerKind) -> u32 {
+    let code = match kind {
+        PreconditionerKind::Ilu => ClinalgPreconditioner::Ilu,
+        PreconditionerKind::Ilut => ClinalgPreconditioner::Ilut,
+        PreconditionerKind::Cholesky => ClinalgPreconditioner::Ic,
+        PreconditionerKind::Ssor => ClinalgPreconditioner::Ssor,
+        PreconditionerKind::Spai0 => ClinalgPreconditioner::Spai0,
+        PreconditionerKind::Fsai => ClinalgPreconditioner::Fsai,
+        PreconditionerKind::Amg => ClinalgPreconditioner::Amg,
+    };
+    code as u32
+}
+
+/// The defaults: ILU(0) in the order of the matrix. `struct_size` is `sizeof(clinalg_preconditioner_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_preconditioner_options_default(
+    options: *mut ClinalgPreconditionerOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_mv`, applies its inverse, for
+/// `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_preconditioner_create(
+    options: *const ClinalgPreconditionerOptions,
+    a: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| {
+        // SAFETY: by the contract above.
+        let params = unsafe { read(options)? }.params()?;
+        Ok(Registry::global().preconditioner(a, &params)?)
+    })
+}
+
+/// What is known of a preconditioner of `clinalg_preconditioner_create` or `clinalg_amg_create`.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_preconditioner_info(
+    preconditioner: ClinalgHandle,
+    report: *mut ClinalgPreconditionerReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let info = Registry::global().preconditioner_info(preconditioner)?;
+        let value = ClinalgPreconditionerReport {
+            kind: code(info.kind),
+            is_matched: i32::from(info.is_matched),
+            rows: info.rows,
+            entries: info.entries,
+            lower_levels: info.levels[0],
+            upper_levels: info.levels[1],
+            shift: info.shift,
+        };
+        // SAFETY: by the contract above.
+        unsafe { put("report", report, value) }
+    })
+}
+
+/// The defaults: V-cycles with Chebyshev iteration of degree 2. `struct_size` is `sizeof(clinalg_amg_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_amg_options_default(
+    options: *mut ClinalgAmgOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Algebraic multigrid (smoothed aggregation) for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+/// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
+/// motions of a rigid body for elasticity; 0 takes constants.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_amg_create(
+    options: *const ClinalgAmgOptions,
+    a: ClinalgHandle,
+    near_null: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| {
+        // SAFETY: by the contract above.
+        let params = unsafe { read(options)? }.params()?;
+        Ok(Registry::global().amg(a, (near_null != 0).then_some(near_null), &params)?)
+    })
+}
+
+/// Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix: aggregates stay.
+#[unsafe(no_mangle)]
+pub extern "C" fn clinalg_amg_refill(amg: ClinalgHandle, a: ClinalgHandle) -> ClinalgStatus {
+    guard(|| Ok(Registry::global().amg_refill(amg, a)?))
+}
+
+/// Levels, sizes and complexities of a hierarchy. `levels`, if not null, gets the first `capacity` levels, the finest first;
+/// `report->levels` is their number.
+///
+/// # Safety
+/// `report` is null or valid for a write; `levels` is null or has room for `capacity` levels.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_amg_info(
+    amg: ClinalgHandle,
+    report: *mut ClinalgAmgReport,
+    levels: *mut ClinalgAmgLevel,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        let found = Registry::global().amg_report(amg)?;
+        let value = ClinalgAmgReport {
+            levels: found.levels.len(),
+            operator_complexity: found.operator_complexity,
+            grid_complexity: found.grid_complexity,
+            bytes: found.bytes,
+            null_vectors: found.null_vectors,
+            seconds: found.seconds,
+            direct: i32::from(found.direct),
+        };
+        if !levels.is_null() {
+            let kept = capacity.min(found.levels.len());
+            // SAFETY: by the contract above.
+            let room = unsafe { slice_mut("levels", levels, kept)? };
+            for (level, room) in found.levels.iter().zip(room) {
+                let (rows, entries) = (level.rows, level.nnz);
+                *room = ClinalgAmgLevel { rows, entries, prolongator_entries: level.prolongator_nnz };
+            }
+        }
+        // SAFETY: by the contract above.
+        unsafe { put("report", report, value) }
+    })
+}
+
+/// How much a cycle on its own reduces the error, about, for the matrix of the hierarchy: below 0.2 is good; near 1 the hierarchy does not
+/// fit the matrix.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_amg_convergence_factor(
+    amg: ClinalgHandle,
+    a: ClinalgHandle,
+    result: *mut f64,
+) -> ClinalgStatus {
+    guard(|| {
+        if result.is_null() {
+            return Err(Fault::Null("result"));
+        }
+        let factor = Registry::global().amg_convergence_factor(amg, a)?;
+        // SAFETY: by the contract above.
+        unsafe { put("result", result, factor) }
+    })
+}

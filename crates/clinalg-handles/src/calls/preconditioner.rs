@@ -1,0 +1,389 @@
+//! Preconditioners on handles: operators whose products apply the inverse of the preconditioner.
+
+use std::cell::RefCell;
+
+use clinalg::amg::{Amg, AmgParams, AmgReport};
+use clinalg::precond::{
+    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Spai0, Ssor, SsorParams,
+};
+use clinalg::solve::Operator;
+use clinalg::{Complex, Context, Csr, Error, Real, Result, Scalar, Vector, ops};
+use serde::{Deserialize, Serialize};
+
+use crate::calls::sparse::sparse;
+use crate::kind::Kind;
+use crate::object::{Element, Object, RealElement, Stored, typed, typed_real};
+use crate::registry::{Operand, Registry};
+
+/// What errors call the handle of a preconditioner.
+const ARGUMENT: &str = "preconditioner";
+
+/// A preconditioner that is made of a sparse matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PreconditionerKind {
+    /// ILU(0).
+    Ilu,
+    /// ILUT.
+    Ilut,
+    /// IC(0).
+    Cholesky,
+    /// Symmetric successive over-relaxation.
+    Ssor,
+    /// SPAI-0.
+    Spai0,
+    /// FSAI.
+    Fsai,
+    /// Algebraic multigrid, for real matrices.
+    Amg,
+}
+
+/// A preconditioner that is made of the entries of a sparse matrix, and its parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum PreconditionerParams {
+    /// An incomplete LU factorisation.
+    Ilu(IluParams),
+    /// An incomplete Cholesky factorisation.
+    Cholesky(CholeskyParams),
+    /// Symmetric successive over-relaxation.
+    Ssor(SsorParams),
+    /// SPAI-0.
+    Spai0,
+    /// FSAI.
+    Fsai,
+}
+
+/// What is known of a preconditioner.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct PreconditionerInfo {
+    /// What it is.
+    pub kind: PreconditionerKind,
+    /// Rows and columns.
+    pub rows: usize,
+    /// Stored entries: of the factors, of G for FSAI, of the diagonal for SPAI-0, of the matrices of all levels for algebraic multigrid; 0 for
+    /// SSOR, whose entries are those of the matrix.
+    pub entries: usize,
+    /// Levels of the lower and the upper triangular system, of which each takes a step; 0 without triangular systems.
+    pub levels: [usize; 2],
+    /// Whether ILU has permuted rows to put large entries on the diagonal.
+    pub is_matched: bool,
+    /// The factors of IC(0) are those of A + shift diag(A).
+    pub shift: f64,
+}
+
+/// A preconditioner made of entries.
+enum Made<T: Scalar> {
+    Ilu(Ilu<T>, PreconditionerKind),
+    Cholesky(IncompleteCholesky<T>),
+    Ssor(Ssor<T>),
+    Spai0(Spai0<T>),
+    Fsai(Fsai<T>),
+}
+
+impl<T: Scalar> Made<T> {
+    fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
+        Ok(match params {
+            PreconditionerParams::Ilu(params) => {
+                let zero = params.kind == IluKind::Zero;
+                let kind = if zero { PreconditionerKind::Ilu } else { PreconditionerKind::Ilut };
+                Made::Ilu(Ilu::new(a, params)?, kind)
+            }
+            PreconditionerParams::Cholesky(params) => Made::Cholesky(IncompleteCholesky::new(a, params)?),
+            PreconditionerParams::Ssor(params) => Made::Ssor(Ssor::new(a, params)?),
+            PreconditionerParams::Spai0 => Made::Spai0(Spai0::new(a)?),
+            PreconditionerParams::Fsai => Made::Fsai(Fsai::new(a)?),
+        })
+    }
+
+    fn inner(&self) -> &dyn Preconditioner<T> {
+        match self {
+            Made::Ilu(m, _) => m,
+            Made::Cholesky(m) => m,
+            Made::Ssor(m) => m,
+            Made::Spai0(m) => m,
+            Made::Fsai(m) => m,
+        }
+    }
+
+    fn info(&self) -> PreconditionerInfo {
+        let rows = self.inner().size();
+        let info =
+            |kind, entries, levels| PreconditionerInfo { kind, rows, entries, levels, is_matched: false, shift: 0.0 };
+        match self {
+            Made::Ilu(m, kind) => PreconditionerInfo { is_matched: m.is_matched(), ..info(*kind, m.nnz(), m.levels()) },
+            Made::Cholesky(m) => {
+                PreconditionerInfo { shift: m.shift(), ..info(PreconditionerKind::Cholesky, m.nnz(), [m.levels(); 2]) }
+            }
+            Made::Ssor(m) => info(PreconditionerKind::Ssor, 0, [m.levels(); 2]),
+            Made::Spai0(_) => info(PreconditionerKind::Spai0, rows, [0; 2]),
+            Made::Fsai(m) => info(PreconditionerKind::Fsai, m.nnz(), [0; 2]),
+        }
+    }
+}
+
+impl<T: Scalar> Preconditioner<T> for Made<T> {
+    fn size(&self) -> usize {
+        self.inner().size()
+    }
+
+    fn context(&self) -> &Context {
+        self.inner().context()
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        match self {
+            Made::Ilu(m, _) => m.apply(r, z),
+            Made::Cholesky(m) => m.apply(r, z),
+            Made::Ssor(m) => m.apply(r, z),
+            Made::Spai0(m) => m.apply(r, z),
+            Made::Fsai(m) => m.apply(r, z),
+        }
+    }
+}
+
+/// A preconditioner M as the operator M^-1.
+struct InverseOf<T: Scalar, M> {
+    /// With room for M^-1 x, where this is added to another vector.
+    held: RefCell<(M, Option<Vector<T>>)>,
+    context: Context,
+    size: usize,
+}
+
+impl<T: Scalar, M: Preconditioner<T>> InverseOf<T, M> {
+    fn new(m: M) -> InverseOf<T, M> {
+        let (context, size) = (m.context().clone(), m.size());
+        InverseOf { held: RefCell::new((m, None)), context, size }
+    }
+}
+
+impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
+    fn rows(&self) -> usize {
+        self.size
+    }
+
+    fn cols(&self) -> usize {
+        self.size
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        for (argument, vector) in [("x", x), ("y", &*y)] {
+            if vector.len() != self.size {
+                return Err(Error::Length { argument, expected: self.size, got: vector.len() });
+            }
+            if !self.context.same(vector.context()) {
+                return Err(Error::Context { argument });
+            }
+        }
+        let (m, room) = &mut *self.held.borrow_mut();
+        if alpha == T::one() && beta == T::zero() {
+            return m.apply(x, y);
+        }
+        let room = match room {
+            Some(room) => room,
+            None => room.insert(Vector::zeros(&self.context, self.size)?),
+        };
+        m.apply(x, room)?;
+        ops::update(alpha, room, beta, y)
+    }
+}
+
+/// The types of values and what algebraic multigrid does for them.
+pub(super) trait Coarsened: Scalar {
+    /// A hierarchy with the default parameters.
+    fn hierarchy(a: &Csr<Self>) -> Result<Box<dyn Preconditioner<Self>>>;
+}
+
+macro_rules! coarsened {
+    (real: $($real:ty),*; complex: $($complex:ty),*) => {
+        $(impl Coarsened for $real {
+            fn hierarchy(a: &Csr<$real>) -> Result<Box<dyn Preconditioner<$real>>> {
+                Ok(Box::new(Amg::new(a, &AmgParams::default())?))
+            }
+        })*
+        $(impl Coarsened for $complex {
+            fn hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Preconditioner<$complex>>> {
+                let expected = "a real matrix for algebraic multigrid; an incomplete factorisation takes complex ones";
+                Err(Error::value("a", expected, "complex"))
+            }
+        })*
+    };
+}
+coarsened!(real: f32, f64; complex: Complex<f32>, Complex<f64>);
+
+impl PreconditionerKind {
+    /// The preconditioner with its default parameters.
+    pub(super) fn of<T: Coarsened>(self, a: &Stored<T>) -> Result<Box<dyn Preconditioner<T>>> {
+        let Stored::Csr(a) = a else {
+            let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+            return Err(Error::Shape { argument: "a", expected, got: format!("a {}", a.kind().words()) });
+        };
+        let params = match self {
+            PreconditionerKind::Ilu => PreconditionerParams::Ilu(IluParams::default()),
+            PreconditionerKind::Ilut => PreconditionerParams::Ilu(IluParams::default().kind(IluKind::threshold())),
+            PreconditionerKind::Cholesky => PreconditionerParams::Cholesky(CholeskyParams::default()),
+            PreconditionerKind::Ssor => PreconditionerParams::Ssor(SsorParams::default()),
+            PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
+            PreconditionerKind::Fsai => PreconditionerParams::Fsai,
+            PreconditionerKind::Amg => return T::hierarchy(a),
+        };
+        Ok(Box::new(Made::new(a, &params)?))
+    }
+}
+
+/// Calls `f` with the hierarchy behind an object.
+fn with_hierarchy<T: RealElement, R>(object: &Object, f: impl FnOnce(&mut Amg<T>) -> Result<R>) -> Result<R> {
+    let call = |inverse: &InverseOf<T, Amg<T>>| f(&mut inverse.held.borrow_mut().0);
+    T::of_operator(object).and_then(|operator| operator.with(call)).unwrap_or_else(|| {
+        let expected = "a hierarchy of algebraic multigrid".into();
+        Err(Error::Shape { argument: ARGUMENT, expected, got: "another operator".into() })
+    })
+}
+
+fn info_of<T: Element>(object: &Object) -> Option<PreconditionerInfo> {
+    T::of_operator(object)?.with(|inverse: &InverseOf<T, Made<T>>| inverse.held.borrow().0.info())
+}
+
+fn amg_info_of<T: Element + Real>(object: &Object) -> Option<PreconditionerInfo> {
+    T::of_operator(object)?.with(|inverse: &InverseOf<T, Amg<T>>| {
+        let held = inverse.held.borrow();
+        let entries = held.0.report().levels.iter().map(|level| level.nnz).sum();
+        let (kind, rows) = (PreconditionerKind::Amg, inverse.size);
+        PreconditionerInfo { kind, rows, entries, levels: [0; 2], is_matched: false, shift: 0.0 }
+    })
+}
+
+impl Registry {
+    /// A preconditioner of the sparse matrix `a`, as an operator whose products apply its inverse: what [`Registry::mv`] multiplies with and
+    /// [`Preconditioning::Inverse`](super::Preconditioning::Inverse) names. It keeps nothing of `a`. Gives its handle, which
+    /// [`Registry::release`] takes with [`Kind::OPERATOR`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; those of the preconditioner.
+    pub fn preconditioner(&self, a: u64, params: &PreconditionerParams) -> Result<u64> {
+        self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let made = Made::new(sparse::<T>(inputs[0], "a")?, params)?;
+                Ok(Object::operator(InverseOf::new(made)))
+            })
+        })
+        .map(|object| self.insert(object))
+    }
+
+    /// Algebraic multigrid for the sparse matrix `a`, as [`Registry::preconditioner`]; `near_null` is a vector or a dense matrix whose columns `a`
+    /// nearly takes to zero, without it constants are taken.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for complex values; those of [`Amg::new`] and [`Amg::with_near_null`].
+    pub fn amg(&self, a: u64, near_null: Option<u64>, params: &AmgParams) -> Result<u64> {
+        let near_null = near_null.map(|near_null| Operand::new("near_null", near_null, Kind::FULL));
+        let operands: Vec<_> = std::iter::once(Operand::new("a", a, Kind::SPARSE)).chain(near_null).collect();
+        self.call(&operands, None, |inputs, _| {
+            typed_real!(inputs[0], "a", T => {
+                let a = sparse::<T>(inputs[0], "a")?;
+                let made = match inputs.get(1) {
+                    Some(object) => {
+                        let vectors = object.stored::<T>("near_null")?;
+                        let (rows, count) = vectors.shape();
+                        if rows != a.rows() {
+                            let (expected, got) = (format!("{} rows", a.rows()), format!("{rows} x {count}"));
+                            return Err(Error::Shape { argument: "near_null", expected, got });
+                        }
+                        Amg::with_near_null(a, &vectors.full("near_null")?.to_vec()?, count, params)?
+                    }
+                    None => Amg::new(a, params)?,
+                };
+                Ok(Object::operator(InverseOf::new(made)))
+            })
+        })
+        .map(|object| self.insert(object))
+    }
+
+    /// Fills a hierarchy again with other values at the positions of its matrix: [`Amg::refill`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Shape`] for another preconditioner; [`Error::Precision`]; those of the method.
+    pub fn amg_refill(&self, preconditioner: u64, a: u64) -> Result<()> {
+        self.with_amg_and_matrix(preconditioner, a, &mut Refill)
+    }
+
+    /// How much a cycle reduces the error, about: [`Amg::convergence_factor`] for the matrix of the hierarchy.
+    ///
+    /// # Errors
+    /// As [`Registry::amg_refill`].
+    pub fn amg_convergence_factor(&self, preconditioner: u64, a: u64) -> Result<f64> {
+        let mut factor = ConvergenceFactor(f64::NAN);
+        self.with_amg_and_matrix(preconditioner, a, &mut factor)?;
+        Ok(factor.0)
+    }
+
+    fn with_amg_and_matrix(&self, preconditioner: u64, a: u64, work: &mut impl OnHierarchy) -> Result<()> {
+        let operands = [Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR), Operand::new("a", a, Kind::SPARSE)];
+        self.call(&operands, None, |inputs, _| {
+            typed_real!(inputs[0], ARGUMENT, T => {
+                let a = sparse::<T>(inputs[1], "a")?;
+                with_hierarchy::<T, _>(inputs[0], |hierarchy| {
+                    if !Preconditioner::context(hierarchy).same(a.context()) {
+                        return Err(Error::Context { argument: "a" });
+                    }
+                    work.run(hierarchy, a)
+                })
+            })
+        })
+    }
+
+    /// Levels, sizes and complexities of a hierarchy: [`Amg::report`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Shape`] for another preconditioner.
+    pub fn amg_report(&self, preconditioner: u64) -> Result<AmgReport> {
+        self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR)], None, |inputs, _| {
+            typed_real!(inputs[0], ARGUMENT, T => {
+                with_hierarchy::<T, _>(inputs[0], |hierarchy| Ok(hierarchy.report().clone()))
+            })
+        })
+    }
+
+    /// What is known of a preconditioner.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Shape`] for an operator that is no preconditioner made of a sparse matrix.
+    pub fn preconditioner_info(&self, preconditioner: u64) -> Result<PreconditionerInfo> {
+        self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR)], None, |inputs, _| {
+            let made = typed!(inputs[0], T => info_of::<T>(inputs[0]));
+            let found = made.or_else(|| amg_info_of::<f64>(inputs[0])).or_else(|| amg_info_of::<f32>(inputs[0]));
+            found.ok_or_else(|| Error::Shape {
+                argument: ARGUMENT,
+                expected: "a preconditioner made of a sparse matrix".into(),
+                got: "another operator".into(),
+            })
+        })
+    }
+}
+
+/// What is done with a hierarchy and a matrix.
+trait OnHierarchy {
+    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()>;
+}
+
+struct Refill;
+
+impl OnHierarchy for Refill {
+    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+        hierarchy.refill(a)
+    }
+}
+
+struct ConvergenceFactor(f64);
+
+impl OnHierarchy for ConvergenceFactor {
+    fn run<T: RealElement>(&mut self, hierarchy: &mut Amg<T>, a: &Csr<T>) -> Result<()> {
+        self.0 = hierarchy.convergence_factor(a)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! Sparse matrices made of sparse matrices.
+
+use clinalg::matrix::Values as _;
+use clinalg::ops::Span;
+use clinalg::{Complex, Csr, Result, Vector};
+
+use crate::calls::complex::constant;
+use crate::kind::Kind;
+use crate::object::{Element, Object, Stored, typed};
+use crate::registry::{Operand, Registry};
+
+pub(super) fn sparse<'a, T: Element>(object: &'a Object, argument: &'static str) -> Result<&'a Csr<T>> {
+    match object.stored::<T>(argument)? {
+        Stored::Csr(a) => Ok(a),
+        _ => unreachable!("the operand is sparse"),
+    }
+}
+
+fn operand(argument: &'static str, handle: u64) -> Operand {
+    Operand::new(argument, handle, Kind::SPARSE)
+}
+
+impl Registry {
+    /// A B of two sparse matrices as a new one: [`Csr::multiply`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method.
+    pub fn sparse_multiply(&self, a: u64, b: u64) -> Result<u64> {
+        let object = self.call(&[operand("a", a), operand("b", b)], None, |inputs, _| {
+            typed!(inputs[0], T => Ok(Object::from(sparse::<T>(inputs[0], "a")?.multiply(sparse(inputs[1], "b")?)?)))
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// alpha A + beta B of two sparse matrices as a new one, with the positions of either: [`Csr::combine`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision) and those of the method;
+    /// [`Error::Value`](clinalg::Error::Value) for complex numbers beside real matrices.
+    pub fn sparse_add(
+        &self,
+        alpha: impl Into<Complex<f64>>,
+        a: u64,
+        beta: impl Into<Complex<f64>>,
+        b: u64,
+    ) -> Result<u64> {
+        let (alpha, beta) = (alpha.into(), beta.into());
+        let object = self.call(&[operand("a", a), operand("b", b)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let (alpha, beta) = (constant::<T>("alpha", alpha)?, constant::<T>("beta", beta)?);
+                Ok(Object::from(sparse::<T>(inputs[0], "a")?.combine(alpha, beta, sparse(inputs[1], "b")?)?))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// Rows and columns of a sparse matrix, `None` for all, as a new one: [`Csr::select`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the method.
+    pub fn sparse_part(&self, a: u64, rows: Option<Span<'_>>, cols: Option<Span<'_>>) -> Result<u64> {
+        let object = self.call(&[operand("a", a)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let a = sparse::<T>(inputs[0], "a")?;
+                let (rows, cols) = (rows.unwrap_or(Span::all(a.rows())), cols.unwrap_or(Span::all(a.cols())));
+                Ok(Object::from(a.select(rows, cols)?))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// The entries of a sparse matrix with `low <= column - row <= high` as a new one: [`Csr::band_part`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the method.
+    pub fn sparse_band(&self, a: u64, low: i64, high: i64) -> Result<u64> {
+        let object = self.call(
+            &[operand("a", a)],
+            None,
+            |inputs, _| typed!(inputs[0], T => Ok(Object::from(sparse::<T>(inputs[0], "a")?.band_part(low, high)?))),
+        )?;
+        Ok(self.insert(object))
+    }
+
+    /// Removes the stored zeros of a sparse matrix, in place: [`Csr::without_zeros`]. Gives the number of entries that are left.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the method.
+    pub fn sparse_drop_zeros(&self, a: u64) -> Result<usize> {
+        self.call(&[], Some(operand("a", a)), |_, object| {
+            let object = object.expect("an output was named");
+            typed!(object, T => {
+                let stored = object.stored_mut::<T>("a")?;
+                let Stored::Csr(a) = &*stored else { unreachable!("the operand is sparse") };
+                if let Some(kept) = a.without_zeros()? {
+                    *stored = Stored::Csr(kept);
+                }
+                Ok(stored.info().entries)
+            })
+        })
+    }
+
+    /// The entries of a sparse matrix that are not zero, column by column, as a new vector.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the device.
+    pub fn nonzeros(&self, a: u64) -> Result<u64> {
+        let object = self.call(&[operand("a", a)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let columns = sparse::<T>(inputs[0], "a")?.transpose()?;
+                let kept = columns.without_zeros()?.unwrap_or(columns);
+                Ok(Object::from(Vector::from_view(kept.values().into())?))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+}

@@ -1,0 +1,97 @@
+//! Preconditioners made of sparse matrices, and algebraic multigrid.
+
+use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "preconditioner_options_defaults",
+        title: "The default options of preconditioners, in a structure that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_preconditioner_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_preconditioner_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "preconditioner",
+        title: "An incomplete factorisation, SSOR or an approximate inverse of a sparse matrix.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_preconditioner_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_preconditioner_create"]),
+        matlab: Offer::Names(&["MexPreconditioner"]),
+        program: Offer::Missing("`clinalg solve --precond` makes it"),
+    },
+    Function {
+        name: "preconditioner_info",
+        title: "Kind, entries and levels of a preconditioner.",
+        arguments: &[
+            Argument::new("preconditioner", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_preconditioner_report")),
+        ],
+        c: Offer::Names(&["clinalg_preconditioner_info"]),
+        matlab: Offer::Names(&["MexPreconditionerInfo"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "amg_options_defaults",
+        title: "The default options of algebraic multigrid, in a structure that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_amg_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_amg_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "amg",
+        title: "Algebraic multigrid for a sparse matrix.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_amg_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("near_null", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_amg_create"]),
+        matlab: Offer::Names(&["MexAmg"]),
+        program: Offer::Missing("`clinalg solve --precond amg` makes it"),
+    },
+    Function {
+        name: "amg_refill",
+        title: "Other values at the positions of a hierarchy's matrix.",
+        arguments: &[Argument::new("amg", Kind::Handle), Argument::new("a", Kind::Handle)],
+        c: Offer::Names(&["clinalg_amg_refill"]),
+        matlab: Offer::Names(&["MexAmgRefill"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "amg_info",
+        title: "Levels, sizes and complexities of a hierarchy.",
+        arguments: &[
+            Argument::new("amg", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_amg_report")),
+            Argument::new("levels", Kind::Report("clinalg_amg_level")),
+            Argument::new("capacity", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_amg_info"]),
+        matlab: Offer::Names(&["MexAmgInfo"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "amg_convergence_factor",
+        title: "How much a cycle of algebraic multigrid reduces the error.",
+        arguments: &[
+            Argument::new("amg", Kind::Handle),
+            Argument::new("a", Kind::Handle),
+            Argument::new("result", Kind::RealResult),
+        ],
+        c: Offer::Names(&["clinalg_amg_convergence_factor"]),
+        matlab: Offer::Names(&["MexAmgFactor"]),
+        program: Offer::Missing(LIBRARY),
+    },
+];

@@ -1,0 +1,35 @@
+function M = precond(A, kind, options)
+%clinalg.precond  Preconditioner of a sparse matrix.
+%   M = clinalg.precond(A, kind, options)
+%
+%   A is a square sparse matrix, real or complex, on the device or in MATLAB's memory. kind is
+%     'ilu'    ILU(0), an incomplete LU factorisation with the entries of A (default)
+%     'ilut'   an incomplete LU factorisation that keeps large entries
+%     'ic'     IC(0), incomplete Cholesky, for Hermitian positive definite A
+%     'ssor'   symmetric successive over-relaxation
+%     'spai0'  the diagonal matrix that is closest to the inverse
+%     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A
+%     'amg'    algebraic multigrid: clinalg.amg(A, options)
+%   options is a structure with the fields order, drop, fill, shift, omega, matching of MexPreconditioner, all optional.
+%   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it. It keeps nothing of A.
+%
+%   Example:
+%     A = clinalg.matrix(gallery('poisson', 30));
+%     M = clinalg.precond(A, 'ilut', struct('drop', 1e-3));
+%     [x, flag, relres, iter] = clinalg.bicgstab(A, ones(900, 1), 1e-8, 100, M);
+%
+%   See also clinalg.amg, clinalg.factor, clinalg.pcg, MexPreconditioner.
+if nargin < 1
+  error('clinalg:argument:count', 'clinalg.precond: too few arguments; the call is clinalg.precond(A, kind, options)');
+end
+if nargin < 2 || isempty(kind), kind = 'ilu'; end
+if nargin < 3, options = struct(); end
+kind = char(kind);
+if strcmp(kind, 'amg')
+  M = clinalg.amg(A, options);
+  return
+end
+given = clinalg.array.options('clinalg.precond', options, {'order', 'drop', 'fill', 'shift', 'omega', 'matching'});
+h = clinalg.array.sparse_handle(A);
+M = clinalg.factor(clinalg_mex('MexPreconditioner', 0, h.h, kind, given{:}), ['preconditioner ''', kind, '''']);
+end

@@ -1,0 +1,43 @@
+function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z)
+%MexAmg  Make an algebraic multigrid preconditioner.
+%   M = MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] [, Z])
+%
+%   A is a square sparse matrix, real. M is a hierarchy of coarser problems by smoothed aggregation, for the argument
+%   precond of MexCG; z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
+%     theta     entries below this part of the largest of both rows are weak (default 0.08)
+%     smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
+%     steps     degree or sweeps of the smoother (default 2)
+%     cycle     'v' (default) or 'w'
+%     coarse    rows of the level that a dense inverse solves (default 400)
+%     block     unknowns per node: 2 or 3 for elasticity (default 1)
+%     single    1 keeps the hierarchy in single precision (default 0)
+%     reusable  1 allows MexAmgRefill (default 0)
+%     Z         columns that A nearly takes to zero, such as the motions of a rigid body for elasticity; without it
+%               constants are taken
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     A = MexSparseMatrix(gpu, gallery('poisson', 60));
+%     M = MexAmg(gpu, A);
+%     [x, flag, relres, iter] = MexCG(gpu, A, MexMatrix(gpu, ones(3600, 1)), 1e-8, 100, M);
+%     iter
+%
+%   See also MexAmgInfo, MexAmgRefill, MexPreconditioner, MexCG.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 11, Z = []; end
+if nargin < 10, reusable = []; end
+if nargin < 9, single = []; end
+if nargin < 8, block = []; end
+if nargin < 7, coarse = []; end
+if nargin < 6, cycle = []; end
+if nargin < 5, steps = []; end
+if nargin < 4, smoother = []; end
+if nargin < 3, theta = []; end
+try
+  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z);
+catch problem
+  if nargin < 2, clinalg_mex('MexAmg'); end
+  rethrow(problem);
+end
+end

@@ -1,0 +1,295 @@
+/* Preconditioners of sparse matrices and algebraic multigrid against closed forms. */
+
+#include "check.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 40, SIDE = 24 };
+
+/* The matrix with `middle` on the diagonal and `side` beside it. */
+static clinalg_handle tridiagonal(size_t n, double middle, double side)
+{
+    size_t offsets[N + 1] = {0}, indices[3 * N], i, entries = 0;
+    double values[3 * N];
+    clinalg_handle a = 0;
+    for (i = 0; i < n; ++i) {
+        if (i > 0) indices[entries] = i - 1, values[entries++] = side;
+        indices[entries] = i, values[entries++] = middle;
+        if (i + 1 < n) indices[entries] = i + 1, values[entries++] = side;
+        offsets[i + 1] = entries;
+    }
+    OK(clinalg_csr(CLINALG_PRECISION_F64, n, n, offsets, indices, values, &a));
+    return a;
+}
+
+/* The 5-point stencil on SIDE x SIDE points, times `scale`. */
+static clinalg_handle poisson(double scale)
+{
+    static size_t offsets[SIDE * SIDE + 1], indices[5 * SIDE * SIDE];
+    static double values[5 * SIDE * SIDE];
+    size_t i, j, entries = 0;
+    clinalg_handle a = 0;
+    for (i = 0; i < SIDE; ++i) {
+        for (j = 0; j < SIDE; ++j) {
+            const size_t k = i * SIDE + j;
+            if (i > 0) indices[entries] = k - SIDE, values[entries++] = -scale;
+            if (j > 0) indices[entries] = k - 1, values[entries++] = -scale;
+            indices[entries] = k, values[entries++] = 4 * scale;
+            if (j + 1 < SIDE) indices[entries] = k + 1, values[entries++] = -scale;
+            if (i + 1 < SIDE) indices[entries] = k + SIDE, values[entries++] = -scale;
+            offsets[k + 1] = entries;
+        }
+    }
+    OK(clinalg_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, values, &a));
+    return a;
+}
+
+static clinalg_handle ramp(size_t n)
+{
+    double values[SIDE * SIDE];
+    clinalg_handle x = 0;
+    size_t i;
+    for (i = 0; i < n; ++i) values[i] = 1 + (double)(i % 7);
+    OK(clinalg_vector(CLINALG_PRECISION_F64, values, n, &x));
+    return x;
+}
+
+/* |a - factor b|_inf */
+static double distance(clinalg_handle a, clinalg_handle b, double factor)
+{
+    clinalg_handle difference = 0;
+    double norm = NAN;
+    OK(clinalg_minus_scaled(a, b, factor, &difference));
+    OK(clinalg_norm_inf(difference, &norm));
+    OK(clinalg_release(difference));
+    return norm;
+}
+
+static clinalg_handle made(uint32_t kind, clinalg_handle a)
+{
+    clinalg_preconditioner_options options;
+    clinalg_handle m = 0;
+    OK(clinalg_preconditioner_options_default(&options, sizeof options));
+    options.kind = kind;
+    options.ordering = CLINALG_ORDERING_DEFAULT;
+    OK(clinalg_preconditioner_create(&options, a, &m));
+    return m;
+}
+
+/* A tridiagonal matrix has no fill, so that its incomplete factors are its factors. */
+static void factors(void)
+{
+    const uint32_t kinds[] = {CLINALG_PRECONDITIONER_ILU, CLINALG_PRECONDITIONER_ILUT, CLINALG_PRECONDITIONER_IC};
+    const clinalg_handle a = tridiagonal(N, 3, -1), x = ramp(N);
+    clinalg_handle b = 0, y = 0;
+    size_t k;
+    OK(clinalg_mv(1, a, x, 0, &b));
+    for (k = 0; k < 3; ++k) {
+        clinalg_handle m = made(kinds[k], a), sum = 0;
+        clinalg_preconditioner_report report;
+        clinalg_object_info info;
+        OK(clinalg_mv(1, m, b, 0, &y));
+        CHECK(distance(y, x, 1) < 1e-3);
+        CHECK(kinds[k] == CLINALG_PRECONDITIONER_ILUT || distance(y, x, 1) < 1e-12);
+        /* With factors. */
+        OK(clinalg_copy(x, &sum));
+        OK(clinalg_mv(2, m, b, 1, &sum));
+        CHECK(distance(sum, x, 3) < 1e-3);
+        OK(clinalg_preconditioner_info(m, &report));
+        CHECK(report.kind == kinds[k] && report.rows == N && report.lower_levels == N && !report.is_matched);
+        CHECK(kinds[k] != CLINALG_PRECONDITIONER_ILU || report.entries == 3 * N - 2);
+        CHECK(kinds[k] != CLINALG_PRECONDITIONER_IC || (report.entries == 2 * N - 1 && report.shift == 0));
+        OK(clinalg_info(m, &info));
+        CHECK(info.kind == CLINALG_KIND_OPERATOR && info.rows == N && info.cols == N);
+        OK(clinalg_release(m));
+        OK(clinalg_release(sum));
+    }
+    OK(clinalg_release(a));
+    OK(clinalg_release(x));
+    OK(clinalg_release(b));
+    OK(clinalg_release(y));
+}
+
+static void approximate_inverses(void)
+{
+    const double right[] = {1, 2};
+    const clinalg_handle a = tridiagonal(2, 2, -1), t = tridiagonal(3, 2, -1);
+    clinalg_handle b = 0, c = 0, m, y = 0, z = 0;
+    double got[3];
+    clinalg_preconditioner_options options;
+    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 2, &b));
+    /* a has the inverse [2 1; 1 2] / 3, whose factor has the pattern of the lower triangle. */
+    m = made(CLINALG_PRECONDITIONER_FSAI, a);
+    OK(clinalg_mv(1, m, b, 0, &y));
+    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, 2, got));
+    CHECK(fabs(got[0] - 4.0 / 3) < 1e-14 && fabs(got[1] - 5.0 / 3) < 1e-14);
+    OK(clinalg_release(m));
+    /* (D + L) D^-1 (D + U) = [2 -1; -1 2.5] */
+    OK(clinalg_preconditioner_options_default(&options, sizeof options));
+    options.kind = CLINALG_PRECONDITIONER_SSOR;
+    options.ordering = CLINALG_ORDERING_NATURAL;
+    OK(clinalg_preconditioner_create(&options, a, &m));
+    OK(clinalg_mv(1, m, b, 0, &y));
+    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, 2, got));
+    CHECK(fabs(got[0] - 4.5 / 4) < 1e-14 && fabs(got[1] - 5.0 / 4) < 1e-14);
+    OK(clinalg_release(m));
+    /* a_ii over the sum of the squares of row i. */
+    c = ramp(3);
+    m = made(CLINALG_PRECONDITIONER_SPAI0, t);
+    OK(clinalg_mv(1, m, c, 0, &z));
+    OK(clinalg_read(z, CLINALG_PRECISION_F64, 0, 3, got));
+    CHECK(fabs(got[0] - 0.4) < 1e-14 && fabs(got[1] - 2.0 / 3) < 1e-14 && fabs(got[2] - 1.2) < 1e-14);
+    OK(clinalg_release(m));
+    OK(clinalg_release(a));
+    OK(clinalg_release(t));
+    OK(clinalg_release(b));
+    OK(clinalg_release(c));
+    OK(clinalg_release(y));
+    OK(clinalg_release(z));
+}
+
+static void multigrid(void)
+{
+    const size_t n = SIDE * SIDE;
+    const clinalg_handle a = poisson(1), twice = poisson(2), b = ramp(n);
+    clinalg_amg_options options;
+    clinalg_amg_report report;
+    clinalg_amg_level levels[2];
+    clinalg_preconditioner_report about;
+    clinalg_handle m = 0, y = 0, z = 0;
+    double factor = NAN;
+    OK(clinalg_amg_options_default(&options, sizeof options));
+    CHECK(options.smoother == CLINALG_AMG_SMOOTHER_CHEBYSHEV && options.visits == 1);
+    options.coarse_size = 100;
+    options.reusable = 1;
+    OK(clinalg_amg_create(&options, a, 0, &m));
+    OK(clinalg_amg_info(m, &report, levels, 2));
+    CHECK(report.levels >= 2 && report.direct && report.null_vectors == 0 && report.bytes > 0);
+    CHECK(report.operator_complexity > 1 && report.operator_complexity < 2 && report.grid_complexity < 2);
+    CHECK(levels[0].rows == n && levels[0].entries == 5 * n - 4 * SIDE && levels[0].prolongator_entries >= n);
+    CHECK(levels[1].rows < n / 3);
+    OK(clinalg_preconditioner_info(m, &about));
+    CHECK(about.kind == CLINALG_PRECONDITIONER_AMG && about.rows == n && about.entries >= levels[0].entries + levels[1].entries);
+    OK(clinalg_amg_convergence_factor(m, a, &factor));
+    CHECK(factor > 0 && factor < 0.5);
+    /* A cycle for 2 A is half of that for A. */
+    OK(clinalg_mv(1, m, b, 0, &y));
+    OK(clinalg_amg_refill(m, twice));
+    OK(clinalg_mv(1, m, b, 0, &z));
+    CHECK(distance(y, z, 2) < 1e-10);
+    OK(clinalg_release(y));
+    OK(clinalg_release(z));
+    OK(clinalg_release(m));
+    /* Not to be filled again, and no hierarchy. */
+    options.reusable = 0;
+    OK(clinalg_amg_create(&options, a, b, &m));
+    FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_VALUE);
+    OK(clinalg_release(m));
+    m = made(CLINALG_PRECONDITIONER_SPAI0, a);
+    FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_amg_info(m, &report, NULL, 0), CLINALG_STATUS_SHAPE);
+    OK(clinalg_release(m));
+    OK(clinalg_release(a));
+    OK(clinalg_release(twice));
+    OK(clinalg_release(b));
+}
+
+/* Each preconditioner by name and by handle: the same iterations, and fewer than without. */
+static void solves(void)
+{
+    const clinalg_handle a = poisson(1), b = ramp(SIDE * SIDE);
+    clinalg_solver_options options;
+    clinalg_report report;
+    clinalg_handle x = 0;
+    size_t plain;
+    uint32_t kind;
+    OK(clinalg_solver_options_default(&options, sizeof options));
+    options.tolerance = 1e-8;
+    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED);
+    plain = report.iterations;
+    for (kind = CLINALG_PRECONDITIONER_ILU; kind <= CLINALG_PRECONDITIONER_AMG; ++kind) {
+        size_t iterations;
+        clinalg_handle m = 0;
+        options.preconditioner = kind;
+        OK(clinalg_fill(x, 0));
+        OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-8);
+        iterations = report.iterations;
+        CHECK(kind == CLINALG_PRECONDITIONER_SPAI0 || iterations < plain);
+        if (kind == CLINALG_PRECONDITIONER_AMG) {
+            clinalg_amg_options amg;
+            OK(clinalg_amg_options_default(&amg, sizeof amg));
+            OK(clinalg_amg_create(&amg, a, 0, &m));
+        } else {
+            m = made(kind, a);
+        }
+        options.preconditioner = CLINALG_PRECONDITIONER_NONE;
+        options.inverse = m;
+        OK(clinalg_fill(x, 0));
+        OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+        CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations == iterations);
+        options.inverse = 0;
+        OK(clinalg_release(m));
+    }
+    OK(clinalg_release(a));
+    OK(clinalg_release(b));
+    OK(clinalg_release(x));
+}
+
+static void errors(void)
+{
+    const double dense[] = {1, 0, 0, 1}, one[] = {1, 1, 1, 1};
+    const size_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
+    clinalg_preconditioner_options options;
+    clinalg_solver_options solver;
+    clinalg_amg_options amg;
+    clinalg_handle full = 0, singular = 0, rhs = 0, m = 0, x = 0;
+    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, dense, &full));
+    OK(clinalg_csr(CLINALG_PRECISION_F64, 2, 2, offsets, indices, one, &singular));
+    OK(clinalg_vector(CLINALG_PRECISION_F64, dense, 2, &rhs));
+    OK(clinalg_preconditioner_options_default(&options, sizeof options));
+    OK(clinalg_amg_options_default(&amg, sizeof amg));
+    FAILS(clinalg_preconditioner_create(&options, full, &m), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_preconditioner_create(&options, singular, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_preconditioner_create(NULL, singular, &m), CLINALG_STATUS_NULL_POINTER);
+    options.matching = CLINALG_MATCHING_NEVER;
+    FAILS(clinalg_preconditioner_create(&options, singular, &m), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "row 2") != NULL);
+    options.kind = CLINALG_PRECONDITIONER_AMG;
+    FAILS(clinalg_preconditioner_create(&options, singular, &m), CLINALG_STATUS_VALUE);
+    options.kind = CLINALG_PRECONDITIONER_ILUT;
+    options.fill = 0.5;
+    FAILS(clinalg_preconditioner_create(&options, singular, &m), CLINALG_STATUS_VALUE);
+    options.struct_size = sizeof options + 8;
+    FAILS(clinalg_preconditioner_create(&options, singular, &m), CLINALG_STATUS_VALUE);
+    amg.theta = 1;
+    FAILS(clinalg_amg_create(&amg, singular, 0, &m), CLINALG_STATUS_VALUE);
+    CHECK(m == 0);
+    FAILS(clinalg_preconditioner_info(full, NULL), CLINALG_STATUS_HANDLE_KIND);
+    OK(clinalg_solver_options_default(&solver, sizeof solver));
+    solver.preconditioner = CLINALG_PRECONDITIONER_ILU;
+    FAILS(clinalg_solve_system(&solver, full, rhs, &x, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    OK(clinalg_release(full));
+    OK(clinalg_release(singular));
+    OK(clinalg_release(rhs));
+}
+
+int main(void)
+{
+    clinalg_memory_report memory;
+    factors();
+    approximate_inverses();
+    multigrid();
+    solves();
+    errors();
+    OK(clinalg_finish());
+    OK(clinalg_memory(&memory));
+    CHECK(memory.live_bytes == 0);
+    OK(clinalg_shutdown());
+    if (failures == 0) {
+        puts("passed");
+    }
+    return failures != 0;
+}
