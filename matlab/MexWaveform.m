@@ -1,18 +1,20 @@
-function [y, stats] = MexWaveform(gpu, system, times, y0, steps, variant, block, guess, data, n, single)
+function [y, stats] = MexWaveform(gpu, system, times, y0, steps, variant, block, guess, data, n, single, method)
 %MexWaveform  Solve an initial value problem by waveform relaxation.
-%   [y, stats] = MexWaveform(gpu, system, times, y0, steps [, variant] [, block] [, guess] [, data] [, n] [, single])
+%   [y, stats] = MexWaveform(gpu, system, times, y0, steps [, variant] [, block] [, guess] [, data] [, n] [, single] [, method])
 %
-%   Blocks of numbers are integrated over a window of explicit Euler steps with those of other blocks from the previous
-%   iteration, until the iterates agree; after w iterations the first w steps are those of Euler's method. It pays only where
-%   launches of kernels cost more than arithmetic. system, data and n are those of MexOde; times has the first and the last time,
+%   Blocks of numbers are integrated over a window of steps with those of other blocks from the previous iteration, until the
+%   iterates agree; with Euler's method its first w steps are reached after w iterations. It pays only where launches of
+%   kernels cost more than arithmetic. system, data and n are those of MexOde; times has the first and the last time,
 %   y0 all points of the first field, then those of the next, [] for those of a test problem. y is a column in this order.
 %     steps    [steps windows eps iterations adaptive]: the number of steps; windows, a divisor (default 1); the
-%              difference of two iterates at which a window ends (0, Euler's solution); iterations of each window in
+%              difference of two iterates at which a window ends (0, the method's solution); iterations of each window in
 %              place of eps (0 for eps); iterations that a window should take, its length follows (0 for equal windows)
-%     variant  'component' (default), 'point', 'block', 'block-boundary', 'copy-all' or 'copy-access-distance'
-%     block    points of a block along each axis (default 32, at most those of the grid)
+%     variant  'component' (default), 'point', 'block', 'block-boundary', 'device', 'copy-all' or 'copy-access-distance'
+%     block    points of a block along each axis (default 32, or 8 in three dimensions, half of it for other methods than
+%              Euler's; at most those of the grid)
 %     guess    of a window: 'previous' (default), 'constant' or 'linear'
 %     single   1 computes in single precision (default 0)
+%     method   'euler' (default), 'heun2', 'rk4', 'dopri54', ...: the explicit Runge-Kutta methods of MexOde
 %   stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, and words
 %   moved per number, step and iteration.
 %
@@ -25,6 +27,7 @@ function [y, stats] = MexWaveform(gpu, system, times, y0, steps, variant, block,
 %   See also MexOde, MexInitOpenCL.
 
 % Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 12, method = []; end
 if nargin < 11, single = []; end
 if nargin < 10, n = []; end
 if nargin < 9, data = []; end
@@ -32,7 +35,7 @@ if nargin < 8, guess = []; end
 if nargin < 7, block = []; end
 if nargin < 6, variant = []; end
 try
-  [y, stats] = clinalg_mex('MexWaveform', gpu, system, times, y0, steps, variant, block, guess, data, n, single);
+  [y, stats] = clinalg_mex('MexWaveform', gpu, system, times, y0, steps, variant, block, guess, data, n, single, method);
 catch problem
   if nargin < 5, clinalg_mex('MexWaveform'); end
   rethrow(problem);

@@ -1069,12 +1069,12 @@ fn waveform_relaxation() {
     let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 12 --json";
     for variant in ["component", "copy-access-distance", "block-boundary --block 6x7"] {
         let report = words(&format!("{line} --eps 1e-12 --variant {variant}")).json();
-        assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
+        assert!(number(&report, "max_difference") <= 1e-12, "{report:#}");
     }
     let adaptive = "--variant block-boundary --block 6x7 --windows 2 --adaptive 2 --guess linear";
     let options = format!("--plot {} --series {}", path("history.svg"), path("u.npy"));
     let report = words(&format!("{line} {adaptive} {options}")).json();
-    assert_eq!(number(&report, "max_difference_from_euler"), 0.0);
+    assert_eq!(number(&report, "max_difference"), 0.0);
     let steps = numbers(&report, "window_steps");
     assert!(steps.len() > 2 && steps.iter().sum::<f64>() == 12.0 && steps[0] == 6.0, "{steps:?}");
     assert_eq!((numbers(&report, "iterations").len(), numbers(&report, "times").len()), (steps.len(), steps.len() + 1));
@@ -1089,12 +1089,33 @@ fn waveform_relaxation() {
         let done = words(&format!("{line} {options}"));
         assert!(done.code == 2 && done.stderr.contains(needle), "{options}: {} {}", done.code, done.stderr);
     }
-    let done = words("waveform --problem bruss2d --n 20 --h 1e200 --steps 12 --json");
-    assert!(done.code == 1 && done.stderr.contains("window 0, iteration 1"), "{}", done.stderr);
+    let done = words("waveform --problem bruss2d --n 20 --h 1e3 --steps 12 --json");
+    assert!(done.code == 2 && done.stderr.contains("past the stability limit of `euler`"), "{}", done.stderr);
+    let report = words(&format!("{line} --method heun2 --variant block-boundary --block 6x7")).json();
+    assert_eq!((number(&report, "max_difference"), report["method"].as_str()), (0.0, Some("heun2")));
+    let done = words(&format!("{line} --method ab3"));
+    assert!(done.code == 2 && done.stderr.contains("Runge-Kutta"), "{}", done.stderr);
+    // The studies: blocks of 1, 2, ... and 20 points per side, grids of 10 and 20 points.
+    let study = format!("{line} --study blocks --variant block --plot {}", path("blocks.svg"));
+    let report = words(&study).json();
+    let runs = report["runs"].as_array().expect("runs");
+    let iterations: Vec<f64> = runs.iter().map(|run| numbers(run, "iterations")[0]).collect();
+    assert!(iterations.len() == 6 && iterations.windows(2).all(|w| w[1] <= w[0]), "{iterations:?}");
+    assert_eq!(iterations[5], 2.0, "one block is the method itself");
+    let report = words(&format!("{line} --study sizes --plot {}", path("sizes.svg"))).json();
+    let sizes: Vec<f64> = report["runs"].as_array().expect("runs").iter().map(|run| number(run, "n")).collect();
+    assert_eq!(sizes, [10.0, 20.0]);
+    for (name, needle) in [("blocks.svg", "points of a block"), ("sizes.svg", "against the method itself")] {
+        assert!(std::fs::read_to_string(path(name)).expect("a picture").contains(needle), "{name}");
+    }
+    let done = words(&format!("{line} --study blocks"));
+    assert!(done.code == 2 && done.stderr.contains("--variant block"), "{}", done.stderr);
     let Some(pair) = two_devices() else { return };
     let shared = pair(&format!("{line} --variant block-boundary --block 6x7 --devices 0,1")).json();
-    assert_eq!(number(&shared, "max_difference_from_euler"), 0.0);
+    assert_eq!(number(&shared, "max_difference"), 0.0);
     assert_eq!(shared["devices"].as_array().map(Vec::len), Some(2));
+    let shared = pair(&format!("{line} --variant device --devices 0,1")).json();
+    assert_eq!((number(&shared, "max_difference"), shared["variant"].as_str()), (0.0, Some("device")));
     let done = pair(&format!("{line} --devices 0,1"));
     assert!(done.code == 2 && done.stderr.contains("block-boundary"), "{}", done.stderr);
 }

@@ -21,6 +21,8 @@
 %   wave      - integrate the wave equation on the device
 %   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps
+%   waveform  - solve differential equations by waveform relaxation
+%   equations - the text of differential equations, for MexOde and MexWaveform
 %   heat_operator - boundary integral operator of the heat equation
 %   heat_forward  - direct solver for such an operator
 %   heat_opposite - preconditioner for such an operator

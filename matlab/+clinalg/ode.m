@@ -48,57 +48,16 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, options)
 %     [t, y] = clinalg.ode(rhs, [0 20], [2; 0], struct('Parameters', struct('mu', 1)));
 %     y(end, :)
 %
-%   See also MexOde, clinalg.deval, clinalg.wave.
+%   See also MexOde, clinalg.deval, clinalg.waveform, clinalg.equations, clinalg.wave.
 if nargin < 3
   error('clinalg:argument:count', 'clinalg.ode: too few arguments; the call is clinalg.ode(rhs, tspan, y0, options)');
 end
 if nargin < 4, options = struct(); end
 o = read_options(options);
-lines = {};
-if ~isempty(o.grid)
-  lines{end + 1} = ['grid' sprintf(' %d', o.grid)];
+for name = {'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N'}
+  described.(name{1}) = o.(lower(name{1}));
 end
-lines = [lines, numbers('origin', o.origin), numbers('spacing', o.spacing)];
-for name = names(o.parameters)
-  lines{end + 1} = sprintf('parameter %s = %.17g', name{1}, o.parameters.(name{1}));
-end
-data = [];
-for name = names(o.data)
-  lines{end + 1} = ['data ' name{1}];
-  data = [data, double(o.data.(name{1})(:))];
-end
-for name = names(o.define)
-  lines{end + 1} = ['define ' name{1} ' = ' char(o.define.(name{1}))];
-end
-if isstruct(rhs)
-  for name = names(rhs)
-    lines{end + 1} = [name{1} ''' = ' char(rhs.(name{1}))];
-  end
-elseif iscell(rhs)
-  for k = 1 : numel(rhs)
-    lines{end + 1} = char(rhs{k});
-  end
-elseif isa(rhs, 'function_handle')
-  error('clinalg:argument:class', ['clinalg.ode: argument 1 `rhs` is a function handle, which runs on the ' ...
-    'CPU only: give formulas, such as struct(''x'', ''-x'')']);
-else
-  lines{end + 1} = char(rhs);
-end
-boundary = o.boundary;
-if ~iscell(boundary)
-  boundary = {boundary};
-end
-for k = 1 : numel(boundary)
-  if ~isempty(boundary{k})
-    lines{end + 1} = ['boundary ' char(boundary{k})];
-  end
-end
-n = [];
-system = strjoin(lines, char(10));
-if ~any(system == '=')
-  n = o.n;
-  if isempty(n), n = 64; end
-end
+[system, data, n] = clinalg.equations(rhs, described);
 system = strjoin([{system}, event_lines(o.events)], char(10));
 tol = [1e-3 1e-6];
 if ~isempty(o.reltol), tol(1) = o.reltol; end
@@ -225,11 +184,6 @@ end
 function all = names(s)
 all = {};
 if isstruct(s), all = fieldnames(s).'; end
-end
-
-function line = numbers(word, values)
-line = {};
-if ~isempty(values), line = {[word sprintf(' %.17g', values)]}; end
 end
 
 function value = text(value)

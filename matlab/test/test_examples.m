@@ -1,5 +1,5 @@
 function tests = test_examples()
-tests = {@the_first_example, @the_smoothers, @multigrid_by_linear_algebra, @the_wave, @the_membrane, @the_objects};
+tests = {@the_first_example, @the_smoothers, @multigrid_by_linear_algebra, @the_wave, @the_membrane, @the_objects, @the_blocks};
 end
 
 function the_first_example()
@@ -16,6 +16,12 @@ function multigrid_by_linear_algebra()
 evalc('[relres, cycles, err] = poisson_multigrid(513);');
 check(relres <= 1e-9 && cycles <= 12, 'relative residual %g after %d cycles', relres, cycles);
 check(abs(err / (pi ^ 2 / 12 / 512 ^ 2) - 1) < 0.1, 'error %g', err);
+end
+
+function the_blocks()
+evalc('[iterations, difference] = waveform_example(20, 6);');
+% Larger blocks take fewer iterations, and none takes more than finite termination allows.
+check(difference < 1e-14 && all(diff(iterations) <= 0) && iterations(1) <= 7, '%d ', iterations);
 end
 
 function the_wave()

@@ -1,7 +1,7 @@
 function tests = test_ode()
 tests = {@like_ode45, @steps_and_times, @single_precision, @heat_on_a_grid, @all_on_all, @test_problems, @events_like_ode45, ...
   @events_on_a_grid, @output_functions, ...
-  @between_steps, @tolerances_by_component, @waveform_relaxation, @bad_equations};
+  @between_steps, @tolerances_by_component, @waveform_relaxation, @waveform_options, @waveform_errors, @bad_equations};
 end
 
 function waveform_relaxation()
@@ -18,6 +18,73 @@ check_close(y, u(:), 1e-14);
 check(sum(stats.steps) == 8 && numel(stats.iterations) == 2 && all(stats.iterations <= 5));
 check_error('clinalg:argument:value', 'divisor', @() MexWaveform(gpu, heat, [0 1], y0, [8 3]));
 check_error('clinalg:argument:value', 'block-boundary', @() MexWaveform(gpu, heat, [0 1], y0, 8, 'nope'));
+end
+
+function waveform_options()
+% The steps of Euler's and of Heun's method in Octave; pairs and structs, single precision, two fields with data and parameters.
+gpu = MexInitOpenCL();
+w = reshape(linspace(0.5, 1, 12), 4, 3);
+rhs = struct('u', 'a*w*(v[1,0] - u)', 'v', 'u[0,-1] - v');
+o = struct('Grid', [4 3], 'Boundary', 'periodic', 'Parameters', struct('a', 2), 'Data', struct('w', w), 'Steps', 6);
+f = @(u, v) deal(2 * w .* (circshift(v, -1, 1) - u), circshift(u, 1, 2) - v);
+[u, v] = deal(reshape(1:12, 4, 3) / 7, reshape(cos(1:12), 4, 3));
+y0 = [u(:), v(:)];
+euler = {u, v};
+heun = {u, v};
+h = 0.5 / 6;
+for k = 1:6
+  [a, b] = f(euler{:});
+  euler = {euler{1} + h * a, euler{2} + h * b};
+  [a, b] = f(heun{:});
+  [c, d] = f(heun{1} + h * a, heun{2} + h * b);
+  heun = {heun{1} + h / 2 * (a + c), heun{2} + h / 2 * (b + d)};
+end
+[y, stats] = clinalg.waveform(rhs, [0 0.5], y0, o);
+check(isequal(size(y), [12 2]) && stats.iterations <= 7 && stats.steps == 6 && stats.difference == 0);
+check_close(y, [euler{1}(:), euler{2}(:)], 1e-14);
+pairs = [fieldnames(o), struct2cell(o)].';
+[z, stats] = clinalg.waveform(rhs, [0 0.2 0.5], y0, pairs{:}, 'variant', 'block', 'BLOCK', [2 3], 'Method', 'heun2', 'Windows', 2);
+check(numel(stats.iterations) == 2 && all(stats.iterations <= 7));
+check_close(z, [heun{1}(:), heun{2}(:)], 1e-14);
+% What MexOde gives for the same text.
+[text, data] = clinalg.equations(rhs, struct('Grid', [4 3], 'Boundary', 'periodic', 'Parameters', struct('a', 2), 'Data', struct('w', w)));
+[~, x] = MexOde(gpu, text, [0 0.5], y0(:), [], 'euler', h, [], data);
+check_close(x(end, :).', y(:), 1e-13);
+s = clinalg.waveform(struct('u', '-u'), [0 1], single(1), 'Steps', 4, 'Eps', 1e-3, 'Guess', 'constant');
+check(isa(s, 'single') && s == single(0.75 ^ 4));
+% The largest of the iterations that a window should take is met by shorter windows; a device as a block; initial values of a problem.
+[~, stats] = clinalg.waveform('bruss2d-mix', [0 16e-4], [], 'N', 8, 'Steps', 16, 'Windows', 2, 'Adaptive', 3);
+check(sum(stats.steps) == 16 && numel(stats.steps) > 2);
+[y, stats] = clinalg.waveform('bruss2d-mix', [0 16e-4], [], struct('N', 8, 'Steps', 16, 'Variant', 'device', 'Method', 'rk4'));
+check(stats.iterations == 1 && iscolumn(y) && numel(y) == 128);
+[~, z] = clinalg.ode('bruss2d-mix', [0 16e-4], [], struct('N', 8, 'Method', 'rk4', 'FixedStep', 1e-4));
+check_close(y, z(end, :).', 1e-13);
+end
+
+function waveform_errors()
+decay = struct('u', '-u');
+run = @(varargin) clinalg.waveform(decay, [0 1], 1, varargin{:});
+check_error('clinalg:argument:count', 'too few', @() clinalg.waveform(decay, [0 1]));
+check_error('clinalg:argument:count', 'pairs', @() run('Steps'));
+check_error('clinalg:argument:class', 'name of class double', @() run(3, 4));
+check_error('clinalg:argument:value', 'RelTol', @() run('RelTol', 1));
+check_error('clinalg:argument:value', 'Steps', @() run('Steps', 1.5));
+check_error('clinalg:argument:value', 'Eps', @() run('Eps', -1));
+check_error('clinalg:argument:value', 'exclude', @() run('Eps', 1, 'Iterations', 2));
+check_error('clinalg:argument:value', 'divisor of the 100 steps', @() run('Windows', 3));
+check_error('clinalg:argument:value', 'block-boundary', @() run('Variant', 'nope'));
+check_error('clinalg:argument:value', 'guess', @() run('Guess', 'nope'));
+check_error('clinalg:argument:value', 'Runge-Kutta', @() run('Method', 'ab3'));
+check_error('clinalg:argument:value', 'grid''s 1 points', @() run('Variant', 'block', 'Block', 2));
+check_error('clinalg:argument:shape', 'tspan', @() clinalg.waveform(decay, 1, 1));
+check_error('clinalg:argument:value', 'increase', @() clinalg.waveform(decay, [1 0], 1));
+check_error('clinalg:argument:class', 'function handle', @() clinalg.waveform(@(t, y) -y, [0 1], 1));
+check_error('clinalg:ode:unstable', 'stability limit of `euler`', ...
+  @() clinalg.waveform(struct('u', '-1000*u'), [0 1], 1, 'Steps', 10));
+check_error('clinalg:ode:waveform', 'window 0', @() clinalg.waveform(struct('u', 'u^2'), [0 20], 1, 'Steps', 40));
+check_error('clinalg:argument:count', 'too few', @() clinalg.equations());
+check_error('clinalg:argument:class', 'struct', @() clinalg.equations(decay, 3));
+check_error('clinalg:argument:value', 'Mesh', @() clinalg.equations(decay, struct('Mesh', 3)));
 end
 
 function like_ode45()

@@ -106,6 +106,24 @@ static void waveform(void)
     OK(clinalg_waveform_solve(heat, "block-boundary", &options, 0, y0, 54, y, NULL, NULL, 0));
     CHECK(memcmp(y, euler, sizeof y) == 0);
 
+    /* Another method than Euler's: its own solution too. */
+    {
+        double both[108];
+        OK(clinalg_ode_solve(heat, "heun2", "fused", &steps, times, 2, y0, 54, both, NULL));
+        options.method = "heun2";
+        OK(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, &report, NULL, 0));
+        CHECK(memcmp(y, both + 54, sizeof y) == 0);
+        CHECK(report.memory_bytes == 2 * 9 * 54 * 8);
+        options.method = "ab2";
+        FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+        SAYS("Runge-Kutta");
+        options.method = NULL;
+    }
+    options.h = 10;
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_ODE_UNSTABLE);
+    SAYS("stability limit");
+    options.h = 0.015625;
+
     FAILS(clinalg_waveform_solve(heat, "nope", &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     SAYS("block-boundary");
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 53, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);

@@ -1336,7 +1336,7 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * Size of an explicit Euler step.
+   * Size of a step.
    */
   double h;
   /**
@@ -1352,7 +1352,7 @@ typedef struct {
    */
   size_t iterations;
   /**
-   * Difference of two iterates at which a window ends: the largest 2-norm over its steps. 0 gives Euler's solution.
+   * Difference of two iterates at which a window ends: the largest 2-norm over its steps and stages. 0 gives the method's solution.
    */
   double eps;
   /**
@@ -1371,6 +1371,10 @@ typedef struct {
    * Iterations that a window should take: its length follows them; 0 for windows of equal lengths.
    */
   size_t adaptive;
+  /**
+   * The name of the explicit Runge-Kutta method of the steps; null for "euler".
+   */
+  const char *method;
 } clinalg_waveform_options;
 
 /**
@@ -2722,7 +2726,7 @@ clinalg_status clinalg_wave_energy(clinalg_handle wave,
                                    double *potential);
 
 /**
- * The defaults: 100 steps of 1e-4 in one window, iterated until Euler's solution is reached, blocks of 32 by 32 points, double
+ * The defaults: 100 steps of Euler's method of 1e-4 in one window, iterated until its solution is reached, blocks of 32 by 32 points, double
  * precision. `struct_size` is `sizeof(clinalg_waveform_options)`.
  *
  * # Safety
@@ -2734,13 +2738,13 @@ clinalg_status clinalg_waveform_options_default(clinalg_waveform_options *option
 /**
  * Integrates on the current device by waveform relaxation from `t0`, where the solution is `y0`; `y` gets the solution after
  * the last step. Components are all points of the first field, then those of the next. `variant` is the name of the blocks
- * and of what is stored: "component" (null for this one), "point", "block", "block-boundary", "copy-all" or
+ * and of what is stored: "component" (null for this one), "point", "block", "block-boundary", "device", "copy-all" or
  * "copy-access-distance". `iterations`, if not null, gets those of the first `capacity` windows; `report` may be null. A failed call
  * does not change `y`.
  *
  * # Safety
  * `variant` is null or a text that ends in zero; `options` names as many bytes as its first member says; `y0` names `components`
- * values and `y` has room for them; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
+ * values and `y` has room for them; the method in `options` is null or a text that ends in zero; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
  */
 clinalg_status clinalg_waveform_solve(clinalg_handle ode,
                                       const char *variant,

@@ -5,6 +5,7 @@ use std::mem::offset_of;
 
 use clinalg::{Context, Error};
 use clinalg_handles::Registry;
+use clinalg_ode::Method;
 use clinalg_ode::waveform::{Guess, Report, Stop, WaveformOptions, relax_fields};
 
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
@@ -31,7 +32,7 @@ pub enum ClinalgGuess {
 pub struct ClinalgWaveformOptions {
     /// `sizeof(clinalg_waveform_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// Size of an explicit Euler step.
+    /// Size of a step.
     pub h: f64,
     /// Number of steps, at least 1.
     pub steps: usize,
@@ -39,7 +40,7 @@ pub struct ClinalgWaveformOptions {
     pub windows: usize,
     /// Iterations of each window; 0 iterates until `eps` is reached.
     pub iterations: usize,
-    /// Difference of two iterates at which a window ends: the largest 2-norm over its steps. 0 gives Euler's solution.
+    /// Difference of two iterates at which a window ends: the largest 2-norm over its steps and stages. 0 gives the method's solution.
     pub eps: f64,
     /// Points of a block along each axis, for the variants "block" and "block-boundary".
     pub block: [usize; 3],
@@ -49,9 +50,11 @@ pub struct ClinalgWaveformOptions {
     pub precision: u32,
     /// Iterations that a window should take: its length follows them; 0 for windows of equal lengths.
     pub adaptive: usize,
+    /// The name of the explicit Runge-Kutta method of the steps; null for "euler".
+    pub method: *const c_char,
 }
 
-// SAFETY: numbers in `repr(C)`, the size first.
+// SAFETY: numbers and a pointer in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgWaveformOptions {
     const FIRST: usize = offset_of!(ClinalgWaveformOptions, adaptive) + size_of::<usize>();
 
@@ -67,6 +70,7 @@ unsafe impl Versioned for ClinalgWaveformOptions {
             guess: ClinalgGuess::Previous as u32,
             precision: ClinalgPrecision::F64 as u32,
             adaptive: 0,
+            method: std::ptr::null(),
         }
     }
 }
@@ -99,7 +103,7 @@ impl From<&Report> for ClinalgWaveformReport {
     }
 }
 
-/// The defaults: 100 steps of 1e-4 in one window, iterated until Euler's solution is reached, blocks of 32 by 32 points, double
+/// The defaults: 100 steps of Euler's method of 1e-4 in one window, iterated until its solution is reached, blocks of 32 by 32 points, double
 /// precision. `struct_size` is `sizeof(clinalg_waveform_options)`.
 ///
 /// # Safety
@@ -115,13 +119,13 @@ pub unsafe extern "C" fn clinalg_waveform_options_default(
 
 /// Integrates on the current device by waveform relaxation from `t0`, where the solution is `y0`; `y` gets the solution after
 /// the last step. Components are all points of the first field, then those of the next. `variant` is the name of the blocks
-/// and of what is stored: "component" (null for this one), "point", "block", "block-boundary", "copy-all" or
+/// and of what is stored: "component" (null for this one), "point", "block", "block-boundary", "device", "copy-all" or
 /// "copy-access-distance". `iterations`, if not null, gets those of the first `capacity` windows; `report` may be null. A failed call
 /// does not change `y`.
 ///
 /// # Safety
 /// `variant` is null or a text that ends in zero; `options` names as many bytes as its first member says; `y0` names `components`
-/// values and `y` has room for them; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
+/// values and `y` has room for them; the method in `options` is null or a text that ends in zero; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_waveform_solve(
@@ -150,7 +154,11 @@ pub unsafe extern "C" fn clinalg_waveform_solve(
             false => unsafe { text("variant", variant)? },
         };
         let precision = precision_of(wanted.precision)?;
-        let chosen = chosen(&wanted, name)?;
+        let mut chosen = chosen(&wanted, name)?;
+        if !wanted.method.is_null() {
+            // SAFETY: by the contract above.
+            chosen.method = Method::named(unsafe { text("method", wanted.method)? })?;
+        }
         let done = relax_fields(&Context::global()?, &ode.system, t0, start, &chosen, precision)?;
         target.copy_from_slice(&done.solution);
         if !report.is_null() {

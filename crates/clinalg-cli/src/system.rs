@@ -25,7 +25,7 @@ FILE describes a system, a statement a line (examples/ode has some):
   time 0 1
   stop 0.5                       a time at which the right-hand side jumps";
 
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(crate) struct SystemArgs {
     /// File that describes the system
     #[arg(value_name = "FILE", conflicts_with = "problem")]
@@ -67,6 +67,11 @@ impl SystemArgs {
     /// Whether a system is named.
     pub(crate) fn is_given(&self) -> bool {
         self.file.is_some() || self.problem.is_some()
+    }
+
+    /// The same with `n` points along each axis.
+    pub(crate) fn with_points(&self, n: usize) -> SystemArgs {
+        SystemArgs { n: Some(n), ..self.clone() }
     }
 
     /// The problem, `usual` where none is named; `points` gives the points along an axis where `--n` does not, for a test problem.

@@ -1,16 +1,17 @@
 //! `clinalg waveform`.
 
+mod measured;
+mod study;
+
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clinalg::{Precision, Real};
-use clinalg_ode::integrate::Stepper;
-use clinalg_ode::waveform::{
-    Guess, Partition, Relaxation, Sharing, Stop, VARIANTS, WaveformOptions, explain, relax, relax_on_team,
-    relax_windows,
-};
-use clinalg_ode::{DeviceStepper, Method, Variant};
+use clinalg_ode::Method;
+use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, explain};
 use serde::Serialize;
+
+use measured::{Measured, Place, measure};
+use study::StudyArg;
 
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
@@ -32,9 +33,16 @@ Blocks (--variant):
   point           all fields of a grid point
   block           all fields of a box of grid points, --block 32x32
   block-boundary  as block; only waveforms at boundaries of blocks are stored
+  device          the rows of the grid of each device (--devices), integrated by
+                  the kernels of the method; halos are exchanged once an iteration
 
-An iteration moves more data than Euler's method over the window: waveform
+An iteration moves more data than the method itself over the window: waveform
 relaxation pays off only if launches or messages cost more than arithmetic.
+
+Studies (--study), each drawn by --plot:
+  blocks  iterations and times of square blocks of 1, 2, 4, ... points per side
+  sizes   times against the method itself on grids of 10, 20, 40, ... points per
+          axis, up to --n
 
 Frames: the beginning, and the end of every window.
 ";
@@ -42,14 +50,16 @@ Frames: the beginning, and the end of every window.
 /// The help after that.
 const AFTER_FRAMES: &str = "
 
-JSON keys: problem, n, components, variant, block, precision, h, steps, windows,
+JSON keys: problem, n, components, variant, block, method, precision, h, steps, windows,
 iterations, window_steps (of each window), error_history (of each window), memory_bytes,
-words_per_component, seconds, euler_seconds, max_difference_from_euler, explain,
-kernel_family, device, devices (of --devices), times and files (of the frames).";
+words_per_component, seconds, method_seconds, max_difference, explain,
+kernel_family, device, devices (of --devices), times and files (of the frames).
+With --study: problem, study, method, precision, h, steps, windows, kernel_family, device
+and runs, each with n, variant, block, iterations, memory_bytes, seconds, method_seconds.";
 
-/// Integrate a system by waveform relaxation, and by Euler's method for comparison
+/// Integrate a system by waveform relaxation, and by the method itself for comparison
 ///
-/// Blocks of components are integrated over a whole window of explicit Euler steps with the waveforms of other blocks from the
+/// Blocks of components are integrated over a whole window of steps of a Runge-Kutta method with the waveforms of other blocks from the
 /// previous iteration, until the waveforms agree. After w iterations the first w steps are those of Euler's method to the last bit.
 #[derive(clap::Args)]
 #[command(after_help = [
@@ -63,6 +73,9 @@ kernel_family, device, devices (of --devices), times and files (of the frames)."
 pub(crate) struct Args {
     #[command(flatten)]
     system: SystemArgs,
+    /// Method of the steps, an explicit Runge-Kutta method of clinalg ode --list
+    #[arg(long, value_name = "NAME", default_value = "euler")]
+    method: String,
     /// Step size
     #[arg(long, value_name = "H", default_value_t = 1e-4, value_parser = args::above_zero, allow_hyphen_values = true)]
     h: f64,
@@ -75,13 +88,14 @@ pub(crate) struct Args {
     /// Iterations of each window
     #[arg(long, value_name = "COUNT", conflicts_with = "eps", value_parser = args::positive, allow_hyphen_values = true)]
     iterations: Option<usize>,
-    /// Tolerance for the difference of two iterates at which a window ends [default: 0, Euler's solution to the last bit]
+    /// Tolerance for the difference of two iterates at which a window ends [default: 0, the method's solution to the last bit]
     #[arg(long, value_name = "EPS", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     eps: Option<f64>,
     /// Blocks of components and what is stored of them
     #[arg(long, value_name = "NAME", default_value = "component")]
     variant: String,
-    /// Points of a block along each axis, for the variants block and block-boundary [default: 32, 32x32 or 8x8x8]
+    /// Points of a block along each axis, for the variants block and block-boundary
+    /// [default: 32, 32x32 or 8x8x8; half of it per axis for other methods than euler]
     #[arg(long, value_name = "BxB")]
     block: Option<String>,
     /// Precision of the computation
@@ -96,9 +110,12 @@ pub(crate) struct Args {
     /// Which waveforms several devices (--devices) send each other after an iteration
     #[arg(long, value_enum, default_value_t = SharingArg::Limited)]
     sharing: SharingArg,
-    /// Draw the differences of iterates over the iterations of all windows (.png or .svg)
+    /// Draw the differences of iterates over the iterations of all windows, or the study (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Measure several blocks or grids in place of one
+    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["series", "vtk"])]
+    study: Option<StudyArg>,
     #[command(flatten)]
     series: SeriesArgs,
 }
@@ -128,6 +145,7 @@ struct Document {
     components: usize,
     variant: &'static str,
     block: Option<Vec<usize>>,
+    method: String,
     precision: Precision,
     h: f64,
     steps: usize,
@@ -138,8 +156,8 @@ struct Document {
     memory_bytes: u64,
     words_per_component: f64,
     seconds: f64,
-    euler_seconds: f64,
-    max_difference_from_euler: f64,
+    method_seconds: f64,
+    max_difference: f64,
     explain: String,
     kernel_family: clinalg::KernelFamily,
     device: DeviceName,
@@ -149,19 +167,20 @@ struct Document {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    match args.precision {
-        PrecisionArg::F32 => solve::<f32>(args, global, out),
-        PrecisionArg::F64 => solve::<f64>(args, global, out),
+    match (args.study, args.precision) {
+        (Some(what), PrecisionArg::F32) => study::run::<f32>(what, args, global, out),
+        (Some(what), PrecisionArg::F64) => study::run::<f64>(what, args, global, out),
+        (None, PrecisionArg::F32) => solve::<f32>(args, global, out),
+        (None, PrecisionArg::F64) => solve::<f64>(args, global, out),
     }
 }
 
 impl Args {
     /// Points of a block along each axis of a grid of these sizes.
-    fn sides(&self, shape: &[usize]) -> Result<[usize; 3], Failure> {
+    fn sides(&self, shape: &[usize], usual: usize) -> Result<[usize; 3], Failure> {
         if self.block.is_some() && !self.variant.starts_with("block") {
             return Err(Failure::usage(format!("--block: the variant {} defines its own blocks", self.variant)));
         }
-        let usual = if shape.len() == 3 { 8 } else { 32 };
         let sides: Vec<usize> = match &self.block {
             None => shape.iter().map(|n| usual.min(*n)).collect(),
             Some(text) => {
@@ -182,7 +201,8 @@ impl Args {
             let names = VARIANTS.map(|(name, _)| name).join(", ");
             return Err(Failure::usage(format!("--variant {}: expected one of {names}", self.variant)));
         }
-        options.set_variant(&self.variant, self.sides(shape)?)?;
+        options.method = Method::named(&self.method)?;
+        options.set_variant(&self.variant, self.sides(shape, options.usual_side(shape.len()))?)?;
         options.windows = self.windows;
         options.adaptive = self.adaptive;
         options.guess = match self.guess {
@@ -204,57 +224,22 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let shape = system.grid().shape().to_vec();
     let options = args.options(&shape)?;
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
-    let team = global.team()?;
-    if team.is_some() && args.variant != "block-boundary" {
-        return Err(Failure::usage("--devices: several devices take --variant block-boundary"));
-    }
-    let context = match &team {
-        Some(team) => team.contexts()[0].clone(),
-        None => global.context(false)?,
-    };
-    let explained = explain::<T>(&context, system, &options)?;
+    let place = Place::new(args, global)?;
+    let context = place.context();
+    let explained = explain::<T>(context, system, &options)?;
     let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
     let mut series = args.series.open::<T>(&problem, "waveform")?;
-    // The first run builds the kernels.
     series.keep(&problem, problem.t0, &y0)?;
     let keep = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
-    let sharing = match args.sharing {
-        SharingArg::General => Sharing::General,
-        SharingArg::Limited => Sharing::Limited,
-    };
-    let result: Relaxation<T> = match &team {
-        Some(team) => relax_on_team(team, system, problem.t0, &y0, &options, sharing, keep)?,
-        None => relax_windows(&context, system, problem.t0, &y0, &options, keep)?,
-    };
+    let Measured { result, seconds, method_seconds, max_difference } = measure(&place, &problem, &y0, &options, keep)?;
     let (files, times) = series.finish()?;
-    let start = Instant::now();
-    match &team {
-        Some(team) => relax_on_team(team, system, problem.t0, &y0, &options, sharing, |_, _| Ok(()))?,
-        None => relax(&context, system, problem.t0, &y0, &options)?,
-    };
-    let relaxed = start.elapsed().as_secs_f64();
-    let mut euler = DeviceStepper::<T>::new(&context, &Method::named("euler")?, system, Variant::Fused)?;
-    let beginnings: Vec<f64> = (0..args.steps).map(|k| problem.t0 + k as f64 * args.h).collect();
-    let mut euler_seconds = 0.0;
-    for _ in 0..2 {
-        euler.set(std::slice::from_ref(&y0))?;
-        context.finish()?;
-        let start = Instant::now();
-        euler.advance(&beginnings, args.h)?;
-        context.finish()?;
-        euler_seconds = start.elapsed().as_secs_f64();
-    }
-    let difference = |(a, b): (&T, &T)| (a.into_f64() - b.into_f64()).abs();
-    let reached = euler.solution()?;
     let document = Document {
         problem: problem.name.clone(),
         n: shape[0],
         components: y0.len(),
         variant: options.variant(),
-        block: match options.partition {
-            Partition::Block(sides) => Some(sides[..shape.len()].to_vec()),
-            Partition::Component | Partition::Point => None,
-        },
+        block: block(&options, shape.len()),
+        method: args.method.clone(),
         precision: T::PRECISION,
         h: args.h,
         steps: args.steps,
@@ -264,13 +249,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         error_history: result.report.error_history,
         memory_bytes: result.report.memory_bytes,
         words_per_component: result.report.words_per_component,
-        seconds: relaxed,
-        euler_seconds,
-        max_difference_from_euler: result.solution.iter().zip(&reached).map(difference).fold(0.0, f64::max),
+        seconds,
+        method_seconds,
+        max_difference,
         explain: explained,
         kernel_family: context.family(),
         device: context.device().into(),
-        devices: team.iter().flat_map(|team| team.contexts()).map(|context| context.device().into()).collect(),
+        devices: place.devices(),
         times,
         files,
     };
@@ -280,6 +265,14 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     print(&document, out)?;
     out.json(&document)?;
     Ok(Exit::Done)
+}
+
+/// Points of a block along each axis of a grid with `dims`, where blocks are boxes of points.
+fn block(options: &WaveformOptions, dims: usize) -> Option<Vec<usize>> {
+    match options.partition {
+        Partition::Block(sides) => Some(sides[..dims].to_vec()),
+        _ => None,
+    }
 }
 
 /// The differences after the iterations of all windows, one after the other, on a logarithmic axis.
@@ -310,6 +303,6 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
         out.field("frames", format!("{} in {}", document.times.len(), document.files.join(", ")))?;
     }
     out.field("time", seconds(document.seconds))?;
-    out.field("Euler's method", seconds(document.euler_seconds))?;
-    out.field("difference", format!("{:.3e} from Euler's method, at most", document.max_difference_from_euler))
+    out.field("method itself", format!("{} by {}", seconds(document.method_seconds), document.method))?;
+    out.field("difference", format!("{:.3e} from the method itself, at most", document.max_difference))
 }

@@ -6,9 +6,10 @@ use clinalg::runtime::devices;
 use clinalg::team::Team;
 use clinalg::{Context, ContextOptions, Real};
 use clinalg_ode::integrate::Stepper;
+use clinalg_ode::team::TeamOptions;
 use clinalg_ode::waveform::{
-    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax, relax_on_team,
-    relax_sequentially,
+    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax, relax_by_devices,
+    relax_on_team, relax_sequentially,
 };
 use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
 use common::contexts;
@@ -44,9 +45,9 @@ fn start<T: Real>(system: &System) -> Vec<T> {
     (0..system.components()).map(|k| T::from_f64(1.0 + 0.3 * (k as f64).sin())).collect()
 }
 
-/// The rows of Euler's method on the device.
-fn euler<T: Real>(context: &Context, system: &System, y0: &[T], options: &WaveformOptions) -> Vec<Vec<T>> {
-    let method = Method::named("euler").unwrap();
+/// The solutions of the method itself on the device, after each step.
+fn plain<T: Real>(context: &Context, system: &System, y0: &[T], options: &WaveformOptions) -> Vec<Vec<T>> {
+    let method = options.method.without_error();
     let mut stepper = DeviceStepper::<T>::new(context, &method, system, Variant::Fused).unwrap();
     stepper.set(&[y0.to_vec()]).unwrap();
     let mut rows = vec![y0.to_vec()];
@@ -61,7 +62,7 @@ fn check<T: Real + PartialEq>(context: &Context) {
     for (system, block) in systems() {
         let y0 = start::<T>(&system);
         let base = WaveformOptions::new(0.01, 5);
-        let expected = euler(context, &system, &y0, &base);
+        let expected = plain(context, &system, &y0, &base);
         for partition in [Partition::Component, Partition::Point, Partition::Block(block)] {
             for count in [1, 3, 5] {
                 let mut options = base.clone();
@@ -95,13 +96,180 @@ fn iterates_are_those_of_plain_rust_and_end_at_eulers_method() {
     }
 }
 
+/// As many rows as right-hand sides: after w iterations the first w rows are those of the method itself, to the last bit.
+fn check_runge_kutta<T: Real + PartialEq>(context: &Context, name: &str, number: usize, partitions: &[Partition]) {
+    let (system, _) = &systems()[number];
+    let y0 = start::<T>(system);
+    let mut base = WaveformOptions::new(0.01, 3);
+    base.method = Method::named(name).unwrap();
+    let rows = base.method.without_error().graph().rhs_count();
+    let expected = plain(context, system, &y0, &base);
+    for partition in partitions {
+        let mut options = base.clone();
+        (options.partition, options.keep) = (*partition, true);
+        for count in [1, rows, 2 * rows + 1] {
+            options.stop = Stop::Iterations(count);
+            let got = relax(context, system, 0.5, &y0, &options).unwrap();
+            let sequential = relax_sequentially(system, 0.5, &y0, &options).unwrap();
+            assert!(got.waveform == sequential.waveform, "{name} {partition:?} {count}");
+            assert_eq!(got.waveform.len(), (3 * rows + 1) * y0.len());
+            for (k, row) in expected.iter().take(count / rows + 1).enumerate() {
+                assert!(
+                    got.waveform[k * rows * y0.len()..][..y0.len()] == row[..],
+                    "{name} {partition:?}: {k} of {count}"
+                );
+            }
+        }
+        (options.stop, options.keep) = (base.stop, false);
+        let got = relax(context, system, 0.5, &y0, &options).unwrap();
+        assert!(got.solution == expected[3] && got.report.iterations[0] <= 3 * rows + 1, "{name} {partition:?}");
+        if let Partition::Block(_) = partition {
+            (options.storage, options.guess) = (Storage::Boundary, Guess::Linear);
+            let boundary = relax(context, system, 0.5, &y0, &options).unwrap();
+            assert!(boundary.solution == expected[3] && boundary.report.iterations[0] <= 3 * rows + 1, "{name}");
+            assert!(boundary.report.words_per_component < got.report.words_per_component);
+        }
+    }
+}
+
+#[test]
+fn runge_kutta_methods_inside_a_window() {
+    for context in contexts() {
+        check_runge_kutta::<f32>(&context, "rk4", 0, &[Partition::Component, Partition::Block([4, 4, 1])]);
+        if context.require::<f64>().is_ok() {
+            check_runge_kutta::<f64>(&context, "bs32", 3, &[Partition::Point, Partition::Block([3, 4, 2])]);
+        }
+    }
+}
+
+/// A line from the step before begins the next window, whatever the number of rows.
+#[test]
+fn first_guesses_of_runge_kutta_methods() {
+    let (system, block) = &systems()[0];
+    let y0 = start::<f32>(system);
+    let mut options = WaveformOptions::new(0.01, 6);
+    options.method = Method::named("heun2").unwrap();
+    (options.windows, options.partition, options.stop) = (3, Partition::Block(*block), Stop::Iterations(2));
+    for context in contexts() {
+        for guess in [Guess::Constant, Guess::Previous, Guess::Linear] {
+            options.guess = guess;
+            let got = relax(&context, system, 0.5, &y0, &options).unwrap();
+            assert!(got.solution == relax_sequentially(system, 0.5, &y0, &options).unwrap().solution, "{guess:?}");
+        }
+    }
+}
+
+/// Two contexts of the same device.
+fn pair(context: &Context) -> Team {
+    let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
+    let other = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
+    Team::of_contexts(vec![context.clone(), other]).unwrap()
+}
+
+/// A device as a block: after w iterations the first w steps have the bits of one device, or w times as many as a halo serves.
+#[test]
+fn devices_are_blocks() {
+    let all = systems();
+    for context in contexts() {
+        let team = pair(&context);
+        for (number, name, steps_per_exchange) in [(0, "rk4", 1), (1, "heun2", 1), (3, "euler", 1), (2, "euler", 2)] {
+            let (system, _) = &all[number];
+            let y0 = start::<f32>(system);
+            let mut options = WaveformOptions::new(0.01, 8);
+            options.method = Method::named(name).unwrap();
+            let mut team_options = TeamOptions::default();
+            team_options.steps_per_exchange = Some(steps_per_exchange);
+            let relaxed = |options: &WaveformOptions| {
+                relax_by_devices(&team, system, 0.5, &y0, options, &team_options, |_, _| Ok(())).unwrap()
+            };
+            let expected = plain(&context, system, &y0, &options);
+            let whole = relaxed(&options);
+            assert!(whole.solution == expected[8], "{name}");
+            assert!((2..=8 / steps_per_exchange + 1).contains(&whole.report.iterations[0]), "{:?}", whole.report);
+            assert!(whole.report.error_history[0].last() == Some(&0.0) && whole.report.memory_bytes > 0);
+            for count in [1, 3] {
+                options.stop = Stop::Iterations(count);
+                options.steps = count * steps_per_exchange;
+                assert!(relaxed(&options).solution == expected[options.steps], "{name} {count}");
+            }
+            // Windows of several lengths, one of them no multiple of the steps that a halo serves.
+            (options.stop, options.steps, options.windows) = (Stop::Difference(0.0), 8, 2);
+            (options.guess, options.adaptive) = (Guess::Linear, Some(2));
+            let adaptive = relaxed(&options);
+            assert!(adaptive.solution == expected[8] && adaptive.report.iterations.len() > 2, "{:?}", adaptive.report);
+        }
+        // The same through the variant's name; one device has the solution at once.
+        let (system, _) = &all[0];
+        let y0 = start::<f32>(system);
+        let mut options = WaveformOptions::new(0.01, 4);
+        options.set_variant("device", [1; 3]).unwrap();
+        assert_eq!(options.variant(), "device");
+        let expected = plain(&context, system, &y0, &options);
+        let mut seen = Vec::new();
+        let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, |t, y| {
+            seen.push((t, y.to_vec()));
+            Ok(())
+        });
+        let shared = shared.unwrap();
+        assert!(shared.solution == expected[4] && seen == [(0.54, expected[4].clone())]);
+        let alone = relax(&context, system, 0.5, &y0, &options).unwrap();
+        assert!(alone.solution == expected[4] && alone.report.iterations == [1]);
+        let text = explain::<f32>(&context, system, &options).unwrap();
+        assert!(text.contains("1 rows of 26 components") && text.contains("at most 5 iterations"), "{text}");
+        let few = System::builder(Grid::unit(&[1])).field("u", "-u").build().unwrap();
+        let error = relax_on_team(&team, &few, 0.0, &[1.0_f32], &options, Sharing::Limited, |_, _| Ok(()));
+        assert!(error.unwrap_err().to_string().contains("at most 1"));
+    }
+}
+
+/// Steps past the stability limit are refused with the largest that can be stable; what blows up later is found where it happens.
+#[test]
+fn stability_and_values_that_are_not_finite() {
+    // The largest eigenvalue is close to -4: stable up to 0.5 with Euler's method, to 2.785 / 4 with that of Runge and Kutta.
+    let heat = System::builder(Grid::unit(&[40])).field("u", "u[-1] - 2*u + u[1]").build().unwrap();
+    let y0: Vec<f64> = (0..40).map(|k| f64::from(k % 5)).collect();
+    for context in contexts() {
+        if context.require::<f64>().is_err() {
+            continue;
+        }
+        for (name, h, limit) in [("euler", 0.6, 0.5), ("rk4", 1.0, 0.7)] {
+            let mut options = WaveformOptions::new(h, 4);
+            options.method = Method::named(name).unwrap();
+            for variant in ["component", "block-boundary", "device"] {
+                options.set_variant(variant, [8, 1, 1]).unwrap();
+                let error = relax(&context, &heat, 0.0, &y0, &options).unwrap_err();
+                let Error::Unstable { method, h: refused, limit: told } = &error else { panic!("{error}") };
+                assert!(method == name && *refused == h, "{error}");
+                // The limit of the method over all directions, at most that of an imaginary eigenvalue.
+                assert!(*told > 0.95 * limit && *told < 1.3 * limit, "{error}");
+            }
+            options.set_variant("component", [1; 3]).unwrap();
+            options.h = 0.45;
+            relax(&context, &heat, 0.0, &y0, &options).unwrap();
+            (options.h, options.watch_stability) = (h, false);
+            relax(&context, &heat, 0.0, &y0, &options).unwrap();
+        }
+        // u' = u^2 from 1 at component 7 of 12: blows up in the third window, long after a step that is stable.
+        let square = System::builder(Grid::unit(&[12])).field("u", "u*u + min(u[1], 0)").build().unwrap();
+        let mut y0 = vec![0.0; 12];
+        y0[7] = 1.0;
+        for variant in ["component", "block", "block-boundary", "device"] {
+            let mut options = WaveformOptions::new(0.5, 32);
+            options.windows = 4;
+            options.set_variant(variant, [4, 1, 1]).unwrap();
+            let error = relax(&context, &square, 0.0, &y0, &options).unwrap_err();
+            let Error::Waveform { window, iteration, component } = &error else { panic!("{error}") };
+            assert_eq!((*window, *component), (1, 7), "{variant}: {error}");
+            assert!(*iteration >= 1 && error.to_string().contains("component 7"), "{error}");
+        }
+    }
+}
+
 /// Waveforms at boundaries alone, private copies, first guesses and adaptive windows change no bit of an iterate.
 #[test]
 fn variants_guesses_and_teams() {
     for context in contexts() {
-        let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
-        let other = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
-        let team = Team::of_contexts(vec![context.clone(), other]).unwrap();
+        let team = pair(&context);
         let all = systems();
         for (system, block) in [&all[0], &all[1], &all[3]].map(|(system, block)| (system, *block)) {
             let y0 = start::<f32>(system);
@@ -160,7 +328,7 @@ fn windows_and_guesses() {
     for context in contexts() {
         let (system, _) = &systems()[0];
         let y0 = start::<f32>(system);
-        let expected = euler(&context, system, &y0, &WaveformOptions::new(0.01, 12)).pop().unwrap();
+        let expected = plain(&context, system, &y0, &WaveformOptions::new(0.01, 12)).pop().unwrap();
         for (windows, guess) in
             [(1, Guess::Constant), (4, Guess::Constant), (4, Guess::Previous), (12, Guess::Previous)]
         {
@@ -205,7 +373,11 @@ fn what_cannot_be_relaxed_is_an_error() {
         assert_eq!(fails(system, &y0, &|o| o.partition = Partition::Block([14, 1, 1])).id(), "clinalg:argument:value");
         let error = fails(system, &y0, &|o| o.steps = 1 << 40);
         assert!(error.id() == "clinalg:ode:memory" && error.to_string().contains("waveform"), "{error}");
-        assert!(matches!(fails(system, &y0, &|o| o.h = 1e30), Error::Waveform { window: 0, .. }));
+        assert!(matches!(fails(system, &y0, &|o| o.h = 1e30), Error::Unstable { .. }));
+        let unwatched = |o: &mut WaveformOptions| (o.h, o.watch_stability) = (1e30, false);
+        assert!(matches!(fails(system, &y0, &unwatched), Error::Waveform { window: 0, .. }));
+        let several = fails(system, &y0, &|o| o.method = Method::named("ab3").unwrap());
+        assert!(several.to_string().contains("Runge-Kutta"), "{several}");
         let sums = System::builder(Grid::new(&[3], &[0.0], &[1.0])).field("p", "sum(p' - p)").build().unwrap();
         assert_eq!(fails(&sums, &[1.0, 2.0, 3.0], &|_| ()).id(), "clinalg:ode:variant");
         let text = explain::<f32>(&context, system, &WaveformOptions::new(0.01, 4)).unwrap();

@@ -46,6 +46,17 @@ pub(crate) struct Surface<'a> {
     pub(crate) cells: Vec<((u32, u32), f64)>,
 }
 
+/// Measurements over sizes, on logarithmic axes.
+pub(crate) struct Scaling<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What the sizes and the measurements are.
+    pub(crate) names: [&'a str; 2],
+    pub(crate) sizes: &'a [usize],
+    /// Names and a measurement for each size, above 0.
+    pub(crate) curves: &'a [(String, Vec<f64>)],
+}
+
 /// Relative residuals from the start on, on a logarithmic axis.
 pub(crate) struct Convergence<'a> {
     pub(crate) title: String,

@@ -1,4 +1,5 @@
-//! Pictures: a field on the unit square, a surface of triangles, curves, a history of residuals, times over launch parameters.
+//! Pictures: a field on the unit square, a surface of triangles, curves, a history of residuals, times over launch parameters,
+//! measurements over sizes.
 //! Without the feature `plot` every file is refused.
 
 #[cfg(feature = "plot")]
@@ -21,7 +22,9 @@ mod picture;
 #[cfg(feature = "plot")]
 mod profile;
 #[cfg(feature = "plot")]
+mod scaling;
+#[cfg(feature = "plot")]
 mod surface;
 
-pub(crate) use self::data::{Body, Convergence, Field, Profile, Surface};
+pub(crate) use self::data::{Body, Convergence, Field, Profile, Scaling, Surface};
 pub(crate) use self::picture::{Frames, Picture};

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::register_font;
 
 use super::axes::{Drawn, FONT};
-use super::{Body, Convergence, Field, Profile, Surface};
+use super::{Body, Convergence, Field, Profile, Scaling, Surface};
 use crate::exit::Failure;
 
 /// Width and height of a picture in pixels.
@@ -68,6 +68,10 @@ impl Picture {
 
     pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {
         self.draw(|root| profile.draw(root), |root| profile.draw(root))
+    }
+
+    pub(crate) fn scaling(&self, scaling: &Scaling<'_>) -> Result<(), Failure> {
+        self.draw(|root| scaling.draw(root), |root| scaling.draw(root))
     }
 
     pub(crate) fn surface(&self, surface: &Surface<'_>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use super::{Body, Convergence, Field, Profile, Surface};
+use super::{Body, Convergence, Field, Profile, Scaling, Surface};
 use crate::exit::Failure;
 
 /// A picture, which cannot be made.
@@ -37,6 +37,10 @@ impl Picture {
     }
 
     pub(crate) fn profile(&self, _: &Profile<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn scaling(&self, _: &Scaling<'_>) -> Result<(), Failure> {
         match self.0 {}
     }
 

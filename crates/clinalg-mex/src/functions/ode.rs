@@ -5,7 +5,7 @@ use clinalg_ode::integrate::Options;
 use clinalg_ode::ivp::{Settings, Solution, solve};
 use clinalg_ode::problems::{PROBLEMS, problem};
 use clinalg_ode::waveform::{Guess, Relaxation, Stop, WaveformOptions, relax_fields};
-use clinalg_ode::{System, Variant};
+use clinalg_ode::{Method, System, Variant};
 
 use super::{GPU, count, handle, text};
 use crate::args::{Args, Input, Kind, Value};
@@ -167,21 +167,24 @@ MexOdeNext(gpu, run);
             full("data"),
             count("n"),
             Input::new("single", Kind::Flag),
+            text("method"),
         ],
         required: 5,
         outputs: &["y", "stats"],
         text: "\
-Blocks of numbers are integrated over a window of explicit Euler steps with those of other blocks from the previous
-iteration, until the iterates agree; after w iterations the first w steps are those of Euler's method. It pays only where
-launches of kernels cost more than arithmetic. system, data and n are those of MexOde; times has the first and the last time,
+Blocks of numbers are integrated over a window of steps with those of other blocks from the previous iteration, until the
+iterates agree; with Euler's method its first w steps are reached after w iterations. It pays only where launches of
+kernels cost more than arithmetic. system, data and n are those of MexOde; times has the first and the last time,
 y0 all points of the first field, then those of the next, [] for those of a test problem. y is a column in this order.
   steps    [steps windows eps iterations adaptive]: the number of steps; windows, a divisor (default 1); the
-           difference of two iterates at which a window ends (0, Euler's solution); iterations of each window in
+           difference of two iterates at which a window ends (0, the method's solution); iterations of each window in
            place of eps (0 for eps); iterations that a window should take, its length follows (0 for equal windows)
-  variant  'component' (default), 'point', 'block', 'block-boundary', 'copy-all' or 'copy-access-distance'
-  block    points of a block along each axis (default 32, at most those of the grid)
+  variant  'component' (default), 'point', 'block', 'block-boundary', 'device', 'copy-all' or 'copy-access-distance'
+  block    points of a block along each axis (default 32, or 8 in three dimensions, half of it for other methods than
+           Euler's; at most those of the grid)
   guess    of a window: 'previous' (default), 'constant' or 'linear'
   single   1 computes in single precision (default 0)
+  method   'euler' (default), 'heun2', 'rk4', 'dopri54', ...: the explicit Runge-Kutta methods of MexOde
 stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, and words
 moved per number, step and iteration.",
         example: "\
@@ -226,11 +229,14 @@ fn waveform(args: &Args<'_>) -> Result<Answer, Fault> {
     };
     options.adaptive = said(4).map(|v| v as usize);
     let shape = system.grid().shape();
+    if let Some(method) = args.maybe_text(11) {
+        options.method = Method::named(&method)?;
+    }
     let sides = vector(6).unwrap_or_default();
     if !sides.is_empty() && (sides.len() != shape.len() || !sides.iter().all(|v| whole(*v))) {
         return wrong(6, "block", "must be a number of points for each axis");
     }
-    let usual = |axis: usize| shape.get(axis).map_or(1, |n| 32.min(*n));
+    let usual = |axis: usize| shape.get(axis).map_or(1, |n| options.usual_side(shape.len()).min(*n));
     let block = std::array::from_fn(|axis| sides.get(axis).map_or_else(|| usual(axis), |v| *v as usize));
     options.set_variant(args.maybe_text(5).as_deref().unwrap_or("component"), block)?;
     options.guess = match args.maybe_text(7).as_deref() {

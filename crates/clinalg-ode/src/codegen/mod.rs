@@ -1,7 +1,7 @@
 //! OpenCL C for the kernels of a schedule.
 
 mod all_pairs;
-mod expression;
+pub(crate) mod expression;
 pub(crate) mod kernels;
 mod multi_workgroup;
 pub(crate) mod names;

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 ///
 /// A change of the step size, the time or a parameter compiles nothing. Sizes of the grid are part of the kernels.
 pub struct DeviceStepper<T: Real> {
-    pub(super) context: Context,
+    pub(crate) context: Context,
     method: Method,
     pub(super) system: System,
     /// The kernels of one step.

@@ -12,7 +12,7 @@ mod integrator;
 pub mod ivp;
 mod multi_workgroup;
 mod options;
-mod power_method;
+pub(crate) mod power_method;
 pub mod reference;
 mod stabilised;
 mod start;

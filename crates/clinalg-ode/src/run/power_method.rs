@@ -115,9 +115,14 @@ impl<S> PowerMethod<S> {
 /// [`Error::Unstable`] when steps of the size h of the stepper's method are past its stability limit in every direction.
 pub(crate) fn check_step<T: Real, S: Stepper<T>>(stepper: &S, t: f64, h: f64) -> Result<()> {
     let radius = PowerMethod::new(stepper)?.estimate(stepper, t, true)?;
-    let limit = stepper.method().stability_limit();
+    check_radius(stepper.method(), h, radius)
+}
+
+/// As [`check_step`], for a spectral radius.
+pub(crate) fn check_radius(method: &Method, h: f64, radius: f64) -> Result<()> {
+    let limit = method.stability_limit();
     if h * radius > 1.02 * limit {
-        return Err(Error::Unstable { method: stepper.method().name().into(), h, limit: limit / radius });
+        return Err(Error::Unstable { method: method.name().into(), h, limit: limit / radius });
     }
     Ok(())
 }

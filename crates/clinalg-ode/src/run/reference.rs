@@ -28,7 +28,7 @@ impl<'a, T: Real> Reference<'a, T> {
 }
 
 /// A coefficient in the precision `T`: the number rounded, then multiplied by its argument, then by h as often as its power.
-fn coefficient<T: Real>(c: Coefficient, h: T, arguments: &[T]) -> T {
+pub(crate) fn coefficient<T: Real>(c: Coefficient, h: T, arguments: &[T]) -> T {
     let value = T::from_f64(c.value);
     (0..c.power).fold(c.argument.map_or(value, |k| value * arguments[k]), |product, _| product * h)
 }

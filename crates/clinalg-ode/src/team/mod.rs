@@ -27,7 +27,7 @@
 //! # Ok::<(), clinalg_ode::Error>(())
 //! ```
 
-mod slabs;
+pub(crate) mod slabs;
 
 use clinalg::runtime::{KernelFamily, View, ViewMut};
 use clinalg::team::{Exchange, Partition, Reduction, Team};
@@ -107,28 +107,7 @@ impl<T: Real> TeamStepper<T> {
     /// between two exchanges, and what cannot be shared out: right-hand sides with sums over all points, and snippets of
     /// OpenCL C. Those of [`DeviceStepper::with`], of a device as [`clinalg::Error::Rank`].
     pub fn new(team: &Team, method: &Method, system: &System, options: &TeamOptions) -> Result<TeamStepper<T>> {
-        if system.is_dense() {
-            return Err(Error::value("system", "one without sums over all points; those take one device", "a sum"));
-        }
-        if system.snippet.is_some() {
-            let expected = "formulas, whose neighbours are known; OpenCL C takes one device";
-            return Err(Error::value("system", expected, "a snippet"));
-        }
-        if options.steps_per_exchange == Some(0) {
-            return Err(Error::value("steps_per_exchange", "at least 1", 0));
-        }
-        let ranks = team.ranks();
-        if !options.weights.is_empty() && options.weights.len() != ranks {
-            return Err(Error::value("weights", format!("{ranks}, one for each rank"), options.weights.len()));
-        }
-        let even = vec![1.0; ranks];
-        let weights = if options.weights.is_empty() { &even } else { &options.weights };
-        let rows = Slabs::rows(system);
-        if ranks > rows {
-            let expected = format!("at most {rows}, a row of the grid's slowest axis for each");
-            return Err(Error::value("ranks", expected, ranks));
-        }
-        let partition = Partition::weighted(rows, weights)?;
+        let partition = share_out(team, system, options)?;
         let steps = options.steps_per_exchange.unwrap_or_else(|| {
             let gpu = team.contexts().iter().any(|context| context.family() == KernelFamily::Gpu);
             paying::<T>(method.graph(), system, &partition, if gpu { GPU } else { CPU })
@@ -271,8 +250,37 @@ impl<T: Real> TeamStepper<T> {
     }
 }
 
+/// The rows of the grid's slowest axis that each rank owns.
+///
+/// # Errors
+/// As [`TeamStepper::new`].
+pub(crate) fn share_out(team: &Team, system: &System, options: &TeamOptions) -> Result<Partition> {
+    if system.is_dense() {
+        return Err(Error::value("system", "one without sums over all points; those take one device", "a sum"));
+    }
+    if system.snippet.is_some() {
+        let expected = "formulas, whose neighbours are known; OpenCL C takes one device";
+        return Err(Error::value("system", expected, "a snippet"));
+    }
+    if options.steps_per_exchange == Some(0) {
+        return Err(Error::value("steps_per_exchange", "at least 1", 0));
+    }
+    let ranks = team.ranks();
+    if !options.weights.is_empty() && options.weights.len() != ranks {
+        return Err(Error::value("weights", format!("{ranks}, one for each rank"), options.weights.len()));
+    }
+    let even = vec![1.0; ranks];
+    let weights = if options.weights.is_empty() { &even } else { &options.weights };
+    let rows = Slabs::rows(system);
+    if ranks > rows {
+        let expected = format!("at most {rows}, a row of the grid's slowest axis for each");
+        return Err(Error::value("ranks", expected, ranks));
+    }
+    Ok(Partition::weighted(rows, weights)?)
+}
+
 /// The error of a rank's stepper names the rank.
-fn at(team: &Team, k: usize, error: Error) -> Error {
+pub(crate) fn at(team: &Team, k: usize, error: Error) -> Error {
     match error {
         Error::Device(error) => Error::Device(team.at(k, error)),
         other => other,
@@ -280,7 +288,7 @@ fn at(team: &Team, k: usize, error: Error) -> Error {
 }
 
 /// Rows beside a slab that a step reads, where right-hand sides read `radius` rows away.
-fn reach(graph: &Graph, radius: usize) -> usize {
+pub(crate) fn reach(graph: &Graph, radius: usize) -> usize {
     let mut reaches: Vec<usize> = Vec::with_capacity(graph.nodes().len());
     for node in graph.nodes() {
         let read = node.op.reads().iter().map(|v| reaches[v.0]).max().unwrap_or(0);

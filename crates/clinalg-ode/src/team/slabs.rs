@@ -9,8 +9,8 @@ use crate::{Error, Layout, Result, System};
 
 /// The slabs of a grid, consecutive rows or planes along its slowest axis; below, *rows* stands for both.
 #[derive(Debug, Clone)]
-pub(super) struct Slabs {
-    pub(super) partition: Partition,
+pub(crate) struct Slabs {
+    pub(crate) partition: Partition,
     /// Whether the last row has the first one as a neighbour.
     ring: bool,
     /// Points of a row.
@@ -18,13 +18,13 @@ pub(super) struct Slabs {
     fields: usize,
     layout: Layout,
     /// Rows of a halo.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }
 
 impl Slabs {
     /// # Errors
     /// [`Error::Value`] where a halo of so many rows on either side of a ring is more than the other ranks have.
-    pub(super) fn new(system: &System, partition: &Partition, depth: usize) -> Result<Slabs> {
+    pub(crate) fn new(system: &System, partition: &Partition, depth: usize) -> Result<Slabs> {
         let rows = partition.rows();
         let ring = ring(system) && partition.ranks() > 1;
         let largest = (0..partition.ranks()).map(|rank| partition.range(rank).len()).max().unwrap_or(0);
@@ -44,7 +44,7 @@ impl Slabs {
     }
 
     /// Rows along the slowest axis of the grid.
-    pub(super) fn rows(system: &System) -> usize {
+    pub(crate) fn rows(system: &System) -> usize {
         system.grid().shape()[slow_axis(system)]
     }
 
@@ -66,7 +66,7 @@ impl Slabs {
     }
 
     /// The right-hand side on what a rank stores.
-    pub(super) fn system(&self, whole: &System, rank: usize) -> System {
+    pub(crate) fn system(&self, whole: &System, rank: usize) -> System {
         let (first, count) = self.stored(rank);
         if count == self.partition.rows() && self.partition.ranks() == 1 {
             return whole.clone();
@@ -84,19 +84,19 @@ impl Slabs {
     }
 
     /// Where the components that a rank owns stand in its memory.
-    pub(super) fn own(&self, rank: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn own(&self, rank: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let own = self.own_rows(rank);
         self.pieces(self.stored(rank).1, own.start, own.len())
     }
 
     /// Where they stand in the whole vector.
-    pub(super) fn of_whole(&self, rank: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn of_whole(&self, rank: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let own = self.partition.range(rank);
         self.pieces(self.partition.rows(), own.start, own.len())
     }
 
     /// The rank that owns a component, and where it stands there.
-    pub(super) fn place(&self, component: usize) -> (usize, usize) {
+    pub(crate) fn place(&self, component: usize) -> (usize, usize) {
         let (block, width) = match self.layout {
             Layout::Interleaved => (self.partition.rows() * self.width * self.fields, self.width * self.fields),
             Layout::FieldWise => (self.partition.rows() * self.width, self.width),
@@ -108,7 +108,7 @@ impl Slabs {
     }
 
     /// What a rank stores of a whole vector.
-    pub(super) fn part<V: Copy>(&self, whole: &[V], rank: usize) -> Vec<V> {
+    pub(crate) fn part<V: Copy>(&self, whole: &[V], rank: usize) -> Vec<V> {
         let ((first, count), rows) = (self.stored(rank), self.partition.rows());
         let once = count.min(rows - first);
         let mut part = Vec::with_capacity(count * self.width * self.fields);
@@ -121,7 +121,7 @@ impl Slabs {
     }
 
     /// The messages that fill the halos.
-    pub(super) fn messages(&self) -> Vec<Message> {
+    pub(crate) fn messages(&self) -> Vec<Message> {
         let rows = self.partition.rows();
         let mut messages = Vec::new();
         for to in 0..self.partition.ranks() {

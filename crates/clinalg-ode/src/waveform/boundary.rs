@@ -30,7 +30,7 @@ impl Boundary {
     /// [`Error::Memory`] for more than 2^32 - 1 points.
     pub(super) fn new(system: &System, partition: &Partition) -> Result<Boundary> {
         let grid = system.grid();
-        let (n, sides, counts, radius) = (grid.n, partition.sides(), partition.counts(system), system.radius());
+        let (n, sides, counts, radius) = (grid.n, partition.sides(system), partition.counts(system), system.radius());
         let mut all = Boundary {
             numbers: vec![NOT_STORED; grid.points()],
             points: Vec::new(),

@@ -5,12 +5,16 @@ use clinalg::team::Team;
 use clinalg::{Context, KernelFamily, Real};
 
 use crate::model::System;
+use crate::plan::{Plan, Variant};
 use crate::schedule::candidates::available;
+use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
 use crate::waveform::kernel;
 use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
+use crate::waveform::stages::Stages;
 use crate::waveform::team::{self, Sharing};
+use crate::waveform::{devices, stability};
 use crate::{Error, Result};
 
 /// Bytes of the two waveforms and of private copies.
@@ -39,6 +43,10 @@ pub(super) fn fits(context: &Context, options: &WaveformOptions, bytes: u128) ->
 /// Those of [`relax`] but for values that are not finite.
 pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOptions) -> Result<String> {
     options.check(system, &vec![T::zero(); system.components()])?;
+    let stages = Stages::new(&options.method)?;
+    if options.partition == Partition::Device {
+        return devices::explain(system, options);
+    }
     let (bytes, stored) = match options.storage {
         Storage::All => (memory::<T>(context, system, options)?, 1.0),
         Storage::Boundary => {
@@ -55,16 +63,19 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
         Partition::Component => system.components(),
         _ => options.partition.counts(system).iter().product(),
     };
+    // The words of the method itself, a kernel for each of its stages.
+    let plain = Plan::new(stages.graph(), Variant::Fused).words();
     Ok(format!(
-        "waveform relaxation by {}: {blocks} blocks, {} windows of {} steps, at most {} iterations each\n\
-         {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, Euler's method moves 2 per step\n\
+        "waveform relaxation by {}: {blocks} blocks, {} windows of {} steps of {}, at most {} iterations each\n\
+         {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
-         An iteration moves more than Euler's method over the window: it pays where launches or messages cost more than arithmetic.\n",
+         An iteration moves more than the method itself over the window: it pays where launches or messages cost more than arithmetic.\n",
         options.variant(),
         options.windows,
         options.window(),
-        options.window() + 1,
-        options.words(stored),
+        options.method.name(),
+        options.window() * stages.count() + 1,
+        options.words(stored, stages.count()),
     ))
 }
 
@@ -88,8 +99,8 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
 ///
 /// # Errors
 /// Those of [`relax_sequentially`](crate::waveform::relax_sequentially); [`Error::Memory`] where the waveforms do not fit the
-/// device; [`Error::Variant`] for systems of OpenCL C or with sums over all points, and for blocks that do not fit local memory; those
-/// of the device.
+/// device; [`Error::Unstable`] for steps past the stability limit, with the largest that can be stable; [`Error::Variant`] for systems
+/// of OpenCL C or with sums over all points, and for blocks that do not fit local memory; those of the device.
 pub fn relax<T: Real>(
     context: &Context,
     system: &System,
@@ -125,6 +136,10 @@ fn run<T: Real>(
     options: &WaveformOptions,
     mut see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
+    if options.partition == Partition::Device {
+        let team = Team::of_contexts(vec![context.clone()])?;
+        return devices::run(&team, system, t0, y0, options, &TeamOptions::default(), see);
+    }
     if options.storage == Storage::Boundary {
         let team = Team::of_contexts(vec![context.clone()])?;
         return team::run(&team, system, t0, y0, options, Sharing::General, see);
@@ -132,10 +147,12 @@ fn run<T: Real>(
     options.check(system, y0)?;
     context.require::<T>()?;
     let memory_bytes = memory::<T>(context, system, options)?;
-    let (d, most) = (system.components(), options.window());
+    let stages = Stages::new(&options.method)?;
+    let (d, count, most) = (system.components(), stages.count(), options.window());
     let family = context.family();
-    let sweep = Sweep::new::<T>(context, system, options, None)?;
-    let begin = GeneratedKernel::new("waveform_begin", kernel::BEGIN.into(), T::PRECISION);
+    let sweep = Sweep::new::<T>(context, system, options, &stages, None)?;
+    stability::check(context, None, system, t0, y0, options)?;
+    let begin = GeneratedKernel::new("waveform_begin", kernel::begin::<T>(&stages), T::PRECISION);
     let compare = GeneratedKernel::new("waveform_difference", kernel::difference(family).into(), T::PRECISION);
     context.prepare_generated(&[sweep.kernel.clone(), begin.clone(), compare.clone()])?;
     let values = options.values::<T>(system)?;
@@ -143,40 +160,41 @@ fn run<T: Real>(
     let mut next = Buffer::<T>::zeroed(context, values)?;
     old.write_range(0, y0)?;
     let mut times = Buffer::<T>::zeroed(context, most)?;
-    let squares = Buffer::<T>::zeroed(context, most)?;
+    let squares = Buffer::<T>::zeroed(context, most * count)?;
     let constants = constants::<T>(context, system)?;
     let copies = match options.copied(system) {
         0 => None,
         copied => Some(Buffer::<T>::zeroed(context, d * copied)?),
     };
-    let mut report = Report::new(memory_bytes, options.words(1.0));
+    let mut report = Report::new(memory_bytes, options.words(1.0, count));
     let mut solution = vec![T::zero(); d];
     let mut windows = options.schedule();
     // Steps of the window before.
     let mut before = 0;
     while let Some(range) = windows.next() {
         let (window, steps) = (report.iterations.len(), range.len());
-        let args = begin_args(options, d, before, steps, [old.arg(), next.arg()]);
-        // SAFETY: the arguments are those of the kernel, in its order; rows up to `before` and `steps` are among the rows of d
-        // values that both waveforms have, and `before` is above 0 where the row before it is read.
+        let rows = steps * count;
+        let args = begin_args(options, 0..d, before * count, rows, [old.arg(), next.arg()]);
+        // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this one are
+        // among the rows of d values that both waveforms have, and there is a step before the row that a line begins at.
         unsafe { context.launch_generated(&begin, all_items(context, d), &args)? };
         let now: Vec<T> = options.times(t0, range.clone()).into_iter().map(T::from_f64).collect();
         times.write_range(0, &now)?;
         let mut history = Vec::new();
-        // Finite termination: the iteration after as many others as steps changes nothing.
-        for iteration in 1..=steps + 1 {
+        // Finite termination: the iteration after as many others as rows changes nothing.
+        for iteration in 1..=rows + 1 {
             let more: Vec<Arg> = copies.iter().map(Buffer::arg).collect();
             sweep.launch(context, options.h, steps, [&times, &constants, &old, &next], &more)?;
-            let args = [Arg::size(d), Arg::size(0), Arg::size(d), old.arg(), next.arg(), squares.arg()];
-            // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `steps` rows after
+            let args = difference_args(0, d, 0..d, [old.arg(), next.arg(), squares.arg()]);
+            // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `rows` rows after
             // the first; `squares` has as many values.
-            unsafe { context.launch_generated(&compare, rows_range(context, steps), &args)? };
-            let mut all = vec![T::zero(); steps];
+            unsafe { context.launch_generated(&compare, rows_range(context, rows), &args)? };
+            let mut all = vec![T::zero(); rows];
             squares.read_range(0, &mut all)?;
             let difference = largest(all.iter().map(|v| v.into_f64()));
             if !difference.is_finite() {
-                let rows = &next.to_vec()?[..(steps + 1) * d];
-                let component = rows.iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
+                let values = &next.to_vec()?[..(rows + 1) * d];
+                let component = values.iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
                 return Err(Error::Waveform { window, iteration, component });
             }
             history.push(difference);
@@ -189,13 +207,13 @@ fn run<T: Real>(
         report.add(steps, history);
         before = steps;
         if let Some(see) = &mut see {
-            old.read_range(steps * d, &mut solution)?;
+            old.read_range(rows * d, &mut solution)?;
             see(t0 + range.end as f64 * options.h, &solution)?;
         }
     }
-    old.read_range(before * d, &mut solution)?;
+    old.read_range(before * count * d, &mut solution)?;
     let mut waveform = if options.keep { old.to_vec()? } else { Vec::new() };
-    waveform.truncate((before + 1) * d);
+    waveform.truncate((before * count + 1) * d);
     Ok(Relaxation { solution, waveform, report })
 }
 
@@ -230,19 +248,27 @@ pub(super) fn rows_range(context: &Context, rows: usize) -> Range {
     }
 }
 
-/// Arguments of `waveform_begin` for a window of `steps` steps after one of `before`, 0 for the first window.
+/// Arguments of `waveform_begin` for a window of `rows` rows after one of `before`, 0 for the first window. `row` is where the first row of
+/// the waveforms stands.
 pub(super) fn begin_args(
     options: &WaveformOptions,
-    n: usize,
+    row: std::ops::Range<usize>,
     before: usize,
-    steps: usize,
+    rows: usize,
     waveforms: [Arg; 2],
 ) -> Vec<Arg> {
     let whole = before == 0 || options.guess != Guess::Previous;
     let linear = before > 0 && options.guess == Guess::Linear;
-    let rows = if whole { steps + 1 } else { 1 };
+    let guessed = if whole { rows + 1 } else { 1 };
     let [old, next] = waveforms;
-    vec![Arg::size(n), Arg::size(before), Arg::size(rows), Arg::U32(u32::from(linear)), old, next]
+    let numbers = [row.start, row.len(), before, guessed].map(Arg::size);
+    numbers.into_iter().chain([Arg::U32(u32::from(linear)), old, next]).collect()
+}
+
+/// Arguments of `waveform_difference` for these columns of rows of `n` values, which begin at `base` in both waveforms.
+pub(super) fn difference_args(base: usize, n: usize, columns: std::ops::Range<usize>, buffers: [Arg; 3]) -> Vec<Arg> {
+    let numbers = [base, n, columns.start, columns.len()].map(Arg::size);
+    numbers.into_iter().chain(buffers).collect()
 }
 
 /// The kernel of an iteration.
@@ -257,6 +283,7 @@ impl Sweep {
         context: &Context,
         system: &System,
         options: &WaveformOptions,
+        stages: &Stages,
         stored: Option<(usize, usize)>,
     ) -> Result<Sweep> {
         let family = context.family();
@@ -264,7 +291,7 @@ impl Sweep {
         let range = match (options.partition, family) {
             (Partition::Block(sides), _) => {
                 let size: usize = sides.iter().fold(1, |product, side| product.saturating_mul(*side));
-                let bytes = size.saturating_mul(2 * system.fields().len() * size_of::<T>());
+                let bytes = size.saturating_mul(stages.slots().count * system.fields().len() * size_of::<T>());
                 let most = context.device().local_mem as usize;
                 if bytes > most {
                     let reason = format!(
@@ -280,7 +307,7 @@ impl Sweep {
             (_, KernelFamily::Cpu) => Range::d1(context.chunks(), 1),
             (_, KernelFamily::Gpu) => Range::d1(points.next_multiple_of(context.local()), context.local()),
         };
-        let source = kernel::sweep::<T>(system, options, family, stored.map(|(points, _)| points))?;
+        let source = kernel::sweep::<T>(system, options, stages, family, stored.map(|(points, _)| points))?;
         Ok(Sweep { kernel: GeneratedKernel::new("waveform_sweep", source, T::PRECISION), range })
     }
 
@@ -296,8 +323,8 @@ impl Sweep {
         let steps = u32::try_from(steps).map_err(|_| Error::value("steps", "at most 2^32 - 1 in a window", steps))?;
         let mut args = vec![Arg::real::<T>(h), Arg::U32(steps), times.arg(), constants.arg(), old.arg(), next.arg()];
         args.extend_from_slice(more);
-        // SAFETY: the arguments are those of the kernel, in its order. Both waveforms have a row of all stored components for each
-        // step and one more, `times` a value for each step, `constants` all parameters and data, `copies` its part for each
+        // SAFETY: the arguments are those of the kernel, in its order. Both waveforms have the rows of all stored components for
+        // each step and one more, `times` a value for each step, `constants` all parameters and data, `copies` its part for each
         // component, `numbers` a value for each point, `start` and `end` one for each component; the range covers the
         // points or blocks that the kernel was made for, and items past them do nothing.
         unsafe { context.launch_generated(&self.kernel, self.range, &args)? };

@@ -1,26 +1,28 @@
-//! Kernels of waveform relaxation, for any system of formulas.
+//! Kernels of waveform relaxation, for any system of formulas and any explicit Runge-Kutta method.
 //!
 //! An iteration is one launch of `waveform_sweep`: blocks read the previous iterate of others and need nothing of each other. With
 //! blocks of one point or component an item has a point on GPUs and runs through the steps with its own values in registers;
 //! on CPUs an item has a run of points and goes step by step. Larger blocks are a work-group each, with the values at hand
-//! in local memory, in two halves that alternate from step to step; where only waveforms at boundaries are stored, `numbers` has
-//! their place, and `start` and `end` have all components at the ends of the window. Memory: the old waveform is read and the new one written
-//! once, 2 words per component and step; the difference of both reads them again.
+//! in local memory, where each phase of a step ends at a barrier; where only waveforms at boundaries are stored, `numbers` has
+//! their place, and `start` and `end` have all components at the ends of the window. A waveform has the rows of each step
+//! ([`Stages`]) and the end. Memory: the old waveform is read and the new one written once, 2 words per component and row; the
+//! difference of both reads them again.
 
 use std::fmt::Write;
 use std::marker::PhantomData;
 
 use clinalg::{KernelFamily, Real};
 
-use crate::codegen::names::{column_name, row_name, signed};
+use crate::codegen::expression::literal;
+use crate::codegen::names::{column_name, plain_name, row_name, signed};
 use crate::codegen::writer::Writer;
-use crate::method::Method;
-use crate::method::graph::Op;
+use crate::method::graph::{Op, Value};
 use crate::model::{Layout, System};
 use crate::plan::{Plan, Variant};
 use crate::waveform::boundary::NOT_STORED;
 use crate::waveform::options::{Copies, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
+use crate::waveform::stages::{Slots, Stages};
 use crate::{Error, Result};
 
 /// The source of `waveform_sweep` for blocks of the system.
@@ -30,6 +32,7 @@ use crate::{Error, Result};
 pub(super) fn sweep<T: Real>(
     system: &System,
     options: &WaveformOptions,
+    stages: &Stages,
     family: KernelFamily,
     stored: Option<usize>,
 ) -> Result<String> {
@@ -40,13 +43,12 @@ pub(super) fn sweep<T: Real>(
     if system.is_dense() {
         return refuse("sums over all points have no waveform kernels; use `relax_sequentially`");
     }
-    let euler = Method::named("euler")?;
-    let plan = Plan::new(euler.graph(), Variant::Fused);
-    let group = &plan.groups()[0];
+    let plan = Plan::new(stages.graph(), Variant::Basic);
+    let rhs = |v: &Value| matches!(plan.graph().node(*v).op, Op::Rhs { .. });
+    let group = plan.groups().iter().find(|group| group.nodes.iter().any(rhs));
+    let group = group.expect("a method evaluates the right-hand side");
     let writer = Writer::<T> { plan: &plan, system, group, family, marker: PhantomData };
-    let rhs = |v: &&crate::method::graph::Value| matches!(plan.graph().node(**v).op, Op::Rhs { .. });
-    let node = group.nodes.iter().find(rhs).expect("Euler's method has a right-hand side").0;
-    let sweep = Sweep { writer, options, node };
+    let sweep = Sweep { writer, options, stages };
     let mut text = sweep.writer.head();
     text.push_str(&sweep.kernel(stored));
     Ok(text)
@@ -55,8 +57,7 @@ pub(super) fn sweep<T: Real>(
 struct Sweep<'a, T> {
     writer: Writer<'a, T>,
     options: &'a WaveformOptions,
-    /// The node of the right-hand side in the graph of Euler's method.
-    node: usize,
+    stages: &'a Stages,
 }
 
 impl<T: Real> Sweep<'_, T> {
@@ -76,7 +77,7 @@ impl<T: Real> Sweep<'_, T> {
             Some(points) => format!("((size_t){points} * {})", self.fields()),
             None => "COMPONENTS".into(),
         };
-        writeln!(text, "#define STORED {stored}").expect("text grows");
+        writeln!(text, "#define STORED {stored}\n#define ROWS {}", self.stages.count()).expect("text grows");
         text.push_str(
             "__kernel void waveform_sweep(const REAL h, const uint steps, __global const REAL *restrict times,
     __global const REAL *restrict par, __global const REAL *restrict old, __global REAL *restrict next",
@@ -90,10 +91,11 @@ impl<T: Real> Sweep<'_, T> {
     const ulong first",
             );
         }
-        text.push_str(")\n{\nconst REAL factor = ONE * h;\n");
+        text.push_str(")\n{\n");
         for p in 0..self.writer.system.parameters().count() {
             writeln!(text, "const REAL par{p} = par[{p}];").expect("text grows");
         }
+        text.push_str(&self.coefficients());
         text.push_str(&match (self.options.partition, self.writer.family) {
             (Partition::Block(sides), _) => self.blocks(sides),
             (_, KernelFamily::Gpu) => self.points_gpu(),
@@ -103,14 +105,43 @@ impl<T: Real> Sweep<'_, T> {
         text
     }
 
-    /// Time and the row of the previous iterate at a step.
-    fn step(&self) -> String {
-        let Sweep { node, .. } = self;
-        format!("const REAL t{node} = times[i];\n__global const REAL *row = old + (size_t)i * STORED;\n")
+    /// The nodes of all phases, each after those it reads.
+    fn nodes(&self) -> impl Iterator<Item = Value> + '_ {
+        (0..self.stages.phases()).flat_map(|phase| self.stages.nodes(phase))
     }
 
-    /// Makes the private copy of component `own` and names where the value of component 0 would be in it.
-    fn copy(&self, f: usize) -> String {
+    /// The coefficients of linear combinations.
+    fn coefficients(&self) -> String {
+        let mut text = String::new();
+        for v in self.nodes() {
+            let Op::Lc { terms } = &self.stages.graph().node(v).op else { continue };
+            for (k, (c, _)) in terms.iter().enumerate().filter(|(_, (c, _))| !c.is_one()) {
+                let h = " * h".repeat(c.power as usize);
+                writeln!(text, "const REAL c{}_{k} = {}{h};", v.0, literal(T::from_f64(c.value))).expect("text grows");
+            }
+        }
+        text
+    }
+
+    /// Times of a step, and the rows of both iterates that it reads and writes.
+    fn step(&self) -> String {
+        let mut text = String::from("const REAL time = times[i];\n");
+        for v in self.nodes() {
+            let Op::Rhs { c, .. } = self.stages.graph().node(v).op else { continue };
+            writeln!(text, "const REAL t{} = time + {} * h;", v.0, literal(T::from_f64(c))).expect("text grows");
+        }
+        for (j, v) in self.stages.rows().enumerate() {
+            let at = format!("((size_t)i * ROWS + {j}) * STORED");
+            writeln!(text, "__global const REAL *row{} = old + {at};", v.0).expect("text grows");
+            if j > 0 {
+                writeln!(text, "__global REAL *out{} = next + {at};", v.0).expect("text grows");
+            }
+        }
+        text + "__global REAL *out = next + ((size_t)i + 1) * ROWS * STORED;\n"
+    }
+
+    /// Makes the private copy of the row of `x` for component `own` and names where the value of component 0 would be in it.
+    fn copy(&self, f: usize, x: Value) -> String {
         let width = self.options.copied(self.writer.system);
         let (from, to) = match self.options.copies {
             Copies::AccessDistance => {
@@ -127,8 +158,10 @@ impl<T: Real> Sweep<'_, T> {
             "const idx own = AT(p, {f}), shift = {shift};
 __global REAL *mine = copies + (size_t)own * {width};
 for (idx c = {from}; c < {to}; c++)
-mine[c - shift] = row[c];
-mine[own - shift] = w{f};\n"
+mine[c - shift] = row{}[c];
+mine[own - shift] = {};\n",
+            x.0,
+            plain_name(x, f)
         )
     }
 
@@ -142,8 +175,8 @@ mine[own - shift] = w{f};\n"
         text
     }
 
-    /// The derivatives of all fields at point `p`, whose own values are `w0`, `w1`, ...
-    fn derivatives(&self) -> String {
+    /// A right-hand side `v` of `x` for all fields at point `p`, whose own values of `x` are known.
+    fn derivatives(&self, v: Value, x: Value) -> String {
         self.each_field(|f| {
             let copies = self.options.copies != Copies::None;
             let read = |field: usize, offset: [i32; 3]| {
@@ -152,47 +185,71 @@ mine[own - shift] = w{f};\n"
                     [0, 0, 0] => "p".to_owned(),
                     [dx, dy, dz] => format!("{} + {}", row_name(dy, dz), column_name(dx)),
                 };
+                let (name, row) = (plain_name(x, field), format!("row{}[AT({at}, {field})]", x.0));
                 match (own, offset) {
                     _ if copies => format!("mine[AT({at}, {field}) - shift]"),
-                    (true, [0, 0, 0]) => format!("w{field}"),
+                    (true, [0, 0, 0]) => name,
                     // At a side of the grid the neighbour can be the point itself.
-                    (true, _) => format!("({at} == p ? w{field} : row[AT({at}, {field})])"),
-                    (false, _) => format!("row[AT({at}, {field})]"),
+                    (true, _) => format!("({at} == p ? {name} : {row})"),
+                    (false, _) => row,
                 }
             };
-            let derivative = self.writer.derivative(f, self.node, &|_| false, &read);
+            let (name, derivative) = (plain_name(v, f), self.writer.derivative(f, v.0, &|_| false, &read));
             match copies {
-                true => format!("REAL f{f};\n{{\n{}f{f} = {derivative};\n}}", self.copy(f)),
-                false => format!("const REAL f{f} = {derivative};"),
+                true => format!("REAL {name};\n{{\n{}{name} = {derivative};\n}}", self.copy(f, x)),
+                false => format!("const REAL {name} = {derivative};"),
             }
         })
     }
 
+    /// A linear combination for all fields at the point at hand.
+    fn combination(&self, v: Value) -> String {
+        self.each_field(|f| {
+            format!("const REAL {} = {};", plain_name(v, f), self.writer.combination(v, f, &plain_name))
+        })
+    }
+
+    /// A step at point `p`, whose solution at its beginning is known, and the rows that it leaves.
+    fn point_step(&self) -> String {
+        let graph = self.stages.graph();
+        let mut text = String::new();
+        for v in self.nodes() {
+            text.push_str(&match graph.node(v).op {
+                Op::Rhs { x, .. } => self.derivatives(v, x),
+                _ => self.combination(v),
+            });
+            if self.stages.row(v).is_some() {
+                text.push_str(&self.each_field(|f| format!("out{}[AT(p, {f})] = {};", v.0, plain_name(v, f))));
+            }
+        }
+        text + &self.each_field(|f| format!("out[AT(p, {f})] = {};", plain_name(graph.solution(), f)))
+    }
+
     fn points_gpu(&self) -> String {
+        let (begin, end) = (self.stages.begin(), self.stages.graph().solution());
         let mut text = "const idx p = (idx)get_global_id(0);\nif (p < POINTS) {\n".to_owned();
         text.push_str(&self.neighbours());
         text.push_str(&self.each_field(|f| format!("REAL w{f} = next[AT(p, {f})];")));
         text.push_str("for (uint i = 0; i < steps; i++) {\n");
         text.push_str(&self.step());
-        text.push_str(&self.derivatives());
-        text.push_str("__global REAL *out = next + ((size_t)i + 1) * COMPONENTS;\n");
-        text.push_str(&self.each_field(|f| format!("w{f} = w{f} + factor * f{f};\nout[AT(p, {f})] = w{f};")));
+        text.push_str(&self.each_field(|f| format!("const REAL {} = w{f};", plain_name(begin, f))));
+        text.push_str(&self.point_step());
+        text.push_str(&self.each_field(|f| format!("w{f} = {};", plain_name(end, f))));
         text + "}\n}\n"
     }
 
     fn points_cpu(&self) -> String {
+        let begin = self.stages.begin();
         let mut text = "const size_t item = get_global_id(0), items = get_global_size(0);
 const idx from = (idx)part_start((size_t)POINTS, item, items), to = (idx)part_start((size_t)POINTS, item + 1, items);
 for (uint i = 0; i < steps; i++) {\n"
             .to_owned();
         text.push_str(&self.step());
-        text.push_str("__global const REAL *now = next + (size_t)i * COMPONENTS;\n");
-        text.push_str("__global REAL *out = next + ((size_t)i + 1) * COMPONENTS;\n");
+        text.push_str("__global const REAL *now = next + (size_t)i * ROWS * COMPONENTS;\n");
         text.push_str("for (idx p = from; p < to; p++) {\n");
         text.push_str(&self.neighbours());
-        text.push_str(&self.each_field(|f| format!("const REAL w{f} = now[AT(p, {f})];")));
-        text.push_str(&self.derivatives());
-        text.push_str(&self.each_field(|f| format!("out[AT(p, {f})] = w{f} + factor * f{f};")));
+        text.push_str(&self.each_field(|f| format!("const REAL {} = now[AT(p, {f})];", plain_name(begin, f))));
+        text.push_str(&self.point_step());
         text + "}\n}\n"
     }
 
@@ -200,8 +257,7 @@ for (uint i = 0; i < steps; i++) {\n"
     fn blocks(&self, [bx, by, bz]: [usize; 3]) -> String {
         let boundary = self.options.storage == Storage::Boundary;
         let [cx, cy, _] = self.options.partition.counts(self.writer.system);
-        let fields = self.fields();
-        let size = bx * by * bz;
+        let (fields, slots, size) = (self.fields(), self.stages.slots(), bx * by * bz);
         let barrier = match self.writer.family {
             KernelFamily::Gpu => "barrier(CLK_LOCAL_MEM_FENCE);\n",
             // A work-group is one item.
@@ -215,9 +271,10 @@ if (ix < NX && iy < NY && iz < NZ) {{
 const idx p = ix + NX * (iy + NY * iz);\n"
         );
         let mut text = format!(
-            "__local REAL tile[2][{fields}][{size}];
+            "__local REAL tile[{}][{fields}][{size}];
 const idx block = (idx)({});
 const idx x0 = block % {cx} * {bx}, y0 = block / {cx} % {cy} * {by}, z0 = block / {cx} / {cy} * {bz};\n{each}",
+            slots.count,
             if boundary { "get_group_id(0) + first" } else { "get_group_id(0)" }
         );
         let begin = if boundary { "start" } else { "next" };
@@ -226,49 +283,88 @@ const idx x0 = block % {cx} * {bx}, y0 = block / {cx} % {cy} * {by}, z0 = block 
         text.push_str(barrier);
         text.push_str("for (uint i = 0; i < steps; i++) {\n");
         text.push_str(&self.step());
-        text.push_str("__global REAL *out = next + ((size_t)i + 1) * STORED;\nconst uint half_of = i & 1;\n");
-        text.push_str(&each);
+        if slots.alternates {
+            text.push_str("const uint half_of = i & 1;\n");
+        }
+        for phase in 0..self.stages.phases() {
+            text.push_str(&each);
+            text.push_str(&self.phase(phase, &slots, [bx, by, bz]));
+            text.push_str("}\n}\n");
+            text.push_str(barrier);
+        }
+        text.push_str("}\n");
+        if boundary {
+            text.push_str(&each);
+            let last = if slots.alternates { "steps & 1" } else { "0" };
+            text.push_str(&self.each_field(|f| format!("end[AT(p, {f})] = tile[{last}][{f}][l];")));
+            text.push_str("}\n}\n");
+        }
+        text
+    }
+
+    /// A phase of a step at point `p` of a block.
+    fn phase(&self, phase: usize, slots: &Slots, [bx, by, bz]: [usize; 3]) -> String {
+        let boundary = self.options.storage == Storage::Boundary;
+        let (fields, graph) = (self.fields(), self.stages.graph());
+        let slot = |v: Value| slots.name(v).expect("what a later phase reads has a slot");
+        let mut text = String::new();
         for (axis, letter) in ["x", "y", "z"].iter().enumerate() {
             for d in offsets_along(self.writer.system, axis) {
                 writeln!(text, "const idx n{letter}_{} = {};", signed(d), self.writer.neighbour(axis, d))
                     .expect("text grows");
             }
         }
-        text.push_str(&self.each_field(|f| {
+        for v in self.stages.read(phase) {
+            text.push_str(
+                &self.each_field(|f| format!("const REAL {} = tile[{}][{f}][l];", plain_name(v, f), slot(v))),
+            );
+        }
+        for v in self.stages.nodes(phase) {
+            let Op::Rhs { x, .. } = graph.node(v).op else {
+                text.push_str(&self.combination(v));
+                continue;
+            };
+            let half = slot(x);
             let read = |field: usize, offset: [i32; 3]| {
                 if offset == [0; 3] {
-                    return format!("tile[half_of][{field}][l]");
+                    return format!("tile[{half}][{field}][l]");
                 }
-                let [x, y, z] = [0, 1, 2].map(|a| format!("n{}_{}", ["x", "y", "z"][a], signed(offset[a])));
-                let inside =
-                    format!("(size_t)({x} - x0) < {bx} && (size_t)({y} - y0) < {by} && (size_t)({z} - z0) < {bz}");
-                let place = format!("(({z} - z0) * {by} + ({y} - y0)) * {bx} + ({x} - x0)");
-                let point = format!("{x} + NX * ({y} + NY * {z})");
+                let [x_at, y_at, z_at] = [0, 1, 2].map(|a| format!("n{}_{}", ["x", "y", "z"][a], signed(offset[a])));
+                let inside = format!(
+                    "(size_t)({x_at} - x0) < {bx} && (size_t)({y_at} - y0) < {by} && (size_t)({z_at} - z0) < {bz}"
+                );
+                let place = format!("(({z_at} - z0) * {by} + ({y_at} - y0)) * {bx} + ({x_at} - x0)");
+                let point = format!("{x_at} + NX * ({y_at} + NY * {z_at})");
                 let other = match boundary {
-                    true => format!("row[(size_t)numbers[{point}] * {fields} + {field}]"),
-                    false => format!("row[AT({point}, {field})]"),
+                    true => format!("row{}[(size_t)numbers[{point}] * {fields} + {field}]", x.0),
+                    false => format!("row{}[AT({point}, {field})]", x.0),
                 };
-                format!("({inside} ? tile[half_of][{field}][{place}] : {other})")
+                format!("({inside} ? tile[{half}][{field}][{place}] : {other})")
             };
-            format!("const REAL f{f} = {};", self.writer.derivative(f, self.node, &|_| false, &read))
-        }));
-        text.push_str(&self.each_field(|f| {
-            format!("const REAL w{f} = tile[half_of][{f}][l] + factor * f{f};\ntile[half_of ^ 1][{f}][l] = w{f};")
-        }));
-        if boundary {
-            text.push_str(&format!("const uint number = numbers[p];\nif (number != {NOT_STORED}u) {{\n"));
-            text.push_str(&self.each_field(|f| format!("out[(size_t)number * {fields} + {f}] = w{f};")));
-            text.push_str("}\n");
-        } else {
-            text.push_str(&self.each_field(|f| format!("out[AT(p, {f})] = w{f};")));
+            text.push_str(&self.each_field(|f| {
+                format!("const REAL {} = {};", plain_name(v, f), self.writer.derivative(f, v.0, &|_| false, &read))
+            }));
         }
-        text.push_str("}\n}\n");
-        text.push_str(barrier);
-        text.push_str("}\n");
-        if boundary {
-            text.push_str(&each);
-            text.push_str(&self.each_field(|f| format!("end[AT(p, {f})] = tile[steps & 1][{f}][l];")));
-            text.push_str("}\n}\n");
+        // Rows that the phase makes: their names in the kernel, and their vectors.
+        let mut made: Vec<(String, Value)> =
+            self.stages.nodes(phase).filter(|v| self.stages.row(*v).is_some()).map(|v| (v.0.to_string(), v)).collect();
+        if self.stages.nodes(phase).any(|v| v == graph.solution()) {
+            made.push((String::new(), graph.solution()));
+        }
+        for v in self.stages.nodes(phase).filter(|v| slots.name(*v).is_some()) {
+            text.push_str(&self.each_field(|f| format!("tile[{}][{f}][l] = {};", slot(v), plain_name(v, f))));
+        }
+        if boundary && !made.is_empty() {
+            writeln!(text, "const uint number = numbers[p];\nif (number != {NOT_STORED}u) {{").expect("text grows");
+        }
+        for (name, v) in &made {
+            text.push_str(&self.each_field(|f| match boundary {
+                true => format!("out{name}[(size_t)number * {fields} + {f}] = {};", plain_name(*v, f)),
+                false => format!("out{name}[AT(p, {f})] = {};", plain_name(*v, f)),
+            }));
+        }
+        if boundary && !made.is_empty() {
+            text.push_str("}\n");
         }
         text
     }
@@ -283,36 +379,46 @@ fn offsets_along(system: &System, axis: usize) -> Vec<i32> {
 }
 
 /// The source of `waveform_begin`: rows of the old waveform, and the first of the new one, become row `source` of the old one or,
-/// if `linear`, go on from there along the line through the row before.
-pub(super) const BEGIN: &str = "
+/// if `linear`, go on from there along the line through the row a step before. The waveforms begin at value `base`, and their rows have
+/// `n` values.
+pub(super) fn begin<T: Real>(stages: &Stages) -> String {
+    let places: Vec<String> = stages.places().map(|c| literal(T::from_f64(c))).collect();
+    format!(
+        "
 #pragma OPENCL FP_CONTRACT OFF
-__kernel void waveform_begin(const ulong n, const ulong source, const ulong rows, const uint linear, __global REAL *old,
-    __global REAL *next)
-{
-    for (size_t c = get_global_id(0); c < n; c += get_global_size(0)) {
+#define ROWS {}
+__constant REAL places[ROWS] = {{ {} }};
+__kernel void waveform_begin(const ulong base, const ulong n, const ulong source, const ulong rows, const uint linear,
+    __global REAL *old, __global REAL *next)
+{{
+    for (size_t c = base + get_global_id(0); c < base + n; c += get_global_size(0)) {{
         const REAL value = old[source * n + c];
-        const REAL slope = linear ? value - old[(source - 1) * n + c] : ZERO;
+        const REAL slope = linear ? value - old[(source - ROWS) * n + c] : ZERO;
         for (size_t row = 0; row < rows; row++)
-            old[row * n + c] = linear && row > 0 ? value + (REAL)row * slope : value;
+            old[row * n + c] = linear && row > 0 ? value + ((REAL)(row / ROWS) + places[row % ROWS]) * slope : value;
         next[c] = value;
-    }
+    }}
+}}
+",
+        stages.count(),
+        places.join(", ")
+    )
 }
-";
 
 /// The source of `waveform_difference`: the squared 2-norm of the difference of each row but the first, of `count` of the `n` columns
-/// from column `first` on.
+/// from column `first` on; the waveforms begin at value `base`.
 pub(super) fn difference(family: KernelFamily) -> &'static str {
     match family {
         KernelFamily::Gpu => {
             "
-__kernel void waveform_difference(const ulong n, const ulong first, const ulong count, __global const REAL *restrict old, __global const REAL *restrict next,
-    __global REAL *restrict squares)
+__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count,
+    __global const REAL *restrict old, __global const REAL *restrict next, __global REAL *restrict squares)
 {
     __local REAL tree[LOCAL];
     const size_t lane = get_local_id(0), row = get_group_id(0) + 1;
     REAL sum = ZERO;
     for (size_t c = first + lane; c < first + count; c += LOCAL) {
-        const REAL difference = next[row * n + c] - old[row * n + c];
+        const REAL difference = next[base + row * n + c] - old[base + row * n + c];
         sum = sum + difference * difference;
     }
     tree[lane] = sum;
@@ -329,13 +435,13 @@ __kernel void waveform_difference(const ulong n, const ulong first, const ulong 
         }
         KernelFamily::Cpu => {
             "
-__kernel void waveform_difference(const ulong n, const ulong first, const ulong count, __global const REAL *restrict old, __global const REAL *restrict next,
-    __global REAL *restrict squares)
+__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count,
+    __global const REAL *restrict old, __global const REAL *restrict next, __global REAL *restrict squares)
 {
     const size_t row = get_global_id(0) + 1;
     REAL sum = ZERO;
     for (size_t c = first; c < first + count; c++) {
-        const REAL difference = next[row * n + c] - old[row * n + c];
+        const REAL difference = next[base + row * n + c] - old[base + row * n + c];
         sum = sum + difference * difference;
     }
     squares[row - 1] = sum;

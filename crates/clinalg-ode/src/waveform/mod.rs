@@ -1,23 +1,28 @@
 //! Waveform relaxation: Jacobi iteration over functions of time.
 //!
-//! The components of y' = f(t, y) are cut into blocks. Over a window of time steps each block is integrated by explicit Euler steps
-//! with the values of other blocks taken from the previous iterate, a waveform for each component; then the blocks exchange
-//! their waveforms and the window is integrated again. After w iterations the first w steps equal those of Euler's method to
-//! the last bit, so that a window of s steps ends after at most s + 1 iterations.
+//! The components of y' = f(t, y) are cut into blocks. Over a window of time steps each block is integrated by an explicit Runge-Kutta
+//! method with the values of other blocks taken from the previous iterate, a waveform for each component; then the blocks exchange
+//! their waveforms and the window is integrated again. Waveforms have the stages of each step: with m right-hand sides a step the
+//! first w of them equal those of the method itself to the last bit after w iterations, so that a window of s steps ends after at
+//! most m s + 1 iterations, s + 1 with Euler's method. Where a device is a block, halos hold whole steps and s + 1 are enough for any method.
 //!
-//! An iteration moves as many words as Euler's method. Waveform relaxation pays only where launches or messages cost more than
+//! An iteration moves as many words as the method itself. Waveform relaxation pays only where launches or messages cost more than
 //! arithmetic: small grids on one device, several devices, clusters.
 
 mod boundary;
 mod device;
+mod devices;
 mod fields;
 mod kernel;
 mod options;
 mod partition;
 mod reference;
+mod stability;
+mod stages;
 mod team;
 
 pub use device::{explain, relax, relax_windows};
+pub use devices::relax_by_devices;
 pub use fields::relax_fields;
 pub use options::{Copies, Guess, Relaxation, Report, Stop, Storage, VARIANTS, WaveformOptions};
 pub use partition::Partition;

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use crate::Method;
 use crate::model::System;
 use crate::waveform::partition::Partition;
+use crate::waveform::stages::Stages;
 use crate::{Error, Result};
 
 /// When the iterations of a window end.
@@ -13,8 +15,8 @@ use crate::{Error, Result};
 pub enum Stop {
     /// After so many, or at a difference of 0.
     Iterations(usize),
-    /// When the difference between two iterates, the largest 2-norm over the steps of the window, is at most this; 0 for the
-    /// solution of Euler's method to the last bit.
+    /// When the difference between two iterates, the largest 2-norm over the steps and stages of the window, is at most this; 0 for
+    /// the method's solution to the last bit.
     Difference(f64),
 }
 
@@ -51,7 +53,7 @@ pub enum Copies {
 }
 
 /// Names of the variants with what they are.
-pub const VARIANTS: [(&str, &str); 6] = [
+pub const VARIANTS: [(&str, &str); 7] = [
     ("component", "every component a block: Jacobi iteration; the own value apart"),
     ("copy-all", "as component; right-hand sides read private copies of all components"),
     (
@@ -61,6 +63,10 @@ pub const VARIANTS: [(&str, &str); 6] = [
     ("point", "all fields of a grid point a block"),
     ("block", "all fields of a box of grid points a block"),
     ("block-boundary", "as block; only waveforms at the boundaries of blocks are stored"),
+    (
+        "device",
+        "the part of the grid of each device of a team; only waveforms at the boundaries of these parts are stored",
+    ),
 ];
 
 /// What a waveform relaxation is given.
@@ -69,7 +75,9 @@ pub const VARIANTS: [(&str, &str); 6] = [
 pub struct WaveformOptions {
     /// The blocks.
     pub partition: Partition,
-    /// Size of an explicit Euler step.
+    /// The method of the steps: an explicit Runge-Kutta method. Its error estimate is not used.
+    pub method: Method,
+    /// Size of a step.
     pub h: f64,
     /// Number of steps, at least 1.
     pub steps: usize,
@@ -88,14 +96,17 @@ pub struct WaveformOptions {
     pub copies: Copies,
     /// Whether the waveforms of the last window are returned.
     pub keep: bool,
+    /// Refuses steps past the method's stability limit, by an estimate of the largest eigenvalue at the beginning.
+    pub watch_stability: bool,
 }
 
 impl WaveformOptions {
-    /// `steps` steps of size `h` in one window, iterated until Euler's solution is reached to the last bit; every component a
-    /// block.
+    /// `steps` steps of Euler's method of size `h` in one window, iterated until its solution is reached to the last bit; every
+    /// component a block.
     pub fn new(h: f64, steps: usize) -> WaveformOptions {
         WaveformOptions {
             partition: Partition::Component,
+            method: Method::named("euler").expect("Euler's method has a name"),
             h,
             steps,
             windows: 1,
@@ -105,6 +116,7 @@ impl WaveformOptions {
             storage: Storage::All,
             copies: Copies::None,
             keep: false,
+            watch_stability: true,
         }
     }
 
@@ -120,6 +132,7 @@ impl WaveformOptions {
             "point" => (Partition::Point, Storage::All, Copies::None),
             "block" => (Partition::Block(sides), Storage::All, Copies::None),
             "block-boundary" => (Partition::Block(sides), Storage::Boundary, Copies::None),
+            "device" => (Partition::Device, Storage::Boundary, Copies::None),
             _ => {
                 let names = VARIANTS.map(|(name, _)| name).join(", ");
                 return Err(Error::value("variant", format!("one of {names}"), name));
@@ -138,13 +151,21 @@ impl WaveformOptions {
             (Partition::Point, ..) => "point",
             (Partition::Block(_), Storage::All, _) => "block",
             (Partition::Block(_), Storage::Boundary, _) => "block-boundary",
+            (Partition::Device, ..) => "device",
         }
     }
 
-    /// Words moved per component, step and iteration, where this part of the components is stored: the old waveform read and the
-    /// new one written, and both read for their difference. Copies are not counted.
-    pub(crate) fn words(&self, stored: f64) -> f64 {
-        4.0 * stored
+    /// Points of a block along each axis of a grid with so many, where nothing else is said: 32, or 8 in three dimensions, and half of
+    /// it for methods with several stages, which need more local memory.
+    pub fn usual_side(&self, dims: usize) -> usize {
+        let side = if dims == 3 { 8 } else { 32 };
+        if self.method.graph().rhs_count() > 1 { side / 2 } else { side }
+    }
+
+    /// Words moved per component, step and iteration, where this part of the components is stored in so many rows a step: the old
+    /// waveform read and the new one written, and both read for their difference. Copies are not counted.
+    pub(crate) fn words(&self, stored: f64, rows: usize) -> f64 {
+        4.0 * stored * rows as f64
     }
 
     /// Components of the private copy of each component.
@@ -174,6 +195,7 @@ impl WaveformOptions {
     /// Checks all but the memory.
     pub(crate) fn check<T: clinalg::Real>(&self, system: &System, y0: &[T]) -> Result<()> {
         self.partition.check(system)?;
+        Stages::new(&self.method)?;
         // Not `<=`: NaN fails as well.
         if !(self.h > 0.0 && self.h.is_finite()) {
             return Err(Error::value("h", "a finite number above 0", self.h));
@@ -194,7 +216,7 @@ impl WaveformOptions {
         if self.adaptive == Some(0) {
             return Err(Error::value("adaptive", "at least 1 iteration", 0));
         }
-        if self.storage == Storage::Boundary && !matches!(self.partition, Partition::Block(_)) {
+        if self.storage == Storage::Boundary && matches!(self.partition, Partition::Component | Partition::Point) {
             return Err(Error::value(
                 "storage",
                 "all waveforms, unless blocks are boxes of points",
@@ -229,7 +251,7 @@ impl WaveformOptions {
     /// # Errors
     /// [`Error::Memory`] for more bytes than an address has.
     pub(crate) fn values<T>(&self, system: &System) -> Result<usize> {
-        let rows = self.window().checked_add(1);
+        let rows = self.window().checked_mul(Stages::new(&self.method)?.count()).and_then(|rows| rows.checked_add(1));
         let values = rows.and_then(|rows| rows.checked_mul(system.components()));
         let fits =
             values.filter(|values| values.checked_mul(2 * size_of::<T>()).is_some_and(|b| b <= isize::MAX as usize));
@@ -272,7 +294,7 @@ pub struct Report {
     pub iterations: Vec<usize>,
     /// Steps of each window.
     pub window_steps: Vec<usize>,
-    /// Difference between two iterates after each iteration of each window.
+    /// Difference between two iterates after each iteration of each window: the largest 2-norm over steps and stages.
     pub error_history: Vec<Vec<f64>>,
     /// Bytes of the waveforms, copies and indices, on all devices together.
     pub memory_bytes: u64,
@@ -304,7 +326,8 @@ impl Report {
 pub struct Relaxation<T> {
     /// The solution at the end, in the system's own order in memory.
     pub solution: Vec<T>,
-    /// The waveforms of the last window where they are kept, else empty: the components at its beginning, after its first step, and so on.
+    /// The waveforms of the last window where they are kept, else empty: the components at its beginning, after its first step, and so
+    /// on; for methods with several stages those of the stages between.
     pub waveform: Vec<T>,
     /// What was done.
     pub report: Report,

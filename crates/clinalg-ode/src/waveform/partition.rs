@@ -13,11 +13,13 @@ pub enum Partition {
     /// All fields of a box of grid points are a block, with so many points along each axis: block-Jacobi iteration. Boxes
     /// at the upper ends of the grid may be smaller.
     Block([usize; 3]),
+    /// The part of the grid of each device of a team is a block: consecutive rows along its slowest axis.
+    Device,
 }
 
 impl Partition {
-    /// Names of the three kinds.
-    pub const NAMES: [&'static str; 3] = ["component", "point", "block"];
+    /// Names of the kinds.
+    pub const NAMES: [&'static str; 4] = ["component", "point", "block", "device"];
 
     /// The name of the kind, one of [`Partition::NAMES`].
     pub fn name(&self) -> &'static str {
@@ -25,6 +27,7 @@ impl Partition {
             Partition::Component => "component",
             Partition::Point => "point",
             Partition::Block(_) => "block",
+            Partition::Device => "device",
         }
     }
 
@@ -42,23 +45,24 @@ impl Partition {
         }
     }
 
-    /// Points of a block along each axis, where it is made of points.
-    pub(crate) fn sides(&self) -> [usize; 3] {
+    /// Points of a block along each axis, where it is made of points; of one device all.
+    pub(crate) fn sides(&self, system: &System) -> [usize; 3] {
         match self {
             Partition::Block(sides) => *sides,
+            Partition::Device => system.grid().n,
             Partition::Component | Partition::Point => [1; 3],
         }
     }
 
     /// Number of blocks of points along each axis.
     pub(crate) fn counts(&self, system: &System) -> [usize; 3] {
-        let (n, sides) = (system.grid().n, self.sides());
+        let (n, sides) = (system.grid().n, self.sides(system));
         std::array::from_fn(|axis| n[axis].div_ceil(sides[axis]))
     }
 
     /// The block of each component, in the order of memory.
     pub(crate) fn blocks(&self, system: &System) -> Vec<usize> {
-        let (sides, counts) = (self.sides(), self.counts(system));
+        let (sides, counts) = (self.sides(system), self.counts(system));
         let mut all = vec![0; system.components()];
         for p in 0..system.grid().points() {
             let [x, y, z] = system.grid().index(p);

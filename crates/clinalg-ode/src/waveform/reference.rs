@@ -2,13 +2,17 @@
 
 use clinalg::Real;
 
+use crate::method::graph::{Op, Value};
 use crate::model::System;
+use crate::run::reference::coefficient;
 use crate::waveform::boundary::Boundary;
 use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
+use crate::waveform::stages::Stages;
 use crate::{Error, Result};
 
-/// Integrates `system` from `t0`, where the solution is `y0` in the system's own order in memory.
+/// Integrates `system` from `t0`, where the solution is `y0` in the system's own order in memory. The stability of the steps is not
+/// checked; all components are one block for [`Partition::Device`].
 ///
 /// ```
 /// use clinalg_ode::waveform::{WaveformOptions, relax_sequentially};
@@ -33,9 +37,10 @@ pub fn relax_sequentially<T: Real>(
     options.check(system, y0)?;
     let d = system.components();
     let values = options.values::<T>(system)?;
-    let blocks = options.partition.blocks(system);
-    let constants = system.constants::<T>();
-    let h = T::one() * T::from_f64(options.h);
+    let stages = Stages::new(&options.method)?;
+    let count = stages.count();
+    let places: Vec<T> = stages.places().map(T::from_f64).collect();
+    let mut sweep = Sweep::new(system, options, &stages);
     let mut old: Vec<T> = y0.iter().copied().cycle().take(values).collect();
     let mut new = old.clone();
     let seen = match options.storage {
@@ -43,20 +48,24 @@ pub fn relax_sequentially<T: Real>(
         Storage::Boundary => Boundary::new(system, &options.partition)?.components(system),
     };
     let stored = seen.iter().filter(|seen| **seen).count();
-    let mut report = Report::new((2 * values * size_of::<T>()) as u64, options.words(stored as f64 / d as f64));
+    let words = options.words(stored as f64 / d as f64, count);
+    let mut report = Report::new((2 * values * size_of::<T>()) as u64, words);
     let mut windows = options.schedule();
     // Steps of the window before.
     let mut before = 0;
     while let Some(range) = windows.next() {
         let (window, steps) = (report.iterations.len(), range.len());
         if window > 0 {
-            let start = old[before * d..][..d].to_vec();
-            let earlier = old[(before - 1) * d..][..d].to_vec();
-            let rows = if options.guess == Guess::Previous { 1 } else { steps + 1 };
+            let start = old[before * count * d..][..d].to_vec();
+            let earlier = old[(before - 1) * count * d..][..d].to_vec();
+            let rows = if options.guess == Guess::Previous { 1 } else { steps * count + 1 };
             for (k, row) in old.chunks_mut(d).take(rows).enumerate() {
                 for (c, value) in row.iter_mut().enumerate() {
                     *value = match options.guess {
-                        Guess::Linear if k > 0 => start[c] + T::from_f64(k as f64) * (start[c] - earlier[c]),
+                        Guess::Linear if k > 0 => {
+                            let at = T::from_f64((k / count) as f64) + places[k % count];
+                            start[c] + at * (start[c] - earlier[c])
+                        }
                         _ => start[c],
                     };
                 }
@@ -65,33 +74,17 @@ pub fn relax_sequentially<T: Real>(
         }
         let times = options.times(t0, range);
         let mut history = Vec::new();
-        // Finite termination: the iteration after s others changes nothing.
-        for iteration in 1..=steps + 1 {
+        let rows = steps * count;
+        // Finite termination: the iteration after as many others as rows changes nothing.
+        for iteration in 1..=rows + 1 {
             for (i, t) in times.iter().enumerate() {
-                let previous = &old[i * d..(i + 1) * d];
-                let (done, next) = new.split_at_mut((i + 1) * d);
-                let current = &done[i * d..];
-                let t = T::from_f64(*t);
-                let mut step = |component: usize, f: T| next[component] = current[component] + h * f;
-                for p in 0..system.grid().points() {
-                    let place = |component: usize| blocks[component];
-                    if options.partition == Partition::Component {
-                        for field in 0..system.fields().len() {
-                            let own = system.component(field, p);
-                            let read = |c: usize| if c == own { current[c] } else { previous[c] };
-                            step(own, system.eval_component(t, (system.place(field), p), &constants, &read));
-                        }
-                    } else {
-                        let own = place(system.component(0, p));
-                        let read = |c: usize| if place(c) == own { current[c] } else { previous[c] };
-                        system.eval_point(t, p, &constants, &read, &mut step);
-                    }
-                }
+                let first = i * count * d;
+                sweep.step(T::from_f64(*t), &old[first..], &mut new[first..]);
             }
-            let rows = (steps + 1) * d;
-            let difference = difference(&old[..rows], &new[..rows], &seen);
+            let values = (rows + 1) * d;
+            let difference = difference(&old[..values], &new[..values], &seen);
             if !difference.is_finite() {
-                let component = new[..rows].iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
+                let component = new[..values].iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
                 return Err(Error::Waveform { window, iteration, component });
             }
             history.push(difference);
@@ -104,16 +97,94 @@ pub fn relax_sequentially<T: Real>(
         report.add(steps, history);
         before = steps;
     }
-    let solution = old[before * d..][..d].to_vec();
+    let solution = old[before * count * d..][..d].to_vec();
     if let Some(component) = solution.iter().position(|v| !v.is_finite()) {
         let window = report.iterations.len() - 1;
         return Err(Error::Waveform { window, iteration: report.iterations[window], component });
     }
-    old.truncate((before + 1) * d);
+    old.truncate((before * count + 1) * d);
     Ok(Relaxation { solution, waveform: if options.keep { old } else { Vec::new() }, report })
 }
 
-/// The largest 2-norm of the difference of two iterates over the steps, of the components that are seen.
+/// A step of an iteration.
+struct Sweep<'a, T> {
+    system: &'a System,
+    partition: Partition,
+    stages: &'a Stages,
+    /// The block of each component.
+    blocks: Vec<usize>,
+    constants: Vec<T>,
+    h: T,
+    /// The vectors of a step.
+    vectors: Vec<Vec<T>>,
+}
+
+impl<'a, T: Real> Sweep<'a, T> {
+    fn new(system: &'a System, options: &WaveformOptions, stages: &'a Stages) -> Sweep<'a, T> {
+        Sweep {
+            system,
+            partition: options.partition,
+            stages,
+            blocks: options.partition.blocks(system),
+            constants: system.constants::<T>(),
+            h: T::from_f64(options.h),
+            vectors: vec![vec![T::zero(); system.components()]; stages.graph().nodes().len()],
+        }
+    }
+
+    /// Integrates over a step from `t` to `t` + h. `old` has the rows of the step in the previous iterate, `new` those of this one, of
+    /// which the first is known, and the row after them.
+    fn step(&mut self, t: T, old: &[T], new: &mut [T]) {
+        let (graph, d) = (self.stages.graph(), self.blocks.len());
+        self.vectors[self.stages.begin().0].copy_from_slice(&new[..d]);
+        for (k, node) in graph.nodes().iter().enumerate() {
+            match &node.op {
+                Op::Rhs { c, x, .. } => {
+                    let row = self.stages.row(*x).expect("arguments of right-hand sides are rows");
+                    self.derivative(k, *x, t + T::from_f64(*c) * self.h, &old[row * d..][..d]);
+                }
+                Op::Lc { terms } => {
+                    let (before, rest) = self.vectors.split_at_mut(k);
+                    for (position, (c, v)) in terms.iter().enumerate() {
+                        let factor = coefficient(*c, self.h, &[]);
+                        for (z, v) in rest[0].iter_mut().zip(&before[v.0]) {
+                            let product = if c.is_one() { *v } else { factor * *v };
+                            *z = if position == 0 { product } else { *z + product };
+                        }
+                    }
+                }
+                Op::Input | Op::Red { .. } => {}
+            }
+            if let Some(row) = self.stages.row(Value(k)) {
+                new[row * d..][..d].copy_from_slice(&self.vectors[k]);
+            }
+        }
+        new[self.stages.count() * d..][..d].copy_from_slice(&self.vectors[graph.solution().0]);
+    }
+
+    /// The right-hand side at node `k` of `x`, where values of other blocks are those of the row `previous`.
+    fn derivative(&mut self, k: usize, x: Value, t: T, previous: &[T]) {
+        let Sweep { system, blocks, constants, vectors, .. } = self;
+        let (before, rest) = vectors.split_at_mut(k);
+        let current = &before[x.0];
+        let mut store = |component: usize, f: T| rest[0][component] = f;
+        for p in 0..system.grid().points() {
+            if self.partition == Partition::Component {
+                for field in 0..system.fields().len() {
+                    let own = system.component(field, p);
+                    let read = |c: usize| if c == own { current[c] } else { previous[c] };
+                    store(own, system.eval_component(t, (system.place(field), p), constants, &read));
+                }
+            } else {
+                let own = blocks[system.component(0, p)];
+                let read = |c: usize| if blocks[c] == own { current[c] } else { previous[c] };
+                system.eval_point(t, p, constants, &read, &mut store);
+            }
+        }
+    }
+}
+
+/// The largest 2-norm of the difference of two iterates over the rows, of the components that are seen.
 fn difference<T: Real>(old: &[T], new: &[T], seen: &[bool]) -> f64 {
     let square = |((a, b), seen): ((&T, &T), &bool)| {
         let difference = if *seen { (*b - *a).into_f64() } else { 0.0 };
@@ -203,6 +274,32 @@ mod tests {
     fn after_w_iterations_w_steps_are_those_of_euler() {
         terminates::<f64>();
         terminates::<f32>();
+    }
+
+    /// With m right-hand sides a step, after w iterations the first w stages are those of the method itself.
+    #[test]
+    fn runge_kutta_methods_terminate() {
+        for name in ["heun2", "ssprk3", "rk4", "rk38", "bs32", "rkf45", "dopri54", "verner65", "pirk-radau-iia-5"] {
+            let method = Method::named(name).unwrap();
+            let rows = method.without_error().graph().rhs_count();
+            for system in &systems()[..2] {
+                let y0: Vec<f64> = (0..system.components()).map(|k| 1.0 + 0.3 * (k as f64).sin()).collect();
+                let mut stepper = Reference::<f64>::new(&method.without_error(), system as &dyn Rhs<f64>);
+                stepper.set(std::slice::from_ref(&y0)).unwrap();
+                stepper.advance(&[0.25, 0.25 + 0.01], 0.01).unwrap();
+                let expected = stepper.solution().unwrap();
+                for partition in partitions(system) {
+                    let mut options = WaveformOptions { partition, ..WaveformOptions::new(0.01, 2) };
+                    options.method = method.clone();
+                    let result = relax_sequentially(system, 0.25, &y0, &options).unwrap();
+                    assert_eq!(result.solution, expected, "{name} {partition:?}");
+                    assert!(result.report.iterations[0] <= 2 * rows + 1, "{name}: {:?}", result.report.iterations);
+                    options.stop = Stop::Iterations(2 * rows);
+                    let result = relax_sequentially(system, 0.25, &y0, &options).unwrap();
+                    assert_eq!(result.solution, expected, "{name} {partition:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,10 +10,15 @@ use clinalg::team::{Exchange, Message, Partition as Ranks, Team};
 use clinalg::{Context, Real};
 
 use crate::model::System;
+use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
-use crate::waveform::device::{See, Sweep, all_items, begin_args, constants, fits, largest, rows_range};
-use crate::waveform::kernel;
+use crate::waveform::device::{
+    See, Sweep, all_items, begin_args, constants, difference_args, fits, largest, rows_range,
+};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
+use crate::waveform::partition::Partition;
+use crate::waveform::stages::Stages;
+use crate::waveform::{devices, kernel, stability};
 use crate::{Error, Result};
 
 /// Which waveforms devices send each other after an iteration.
@@ -36,17 +41,19 @@ pub(super) fn memory<T: Real>(
     boundary: &Boundary,
 ) -> Result<u64> {
     let stored = (boundary.points.len() * system.fields().len()) as u128;
-    let values = 2 * (options.window() as u128 + 1) * stored + 2 * system.components() as u128;
+    let rows = options.window() as u128 * Stages::new(&options.method)?.count() as u128 + 1;
+    let values = 2 * rows * stored + 2 * system.components() as u128;
     let indices = (boundary.numbers.len() + boundary.points.len()) as u128;
     fits(context, options, values * size_of::<T>() as u128 + 4 * indices)
 }
 
 /// As [`relax_windows`](crate::waveform::relax_windows) on the devices of a team, for blocks of points and with only waveforms at their
-/// boundaries stored, whatever `options.storage` says. The iterates have the bits of one device; differences are summed device by
+/// boundaries stored, whatever `options.storage` says; for [`Partition::Device`] as [`relax_by_devices`](crate::waveform::relax_by_devices). The iterates have the bits of one device; differences are summed device by
 /// device.
 ///
 /// # Errors
-/// Those of [`relax_windows`](crate::waveform::relax_windows); [`Error::Value`] for fewer blocks than devices; [`Error::Variant`] for a team of several processes.
+/// Those of [`relax_windows`](crate::waveform::relax_windows); [`Error::Value`] for fewer blocks than devices; [`Error::Variant`] for a team of several
+/// processes, which takes [`relax_by_devices`](crate::waveform::relax_by_devices).
 pub fn relax_on_team<T: Real>(
     team: &Team,
     system: &System,
@@ -57,6 +64,9 @@ pub fn relax_on_team<T: Real>(
     mut see: impl FnMut(f64, &[T]) -> Result<()>,
 ) -> Result<Relaxation<T>> {
     let options = WaveformOptions { storage: Storage::Boundary, ..options.clone() };
+    if options.partition == Partition::Device {
+        return devices::run(team, system, t0, y0, &options, &TeamOptions::default(), Some(&mut see));
+    }
     run(team, system, t0, y0, &options, sharing, Some(&mut see))
 }
 
@@ -96,42 +106,44 @@ fn indices(context: &Context, values: &[u32]) -> Result<Buffer<u32>> {
 }
 
 impl<T: Real> Part<T> {
+    #[expect(clippy::too_many_arguments, reason = "what all parts have in common, and what differs")]
     fn new(
         context: &Context,
         system: &System,
         y0: &[T],
         options: &WaveformOptions,
+        stages: &Stages,
         boundary: &Boundary,
         blocks: Span<usize>,
         [sent, received]: [&[u32]; 2],
     ) -> Result<Part<T>> {
-        let (fields, most) = (system.fields().len(), options.window());
+        let (fields, rows) = (system.fields().len(), options.window() * stages.count());
         let zeros = |count: usize| Buffer::<T>::zeroed(context, count.max(1));
         let stored = boundary.points.len() * fields;
         let points: Vec<u32> = boundary.points.iter().map(|p| *p as u32).collect();
         let generated = |name: &'static str, source: String| GeneratedKernel::new(name, source, T::PRECISION);
         let part = Part {
-            sweep: Sweep::new::<T>(context, system, options, Some((boundary.points.len(), blocks.len())))?,
-            begin: generated("waveform_begin", kernel::BEGIN.into()),
+            sweep: Sweep::new::<T>(context, system, options, stages, Some((boundary.points.len(), blocks.len())))?,
+            begin: generated("waveform_begin", kernel::begin::<T>(stages)),
             gather: generated("waveform_gather", kernel::gather(system)),
             compare: generated("waveform_difference", kernel::difference(context.family()).into()),
             pack: generated("waveform_pack", kernel::PACK.into()),
             unpack: generated("waveform_unpack", kernel::UNPACK.into()),
             columns: boundary.starts[blocks.start] * fields..boundary.starts[blocks.end] * fields,
             blocks,
-            old: zeros((most + 1) * stored)?,
-            next: zeros((most + 1) * stored)?,
+            old: zeros((rows + 1) * stored)?,
+            next: zeros((rows + 1) * stored)?,
             start: Buffer::from_slice(context, y0)?,
             end: zeros(y0.len())?,
-            times: zeros(most)?,
-            squares: zeros(most)?,
+            times: zeros(options.window())?,
+            squares: zeros(rows)?,
             constants: constants(context, system)?,
             numbers: indices(context, &boundary.numbers)?,
             points: indices(context, &points)?,
             sent: indices(context, sent)?,
-            outbox: zeros(sent.len() * most * fields)?,
+            outbox: zeros(sent.len() * rows * fields)?,
             received: indices(context, received)?,
-            inbox: zeros(received.len() * most * fields)?,
+            inbox: zeros(received.len() * rows * fields)?,
             counts: [sent.len(), received.len()],
             context: context.clone(),
         };
@@ -144,11 +156,12 @@ impl<T: Real> Part<T> {
         Ok(part)
     }
 
-    /// Makes the first guess of a window of `steps` steps after one of `before`.
+    /// Makes the first guess of a window of `rows` rows after one of `before`.
     fn first_guess(
         &mut self,
         options: &WaveformOptions,
         times: &[T],
+        rows: usize,
         n: usize,
         fields: usize,
         before: usize,
@@ -159,28 +172,21 @@ impl<T: Real> Part<T> {
             // `start` a value for each component.
             unsafe { self.context.launch_generated(&self.gather, all_items(&self.context, n), &args)? };
         }
-        let args = begin_args(options, n, before, times.len(), [self.old.arg(), self.next.arg()]);
+        let args = begin_args(options, 0..n, before, rows, [self.old.arg(), self.next.arg()]);
         // SAFETY: as for waveforms of all components, whose rows have n values here.
         unsafe { self.context.launch_generated(&self.begin, all_items(&self.context, n), &args)? };
         Ok(self.times.write_range(0, times)?)
     }
 
-    /// An iteration of the device's blocks; then packs what is sent.
-    fn iterate(&self, h: f64, steps: usize, n: usize, most: usize, fields: usize) -> Result<()> {
+    /// An iteration of the device's blocks over these steps and rows; then packs what is sent of `most` rows.
+    fn iterate(&self, h: f64, [steps, rows]: [usize; 2], n: usize, most: usize, fields: usize) -> Result<()> {
         let more = [self.numbers.arg(), self.start.arg(), self.end.arg(), Arg::size(self.blocks.start)];
         self.sweep.launch(&self.context, h, steps, [&self.times, &self.constants, &self.old, &self.next], &more)?;
-        let columns = &self.columns;
-        let args = [
-            Arg::size(n),
-            Arg::size(columns.start),
-            Arg::size(columns.len()),
-            self.old.arg(),
-            self.next.arg(),
-            self.squares.arg(),
-        ];
-        // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `steps` rows after
+        let buffers = [self.old.arg(), self.next.arg(), self.squares.arg()];
+        let args = difference_args(0, n, self.columns.clone(), buffers);
+        // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `rows` rows after
         // the first; `squares` has as many values, and the columns are among the n of a row.
-        unsafe { self.context.launch_generated(&self.compare, rows_range(&self.context, steps), &args)? };
+        unsafe { self.context.launch_generated(&self.compare, rows_range(&self.context, rows), &args)? };
         self.move_rows(&self.pack, self.counts[0], [&self.next, &self.outbox], &self.sent, n, most, fields)
     }
 
@@ -229,7 +235,9 @@ pub(super) fn run<T: Real>(
         return Err(Error::Variant { variant: "waveform", reason });
     }
     let boundary = Boundary::new(system, &options.partition)?;
-    let (fields, most, stored) = (system.fields().len(), options.window(), boundary.points.len());
+    let stages = Stages::new(&options.method)?;
+    let count = stages.count();
+    let (fields, most, stored) = (system.fields().len(), options.window() * count, boundary.points.len());
     let n = stored * fields;
     let mut memory_bytes = 0;
     for context in team.contexts() {
@@ -271,9 +279,11 @@ pub(super) fn run<T: Real>(
     let mut parts = Vec::new();
     for (rank, context) in team.contexts().iter().enumerate() {
         let lists = [&sent[rank][..], &wanted[rank][..]];
-        parts.push(Part::new(context, system, y0, options, &boundary, ranks.range(rank), lists)?);
+        parts.push(Part::new(context, system, y0, options, &stages, &boundary, ranks.range(rank), lists)?);
     }
-    let mut report = Report::new(memory_bytes, options.words(stored as f64 / system.grid().points() as f64));
+    stability::check(&team.contexts()[0], Some(team), system, t0, y0, options)?;
+    let part = stored as f64 / system.grid().points() as f64;
+    let mut report = Report::new(memory_bytes, options.words(part, count));
     let mut solution = y0.to_vec();
     let mut windows = options.schedule();
     let mut before = 0;
@@ -281,15 +291,15 @@ pub(super) fn run<T: Real>(
         let (window, steps) = (report.iterations.len(), range.len());
         let times: Vec<T> = options.times(t0, range.clone()).into_iter().map(T::from_f64).collect();
         for part in &mut parts {
-            part.first_guess(options, &times, n, fields, before)?;
+            part.first_guess(options, &times, steps * count, n, fields, before * count)?;
         }
-        let mut history = Vec::new();
-        // Finite termination: the iteration after as many others as steps changes nothing.
-        for iteration in 1..=steps + 1 {
+        let (rows, mut history) = (steps * count, Vec::new());
+        // Finite termination: the iteration after as many others as rows changes nothing.
+        for iteration in 1..=rows + 1 {
             for part in &parts {
-                part.iterate(options.h, steps, n, most, fields)?;
+                part.iterate(options.h, [steps, rows], n, most, fields)?;
             }
-            let difference = exchanged(&mut exchange, &mut parts, steps)?;
+            let difference = exchanged(&mut exchange, &mut parts, rows)?;
             for part in &mut parts {
                 part.move_rows(
                     &part.unpack,
@@ -329,7 +339,7 @@ pub(super) fn run<T: Real>(
 }
 
 /// Exchanges what was packed; the difference between the iterates of all devices.
-fn exchanged<T: Real>(exchange: &mut Exchange<T>, parts: &mut [Part<T>], steps: usize) -> Result<f64> {
+fn exchanged<T: Real>(exchange: &mut Exchange<T>, parts: &mut [Part<T>], rows: usize) -> Result<f64> {
     {
         let sources: Vec<_> = parts.iter().map(|part| (&part.outbox).into()).collect();
         exchange.read(&sources)?;
@@ -337,9 +347,9 @@ fn exchanged<T: Real>(exchange: &mut Exchange<T>, parts: &mut [Part<T>], steps: 
     let mut targets: Vec<_> = parts.iter_mut().map(|part| (&mut part.inbox).into()).collect();
     exchange.finish(&mut targets)?;
     drop(targets);
-    let mut squares = vec![0.0; steps];
+    let mut squares = vec![0.0; rows];
     for part in parts.iter() {
-        let mut own = vec![T::zero(); steps];
+        let mut own = vec![T::zero(); rows];
         part.squares.read_range(0, &mut own)?;
         squares.iter_mut().zip(own).for_each(|(sum, square)| *sum += square.into_f64());
     }

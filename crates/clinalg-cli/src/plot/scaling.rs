@@ -1,0 +1,55 @@
+//! Measurements over sizes.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::Scaling;
+use super::axes::{Area, Drawn, LABELS, Ticks, font, label, scientific, titled};
+use super::colour::CURVES;
+use super::picture::SIZE;
+
+impl Scaling<'_> {
+    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    where
+        DB::ErrorType: 'static,
+    {
+        let body = titled(root, &self.title, &self.subtitle)?;
+        let all = || self.curves.iter().flat_map(|(_, values)| values).map(|v| v.log10());
+        let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max));
+        let place = |size: usize| (size.max(1) as f64).log10();
+        let first = self.sizes.iter().copied().map(place).fold(f64::INFINITY, f64::min);
+        let last = self.sizes.iter().copied().map(place).fold(f64::NEG_INFINITY, f64::max);
+        let room = |low: f64, high: f64| 0.06 * (high - low).max(0.5);
+        let mut chart = ChartBuilder::on(&body)
+            .margin_right(50)
+            .x_label_area_size(LABELS.1)
+            .y_label_area_size(LABELS.0)
+            .build_cartesian_2d(
+                first - room(first, last)..last + room(first, last),
+                low - room(low, high)..high + room(low, high),
+            )?;
+        let (xs, ys) = (chart.x_range(), chart.y_range());
+        let x_ticks: Ticks = self.sizes.iter().map(|size| (place(*size), size.to_string())).collect();
+        // 1, 2 and 5 times powers of ten.
+        let (bottom, top) = (ys.start.floor() as i32, ys.end.ceil() as i32);
+        let marks = (bottom..=top).flat_map(|k| [1.0, 2.0, 5.0].map(|m| m * 10_f64.powi(k)));
+        let text =
+            |v: f64| if (0.01..1e5).contains(&v) { format!("{}", (v * 100.0).round() / 100.0) } else { scientific(v) };
+        let y_ticks: Ticks = marks.filter(|v| ys.contains(&v.log10())).map(|v| (v.log10(), text(v))).collect();
+        let light = RGBColor(225, 225, 225);
+        let upright = x_ticks.iter().map(|(x, _)| [(*x, ys.start), (*x, ys.end)]);
+        let level = y_ticks.iter().map(|(y, _)| [(xs.start, *y), (xs.end, *y)]);
+        chart.draw_series(upright.chain(level).map(|ends| PathElement::new(ends, light.stroke_width(1))))?;
+        label(&body, &mut chart, (self.names[0], &x_ticks), (self.names[1], &y_ticks))?;
+        for (k, (name, values)) in self.curves.iter().enumerate() {
+            let colour = CURVES[k % CURVES.len()];
+            let points: Vec<(f64, f64)> =
+                self.sizes.iter().zip(values).map(|(size, v)| (place(*size), v.log10())).collect();
+            chart.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(3)))?;
+            chart.draw_series(points.iter().map(|p| Circle::new(*p, 6, colour.filled())))?;
+            let right = Pos::new(HPos::Right, VPos::Center);
+            root.draw_text(name, &font(24, &colour).pos(right), (SIZE.0 as i32 - 60, 140 + 32 * k as i32))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Several blocks, or several grids.
+
+use clinalg::{Precision, Real};
+use clinalg_ode::Error;
+use clinalg_ode::problems::Problem;
+use clinalg_ode::waveform::WaveformOptions;
+use serde::Serialize;
+
+use super::measured::{Measured, Place, measure};
+use super::{Args, block};
+use crate::Global;
+use crate::args::DeviceName;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, bytes, seconds};
+use crate::plot::{Picture, Scaling};
+
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum StudyArg {
+    /// The size of blocks
+    Blocks,
+    /// The size of the grid
+    Sizes,
+}
+
+#[derive(Serialize)]
+struct Document {
+    problem: String,
+    study: &'static str,
+    method: String,
+    precision: Precision,
+    h: f64,
+    steps: usize,
+    windows: usize,
+    kernel_family: clinalg::KernelFamily,
+    device: DeviceName,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    n: usize,
+    variant: &'static str,
+    block: Option<Vec<usize>>,
+    iterations: Vec<usize>,
+    memory_bytes: u64,
+    seconds: f64,
+    method_seconds: f64,
+}
+
+impl Run {
+    /// Iterations of a window, on average.
+    fn mean(&self) -> f64 {
+        self.iterations.iter().sum::<usize>() as f64 / self.iterations.len() as f64
+    }
+}
+
+pub(super) fn run<T: Real>(what: StudyArg, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let place = Place::new(args, global)?;
+    let problem = args.system.problem("bruss2d-mix", |_| 100)?;
+    let runs = match what {
+        StudyArg::Blocks => blocks::<T>(args, &place, &problem)?,
+        StudyArg::Sizes => sizes::<T>(args, &place, &problem)?,
+    };
+    let document = Document {
+        problem: problem.name.clone(),
+        study: if what == StudyArg::Blocks { "blocks" } else { "sizes" },
+        method: args.method.clone(),
+        precision: T::PRECISION,
+        h: args.h,
+        steps: args.steps,
+        windows: args.windows,
+        kernel_family: place.context().family(),
+        device: place.context().device().into(),
+        runs,
+    };
+    if let Some(picture) = &picture {
+        draw(what, &document, picture)?;
+    }
+    for run in &document.runs {
+        let block = run.block.iter().map(|sides| sides.iter().map(usize::to_string).collect::<Vec<_>>().join("x"));
+        let name = block.fold(format!("n = {}, {}", run.n, run.variant), |name, sides| format!("{name} {sides}"));
+        let (both, memory) = ([run.seconds, run.method_seconds].map(seconds), bytes(run.memory_bytes));
+        out.field(
+            &name,
+            format!("{} iterations, {} against {} by the method itself, {memory}", run.mean(), both[0], both[1]),
+        )?;
+    }
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
+    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let Measured { result, seconds, method_seconds, .. } = measure(place, problem, &y0, options, |_, _| Ok(()))?;
+    let shape = problem.system.grid().shape();
+    let (variant, block) = (options.variant(), block(options, shape.len()));
+    let (iterations, memory_bytes) = (result.report.iterations, result.report.memory_bytes);
+    Ok(Run { n: shape[0], variant, block, iterations, memory_bytes, seconds, method_seconds })
+}
+
+/// Square blocks up to the grid or to the local memory of the device.
+fn blocks<T: Real>(args: &Args, place: &Place, problem: &Problem) -> Result<Vec<Run>, Failure> {
+    if !args.variant.starts_with("block") || args.block.is_some() {
+        return Err(Failure::usage("--study blocks: give --variant block or --variant block-boundary, and no --block"));
+    }
+    let shape = problem.system.grid().shape();
+    let mut runs = Vec::new();
+    let largest = shape.iter().copied().max().unwrap_or(1);
+    for side in (0..).map(|k| 1_usize << k).take_while(|side| *side < 2 * largest) {
+        let sides = std::array::from_fn(|axis| shape.get(axis).map_or(1, |n| side.min(*n)));
+        let mut options = args.options(shape)?;
+        options.set_variant(&args.variant, sides)?;
+        match one::<T>(place, problem, &options) {
+            Ok(run) => runs.push(run),
+            Err(Failure::Ode(Error::Variant { .. })) if !runs.is_empty() => break,
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(runs)
+}
+
+/// Grids of 10, 20, 40, ... points per axis, and the one that was asked for.
+fn sizes<T: Real>(args: &Args, place: &Place, largest: &Problem) -> Result<Vec<Run>, Failure> {
+    let most = largest.system.grid().shape()[0];
+    let mut all: Vec<usize> = (0..).map(|k| 10 << k).take_while(|n| *n < most).collect();
+    all.push(most);
+    let mut runs = Vec::new();
+    for n in all {
+        let problem = args.system.with_points(n).problem("bruss2d-mix", |_| n)?;
+        runs.push(one::<T>(place, &problem, &args.options(problem.system.grid().shape())?)?);
+    }
+    Ok(runs)
+}
+
+fn draw(what: StudyArg, document: &Document, picture: &Picture) -> Result<(), Failure> {
+    let runs = &document.runs;
+    let subtitle = format!(
+        "{} steps of {} by {} in {} windows · {} · {}",
+        document.steps,
+        document.h,
+        document.method,
+        document.windows,
+        document.precision,
+        document.device.name()
+    );
+    let problem = &document.problem;
+    let (title, names, sizes, curves): (_, _, Vec<usize>, _) = match what {
+        StudyArg::Blocks => (
+            format!("{problem}, {} points per axis: iterations over the size of blocks", runs[0].n),
+            ["points of a block per axis", "iterations of a window"],
+            runs.iter().map(|run| run.block.iter().flatten().copied().max().unwrap_or(1)).collect(),
+            vec![(runs[0].variant.to_owned(), runs.iter().map(Run::mean).collect::<Vec<f64>>())],
+        ),
+        StudyArg::Sizes => (
+            format!("{problem}: waveform relaxation against the method itself"),
+            ["points per axis", "seconds"],
+            runs.iter().map(|run| run.n).collect(),
+            vec![
+                (format!("waveform relaxation: {}", runs[0].variant), runs.iter().map(|run| run.seconds).collect()),
+                (document.method.clone(), runs.iter().map(|run| run.method_seconds).collect()),
+            ],
+        ),
+    };
+    picture.scaling(&Scaling { title, subtitle, names, sizes: &sizes, curves: &curves })
+}
