@@ -3,6 +3,7 @@
 adaptive rules, products on the fly, LU, solution, a sweep over the frequency, several devices, plain Rust loops.
 
     cargo build --release -p clinalg-bem --example elastodynamics_speed
+    python3 benches/elastodynamics.py --only geometry,assembly,adaptive     # under a minute on an H200
     python3 benches/elastodynamics.py [--small] [--samples 11] [--only assembly,published] [--out FILE]
 
 The program's lines go to FILE as they are. --small takes a few elements of each, to see that it runs. CLINALG_DEVICE names the device;
@@ -63,6 +64,9 @@ def main():
             times = ratio(lines, "assembly", other, line["precision"], line["rows"])
             if times:
                 words.append(f"{other} takes {times:.2f} times as long")
+        times = ratio(lines, "adaptive_again", "assembly_again", line["precision"], line["rows"])
+        if times:
+            words.append(f"without new memory adaptive rules are {times:.2f} times as fast")
         if plain:
             words.append(f"{line['evaluations_per_second'] / plain['evaluations_per_second']:.1f} times the rate of plain Rust loops")
         print("; ".join(words))

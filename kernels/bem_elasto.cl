@@ -8,7 +8,7 @@
 // elements are stored.
 //
 // An evaluation of (U, T) takes 2 (TERMS - 1) operations for each of four functions and about 130 others, reads 4 TERMS numbers of the table
-// (neighbouring items mostly the same ones) and 8 numbers from local memory that all items of a group share; a block writes 36 numbers.
+// (neighbouring items mostly the same ones) and 8 numbers of the point, the same for all items of a group; a block writes 36 numbers.
 //
 //   SCALAR_COMPLEX  always
 //@ crate clinalg-bem
@@ -18,8 +18,6 @@
 #include "scalar.clh"
 #include "bem_elasto.clh"
 
-// Elements that a work-group, or an item of CPUs, goes through.
-#define TILE 4
 // Items of a group of assemble_pairwise, a power of two.
 #define PAIRWISE 64
 
@@ -32,15 +30,11 @@ typedef struct {
 inline __attribute__((always_inline)) void add_point(Sums *sums, V dx, V dy, V dz, REAL nx, REAL ny, REAL nz, REAL w, V other,
                                                      __global const REAL *waves, __global const REAL *table)
 {
-    const V r2 = dx * dx + dy * dy + dz * dz;
-    const V inv = rsqrt(r2);
-    Radial radial;
-    Factors f;
-    look_up(&radial, r2 * inv, false, waves, table);
-    combine(&f, &radial, inv, other, waves);
-    const V g[3] = {dx * inv, dy * inv, dz * inv};
     const REAL n[3] = {nx, ny, nz};
-    const V gn = g[0] * nx + g[1] * ny + g[2] * nz;
+    Seen seen;
+    see(&seen, dx, dy, dz, n, other, false, waves, table);
+    const Factors f = seen.f;
+    const V g[3] = {seen.g[0], seen.g[1], seen.g[2]}, gn = seen.gn;
     const V bn_re = f.b[0] * gn, bn_im = f.b[1] * gn, an_re = f.a[0] * gn, an_im = f.a[1] * gn;
 #pragma unroll
     for (int l = 0; l < 3; ++l) {
@@ -103,52 +97,52 @@ inline void store_block(const REAL *u_re, const REAL *u_im, const REAL *t_re, co
 
 // H and G of `rows` collocation points and `cols` elements, each of `points` points. The block of a collocation point and its own element
 // is its dynamic part and `statics`, 15 rows of `stride`: 4 pi times H, row by row, 4 pi mu times G as in Sums. A group
-// has LOCAL points (CPU: 8) and TILE elements.
+// has LOCAL points (CPU: 8) and `tile` elements.
 __kernel GROUP void
-assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint points, uint count0, uint count1, uint count2, REAL near2,
-         REAL far2, __global const REAL *centres, __global const REAL *spheres, __global const REAL *quadrature,
+assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint tile, uint points, uint count0, uint count1, uint count2,
+         REAL near2, REAL far2, __global const REAL *centres, __global const REAL *spheres, __global const REAL *quadrature,
          __global const REAL *statics, __global const REAL *waves, __global const REAL *table, __global SCALAR *h,
          __global SCALAR *g)
 {
 #ifndef CPU
-    __local REAL8 chunk[CHUNK];
-    __local SCALAR columns[6 * LOCAL];
+    __local SCALAR columns[18 * LOCAL];
 #endif
     const size_t i = get_global_id(0) * LANES;
     const size_t at = min(i, (size_t)stride - LANES);
     const V x = LOAD(centres + at), y = LOAD(centres + stride + at), z = LOAD(centres + 2 * stride + at);
-#ifdef CPU
-    const V lanes = (V)((REAL)0, (REAL)1, (REAL)2, (REAL)3, (REAL)4, (REAL)5, (REAL)6, (REAL)7);
-#endif
-    for (uint e = 0; e < TILE; ++e) {
-        const size_t tile = get_group_id(1) * TILE + e;
-        const size_t j = min(tile, (size_t)cols - 1);
+    for (uint e = 0; e < tile; ++e) {
+        const size_t wanted = get_group_id(1) * tile + e;
+        const size_t j = min(wanted, (size_t)cols - 1);
         __global const REAL *sphere = spheres + 4 * j;
-        __global const REAL *data = quadrature + j * points * POINT;
+        __global const REAL8 *data = (__global const REAL8 *)quadrature + j * points;
         uint begin, end;
         choose_rule(&begin, &end, count0, count1, count2, near2, far2,
                     least_distance2(sphere[0] - x, sphere[1] - y, sphere[2] - z), sphere[3]);
-#ifdef CPU
-        const V own = j >= i + shift && j < i + shift + LANES ? (lanes == (V)(REAL)(j - i - shift) ? (V)ONE : (V)ZERO) : (V)ZERO;
-#else
-        const V own = i + shift == j ? ONE : ZERO;
-#endif
+        const V own = is_own(i + shift, j);
         Sums sums;
 #pragma unroll
         for (uint c = 0; c < 9; ++c) {
-            sums.t_re[c] = own * LOAD(statics + c * stride + at);
-            sums.t_im[c] = (V)ZERO;
+            sums.t_re[c] = sums.t_im[c] = (V)ZERO;
         }
 #pragma unroll
         for (uint c = 0; c < 6; ++c) {
-            sums.u_re[c] = own * LOAD(statics + (9 + c) * stride + at);
-            sums.u_im[c] = (V)ZERO;
+            sums.u_re[c] = sums.u_im[c] = (V)ZERO;
+        }
+        if (j >= i + shift && j < i + shift + LANES) {
+#pragma unroll
+            for (uint c = 0; c < 9; ++c) {
+                sums.t_re[c] = own * LOAD(statics + c * stride + at);
+            }
+#pragma unroll
+            for (uint c = 0; c < 6; ++c) {
+                sums.u_re[c] = own * LOAD(statics + (9 + c) * stride + at);
+            }
+        }
+        for (uint q = begin; q < end; ++q) {
+            const REAL8 p = data[q];
+            add_point(&sums, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, p.s6, ONE - own, waves, table);
         }
 #ifdef CPU
-        for (uint q = begin; q < end; ++q) {
-            __global const REAL *p = data + q * POINT;
-            add_point(&sums, p[0] - x, p[1] - y, p[2] - z, p[3], p[4], p[5], p[6], 1 - own, waves, table);
-        }
         REAL u_re[6 * LANES], u_im[6 * LANES], t_re[9 * LANES], t_im[9 * LANES];
         for (uint c = 0; c < 9; ++c) {
             vstore8(sums.t_re[c], c, t_re);
@@ -159,7 +153,7 @@ assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint points, uint co
             vstore8(sums.u_im[c], c, u_im);
         }
         for (uint lane = 0; lane < LANES; ++lane) {
-            if (i + lane < rows && tile < cols) {
+            if (i + lane < rows && wanted < cols) {
                 REAL lane_u_re[6], lane_u_im[6], lane_t_re[9], lane_t_im[9];
                 for (uint c = 0; c < 9; ++c) {
                     lane_t_re[c] = t_re[c * LANES + lane];
@@ -173,35 +167,31 @@ assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint points, uint co
             }
         }
 #else
-        for (uint first = 0; first < points; first += CHUNK) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint k = (uint)get_local_id(0); k < min((uint)CHUNK, points - first); k += LOCAL) {
-                chunk[k] = ((__global const REAL8 *)data)[first + k];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint stop = min(end, first + CHUNK);
-            for (uint q = max(begin, first); q < stop; ++q) {
-                const REAL8 p = chunk[q - first];
-                add_point(&sums, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, p.s6, ONE - own, waves, table);
-            }
-        }
         // Three columns of each matrix: the group's parts go through local memory, so that items store side by side.
         const size_t start = get_group_id(0) * LOCAL;
-        const size_t count = tile < cols ? 3 * min((size_t)LOCAL, (size_t)rows - start) : 0;
+        const size_t count = wanted < cols ? 3 * min((size_t)LOCAL, (size_t)rows - start) : 0;
+        const SCALAR factor = (SCALAR)(waves[6], waves[7]);
+        barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
         for (uint k = 0; k < 3; ++k) {
-            barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
             for (uint l = 0; l < 3; ++l) {
-                const uint u = l == k ? l : l + k + 2, slot = 3 * (uint)get_local_id(0) + l;
+                const uint u = l == k ? l : l + k + 2, slot = 3 * (k * LOCAL + (uint)get_local_id(0)) + l;
                 columns[slot] = waves[8] * (SCALAR)(sums.t_re[3 * l + k], sums.t_im[3 * l + k]);
-                columns[3 * LOCAL + slot] = scalar_mul((SCALAR)(waves[6], waves[7]), (SCALAR)(sums.u_re[u], sums.u_im[u]));
+                columns[9 * LOCAL + slot] = scalar_mul(factor, (SCALAR)(sums.u_re[u], sums.u_im[u]));
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint k = 0; k < 3; ++k) {
             const size_t column = (3 * j + k) * 3 * rows + 3 * start;
-            for (uint p = (uint)get_local_id(0); p < count; p += LOCAL) {
-                h[column + p] = columns[p];
-                g[column + p] = columns[3 * LOCAL + p];
+#pragma unroll
+            for (uint l = 0; l < 3; ++l) {
+                const uint p = l * LOCAL + (uint)get_local_id(0);
+                if (p < count) {
+                    h[column + p] = columns[3 * k * LOCAL + p];
+                    g[column + p] = columns[(9 + 3 * k) * LOCAL + p];
+                }
             }
         }
 #endif
@@ -213,16 +203,10 @@ __kernel GROUP void
 sum_static(ulong cols, ulong parts, ulong stride, ulong shift, uint points, uint count0, uint count1, uint count2, REAL near2, REAL far2, REAL beta2,
            __global const REAL *centres, __global const REAL *spheres, __global const REAL *quadrature, __global REAL *partial)
 {
-#ifndef CPU
-    __local REAL8 chunk[CHUNK];
-#endif
     const size_t i = get_global_id(0) * LANES;
     const size_t at = min(i, (size_t)stride - LANES);
     const size_t part = get_group_id(1);
     const V x = LOAD(centres + at), y = LOAD(centres + stride + at), z = LOAD(centres + 2 * stride + at);
-#ifdef CPU
-    const V lanes = (V)((REAL)0, (REAL)1, (REAL)2, (REAL)3, (REAL)4, (REAL)5, (REAL)6, (REAL)7);
-#endif
     V t[9];
 #pragma unroll
     for (uint c = 0; c < 9; ++c) {
@@ -230,31 +214,15 @@ sum_static(ulong cols, ulong parts, ulong stride, ulong shift, uint points, uint
     }
     for (size_t j = part * cols / parts; j < (part + 1) * cols / parts; ++j) {
         __global const REAL *sphere = spheres + 4 * j;
-        __global const REAL *data = quadrature + j * points * POINT;
+        __global const REAL8 *data = (__global const REAL8 *)quadrature + j * points;
         uint begin, end;
         choose_rule(&begin, &end, count0, count1, count2, near2, far2,
                     least_distance2(sphere[0] - x, sphere[1] - y, sphere[2] - z), sphere[3]);
-#ifdef CPU
-        const V other = j >= i + shift && j < i + shift + LANES ? (lanes == (V)(REAL)(j - i - shift) ? (V)ZERO : (V)ONE) : (V)ONE;
+        const V other = ONE - is_own(i + shift, j);
         for (uint q = begin; q < end; ++q) {
-            __global const REAL *p = data + q * POINT;
-            add_static(t, p[0] - x, p[1] - y, p[2] - z, p[3], p[4], p[5], other, beta2);
+            const REAL8 p = data[q];
+            add_static(t, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, other, beta2);
         }
-#else
-        const V other = i + shift == j ? ZERO : ONE;
-        for (uint first = 0; first < points; first += CHUNK) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint k = (uint)get_local_id(0); k < min((uint)CHUNK, points - first); k += LOCAL) {
-                chunk[k] = ((__global const REAL8 *)data)[first + k];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint stop = min(end, first + CHUNK);
-            for (uint q = max(begin, first); q < stop; ++q) {
-                const REAL8 p = chunk[q - first];
-                add_static(t, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, other, beta2);
-            }
-        }
-#endif
     }
     if (i < stride) {
 #pragma unroll
@@ -287,7 +255,7 @@ assemble_pairwise(ulong rows, ulong stride, ulong shift, uint points, __global c
     __local REAL joined[30 * PAIRWISE];
     const uint item = (uint)get_local_id(0);
     const size_t i = get_group_id(0), j = get_group_id(1);
-    __global const REAL *data = quadrature + j * points * POINT;
+    __global const REAL8 *data = (__global const REAL8 *)quadrature + j * points;
     const REAL own = i + shift == j ? ONE : ZERO;
     REAL sums[30];
 #pragma unroll
@@ -296,15 +264,14 @@ assemble_pairwise(ulong rows, ulong stride, ulong shift, uint points, __global c
     }
     const REAL x = centres[i], y = centres[stride + i], z = centres[2 * stride + i];
     for (uint q = item; q < points; q += PAIRWISE) {
-        __global const REAL *p = data + q * POINT;
+        const REAL8 p = data[q];
         Sums one;
 #pragma unroll
         for (uint c = 0; c < 9; ++c) {
             one.t_re[c] = one.t_im[c] = (V)ZERO;
             one.u_re[c % 6] = one.u_im[c % 6] = (V)ZERO;
         }
-        add_point(&one, (V)(p[0] - x), (V)(p[1] - y), (V)(p[2] - z), p[3], p[4], p[5], p[6], (V)(ONE - own), waves,
-                  table);
+        add_point(&one, (V)(p.s0 - x), (V)(p.s1 - y), (V)(p.s2 - z), p.s3, p.s4, p.s5, p.s6, (V)(ONE - own), waves, table);
 #pragma unroll
         for (uint c = 0; c < 15; ++c) {
             const V re = c < 9 ? one.t_re[c] : one.u_re[c - 9], im = c < 9 ? one.t_im[c] : one.u_im[c - 9];

@@ -43,15 +43,11 @@ inline __attribute__((always_inline)) void add_product(V *sum_re, V *sum_im, V d
                                                        const REAL *u_re, const REAL *u_im, const REAL *t_re, const REAL *t_im,
                                                        __global const REAL *waves, __global const REAL *table)
 {
-    const V r2 = dx * dx + dy * dy + dz * dz;
-    const V inv = rsqrt(r2);
-    Radial radial;
-    Factors f;
-    look_up(&radial, r2 * inv, false, waves, table);
-    combine(&f, &radial, inv, other, waves);
-    const V g[3] = {dx * inv, dy * inv, dz * inv};
     const REAL n[3] = {nx, ny, nz};
-    const V gn = g[0] * nx + g[1] * ny + g[2] * nz;
+    Seen seen;
+    see(&seen, dx, dy, dz, n, other, false, waves, table);
+    const Factors f = seen.f;
+    const V g[3] = {seen.g[0], seen.g[1], seen.g[2]}, gn = seen.gn;
     const V gu_re = g[0] * u_re[0] + g[1] * u_re[1] + g[2] * u_re[2], gu_im = g[0] * u_im[0] + g[1] * u_im[1] + g[2] * u_im[2];
     const V gt_re = w * (g[0] * t_re[0] + g[1] * t_re[1] + g[2] * t_re[2]);
     const V gt_im = w * (g[0] * t_im[0] + g[1] * t_im[1] + g[2] * t_im[2]);
@@ -74,16 +70,13 @@ inline __attribute__((always_inline)) void add_gradient(V *sum_re, V *sum_im, V 
                                                         const REAL *u_re, const REAL *u_im, const REAL *t_re, const REAL *t_im,
                                                         __global const REAL *waves, __global const REAL *table)
 {
-    const V r2 = dx * dx + dy * dy + dz * dz;
-    const V inv = rsqrt(r2);
     const REAL beta2 = waves[4], dilation = waves[5];
-    Radial radial;
-    Factors f;
-    look_up(&radial, r2 * inv, true, waves, table);
-    combine(&f, &radial, inv, other, waves);
-    const V g[3] = {dx * inv, dy * inv, dz * inv};
     const REAL n[3] = {nx, ny, nz};
-    const V gn = g[0] * nx + g[1] * ny + g[2] * nz;
+    Seen seen;
+    see(&seen, dx, dy, dz, n, other, true, waves, table);
+    const Radial radial = seen.radial;
+    const Factors f = seen.f;
+    const V g[3] = {seen.g[0], seen.g[1], seen.g[2]}, gn = seen.gn, inv = seen.inv;
     // Derivatives by r; the static parts of A, B and C are inverse squares.
     V dpsi[2], dchi[2], da[2], db[2], dc[2];
 #pragma unroll
@@ -147,16 +140,10 @@ sum_fields(ulong cols, ulong parts, ulong stride, ulong shift, uint points, uint
            __global const REAL *centres, __global const REAL *spheres, __global const REAL *quadrature, __global const REAL *waves,
            __global const REAL *table, __global const SCALAR *fields, __global REAL *partial)
 {
-#ifndef CPU
-    __local REAL8 chunk[CHUNK];
-#endif
     const size_t i = get_global_id(0) * LANES;
     const size_t at = min(i, (size_t)stride - LANES);
     const size_t part = get_group_id(1);
     const V x = LOAD(centres + at), y = LOAD(centres + stride + at), z = LOAD(centres + 2 * stride + at);
-#ifdef CPU
-    const V lanes = (V)((REAL)0, (REAL)1, (REAL)2, (REAL)3, (REAL)4, (REAL)5, (REAL)6, (REAL)7);
-#endif
     V sum_re[QUANTITIES], sum_im[QUANTITIES];
 #pragma unroll
     for (uint c = 0; c < QUANTITIES; ++c) {
@@ -164,7 +151,7 @@ sum_fields(ulong cols, ulong parts, ulong stride, ulong shift, uint points, uint
     }
     for (size_t j = part * cols / parts; j < (part + 1) * cols / parts; ++j) {
         __global const REAL *sphere = spheres + 4 * j;
-        __global const REAL *data = quadrature + j * points * POINT;
+        __global const REAL8 *data = (__global const REAL8 *)quadrature + j * points;
         REAL u_re[3], u_im[3], t_re[3], t_im[3];
 #pragma unroll
         for (uint k = 0; k < 3; ++k) {
@@ -177,27 +164,11 @@ sum_fields(ulong cols, ulong parts, ulong stride, ulong shift, uint points, uint
         uint begin, end;
         choose_rule(&begin, &end, count0, count1, count2, near2, far2,
                     least_distance2(sphere[0] - x, sphere[1] - y, sphere[2] - z), sphere[3]);
-#ifdef CPU
-        const V other = j >= i + shift && j < i + shift + LANES ? (lanes == (V)(REAL)(j - i - shift) ? (V)ZERO : (V)ONE) : (V)ONE;
+        const V other = ONE - is_own(i + shift, j);
         for (uint q = begin; q < end; ++q) {
-            __global const REAL *p = data + q * POINT;
-            ADD(sum_re, sum_im, p[0] - x, p[1] - y, p[2] - z, p[3], p[4], p[5], p[6], other, u_re, u_im, t_re, t_im, waves, table);
+            const REAL8 p = data[q];
+            ADD(sum_re, sum_im, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, p.s6, other, u_re, u_im, t_re, t_im, waves, table);
         }
-#else
-        const V other = i + shift == j ? ZERO : ONE;
-        for (uint first = 0; first < points; first += CHUNK) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint k = (uint)get_local_id(0); k < min((uint)CHUNK, points - first); k += LOCAL) {
-                chunk[k] = ((__global const REAL8 *)data)[first + k];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint stop = min(end, first + CHUNK);
-            for (uint q = max(begin, first); q < stop; ++q) {
-                const REAL8 p = chunk[q - first];
-                ADD(sum_re, sum_im, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, p.s6, other, u_re, u_im, t_re, t_im, waves, table);
-            }
-        }
-#endif
     }
     if (i < stride) {
 #pragma unroll

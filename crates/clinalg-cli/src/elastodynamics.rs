@@ -22,9 +22,10 @@ use self::report::{Document, Response};
 use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, check_target};
+use crate::output::{Output, bytes, check_target};
 use crate::place::Place;
 use crate::plot::Picture;
+use crate::progress::Progress;
 
 /// Solve elastodynamics in the frequency domain by boundary elements
 ///
@@ -277,6 +278,9 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
         return Err(Failure::usage("--otf stores no matrix: it needs --method gmres"));
     }
     let place = Place::new(global, Backend::Kernels)?;
+    let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
+    let progress = Progress::new(out, "iteration", tolerance);
+    progress.stage("Gauss points and static parts");
     let start = Instant::now();
     let shared = Shared::<S>::new(place.contexts(), &mesh, material, domain, &Options::default().rule(args.rule))?;
     let problem = &shared.parts()[0];
@@ -296,7 +300,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     let mut last = None;
     let mut table = args.out.as_ref().map(|_| report::table_header());
     for &frequency in &all {
-        let (mut response, solution) = solve_one(args, &place, &shared, &given, frequency)?;
+        let (mut response, solution) = solve_one(args, &place, &shared, &given, frequency, (&progress, tolerance))?;
         let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
         if let Some(table) = &mut table {
             report::append(table, frequency, &mesh, &points, &fields, &solution);
@@ -314,6 +318,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     let exit = if responses.iter().all(|r| r.converged) { Exit::Done } else { Exit::NotReached };
     let stresses = if points.is_empty() { Vec::new() } else { problem.stresses(&solution, &points)? };
     let inside = report::inside(&points, &fields, &stresses);
+    drop(progress);
     let document = Document::new(args, &place, problem, per_wavelength, responses, inside);
     document.finish(args, &mesh, &solution, picture.as_ref(), out)?;
     Ok(exit)
@@ -326,6 +331,7 @@ fn solve_one<S: ComplexScalar>(
     shared: &Shared<S>,
     given: &Given,
     frequency: f64,
+    (progress, tolerance): (&Progress, f64),
 ) -> Result<(Response, Solution), Failure> {
     let problem = &shared.parts()[0];
     let algorithm = match args.algorithm {
@@ -333,6 +339,12 @@ fn solve_one<S: ComplexScalar>(
         AlgorithmArg::Pairwise => Algorithm::Pairwise,
     };
     let fields = given.fields(problem, frequency)?;
+    if args.otf {
+        progress.stage(format!("frequency {frequency}"));
+    } else {
+        let size = shared.parts().iter().map(Problem::matrix_bytes).sum();
+        progress.stage(format!("frequency {frequency}: assembling H and G, {}", bytes(size)));
+    }
     let mut start = Instant::now();
     let assembly = if args.otf { None } else { Some(shared.assemble_by(algorithm, frequency)?) };
     place.finish()?;
@@ -346,6 +358,7 @@ fn solve_one<S: ComplexScalar>(
     start = Instant::now();
     let solution = match (args.method, assembly) {
         (Method::Lu, Some(assembly)) => {
+            progress.stage(format!("frequency {frequency}: factorising"));
             let factors = assembly.join()?.system(&given.conditions)?.factorise()?;
             place.finish()?;
             response.seconds_factor = Some(start.elapsed().as_secs_f64());
@@ -357,9 +370,11 @@ fn solve_one<S: ComplexScalar>(
                 Some(assembly) => assembly.system(&given.conditions)?,
                 None => shared.on_the_fly(frequency, &given.conditions)?,
             };
-            let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
             let params = GmresParams::default().tolerance(tolerance).restart(200);
-            let (solution, report) = system.gmres(&fields.given, params, &mut |_, _| ControlFlow::Continue(()))?;
+            let (solution, report) = system.gmres(&fields.given, params, &mut |k, residual| {
+                progress.step(k, residual);
+                ControlFlow::Continue(())
+            })?;
             response.converged = report.stop.is_success();
             response.stop = Some(report.stop);
             response.iterations = Some(report.iterations);

@@ -4,4 +4,4 @@ mod pairs;
 mod parallel;
 
 pub(crate) use pairs::SingularPair;
-pub(crate) use parallel::parallel;
+pub(crate) use parallel::{fill_parallel, parallel};

@@ -3,7 +3,7 @@
 use clinalg::runtime::{Out, Range};
 use clinalg::{Buffer, Context, Dense, Error, KernelFamily, Real, Result, Scalar, Vector, ops};
 
-use super::problem::TILE;
+use super::radial::Tables;
 use super::{C64, ComplexScalar, Conditions, Problem, Rule, System, narrow};
 use crate::kernels::bem_elasto::Program;
 
@@ -45,33 +45,96 @@ impl<S: ComplexScalar> Problem<S> {
     /// # Errors
     /// As [`Problem::assemble`]; [`Error::Value`] for [`Algorithm::Pairwise`] with [`Rule::Adaptive`].
     pub fn assemble_by(&self, algorithm: Algorithm, frequency: f64) -> Result<Assembly<S>> {
-        let (h, g) = match algorithm {
-            Algorithm::Tiled => self.matrices(frequency)?,
-            Algorithm::Pairwise => self.matrices_pairwise(frequency)?,
-        };
-        Ok(Assembly { h, g, shear: self.material().shear(), frequency })
-    }
-
-    fn empty(&self) -> Result<(Dense<S>, Dense<S>)> {
-        let make = || Dense::zeros(self.context(), 3 * self.centres.count, 3 * self.cols);
-        Ok((make()?, make()?))
-    }
-
-    fn matrices(&self, frequency: f64) -> Result<(Dense<S>, Dense<S>)> {
+        self.check(algorithm)?;
+        self.check_memory()?;
         let tables = self.tables(frequency, &self.centres)?;
-        let (h, g) = self.empty()?;
-        let range = self.launch(&self.centres, self.cols.div_ceil(TILE));
+        // SAFETY: the kernels write every block; where their launch fails, the matrices are dropped unread.
+        let make = || unsafe { Dense::uninit_unchecked(self.context(), 3 * self.centres.count, 3 * self.cols) };
+        let made = Assembly { h: make()?, g: make()?, shear: self.material().shear(), frequency };
+        self.fill(algorithm, &tables, &made)?;
+        Ok(made)
+    }
+
+    /// As [`Problem::assemble_by`] in the memory of `assembly`, such as that of another frequency.
+    ///
+    /// # Errors
+    /// As [`Problem::assemble_by`]; [`Error::Shape`] for an assembly of another size, [`Error::Context`] for one of another context. After an error
+    /// `assembly` is what it was.
+    pub fn assemble_into(&self, algorithm: Algorithm, frequency: f64, assembly: &mut Assembly<S>) -> Result<()> {
+        self.check(algorithm)?;
+        let (wanted, got) = ((3 * self.centres.count, 3 * self.cols), (assembly.h.rows(), assembly.h.cols()));
+        if wanted != got {
+            let (expected, got) = (format!("{} x {}", wanted.0, wanted.1), format!("{} x {}", got.0, got.1));
+            return Err(Error::Shape { argument: "assembly", expected, got });
+        }
+        if !assembly.h.context().same(self.context()) {
+            return Err(Error::Context { argument: "assembly" });
+        }
+        let tables = self.tables(frequency, &self.centres)?;
+        self.fill(algorithm, &tables, assembly)?;
+        (assembly.shear, assembly.frequency) = (self.material().shear(), frequency);
+        Ok(())
+    }
+
+    fn check(&self, algorithm: Algorithm) -> Result<()> {
+        if algorithm == Algorithm::Pairwise && self.options.rule == Rule::Adaptive {
+            return Err(Error::value("algorithm", "Tiled for adaptive rules", "Pairwise"));
+        }
+        Ok(())
+    }
+
+    /// An error where H and G together are more than the device has left.
+    fn check_memory(&self) -> Result<()> {
+        let (bytes, info, used) = (self.matrix_bytes(), self.context().device(), self.context().memory().live_bytes);
+        if used.saturating_add(bytes) <= info.global_mem {
+            return Ok(());
+        }
+        let limit = format!(
+            "H and G take so much, {used} of its {} bytes are in use; products on the fly store neither, several devices share the rows",
+            info.global_mem
+        );
+        Err(Error::Allocation { bytes, device: info.name.clone(), limit })
+    }
+
+    /// Enqueues the kernel that writes all blocks.
+    fn fill(&self, algorithm: Algorithm, tables: &Tables<S>, made: &Assembly<S>) -> Result<()> {
         let [count0, count1, count2] = self.counts;
+        let (h, g) = (Out::shared(made.h.as_vector().buffer()), Out::shared(made.g.as_vector().buffer()));
+        let program = Program::<S>::new();
+        if algorithm == Algorithm::Pairwise {
+            let range = Range::d2([self.centres.count * PAIRWISE, self.cols], [PAIRWISE, 1]);
+            // SAFETY: as below; one group for each pair.
+            return unsafe {
+                program.assemble_pairwise(
+                    self.context(),
+                    range,
+                    self.centres.count,
+                    self.centres.stride,
+                    self.first,
+                    count0,
+                    &self.centres.values,
+                    &self.quadrature,
+                    &self.statics,
+                    &tables.waves,
+                    &tables.table,
+                    h,
+                    g,
+                )
+            };
+        }
+        let tile = self.options.rule.tile();
+        let range = self.launch(&self.centres, self.cols.div_ceil(tile));
         // SAFETY: `centres` has three rows of `stride`, `statics` 15; `spheres` 4 numbers and `quadrature` the points of each element;
-        // `tables` cover all distances; h and g 3 rows x 3 cols numbers. Nobody else has h and g.
+        // `tables` cover all distances; h and g 3 rows x 3 cols numbers, which nobody else uses meanwhile.
         unsafe {
-            Program::<S>::new().local(self.local() as u64).assemble(
+            program.local(self.local() as u64).assemble(
                 self.context(),
                 range,
                 self.centres.count,
                 self.cols,
                 self.centres.stride,
                 self.first,
+                tile as u32,
                 count0 + count1 + count2,
                 count0,
                 count1,
@@ -84,40 +147,10 @@ impl<S: ComplexScalar> Problem<S> {
                 &self.statics,
                 &tables.waves,
                 &tables.table,
-                Out::shared(h.as_vector().buffer()),
-                Out::shared(g.as_vector().buffer()),
-            )?;
+                h,
+                g,
+            )
         }
-        Ok((h, g))
-    }
-
-    fn matrices_pairwise(&self, frequency: f64) -> Result<(Dense<S>, Dense<S>)> {
-        if self.options.rule == Rule::Adaptive {
-            return Err(Error::value("algorithm", "Tiled for adaptive rules", "Pairwise"));
-        }
-        let tables = self.tables(frequency, &self.centres)?;
-        let (h, g) = self.empty()?;
-        let [count0, ..] = self.counts;
-        let range = Range::d2([self.centres.count * PAIRWISE, self.cols], [PAIRWISE, 1]);
-        // SAFETY: as in `matrices`; one group for each pair.
-        unsafe {
-            Program::<S>::new().assemble_pairwise(
-                self.context(),
-                range,
-                self.centres.count,
-                self.centres.stride,
-                self.first,
-                count0,
-                &self.centres.values,
-                &self.quadrature,
-                &self.statics,
-                &tables.waves,
-                &tables.table,
-                Out::shared(h.as_vector().buffer()),
-                Out::shared(g.as_vector().buffer()),
-            )?;
-        }
-        Ok((h, g))
     }
 }
 

@@ -8,18 +8,18 @@ use clinalg::{Buffer, Context, Error, KernelFamily, Real, Result};
 use serde::Serialize;
 
 use super::radial::Tables;
-use super::singular::static_own;
+use super::singular::CutRules;
 use super::{ComplexScalar, Domain, Material, Waves};
-use crate::assembly::parallel;
+use crate::assembly::{fill_parallel, parallel};
 use crate::kernels::bem_elasto::Program;
 use crate::quadrature::gauss_legendre;
-use crate::surface::{norm, scaled, sub};
+use crate::surface::{SurfacePoint, norm, scaled, sub};
 use crate::{ElementMesh, Point};
 
 /// Collocation points that an item of a CPU takes; rows of numbers for each collocation point are padded to this.
 const LANES: usize = 8;
-/// As in `bem_elasto.cl`: elements of a group.
-pub(super) const TILE: usize = 4;
+/// Numbers of a Gauss point on a device.
+const POINT: usize = 8;
 /// Items of a group of a GPU.
 const GROUP: usize = 64;
 /// Parts of the sum over all elements that one launch forms at once.
@@ -39,6 +39,14 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// Elements that a group goes through in an assembly: more where each takes few points.
+    pub(super) fn tile(self) -> usize {
+        match self {
+            Rule::Fixed(n) if n > 4 => 4,
+            _ => 16,
+        }
+    }
+
     /// Points per direction of each rule; from how many diameters on the second and the third serve.
     pub(super) fn parts(self) -> ([usize; 3], [f64; 2]) {
         match self {
@@ -141,29 +149,30 @@ impl<R: Real> Geometry<R> {
         let real = <R as clinalg::Scalar>::from_f64;
         let centres = mesh.centres();
         let origin = [0, 1, 2].map(|d| centres.iter().map(|c| c[d]).sum::<f64>() / centres.len() as f64);
-        let rules = orders.map(gauss_legendre);
-        let all: Vec<usize> = (0..mesh.len()).collect();
         let side = domain.side();
-        let of_element = |&j: &usize| {
-            let mut values = Vec::new();
-            for rule in &rules {
-                for &(s, v) in rule {
-                    for &(t, w) in rule {
-                        let p = mesh.at(j, s, t);
-                        let weight = v * w * p.jacobian;
-                        let n = scaled(side * weight, p.normal);
-                        values.extend((0..3).map(|d| real(p.point[d] - origin[d])));
-                        values.extend([n[0], n[1], n[2], weight, 0.0].map(real));
-                    }
-                }
-            }
-            values
+        // The points of all rules in the square, the finest rule first.
+        let product = |n: usize| {
+            let rule = gauss_legendre(n);
+            let row = |&(s, v): &(f64, f64)| rule.iter().map(move |&(t, w)| (s, t, v * w)).collect::<Vec<_>>();
+            rule.iter().flat_map(row).collect::<Vec<_>>()
         };
+        let places = orders.map(product).concat();
+        let mut quadrature = vec![real(0.0); mesh.len() * places.len() * POINT];
+        fill_parallel(&mut quadrature, places.len() * POINT, |j, values| {
+            let corners = mesh.corners(j);
+            for (&(s, t, w), value) in places.iter().zip(values.chunks_exact_mut(POINT)) {
+                let SurfacePoint { point, normal, jacobian } = SurfacePoint::of(&corners, s, t);
+                let weight = w * jacobian;
+                let [x, y, z] = sub(point, origin);
+                let n = scaled(side * weight, normal);
+                value.copy_from_slice(&[x, y, z, n[0], n[1], n[2], weight, 0.0].map(real));
+            }
+        });
         Ok(Geometry {
             origin,
             radius: mesh.nodes().iter().map(|&p| norm(sub(p, origin))).fold(0.0, f64::max),
             normals: (0..mesh.boundary()).map(|j| scaled(side, normal_at_centre(mesh, j))).collect(),
-            quadrature: parallel(&all, of_element).concat(),
+            quadrature,
         })
     }
 }
@@ -284,15 +293,18 @@ impl<S: ComplexScalar> Problem<S> {
                 &mut partial,
             )?;
         }
-        let sums = partial.to_vec()?;
+        let mut sums = vec![0.0; 9 * stride];
+        for part in partial.to_vec()?.chunks_exact(9 * stride) {
+            sums.iter_mut().zip(part).for_each(|(sum, v)| *sum += v.into_f64());
+        }
         let own: Vec<usize> = (self.first..self.first + m).collect();
-        let singular = parallel(&own, |&j| static_own(&self.mesh, j, self.material.poisson()));
+        let rules = CutRules::new();
+        let singular = parallel(&own, |&j| rules.static_own(&self.mesh, j, self.material.poisson()));
         let mut statics = vec![0.0; 15 * stride];
         for i in 0..m {
             for c in 0..9 {
-                let sum: f64 = (0..parts).map(|part| sums[(part * 9 + c) * stride + i].into_f64()).sum();
                 let rigid = if c % 4 == 0 { self.domain.rigid() } else { 0.0 };
-                statics[c * stride + i] = 4.0 * PI * rigid - sum;
+                statics[c * stride + i] = 4.0 * PI * rigid - sums[c * stride + i];
             }
             for (c, (l, k)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
                 statics[(9 + c) * stride + i] = 4.0 * PI * singular[i][l][k];

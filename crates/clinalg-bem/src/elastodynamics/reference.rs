@@ -3,7 +3,7 @@
 use clinalg::{Complex, Result};
 
 use super::fundamental::{Block, block, static_displacement, static_traction};
-use super::singular::static_own;
+use super::singular::CutRules;
 use super::{C64, Domain, Material, Waves};
 use crate::assembly::parallel;
 use crate::quadrature::gauss_legendre;
@@ -16,6 +16,7 @@ pub struct Reference<'m> {
     mesh: &'m ElementMesh,
     material: Material,
     domain: Domain,
+    rules: CutRules,
     /// Points of each element, with the material's outward normals; their weights times Jacobians.
     points: Vec<Vec<(SurfacePoint, f64)>>,
 }
@@ -59,7 +60,7 @@ impl<'m> Reference<'m> {
             };
             rule.iter().flat_map(|s| rule.iter().map(move |t| at(s, t))).collect()
         };
-        Reference { mesh, material, domain, points: (0..mesh.len()).map(points_of).collect() }
+        Reference { mesh, material, domain, rules: CutRules::new(), points: (0..mesh.len()).map(points_of).collect() }
     }
 
     /// The blocks H_ij and G_ij of a collocation point `xi` that is not on element `j`.
@@ -79,7 +80,7 @@ impl<'m> Reference<'m> {
         let (mut h, mut g) = self.pair(waves, xi, i);
         // What the static parts add: of G the singular integral less that by Gauss points; of H, where element i's own part is taken
         // away and the others' negative sum takes its place, the negative sum of all.
-        let mut static_g = static_own(self.mesh, i, nu);
+        let mut static_g = self.rules.static_own(self.mesh, i, nu);
         for (p, w) in &self.points[i] {
             let u = static_displacement(nu, p.point, xi);
             (0..9).for_each(|e| static_g[e / 3][e % 3] -= w * u[e / 3][e % 3]);

@@ -32,6 +32,18 @@ pub struct SurfacePoint {
     pub jacobian: f64,
 }
 
+impl SurfacePoint {
+    /// As [`ElementMesh::at`] of the element with these corners.
+    pub(crate) fn of([a, b, c, d]: &[Point; 4], s: f64, t: f64) -> SurfacePoint {
+        let mix = |f: [f64; 4]| [0, 1, 2].map(|k| f[0] * a[k] + f[1] * b[k] + f[2] * c[k] + f[3] * d[k]);
+        let point = mix([(1.0 - s) * (1.0 - t), s * (1.0 - t), s * t, (1.0 - s) * t]);
+        let (along, up) = (mix([t - 1.0, 1.0 - t, t, -t]), mix([s - 1.0, -s, s, 1.0 - s]));
+        let product = cross(along, up);
+        let jacobian = norm(product);
+        SurfacePoint { point, normal: scaled(1.0 / jacobian, product), jacobian }
+    }
+}
+
 /// Jacobian at a corner, relative to the square of the diameter, below which the corner counts as flat or turned in.
 const FLAT: f64 = 1e-10;
 
@@ -187,13 +199,7 @@ impl ElementMesh {
     /// The point (`s`, `t`) of the square (0, 1)^2 on element `j`, whose corners are (0, 0), (1, 0), (1, 1) and (0, 1).
     /// The side t = 1 of a triangle's square is its last corner.
     pub fn at(&self, j: usize, s: f64, t: f64) -> SurfacePoint {
-        let [a, b, c, d] = self.corners(j);
-        let mix = |f: [f64; 4]| [0, 1, 2].map(|k| f[0] * a[k] + f[1] * b[k] + f[2] * c[k] + f[3] * d[k]);
-        let point = mix([(1.0 - s) * (1.0 - t), s * (1.0 - t), s * t, (1.0 - s) * t]);
-        let (along, up) = (mix([t - 1.0, 1.0 - t, t, -t]), mix([s - 1.0, -s, s, 1.0 - s]));
-        let product = cross(along, up);
-        let jacobian = norm(product);
-        SurfacePoint { point, normal: scaled(1.0 / jacobian, product), jacobian }
+        SurfacePoint::of(&self.corners(j), s, t)
     }
 
     /// Where the centre of element `j` lies in its square.

@@ -60,6 +60,17 @@ impl<T: Scalar> Dense<T> {
         Ok(Dense::of(rows, cols, Vector::zeros(context, entries(rows, cols)?)?))
     }
 
+    /// A matrix whose values are not defined: they may be what another object held, of another process even.
+    ///
+    /// # Safety
+    /// All values are written before any is read.
+    ///
+    /// # Errors
+    /// As [`Dense::zeros`].
+    pub unsafe fn uninit_unchecked(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
+        Ok(Dense::of(rows, cols, Vector::uninit(context, entries(rows, cols)?)?))
+    }
+
     fn of(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {
         Dense { rows, cols, values, products: OnceCell::new(), partial: OnceCell::new(), kept: None }
     }
