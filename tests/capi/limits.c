@@ -114,6 +114,67 @@ static void solvers(void)
     OK(clinalg_release(a));
 }
 
+/* Waves, heat operators and elastodynamics: the same for structures that can grow and for those that stay. */
+static void growing(void)
+{
+    static const double corners[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const uint32_t triangles[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+    static const uint32_t faces[4][4] = {{0, 2, 1, 1}, {0, 1, 3, 3}, {0, 3, 2, 2}, {1, 2, 3, 3}};
+    clinalg_wave_options wave;
+    clinalg_wave_params old_wave;
+    clinalg_heat_options heat;
+    clinalg_heat_params old_heat;
+    struct {
+        clinalg_elastodynamics_options known;
+        double newer;
+    } elasto = {{0}, 0};
+    clinalg_elastodynamics_params old_elasto;
+    clinalg_handle made[6] = {0};
+    clinalg_object_info info[2];
+    size_t k;
+
+    OK(clinalg_wave_options_default(&wave, sizeof wave));
+    OK(clinalg_wave_params_default(&old_wave));
+    CHECK(wave.struct_size == sizeof wave && wave.n == old_wave.n && wave.dt == old_wave.dt && wave.max_cycles == old_wave.max_cycles);
+    wave.n = old_wave.n = 5;
+    wave.precision = CLINALG_PRECISION_F32;
+    OK(clinalg_wave_make(&wave, &made[0]));
+    OK(clinalg_wave_create(&old_wave, CLINALG_PRECISION_F32, &made[1]));
+
+    OK(clinalg_heat_options_default(&heat, sizeof heat));
+    OK(clinalg_heat_params_default(&old_heat));
+    CHECK(heat.steps == old_heat.steps && heat.order == old_heat.order && heat.storage == old_heat.storage);
+    heat.precision = CLINALG_PRECISION_F32;
+    OK(clinalg_heat_operator_make(&heat, CLINALG_HEAT_KIND_V, &corners[0][0], 4, &triangles[0][0], 4, &made[2]));
+    OK(clinalg_heat_operator_create(&old_heat, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F32, &corners[0][0], 4, &triangles[0][0], 4, &made[3]));
+
+    OK(clinalg_elastodynamics_options_default(&elasto.known, sizeof elasto.known));
+    OK(clinalg_elastodynamics_params_default(&old_elasto));
+    CHECK(elasto.known.poisson == old_elasto.poisson && elasto.known.rule == old_elasto.rule && elasto.newer == 0);
+    elasto.known.rule = old_elasto.rule = 2;
+    elasto.known.precision = CLINALG_PRECISION_F32;
+    OK(clinalg_elastodynamics_make(&elasto.known, &corners[0][0], 4, &faces[0][0], 4, 4, &made[4]));
+    OK(clinalg_elastodynamics_create(&old_elasto, CLINALG_PRECISION_F32, &corners[0][0], 4, &faces[0][0], 4, 4, &made[5]));
+    for (k = 0; k < 6; k += 2) {
+        OK(clinalg_info(made[k], &info[0]));
+        OK(clinalg_info(made[k + 1], &info[1]));
+        CHECK(info[0].kind == info[1].kind && info[0].rows == info[1].rows && info[0].precision == info[1].precision);
+    }
+    for (k = 0; k < 6; ++k) OK(clinalg_release(made[k]));
+
+    for (k = 0; k < sizeof elasto.known; ++k)
+        FAILS(clinalg_elastodynamics_options_default(&elasto.known, k), CLINALG_STATUS_VALUE);
+    elasto.known.struct_size = sizeof elasto;
+    FAILS(clinalg_elastodynamics_make(&elasto.known, &corners[0][0], 4, &faces[0][0], 4, 4, &made[4]), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "newer version") != NULL);
+    wave.struct_size = heat.struct_size = 0;
+    FAILS(clinalg_wave_make(&wave, &made[0]), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_heat_operator_make(&heat, CLINALG_HEAT_KIND_V, &corners[0][0], 4, &triangles[0][0], 4, &made[2]), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_wave_options_default(NULL, sizeof wave), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_wave_make(NULL, &made[0]), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_wave_make(&wave, NULL), CLINALG_STATUS_VALUE);
+}
+
 /* Option structures: sizes of older headers take defaults, larger ones and none are refused. */
 static void options(void)
 {
@@ -293,6 +354,7 @@ int main(void)
     arrays();
     solvers();
     options();
+    growing();
     descriptions();
     integrations();
     paths();

@@ -743,7 +743,48 @@ typedef struct {
 } clinalg_memory_report;
 
 /**
+ * Material, quadrature and precision. Fill them with `clinalg_elastodynamics_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_elastodynamics_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Shear modulus.
+   */
+  double shear;
+  /**
+   * Poisson's ratio, above -1 and below 0.5.
+   */
+  double poisson;
+  /**
+   * Density.
+   */
+  double density;
+  /**
+   * Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
+   */
+  double damping;
+  /**
+   * Where the material is, a `clinalg_domain`.
+   */
+  uint32_t domain;
+  /**
+   * What is computed with, a `clinalg_precision` of real numbers.
+   */
+  uint32_t precision;
+  /**
+   * Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
+   */
+  size_t rule;
+} clinalg_elastodynamics_options;
+
+/**
  * Material and quadrature; fill it with `clinalg_elastodynamics_params_default` first.
+ *
+ * @deprecated `clinalg_elastodynamics_options` can grow.
  */
 typedef struct {
   /**
@@ -773,7 +814,48 @@ typedef struct {
 } clinalg_elastodynamics_params;
 
 /**
+ * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_heat_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Diffusivity.
+   */
+  double alpha;
+  /**
+   * End of the time interval, which starts at 0.
+   */
+  double end_time;
+  /**
+   * Number of time steps.
+   */
+  size_t steps;
+  /**
+   * Order of the rule on triangles apart: 1, 2, 4 or 5.
+   */
+  size_t order;
+  /**
+   * Points in each direction of the rules for triangles that touch, 1 to 10.
+   */
+  size_t singular_order;
+  /**
+   * Whether blocks are stored, a `clinalg_storage`.
+   */
+  uint32_t storage;
+  /**
+   * What is computed with, a `clinalg_precision`.
+   */
+  uint32_t precision;
+} clinalg_heat_options;
+
+/**
  * Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
+ *
+ * @deprecated `clinalg_heat_options` can grow.
  */
 typedef struct {
   /**
@@ -1263,7 +1345,60 @@ typedef struct {
 } clinalg_poisson_params;
 
 /**
+ * Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_wave_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+   */
+  size_t n;
+  /**
+   * How it steps through time, a `clinalg_scheme`.
+   */
+  uint32_t scheme;
+  /**
+   * What the steps are made of, a `clinalg_form`.
+   */
+  uint32_t form;
+  /**
+   * Speed of the waves, sides of the square per unit of time.
+   */
+  double c;
+  /**
+   * Time step.
+   */
+  double dt;
+  /**
+   * Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+   */
+  size_t steps_per_pass;
+  /**
+   * Of the implicit scheme: relative residual of the accelerations to reach in each step.
+   */
+  double tolerance;
+  /**
+   * Of the implicit scheme: most multigrid cycles per step.
+   */
+  size_t max_cycles;
+  /**
+   * What is computed with, a `clinalg_precision`.
+   */
+  uint32_t precision;
+  /**
+   * Zero. Without it the end of the structure would be padding.
+   */
+  uint32_t reserved;
+} clinalg_wave_options;
+
+/**
  * Parameters of a wave; fill it with `clinalg_wave_params_default` first.
+ *
+ * @deprecated `clinalg_wave_options` can grow.
  */
 typedef struct {
   /**
@@ -1639,7 +1774,19 @@ clinalg_status clinalg_memory(clinalg_memory_report *report);
 clinalg_status clinalg_shutdown(void);
 
 /**
+ * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points, double precision.
+ * `struct_size` is `sizeof(clinalg_elastodynamics_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_elastodynamics_options_default(clinalg_elastodynamics_options *options,
+                                                      size_t struct_size);
+
+/**
  * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points.
+ *
+ * @deprecated Use `clinalg_elastodynamics_options_default`.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -1652,7 +1799,24 @@ clinalg_status clinalg_elastodynamics_params_default(clinalg_elastodynamics_para
  *
  * The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
  * from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
- * whole is closed. `precision` is a `clinalg_precision` of real numbers. `clinalg_release` frees the problem.
+ * whole is closed. `clinalg_release` frees the problem. Options of a larger size than this library knows are an error.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
+ * for a write.
+ */
+clinalg_status clinalg_elastodynamics_make(const clinalg_elastodynamics_options *options,
+                                           const double *nodes,
+                                           size_t node_count,
+                                           const uint32_t *elements,
+                                           size_t element_count,
+                                           size_t boundary,
+                                           clinalg_handle *out);
+
+/**
+ * As `clinalg_elastodynamics_make` with the precision as an argument, a `clinalg_precision` of real numbers.
+ *
+ * @deprecated Use `clinalg_elastodynamics_make`.
  *
  * # Safety
  * `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
@@ -1723,7 +1887,19 @@ clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
                                                double *stresses);
 
 /**
+ * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
+ * `sizeof(clinalg_heat_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_heat_options_default(clinalg_heat_options *options,
+                                            size_t struct_size);
+
+/**
  * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
+ *
+ * @deprecated Use `clinalg_heat_options_default`.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -1735,9 +1911,26 @@ clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
  * elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
  *
  * The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
- * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors store one
+ * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
  * time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
- * `clinalg_release` frees it.
+ * `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
+ * `out` for a write.
+ */
+clinalg_status clinalg_heat_operator_make(const clinalg_heat_options *options,
+                                          uint32_t kind,
+                                          const double *nodes,
+                                          size_t node_count,
+                                          const uint32_t *triangles,
+                                          size_t triangle_count,
+                                          clinalg_handle *out);
+
+/**
+ * As `clinalg_heat_operator_make` with the precision as an argument, a `clinalg_precision`.
+ *
+ * @deprecated Use `clinalg_heat_operator_make`.
  *
  * # Safety
  * `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
@@ -2659,7 +2852,19 @@ const char *clinalg_last_error_id(void);
 const char *clinalg_version(void);
 
 /**
+ * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass, double precision. `struct_size` is
+ * `sizeof(clinalg_wave_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_wave_options_default(clinalg_wave_options *options,
+                                            size_t struct_size);
+
+/**
  * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
+ *
+ * @deprecated Use `clinalg_wave_options_default`.
  *
  * # Safety
  * `params` is null or valid for a write.
@@ -2668,8 +2873,19 @@ clinalg_status clinalg_wave_params_default(clinalg_wave_params *params);
 
 /**
  * Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
- * the boundary fixed. `precision` is a `clinalg_precision`. A time step past the stability limit of
- * the explicit scheme is an error that names the limit. `clinalg_release` frees it.
+ * the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
+ * limit. `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `wave` is valid for a write.
+ */
+clinalg_status clinalg_wave_make(const clinalg_wave_options *options,
+                                 clinalg_handle *wave);
+
+/**
+ * As `clinalg_wave_make` with the precision as an argument, a `clinalg_precision`.
+ *
+ * @deprecated Use `clinalg_wave_make`.
  *
  * # Safety
  * `params` is valid for reading, `wave` for a write.

@@ -1,11 +1,14 @@
 //! Elastodynamics on handles.
 
+use std::mem::offset_of;
+
 use clinalg::Context;
 use clinalg_bem::elastodynamics::{C64, Domain, Known, Material, Options, Rule, Solution};
 use clinalg_bem::{ElementMesh, Point};
 use clinalg_handles::{ElastodynamicsMethod, Registry, complex_numbers};
 
-use crate::object::{ClinalgHandle, precision_of};
+use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
+use crate::options::{Versioned, put_defaults, read};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice, slice_mut, too_many};
 
@@ -39,7 +42,50 @@ pub enum ClinalgElastodynamicsMethod {
     OnTheFly = 1,
 }
 
+/// Material, quadrature and precision. Fill them with `clinalg_elastodynamics_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgElastodynamicsOptions {
+    /// `sizeof(clinalg_elastodynamics_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// Shear modulus.
+    pub shear: f64,
+    /// Poisson's ratio, above -1 and below 0.5.
+    pub poisson: f64,
+    /// Density.
+    pub density: f64,
+    /// Hysteretic damping ratio D: the shear modulus times 1 + 2 i D.
+    pub damping: f64,
+    /// Where the material is, a `clinalg_domain`.
+    pub domain: u32,
+    /// What is computed with, a `clinalg_precision` of real numbers.
+    pub precision: u32,
+    /// Gauss points per direction, an even number from 2 to 16; 0 for adaptive rules.
+    pub rule: usize,
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgElastodynamicsOptions {
+    const FIRST: usize = offset_of!(ClinalgElastodynamicsOptions, rule) + size_of::<usize>();
+
+    fn defaults() -> ClinalgElastodynamicsOptions {
+        ClinalgElastodynamicsOptions {
+            struct_size: size_of::<ClinalgElastodynamicsOptions>(),
+            shear: 1.0,
+            poisson: 0.3,
+            density: 1.0,
+            damping: 0.0,
+            domain: ClinalgDomain::Interior as u32,
+            precision: ClinalgPrecision::F64 as u32,
+            rule: 8,
+        }
+    }
+}
+
 /// Material and quadrature; fill it with `clinalg_elastodynamics_params_default` first.
+///
+/// @deprecated `clinalg_elastodynamics_options` can grow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgElastodynamicsParams {
@@ -57,7 +103,23 @@ pub struct ClinalgElastodynamicsParams {
     pub rule: usize,
 }
 
+/// The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points, double precision.
+/// `struct_size` is `sizeof(clinalg_elastodynamics_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_elastodynamics_options_default(
+    options: *mut ClinalgElastodynamicsOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
 /// The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points.
+///
+/// @deprecated Use `clinalg_elastodynamics_options_default`.
 ///
 /// # Safety
 /// `params` is null or valid for a write.
@@ -65,14 +127,8 @@ pub struct ClinalgElastodynamicsParams {
 pub unsafe extern "C" fn clinalg_elastodynamics_params_default(
     params: *mut ClinalgElastodynamicsParams,
 ) -> ClinalgStatus {
-    let value = ClinalgElastodynamicsParams {
-        shear: 1.0,
-        poisson: 0.3,
-        density: 1.0,
-        damping: 0.0,
-        domain: ClinalgDomain::Interior as u32,
-        rule: 8,
-    };
+    let ClinalgElastodynamicsOptions { shear, poisson, density, damping, domain, rule, .. } = Versioned::defaults();
+    let value = ClinalgElastodynamicsParams { shear, poisson, density, damping, domain, rule };
     // SAFETY: by the contract above.
     guard(|| unsafe { put("params", params, value) })
 }
@@ -82,7 +138,28 @@ pub unsafe extern "C" fn clinalg_elastodynamics_params_default(
 ///
 /// The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
 /// from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
-/// whole is closed. `precision` is a `clinalg_precision` of real numbers. `clinalg_release` frees the problem.
+/// whole is closed. `clinalg_release` frees the problem. Options of a larger size than this library knows are an error.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
+/// for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_elastodynamics_make(
+    options: *const ClinalgElastodynamicsOptions,
+    nodes: *const f64,
+    node_count: usize,
+    elements: *const u32,
+    element_count: usize,
+    boundary: usize,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { make(&read(options)?, (nodes, node_count), (elements, element_count), boundary, out) })
+}
+
+/// As `clinalg_elastodynamics_make` with the precision as an argument, a `clinalg_precision` of real numbers.
+///
+/// @deprecated Use `clinalg_elastodynamics_make`.
 ///
 /// # Safety
 /// `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
@@ -101,31 +178,47 @@ pub unsafe extern "C" fn clinalg_elastodynamics_create(
         if params.is_null() {
             return Err(Fault::Null("params"));
         }
-        if out.is_null() {
-            return Err(Fault::Null("out"));
-        }
         // SAFETY: by the contract above.
-        let wanted = unsafe { *params };
-        let domains =
-            [(ClinalgDomain::Interior as u32, Domain::Interior), (ClinalgDomain::Exterior as u32, Domain::Exterior)];
-        let domain = choice("domain", wanted.domain, &domains)?;
+        let ClinalgElastodynamicsParams { shear, poisson, density, damping, domain, rule } = unsafe { *params };
+        let struct_size = size_of::<ClinalgElastodynamicsOptions>();
+        let wanted =
+            ClinalgElastodynamicsOptions { struct_size, shear, poisson, density, damping, domain, precision, rule };
         // SAFETY: by the contract above.
-        let (nodes, elements) = unsafe {
-            (
-                slice("nodes", nodes, times(3, "nodes", node_count)?)?,
-                slice("elements", elements, times(4, "elements", element_count)?)?,
-            )
-        };
-        let elements = elements.chunks_exact(4).map(|e| [e[0], e[1], e[2], e[3]]).collect();
-        let mesh = ElementMesh::new(points(nodes), elements, boundary)?;
-        let material = Material::new(wanted.shear, wanted.poisson, wanted.density)?.with_damping(wanted.damping)?;
-        let rule = if wanted.rule == 0 { Rule::Adaptive } else { Rule::Fixed(wanted.rule) };
-        let (context, options) = (Context::global()?, Options::default().rule(rule));
-        let precision = precision_of(precision)?;
-        let made = Registry::global().elastodynamics(&context, precision, &mesh, material, domain, &options)?;
-        // SAFETY: by the contract above.
-        unsafe { put("out", out, made) }
+        unsafe { make(&wanted, (nodes, node_count), (elements, element_count), boundary, out) }
     })
+}
+
+/// # Safety
+/// The pointers are valid as for `clinalg_elastodynamics_make`.
+unsafe fn make(
+    wanted: &ClinalgElastodynamicsOptions,
+    (nodes, node_count): (*const f64, usize),
+    (elements, element_count): (*const u32, usize),
+    boundary: usize,
+    out: *mut ClinalgHandle,
+) -> Result<(), Fault> {
+    if out.is_null() {
+        return Err(Fault::Null("out"));
+    }
+    let domains =
+        [(ClinalgDomain::Interior as u32, Domain::Interior), (ClinalgDomain::Exterior as u32, Domain::Exterior)];
+    let domain = choice("domain", wanted.domain, &domains)?;
+    // SAFETY: by the contract above.
+    let (nodes, elements) = unsafe {
+        (
+            slice("nodes", nodes, times(3, "nodes", node_count)?)?,
+            slice("elements", elements, times(4, "elements", element_count)?)?,
+        )
+    };
+    let elements = elements.chunks_exact(4).map(|e| [e[0], e[1], e[2], e[3]]).collect();
+    let mesh = ElementMesh::new(points(nodes), elements, boundary)?;
+    let material = Material::new(wanted.shear, wanted.poisson, wanted.density)?.with_damping(wanted.damping)?;
+    let rule = if wanted.rule == 0 { Rule::Adaptive } else { Rule::Fixed(wanted.rule) };
+    let (context, options) = (Context::global()?, Options::default().rule(rule));
+    let precision = precision_of(wanted.precision)?;
+    let made = Registry::global().elastodynamics(&context, precision, &mesh, material, domain, &options)?;
+    // SAFETY: by the contract above.
+    unsafe { put("out", out, made) }
 }
 
 /// Centres of the boundary elements and the unit normals there, out of the material: three numbers for each element.

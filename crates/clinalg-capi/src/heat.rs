@@ -1,11 +1,14 @@
 //! Operators of the heat equation on handles.
 
+use std::mem::offset_of;
+
 use clinalg::Context;
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, Kind, OperatorOptions};
 use clinalg_handles::{Registry, forward_handle, operator_handle, opposite_handle};
 
-use crate::object::{ClinalgHandle, precision_of};
+use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
+use crate::options::{Versioned, put_defaults, read};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice, too_many};
 
@@ -44,7 +47,44 @@ fn form(storage: u32) -> Result<Form, Fault> {
     choice("storage", storage, &forms)
 }
 
+/// Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgHeatOptions {
+    /// `sizeof(clinalg_heat_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// Diffusivity.
+    pub alpha: f64,
+    /// End of the time interval, which starts at 0.
+    pub end_time: f64,
+    /// Number of time steps.
+    pub steps: usize,
+    /// Order of the rule on triangles apart: 1, 2, 4 or 5.
+    pub order: usize,
+    /// Points in each direction of the rules for triangles that touch, 1 to 10.
+    pub singular_order: usize,
+    /// Whether blocks are stored, a `clinalg_storage`.
+    pub storage: u32,
+    /// What is computed with, a `clinalg_precision`.
+    pub precision: u32,
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgHeatOptions {
+    const FIRST: usize = offset_of!(ClinalgHeatOptions, precision) + size_of::<u32>();
+
+    fn defaults() -> ClinalgHeatOptions {
+        let HeatParams { alpha, end_time, steps, order, singular_order } = HeatParams::new(1.0, 1.0, 1);
+        let (storage, precision) = (ClinalgStorage::Auto as u32, ClinalgPrecision::F64 as u32);
+        let struct_size = size_of::<ClinalgHeatOptions>();
+        ClinalgHeatOptions { struct_size, alpha, end_time, steps, order, singular_order, storage, precision }
+    }
+}
+
 /// Parameters of operators of the heat equation; fill it with `clinalg_heat_params_default` first.
+///
+/// @deprecated `clinalg_heat_options` can grow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgHeatParams {
@@ -62,21 +102,30 @@ pub struct ClinalgHeatParams {
     pub storage: u32,
 }
 
+/// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
+/// `sizeof(clinalg_heat_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_options_default(
+    options: *mut ClinalgHeatOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
 /// The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit.
+///
+/// @deprecated Use `clinalg_heat_options_default`.
 ///
 /// # Safety
 /// `params` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatParams) -> ClinalgStatus {
-    let defaults = HeatParams::new(1.0, 1.0, 1);
-    let value = ClinalgHeatParams {
-        alpha: defaults.alpha,
-        end_time: defaults.end_time,
-        steps: defaults.steps,
-        order: defaults.order,
-        singular_order: defaults.singular_order,
-        storage: ClinalgStorage::Auto as u32,
-    };
+    let ClinalgHeatOptions { alpha, end_time, steps, order, singular_order, storage, .. } = Versioned::defaults();
+    let value = ClinalgHeatParams { alpha, end_time, steps, order, singular_order, storage };
     // SAFETY: by the contract above.
     guard(|| unsafe { put("params", params, value) })
 }
@@ -85,9 +134,30 @@ pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatPar
 /// elements: u linear on triangles and continuous, the flux alpha du/dn constant on them, both constant on each time step.
 ///
 /// The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
-/// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`, `precision` a `clinalg_precision`. Vectors store one
+/// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
 /// time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
-/// `clinalg_release` frees it.
+/// `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
+/// `out` for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_heat_operator_make(
+    options: *const ClinalgHeatOptions,
+    kind: u32,
+    nodes: *const f64,
+    node_count: usize,
+    triangles: *const u32,
+    triangle_count: usize,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { make(&read(options)?, kind, (nodes, node_count), (triangles, triangle_count), out) })
+}
+
+/// As `clinalg_heat_operator_make` with the precision as an argument, a `clinalg_precision`.
+///
+/// @deprecated Use `clinalg_heat_operator_make`.
 ///
 /// # Safety
 /// `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
@@ -106,37 +176,54 @@ pub unsafe extern "C" fn clinalg_heat_operator_create(
         if params.is_null() {
             return Err(Fault::Null("params"));
         }
-        if out.is_null() {
-            return Err(Fault::Null("out"));
-        }
         // SAFETY: by the contract above.
-        let wanted = unsafe { *params };
-        let kinds = [
-            (ClinalgHeatKind::V as u32, Kind::V),
-            (ClinalgHeatKind::K as u32, Kind::K),
-            (ClinalgHeatKind::Ks as u32, Kind::Ks),
-            (ClinalgHeatKind::D as u32, Kind::D),
-        ];
-        let (kind, form) = (choice("kind", kind, &kinds)?, form(wanted.storage)?);
-        let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));
+        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, storage } = unsafe { *params };
+        let struct_size = size_of::<ClinalgHeatOptions>();
+        let wanted =
+            ClinalgHeatOptions { struct_size, alpha, end_time, steps, order, singular_order, storage, precision };
         // SAFETY: by the contract above.
-        let (nodes, triangles) = unsafe {
-            (
-                slice("nodes", nodes, three("nodes", node_count)?)?,
-                slice("triangles", triangles, three("triangles", triangle_count)?)?,
-            )
-        };
-        let nodes = nodes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
-        let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
-        let mesh = Mesh::new(nodes, triangles)?;
-        let ClinalgHeatParams { alpha, end_time, steps, order, singular_order, .. } = wanted;
-        let params = HeatParams { alpha, end_time, steps, order, singular_order };
-        let options = OperatorOptions { form, ..OperatorOptions::default() };
-        let (registry, context) = (Registry::global(), Context::global()?);
-        let made = operator_handle(registry, &context, precision_of(precision)?, &mesh, &params, kind, &options)?;
-        // SAFETY: by the contract above.
-        unsafe { put("out", out, made) }
+        unsafe { make(&wanted, kind, (nodes, node_count), (triangles, triangle_count), out) }
     })
+}
+
+/// # Safety
+/// The pointers are valid as for `clinalg_heat_operator_make`.
+unsafe fn make(
+    wanted: &ClinalgHeatOptions,
+    kind: u32,
+    (nodes, node_count): (*const f64, usize),
+    (triangles, triangle_count): (*const u32, usize),
+    out: *mut ClinalgHandle,
+) -> Result<(), Fault> {
+    if out.is_null() {
+        return Err(Fault::Null("out"));
+    }
+    let kinds = [
+        (ClinalgHeatKind::V as u32, Kind::V),
+        (ClinalgHeatKind::K as u32, Kind::K),
+        (ClinalgHeatKind::Ks as u32, Kind::Ks),
+        (ClinalgHeatKind::D as u32, Kind::D),
+    ];
+    let (kind, form) = (choice("kind", kind, &kinds)?, form(wanted.storage)?);
+    let three = |argument, count: usize| count.checked_mul(3).ok_or_else(|| too_many(argument));
+    // SAFETY: by the contract above.
+    let (nodes, triangles) = unsafe {
+        (
+            slice("nodes", nodes, three("nodes", node_count)?)?,
+            slice("triangles", triangles, three("triangles", triangle_count)?)?,
+        )
+    };
+    let nodes = nodes.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect();
+    let triangles = triangles.chunks_exact(3).map(|t| [t[0], t[1], t[2]]).collect();
+    let mesh = Mesh::new(nodes, triangles)?;
+    let &ClinalgHeatOptions { alpha, end_time, steps, order, singular_order, .. } = wanted;
+    let params = HeatParams { alpha, end_time, steps, order, singular_order };
+    let options = OperatorOptions { form, ..OperatorOptions::default() };
+    let (registry, context) = (Registry::global(), Context::global()?);
+    let precision = precision_of(wanted.precision)?;
+    let made = operator_handle(registry, &context, precision, &mesh, &params, kind, &options)?;
+    // SAFETY: by the contract above.
+    unsafe { put("out", out, made) }
 }
 
 /// Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each

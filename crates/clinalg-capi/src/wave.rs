@@ -1,11 +1,14 @@
 //! The wave equation on handles.
 
+use std::mem::offset_of;
+
 use clinalg::Context;
 use clinalg::multigrid::Backend;
 use clinalg::wave::{Scheme, WaveParams, WaveReport};
 use clinalg_handles::Registry;
 
-use crate::object::{ClinalgHandle, precision_of};
+use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
+use crate::options::{Versioned, put_defaults, read as read_options};
 use crate::solver::{ClinalgStop, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put};
@@ -32,7 +35,60 @@ pub enum ClinalgForm {
     Reference = 2,
 }
 
+/// Options of a wave. Fill them with `clinalg_wave_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgWaveOptions {
+    /// `sizeof(clinalg_wave_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// Points per side, boundary included: at least 3; 2^k + 1 for the implicit scheme.
+    pub n: usize,
+    /// How it steps through time, a `clinalg_scheme`.
+    pub scheme: u32,
+    /// What the steps are made of, a `clinalg_form`.
+    pub form: u32,
+    /// Speed of the waves, sides of the square per unit of time.
+    pub c: f64,
+    /// Time step.
+    pub dt: f64,
+    /// Most explicit steps in one pass over memory, 1 to 8; the results have the same bits.
+    pub steps_per_pass: usize,
+    /// Of the implicit scheme: relative residual of the accelerations to reach in each step.
+    pub tolerance: f64,
+    /// Of the implicit scheme: most multigrid cycles per step.
+    pub max_cycles: usize,
+    /// What is computed with, a `clinalg_precision`.
+    pub precision: u32,
+    /// Zero. Without it the end of the structure would be padding.
+    pub reserved: u32,
+}
+
+// SAFETY: numbers in `repr(C)`, the size first.
+unsafe impl Versioned for ClinalgWaveOptions {
+    const FIRST: usize = offset_of!(ClinalgWaveOptions, reserved) + size_of::<u32>();
+
+    fn defaults() -> ClinalgWaveOptions {
+        let defaults = WaveParams::default();
+        ClinalgWaveOptions {
+            struct_size: size_of::<ClinalgWaveOptions>(),
+            n: defaults.n,
+            scheme: ClinalgScheme::Explicit as u32,
+            form: ClinalgForm::Kernels as u32,
+            c: defaults.c,
+            dt: defaults.dt,
+            steps_per_pass: defaults.steps_per_pass,
+            tolerance: defaults.tolerance,
+            max_cycles: defaults.max_cycles,
+            precision: ClinalgPrecision::F64 as u32,
+            reserved: 0,
+        }
+    }
+}
+
 /// Parameters of a wave; fill it with `clinalg_wave_params_default` first.
+///
+/// @deprecated `clinalg_wave_options` can grow.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveParams {
@@ -70,30 +126,53 @@ pub struct ClinalgWaveReport {
     pub relative_residual: f64,
 }
 
+/// The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass, double precision. `struct_size` is
+/// `sizeof(clinalg_wave_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_options_default(
+    options: *mut ClinalgWaveOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
 /// The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass.
+///
+/// @deprecated Use `clinalg_wave_options_default`.
 ///
 /// # Safety
 /// `params` is null or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_params_default(params: *mut ClinalgWaveParams) -> ClinalgStatus {
-    let defaults = WaveParams::default();
-    let value = ClinalgWaveParams {
-        n: defaults.n,
-        scheme: ClinalgScheme::Explicit as u32,
-        form: ClinalgForm::Kernels as u32,
-        c: defaults.c,
-        dt: defaults.dt,
-        steps_per_pass: defaults.steps_per_pass,
-        tolerance: defaults.tolerance,
-        max_cycles: defaults.max_cycles,
-    };
+    let ClinalgWaveOptions { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles, .. } =
+        Versioned::defaults();
+    let value = ClinalgWaveParams { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles };
     // SAFETY: by the contract above.
     guard(|| unsafe { put("params", params, value) })
 }
 
 /// Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
-/// the boundary fixed. `precision` is a `clinalg_precision`. A time step past the stability limit of
-/// the explicit scheme is an error that names the limit. `clinalg_release` frees it.
+/// the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
+/// limit. `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `wave` is valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_make(
+    options: *const ClinalgWaveOptions,
+    wave: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { make(&read_options(options)?, wave) })
+}
+
+/// As `clinalg_wave_make` with the precision as an argument, a `clinalg_precision`.
+///
+/// @deprecated Use `clinalg_wave_make`.
 ///
 /// # Safety
 /// `params` is valid for reading, `wave` for a write.
@@ -107,40 +186,56 @@ pub unsafe extern "C" fn clinalg_wave_create(
         if params.is_null() {
             return Err(Fault::Null("params"));
         }
-        if wave.is_null() {
-            return Err(Fault::Null("wave"));
-        }
         // SAFETY: by the contract above.
-        let wanted = unsafe { *params };
-        let params = WaveParams {
-            n: wanted.n,
-            scheme: choice(
-                "scheme",
-                wanted.scheme,
-                &[
-                    (ClinalgScheme::Explicit as u32, Scheme::Explicit),
-                    (ClinalgScheme::Implicit as u32, Scheme::Implicit),
-                ],
-            )?,
-            backend: choice(
-                "form",
-                wanted.form,
-                &[
-                    (ClinalgForm::Kernels as u32, Backend::Kernels),
-                    (ClinalgForm::Matrix as u32, Backend::Matrix),
-                    (ClinalgForm::Reference as u32, Backend::Reference),
-                ],
-            )?,
-            c: wanted.c,
-            dt: wanted.dt,
-            steps_per_pass: wanted.steps_per_pass,
-            tolerance: wanted.tolerance,
-            max_cycles: wanted.max_cycles,
+        let ClinalgWaveParams { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles } = unsafe { *params };
+        let wanted = ClinalgWaveOptions {
+            n,
+            scheme,
+            form,
+            c,
+            dt,
+            steps_per_pass,
+            tolerance,
+            max_cycles,
+            precision,
+            ..Versioned::defaults()
         };
-        let made = Registry::global().wave(&Context::global()?, precision_of(precision)?, &params)?;
         // SAFETY: by the contract above.
-        unsafe { put("wave", wave, made) }
+        unsafe { make(&wanted, wave) }
     })
+}
+
+/// # Safety
+/// `wave` is valid for a write, or null.
+unsafe fn make(wanted: &ClinalgWaveOptions, wave: *mut ClinalgHandle) -> Result<(), Fault> {
+    if wave.is_null() {
+        return Err(Fault::Null("wave"));
+    }
+    let params = WaveParams {
+        n: wanted.n,
+        scheme: choice(
+            "scheme",
+            wanted.scheme,
+            &[(ClinalgScheme::Explicit as u32, Scheme::Explicit), (ClinalgScheme::Implicit as u32, Scheme::Implicit)],
+        )?,
+        backend: choice(
+            "form",
+            wanted.form,
+            &[
+                (ClinalgForm::Kernels as u32, Backend::Kernels),
+                (ClinalgForm::Matrix as u32, Backend::Matrix),
+                (ClinalgForm::Reference as u32, Backend::Reference),
+            ],
+        )?,
+        c: wanted.c,
+        dt: wanted.dt,
+        steps_per_pass: wanted.steps_per_pass,
+        tolerance: wanted.tolerance,
+        max_cycles: wanted.max_cycles,
+    };
+    let made = Registry::global().wave(&Context::global()?, precision_of(wanted.precision)?, &params)?;
+    // SAFETY: by the contract above.
+    unsafe { put("wave", wave, made) }
 }
 
 /// Sets displacement and velocity at time 0, vectors or matrices of n^2 values; a `v` of 0 stands for

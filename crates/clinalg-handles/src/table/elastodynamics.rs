@@ -32,6 +32,33 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: PROGRAM,
     },
     Function {
+        name: "elastodynamics_options_defaults",
+        title: "The default options of problems of elastodynamics, in a structure that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_elastodynamics_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_elastodynamics_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "elastodynamics_make",
+        title: "Makes a problem of elastodynamics, with options that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_elastodynamics_options")),
+            Argument::new("nodes", Kind::Reals),
+            Argument::new("node_count", Kind::Count),
+            Argument::new("elements", Kind::Indices),
+            Argument::new("element_count", Kind::Count),
+            Argument::new("boundary", Kind::Count),
+            Argument::new("out", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_elastodynamics_make"]),
+        matlab: Offer::Names(&["MexElasto"]),
+        program: PROGRAM,
+    },
+    Function {
         name: "elastodynamics_surface",
         title: "Centres and normals of the boundary elements.",
         arguments: &[

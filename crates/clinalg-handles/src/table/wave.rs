@@ -24,6 +24,28 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["wave"]),
     },
     Function {
+        name: "wave_options_defaults",
+        title: "The default options of waves, in a structure that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_wave_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_wave_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "wave_make",
+        title: "Makes a membrane at rest, with options that can grow.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_wave_options")),
+            Argument::new("wave", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_wave_make"]),
+        matlab: Offer::Names(&["MexWave"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
         name: "wave_start",
         title: "Sets displacement and velocity at time 0.",
         arguments: &[
