@@ -74,5 +74,7 @@ check_error('clinalg:argument:value', 'at least 0', @() MexElastoAssemble(gpu, n
 problem = MexElasto(gpu, nodes, elements, material);
 check_error('clinalg:argument:length', '18', @() MexElastoSolve(gpu, problem, 1, ones(3, 1), ones(18, 1)));
 check_error('clinalg:argument:value', 'displacement', @() MexElastoSolve(gpu, problem, 1, 2 * ones(18, 1), ones(18, 1)));
+check_error('clinalg:argument:shape', '18 numbers each in u and t', @() MexElastoEvaluate(gpu, problem, 1, ones(17, 1), ones(18, 1), [0 0 0]));
+check_error('clinalg:argument:shape', '18 in u and 3 in t', @() MexElastoEvaluate(gpu, problem, 1, ones(18, 1), ones(3, 1), [0 0 0]));
 check_error('clinalg:argument:value', 'material', @() MexElastoEvaluate(gpu, problem, 1, ones(18, 1), ones(18, 1), [2 0 0]));
 end

@@ -305,7 +305,16 @@ fn solve(args: &Args<'_>) -> Outcome {
 
 fn evaluate(args: &Args<'_>) -> Outcome {
     let objects = args.objects()?;
-    let solution = Solution::new(numbers(&args.full(3)), numbers(&args.full(4)), args.real(2))?;
+    let size = 3 * objects.elastodynamics_surface(args.handle(1))?.centres.len();
+    let (u, t) = (numbers(&args.full(3)), numbers(&args.full(4)));
+    for (argument, values) in [("u", &u), ("t", &t)] {
+        if values.len() != size {
+            let expected = format!("{size} numbers each in u and t, three for each element");
+            let got = format!("{} in u and {} in t", u.len(), t.len());
+            return Err(Error::Shape { argument, expected, got }.into());
+        }
+    }
+    let solution = Solution::new(u, t, args.real(2))?;
     let points = columns::<3>("points", &args.full(5))?;
     let (u, sigma) = objects.elastodynamics_evaluate(args.handle(1), &solution, &points, args.outputs > 1)?;
     let stresses = if args.outputs > 1 { sigma.as_flattened().as_flattened().to_vec() } else { Vec::new() };
