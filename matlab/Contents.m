@@ -114,6 +114,13 @@
 %   MexWaveVelocity                - Velocity of a membrane.
 %   MexWaveEnergy                  - Energy of a membrane.
 %
+% Several devices
+%   MexTeam                        - Make a team of devices that share the work of a problem.
+%   MexTeamInfo                    - The devices of a team.
+%   MexTeamMatrix                  - Share the rows of a sparse matrix out among the devices of a team.
+%   MexTeamPoisson                 - Solve the Poisson problem by multigrid on a team.
+%   MexTeamWave                    - Make a membrane for the wave equation on a team.
+%
 % Differential equations
 %   MexOde                         - Solve an initial value problem of ordinary differential equations.
 %   MexOdeBegin                    - Begin to solve an initial value problem, to go on step by step.

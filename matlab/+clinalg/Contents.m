@@ -32,6 +32,7 @@
 % Devices
 %   devices   - list the OpenCL devices
 %   device    - the device in use; choose another
+%   team      - several devices that share the work of a problem
 %   memory    - memory that arrays take on the device
 %   wait      - wait until the device has done its work
 %   shutdown  - free all memory on the device and let the library be cleared

@@ -1,6 +1,6 @@
 classdef wave < handle
 %clinalg.wave  A membrane in motion on an OpenCL device.
-%   w = clinalg.wave(u, dt, c, scheme, v, tol)
+%   w = clinalg.wave(u, dt, c, scheme, v, tol, team)
 %
 %   u_tt = c^2 Laplace u on the unit square, the values on the boundary fixed. u is the displacement at time 0 on
 %   n x n points, boundary points included, as a clinalg.array or in MATLAB's memory; dt is the time step. The
@@ -9,6 +9,7 @@ classdef wave < handle
 %     scheme  'explicit' (default), for which c * dt * (n - 1) <= 1 / sqrt(2), or 'implicit' with n = 2^k + 1
 %     v       velocity at time 0 (default 0)
 %     tol     of the implicit scheme, relative residual of each step
+%     team    a clinalg.team, for the explicit scheme: each device has a strip of the grid
 %
 %   step(w, k)       makes k steps (default 1) and gives the time reached
 %   displacement(w)  in MATLAB's memory, and velocity(w)
@@ -30,7 +31,7 @@ classdef wave < handle
   end
 
   methods
-    function o = wave(u, dt, c, scheme, v, tol)
+    function o = wave(u, dt, c, scheme, v, tol, team)
     %wave  A membrane with a displacement and a velocity at time 0.
       if nargin < 2
         error('clinalg:argument:count', 'clinalg.wave: too few arguments; the call is clinalg.wave(u, dt, ...)');
@@ -39,6 +40,7 @@ classdef wave < handle
       if nargin < 4, scheme = []; end
       if nargin < 5, v = []; end
       if nargin < 6, tol = []; end
+      if nargin < 7, team = []; end
       if isa(scheme, 'string')
         scheme = char(scheme);
       end
@@ -47,7 +49,13 @@ classdef wave < handle
       end
       single_ = strcmp(underlyingType(u), 'single');
       n = size(u, 1);
-      o.h = clinalg_mex('MexWave', 0, n, dt, c, scheme, single_, [], tol);
+      if isempty(team)
+        o.h = clinalg_mex('MexWave', 0, n, dt, c, scheme, single_, [], tol);
+      elseif isempty(scheme) || strcmpi(scheme, 'explicit')
+        o.h = clinalg_mex('MexTeamWave', 0, team.h, n, dt, c, single_);
+      else
+        error('clinalg:argument:value', 'clinalg.wave: the scheme is ''%s'', expected ''explicit'' on a team', char(scheme));
+      end
       if isempty(v)
         flag = clinalg_mex('MexWaveStart', 0, o.h, u.h);
       else

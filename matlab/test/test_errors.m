@@ -13,6 +13,7 @@ x = @() MexMatrix(gpu, [1; 1]);
 grid_ = @() MexMatrix(gpu, rand(5));
 spd = @() MexMatrix(gpu, [4 1; 1 3]);
 tri = @() MexSparseMatrix(gpu, sparse([2 -1 0 0; -1 2 -1 0; 0 -1 2 -1; 0 0 -1 2]));
+team = @() MexTeam(gpu, 0);
 ilu_ = @() MexPreconditioner(gpu, tri());
 amg = @() MexAmg(gpu, tri(), [], [], [], [], [], [], [], 1);
 wave = @() MexWave(gpu, 5, 0.1);
@@ -99,6 +100,11 @@ calls = {
   'MexAmgInfo', {gpu, amg()}
   'MexAmgRefill', {gpu, amg(), tri()}
   'MexAmgFactor', {gpu, amg(), tri()}
+  'MexTeam', {gpu, 0}
+  'MexTeamInfo', {gpu, team()}
+  'MexTeamMatrix', {gpu, team(), tri()}
+  'MexTeamPoisson', {gpu, team(), grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 2, 0}
+  'MexTeamWave', {gpu, team(), 5, 1e-4, 1, 0}
   'MexJacobi', {gpu, grid_(), grid_(), grid_(), 2, 0.8}
   'MexRBGS', {gpu, grid_(), grid_(), grid_(), 2}
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}

@@ -202,6 +202,14 @@ typedef enum {
    */
   CLINALG_KIND_ELASTODYNAMICS = 8,
   /**
+   * A team of `rows` devices.
+   */
+  CLINALG_KIND_TEAM = 9,
+  /**
+   * A sparse matrix whose rows are shared out among the devices of a team.
+   */
+  CLINALG_KIND_TEAM_MATRIX = 10,
+  /**
    * A kind of object unknown to this version of the header.
    */
   CLINALG_KIND_OTHER = 255,
@@ -2558,7 +2566,7 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
                                               size_t struct_size);
 
 /**
- * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex. `*x` holds the start on entry and the last
+ * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
  * residuals, the start's first. Options of a larger size than this library knows are an error.
  *
@@ -2850,6 +2858,65 @@ const char *clinalg_last_error_id(void);
  * The library's version, "major.minor.patch"; valid for ever.
  */
 const char *clinalg_version(void);
+
+/**
+ * A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
+ * the work of what is made on the team. `clinalg_release` frees it; what was made on it lives on.
+ *
+ * # Safety
+ * `devices` names `count` values; `team` is null or valid for a write.
+ */
+clinalg_status clinalg_team_create(const size_t *devices,
+                                   size_t count,
+                                   clinalg_handle *team);
+
+/**
+ * The number of devices of a team, and in `devices`, if not null, the first `capacity` of their indices.
+ *
+ * # Safety
+ * `count` is null or valid for a write; `devices` is null or has room for `capacity` values.
+ */
+clinalg_status clinalg_team_info(clinalg_handle team,
+                                 size_t *count,
+                                 size_t *devices,
+                                 size_t capacity);
+
+/**
+ * A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_solve_system` takes it
+ * in the place of a matrix, without preconditioner or with `CLINALG_PRECONDITIONER_JACOBI`; b and x are vectors on the current device.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_team_matrix_create(clinalg_handle team,
+                                          clinalg_handle a,
+                                          clinalg_handle *handle);
+
+/**
+ * `clinalg_solve_poisson` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
+ * the bits of one device.
+ *
+ * # Safety
+ * As `clinalg_solve_poisson`.
+ */
+clinalg_status clinalg_team_solve_poisson(const clinalg_poisson_options *options,
+                                          clinalg_handle team,
+                                          clinalg_handle f,
+                                          clinalg_handle *u,
+                                          clinalg_report *report,
+                                          double *history,
+                                          size_t capacity);
+
+/**
+ * `clinalg_wave_make` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+ * handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `wave` is null or valid for a write.
+ */
+clinalg_status clinalg_team_wave_create(const clinalg_wave_options *options,
+                                        clinalg_handle team,
+                                        clinalg_handle *wave);
 
 /**
  * The defaults: leapfrog by kernels at 1025 points per side, c = 1, c dt / h = 1/2, up to 8 steps per pass, double precision. `struct_size` is

@@ -20,6 +20,7 @@ mod preconditioner;
 mod solver;
 mod sparse;
 mod status;
+mod team;
 mod wave;
 mod waveform;
 
@@ -37,6 +38,7 @@ pub use preconditioner::*;
 pub use solver::*;
 pub use sparse::*;
 pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};
+pub use team::*;
 pub use wave::*;
 pub use waveform::*;
 

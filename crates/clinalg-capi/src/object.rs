@@ -70,6 +70,10 @@ pub enum ClinalgKind {
     Ode = 7,
     /// A problem of elastodynamics, whose matrices have `rows` rows and `cols` columns.
     Elastodynamics = 8,
+    /// A team of `rows` devices.
+    Team = 9,
+    /// A sparse matrix whose rows are shared out among the devices of a team.
+    TeamMatrix = 10,
     /// A kind of object unknown to this version of the header.
     Other = 255,
 }
@@ -452,6 +456,8 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Operator => ClinalgKind::Operator,
             Kind::Ode => ClinalgKind::Ode,
             Kind::Elastodynamics => ClinalgKind::Elastodynamics,
+            Kind::Team => ClinalgKind::Team,
+            Kind::TeamMatrix => ClinalgKind::TeamMatrix,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {

@@ -159,6 +159,32 @@ pub(crate) unsafe fn read<O: Versioned>(options: *const O) -> Result<O, Fault> {
     Ok(read)
 }
 
+/// Solves on the current device or on a team for the handle of f and that behind `u`.
+///
+/// # Safety
+/// `options` is null or names as many bytes as its first member says; `u` is null or valid for reading.
+pub(crate) unsafe fn poisson_of(
+    options: *const ClinalgPoissonOptions,
+    team: Option<u64>,
+    f: u64,
+    u: *const ClinalgHandle,
+) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
+    // SAFETY: by the contract above.
+    let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
+    let params = ClinalgPoissonParams {
+        cycle: wanted.cycle,
+        smoother: wanted.smoother,
+        pre: wanted.pre,
+        post: wanted.post,
+        omega: wanted.omega,
+        tolerance: wanted.tolerance,
+        max_cycles: wanted.max_cycles,
+        dim: wanted.dim,
+        shift: wanted.shift,
+    };
+    poisson(&params, team, f, start)
+}
+
 /// The handle that a solve starts from, if there is one.
 ///
 /// # Safety
@@ -186,7 +212,7 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex. `*x` holds the start on entry and the last
+/// Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
 /// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
 /// residuals, the start's first. Options of a larger size than this library knows are an error.
 ///
@@ -258,19 +284,7 @@ pub unsafe extern "C" fn clinalg_solve_poisson(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
-        let params = ClinalgPoissonParams {
-            cycle: wanted.cycle,
-            smoother: wanted.smoother,
-            pre: wanted.pre,
-            post: wanted.post,
-            omega: wanted.omega,
-            tolerance: wanted.tolerance,
-            max_cycles: wanted.max_cycles,
-            dim: wanted.dim,
-            shift: wanted.shift,
-        };
-        let (handle, value, residuals) = poisson(&params, f, start)?;
+        let (handle, value, residuals) = unsafe { poisson_of(options, None, f, u)? };
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })

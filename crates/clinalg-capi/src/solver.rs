@@ -336,19 +336,15 @@ pub unsafe extern "C" fn clinalg_poisson(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("u", u), params)? };
-        let (handle, value, residuals) = poisson(&wanted, f, given)?;
+        let (handle, value, residuals) = poisson(&wanted, None, f, given)?;
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
 }
 
-/// Solves for the handles of f and, if there is one, u; gives that of u, the summary and the residuals.
-pub(crate) fn poisson(
-    wanted: &ClinalgPoissonParams,
-    f: u64,
-    u: Option<u64>,
-) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
-    let params = PoissonParams {
+/// What the parameters of C stand for.
+fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault> {
+    Ok(PoissonParams {
         cycle: choice(
             "cycle",
             wanted.cycle,
@@ -374,8 +370,21 @@ pub(crate) fn poisson(
         dim: wanted.dim,
         shift: wanted.shift,
         ..PoissonParams::default()
+    })
+}
+
+/// Solves for the handles of f and, if there is one, u, on a team if one is named; gives the handle of u, the summary and the residuals.
+pub(crate) fn poisson(
+    wanted: &ClinalgPoissonParams,
+    team: Option<u64>,
+    f: u64,
+    u: Option<u64>,
+) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
+    let (registry, params) = (Registry::global(), poisson_params(wanted)?);
+    let (handle, done) = match team {
+        Some(team) => registry.team_poisson(team, f, u, &params)?,
+        None => registry.poisson(f, u, &params)?,
     };
-    let (handle, done) = Registry::global().poisson(f, u, &params)?;
     let value = ClinalgReport {
         stop: stop(done.stop),
         iterations: done.cycles,

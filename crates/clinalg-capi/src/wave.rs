@@ -167,7 +167,7 @@ pub unsafe extern "C" fn clinalg_wave_make(
     wave: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     // SAFETY: by the contract above.
-    guard(|| unsafe { make(&read_options(options)?, wave) })
+    guard(|| unsafe { make(&read_options(options)?, None, wave) })
 }
 
 /// As `clinalg_wave_make` with the precision as an argument, a `clinalg_precision`.
@@ -201,13 +201,17 @@ pub unsafe extern "C" fn clinalg_wave_create(
             ..Versioned::defaults()
         };
         // SAFETY: by the contract above.
-        unsafe { make(&wanted, wave) }
+        unsafe { make(&wanted, None, wave) }
     })
 }
 
 /// # Safety
 /// `wave` is valid for a write, or null.
-unsafe fn make(wanted: &ClinalgWaveOptions, wave: *mut ClinalgHandle) -> Result<(), Fault> {
+pub(crate) unsafe fn make(
+    wanted: &ClinalgWaveOptions,
+    team: Option<u64>,
+    wave: *mut ClinalgHandle,
+) -> Result<(), Fault> {
     if wave.is_null() {
         return Err(Fault::Null("wave"));
     }
@@ -233,7 +237,11 @@ unsafe fn make(wanted: &ClinalgWaveOptions, wave: *mut ClinalgHandle) -> Result<
         tolerance: wanted.tolerance,
         max_cycles: wanted.max_cycles,
     };
-    let made = Registry::global().wave(&Context::global()?, precision_of(wanted.precision)?, &params)?;
+    let (registry, context, precision) = (Registry::global(), Context::global()?, precision_of(wanted.precision)?);
+    let made = match team {
+        Some(team) => registry.team_wave(team, &context, precision, &params)?,
+        None => registry.wave(&context, precision, &params)?,
+    };
     // SAFETY: by the contract above.
     unsafe { put("wave", wave, made) }
 }

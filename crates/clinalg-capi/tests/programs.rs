@@ -138,6 +138,16 @@ fn sparse_algebra_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn teams_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/team.c", &sanitizers);
+    // PoCL makes two devices of one CPU.
+    program.env("POCL_DEVICES", "pthread pthread").env("ASAN_OPTIONS", "detect_leaks=0");
+    let text = run(&mut program);
+    assert!(text.starts_with("passed on "), "{text}");
+}
+
+#[test]
 fn random_calls_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/fuzz.c", &sanitizers);

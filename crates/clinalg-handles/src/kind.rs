@@ -26,6 +26,10 @@ pub enum Kind {
     Ode = 7,
     /// A problem of elastodynamics; with the feature `heat`.
     Elastodynamics = 8,
+    /// A [`Team`](clinalg::team::Team) of devices.
+    Team = 9,
+    /// A sparse matrix whose rows are shared out among the devices of a team.
+    TeamMatrix = 10,
 }
 
 impl Info {
@@ -46,6 +50,8 @@ impl Kind {
         Kind::Operator,
         Kind::Ode,
         Kind::Elastodynamics,
+        Kind::Team,
+        Kind::TeamMatrix,
     ];
     /// A vector.
     pub const VECTOR: &'static [Kind] = &[Kind::Vector];
@@ -57,6 +63,8 @@ impl Kind {
     pub const ODE: &'static [Kind] = &[Kind::Ode];
     /// A problem of elastodynamics.
     pub const ELASTODYNAMICS: &'static [Kind] = &[Kind::Elastodynamics];
+    /// A team of devices.
+    pub const TEAM: &'static [Kind] = &[Kind::Team];
     /// Every kind of vector and matrix.
     pub const VALUES: &'static [Kind] = &[Kind::Vector, Kind::Dense, Kind::Csr, Kind::Band];
     /// Full storage; a dense matrix of one row or column passes for a vector.
@@ -65,6 +73,8 @@ impl Kind {
     pub const COLUMNS: &'static [Kind] = &[Kind::Dense];
     /// What can be multiplied with a vector.
     pub const MATRIX: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band, Kind::Operator];
+    /// What Krylov methods solve with.
+    pub const SYSTEM: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band, Kind::Operator, Kind::TeamMatrix];
     /// A matrix whose entries are known.
     pub const ENTRIES: &'static [Kind] = &[Kind::Dense, Kind::Csr, Kind::Band];
     /// What can be multiplied with a vector in its transposed form.
@@ -85,6 +95,8 @@ impl Kind {
             Kind::Operator => "operator",
             Kind::Ode => "system of differential equations",
             Kind::Elastodynamics => "problem of elastodynamics",
+            Kind::Team => "team of devices",
+            Kind::TeamMatrix => "matrix on a team",
         }
     }
 }

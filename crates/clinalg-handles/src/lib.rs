@@ -46,5 +46,8 @@ pub use kind::{Info, Kind, ScalarType};
 pub use object::AnyElastodynamics;
 #[cfg(feature = "ode")]
 pub use object::Ode;
-pub use object::{AnyOperator, AnyWave, Applied, Download, Element, Host, Membrane, Object, RealElement, Stored};
+pub use object::{
+    AnyDistributed, AnyOperator, AnyWave, Applied, Distributed, Download, Element, Host, Membrane, Object, RealElement,
+    Stored,
+};
 pub use registry::{Operand, Registry};

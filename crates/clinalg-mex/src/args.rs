@@ -22,7 +22,7 @@ const MAX_COUNT: f64 = 9_007_199_254_740_992.0;
 pub(crate) enum Kind {
     /// The handle that `MexInitOpenCL` gave, or 0 for the session that runs.
     Runtime,
-    /// A device's index or a part of its name.
+    /// A device's index or a part of its name, or several indices.
     Device,
     /// A `uint64` scalar that the library handed out.
     Handle,
@@ -252,6 +252,7 @@ impl<'a> Array<'a> {
         Ok(match kind {
             Kind::Runtime => Value::Handle(self.runtime()?),
             Kind::Device if self.is_char() => Value::Text(self.text().ok_or_else(|| self.wrong_shape(kind))?),
+            Kind::Device if !self.is_one() => Value::Full(self.full(Kind::Full)?),
             Kind::Device => Value::Text(self.count(kind)?.to_string()),
             Kind::Handle => Value::Handle(self.handle(kind)?),
             Kind::Real => Value::Real(self.number(kind)?),
@@ -303,10 +304,15 @@ impl<'a> Array<'a> {
         (id::COMPLEX, format!("is complex, which is not supported: expected {}", kind.words()))
     }
 
+    /// Whether there is one element.
+    fn is_one(self) -> bool {
+        // SAFETY: live.
+        unsafe { (self.host.elements)(self.raw) == 1 }
+    }
+
     /// An error unless there is one element.
     fn single(self, kind: Kind) -> Result<(), Problem> {
-        // SAFETY: live.
-        if unsafe { (self.host.elements)(self.raw) } == 1 { Ok(()) } else { Err(self.wrong_shape(kind)) }
+        if self.is_one() { Ok(()) } else { Err(self.wrong_shape(kind)) }
     }
 
     /// The session's handle; the number 0 gives 0.

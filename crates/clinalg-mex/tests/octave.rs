@@ -22,21 +22,34 @@ fn octave(folder: &Path, statements: &str) -> String {
     common::run(octave.current_dir(folder).args(["-qf", "--no-history", "--eval", statements])).unwrap()
 }
 
-#[test]
-fn the_octave_suite_passes() {
+/// Runs tests of the suite, all without a name, with the OpenCL devices that PoCL makes of `pocl`.
+fn suite(folder: &str, names: &str, pocl: Option<&str>) {
     if !octave_is_there() {
         return;
     }
-    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join("octave");
+    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&staged).unwrap();
     std::fs::copy(common::library(), staged.join("clinalg_mex.mex")).unwrap();
     let matlab = root().join("matlab");
     let folders = [matlab.join("examples"), matlab.join("test"), matlab, staged.clone()];
     let mut statements: String = folders.iter().map(|f| format!("addpath('{}'); ", f.display())).collect();
-    statements += "run_tests();";
-    let text = octave(&staged, &statements);
+    statements += &format!("run_tests({names});");
+    let mut octave = Command::new("octave-cli");
+    octave.envs(pocl.map(|devices| ("POCL_DEVICES", devices)));
+    octave.current_dir(&staged).args(["-qf", "--no-history", "--eval", &statements]);
+    let text = common::run(&mut octave).unwrap();
     print!("{text}");
     assert!(text.contains(" passed, 0 failed"), "{text}");
+}
+
+#[test]
+fn the_octave_suite_passes() {
+    suite("octave", "", None);
+}
+
+#[test]
+fn teams_of_two_devices_in_octave() {
+    suite("octave_team", "'test_team'", Some("pthread pthread"));
 }
 
 /// Copies the files of a folder and of those below it.

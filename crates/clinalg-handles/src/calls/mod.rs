@@ -19,6 +19,7 @@ mod product;
 mod reduce;
 mod solve;
 mod sparse;
+mod team;
 mod transfer;
 mod wave;
 

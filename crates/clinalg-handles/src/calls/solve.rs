@@ -7,8 +7,9 @@ use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::PreconditionerKind;
+use crate::calls::team;
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, typed, typed_real};
+use crate::object::{Element, Matrix, RealElement as _, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A Krylov method.
@@ -60,7 +61,8 @@ impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
 
 impl Registry {
     /// Solves A x = b; x holds the start on entry and the last iterate after. `None` starts from zero
-    /// in a new vector. Gives the handle of x.
+    /// in a new vector. Gives the handle of x. `a` may be a matrix on a team, for real systems, without preconditioner or with
+    /// [`Preconditioning::Jacobi`].
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context) or [`Error::Value`](clinalg::Error::Value) that
@@ -75,13 +77,19 @@ impl Registry {
         x: Option<u64>,
         stopping: &Stopping,
     ) -> Result<(u64, Report)> {
-        let mut inputs = vec![Operand::new("a", a, Kind::MATRIX), Operand::new("b", b, Kind::FULL)];
+        let mut inputs = vec![Operand::new("a", a, Kind::SYSTEM), Operand::new("b", b, Kind::FULL)];
         if let Preconditioning::Inverse(inverse) = preconditioning {
             inputs.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
         }
         self.solve_into(x, b, |x| {
             self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
+                if inputs[0].kind() == Kind::TeamMatrix {
+                    return typed_real!(inputs[0], "a", T => {
+                        let a = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
+                        team::solve((method, preconditioning), a, inputs[1], output, stopping)
+                    });
+                }
                 typed!(inputs[0], T => {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?.vector("b")?;
@@ -158,7 +166,12 @@ impl Registry {
 
     /// Runs `solve` on the handle given, or on a new object of zeros like `like`, which is released
     /// again if `solve` fails.
-    fn solve_into<R>(&self, given: Option<u64>, like: u64, solve: impl FnOnce(u64) -> Result<R>) -> Result<(u64, R)> {
+    pub(super) fn solve_into<R>(
+        &self,
+        given: Option<u64>,
+        like: u64,
+        solve: impl FnOnce(u64) -> Result<R>,
+    ) -> Result<(u64, R)> {
         if let Some(handle) = given {
             return Ok((handle, solve(handle)?));
         }

@@ -7,6 +7,7 @@ mod elastodynamics;
 mod ode;
 mod operator;
 mod stored;
+mod team;
 mod wave;
 
 pub use download::{Download, Host};
@@ -19,12 +20,14 @@ pub use ode::Ode;
 pub use operator::{AnyOperator, Applied};
 pub use stored::Stored;
 pub(crate) use stored::each;
+pub use team::{AnyDistributed, Distributed};
 pub use wave::{AnyWave, Membrane};
 
 #[cfg(feature = "ode")]
 use std::sync::Arc;
 
 use clinalg::solve::Operator;
+use clinalg::team::Team;
 use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
@@ -44,6 +47,10 @@ pub enum Object {
     Wave(AnyWave),
     /// An operator, with values of any type.
     Operator(AnyOperator),
+    /// A team of devices, without values.
+    Team(Team),
+    /// A sparse matrix on a team, in either precision.
+    TeamMatrix(AnyDistributed),
     /// A problem of elastodynamics, in either precision.
     #[cfg(feature = "heat")]
     Elastodynamics(Box<AnyElastodynamics>),
@@ -68,13 +75,17 @@ pub trait Element: Scalar {
     fn erase_host(host: Host<Self>) -> Download;
 }
 
-/// A real type of values: waves have one.
+/// A real type of values: waves and what is on a team have one.
 pub trait RealElement: Element + Real {
     /// The wave, if it is one of this precision.
     ///
     /// # Errors
     /// [`Error::Precision`] that names the argument `wave`; what is no wave counts as the other precision.
     fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
+    /// The matrix on a team, if it is one of this precision.
+    fn of_distributed(object: &Object) -> Option<&Distributed<Self>>;
+    /// Forgets the precision of a matrix on a team.
+    fn erase_distributed(matrix: Distributed<Self>) -> AnyDistributed;
 }
 
 macro_rules! scalars {
@@ -111,6 +122,12 @@ macro_rules! reals {
                     Object::Wave(AnyWave::$variant(wave)) => Ok(wave),
                     _ => Err(object.scalar().mismatch("wave", ScalarType::of::<$t>())),
                 }
+            }
+            fn of_distributed(object: &Object) -> Option<&Distributed<$t>> {
+                if let Object::TeamMatrix(AnyDistributed::$variant(matrix)) = object { Some(matrix) } else { None }
+            }
+            fn erase_distributed(matrix: Distributed<$t>) -> AnyDistributed {
+                AnyDistributed::$variant(matrix)
             }
         }
     )*};
@@ -180,6 +197,8 @@ impl Object {
             Object::C64(stored) => stored.kind(),
             Object::Wave(_) => Kind::Wave,
             Object::Operator(_) => Kind::Operator,
+            Object::Team(_) => Kind::Team,
+            Object::TeamMatrix(_) => Kind::TeamMatrix,
             #[cfg(feature = "heat")]
             Object::Elastodynamics(_) => Kind::Elastodynamics,
             #[cfg(feature = "ode")]
@@ -187,17 +206,18 @@ impl Object {
         }
     }
 
-    /// The type of its values; that of a system of differential equations, whose numbers are the host's, is `f64`.
+    /// The type of its values; that of a system of differential equations, whose numbers are the host's, and of a team is `f64`.
     pub fn scalar(&self) -> ScalarType {
         match self {
             Object::F32(_) => ScalarType::F32,
-            Object::F64(_) => ScalarType::F64,
+            Object::F64(_) | Object::Team(_) => ScalarType::F64,
             #[cfg(feature = "ode")]
             Object::Ode(_) => ScalarType::F64,
             Object::C32(_) => ScalarType::C32,
             Object::C64(_) => ScalarType::C64,
             Object::Wave(wave) => wave.precision().into(),
             Object::Operator(operator) => operator.scalar(),
+            Object::TeamMatrix(matrix) => matrix.precision().into(),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.precision().into(),
         }
@@ -239,8 +259,10 @@ impl Object {
         T::of_object_mut(self).ok_or_else(|| got.mismatch(argument, ScalarType::of::<T>()))
     }
 
-    /// Its kind, precision and dimensions; a system of differential equations has a row for each point and a column for each field.
+    /// Its kind, precision and dimensions; a system of differential equations has a row for each point and a column for each field, a team a row
+    /// for each device.
     pub fn info(&self) -> Info {
+        let mut entries = 0;
         let (rows, cols) = match self {
             Object::F32(stored) => return stored.info(),
             Object::F64(stored) => return stored.info(),
@@ -248,13 +270,19 @@ impl Object {
             Object::C64(stored) => return stored.info(),
             Object::Wave(wave) => (wave.side(), wave.side()),
             Object::Operator(operator) => operator.shape(),
+            Object::Team(team) => (team.ranks(), 1),
+            Object::TeamMatrix(matrix) => {
+                let (rows, stored) = matrix.size();
+                entries = stored;
+                (rows, rows)
+            }
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.shape(),
             #[cfg(feature = "ode")]
             Object::Ode(ode) => (ode.system.grid().points(), ode.system.fields().len()),
         };
         let complex = self.scalar().is_complex();
-        Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries: 0, kl: 0, ku: 0 }
+        Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries, kl: 0, ku: 0 }
     }
 
     /// The matrix with values of the type `T`.

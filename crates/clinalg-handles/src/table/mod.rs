@@ -14,6 +14,7 @@ mod ode;
 mod preconditioners;
 mod solvers;
 mod sparse;
+mod team;
 mod wave;
 
 /// What an argument of a C function is.
@@ -187,6 +188,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Systems of equations and multigrid", functions: solvers::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
+    Group { title: "Several devices", functions: team::FUNCTIONS },
     Group { title: "Ordinary differential equations", functions: ode::FUNCTIONS },
     Group { title: "Boundary elements for the heat equation", functions: heat::FUNCTIONS },
     Group { title: "Boundary elements for elastodynamics", functions: elastodynamics::FUNCTIONS },

@@ -22,6 +22,7 @@ mod preconditioner;
 mod runtime;
 mod solve;
 mod sparse;
+mod team;
 mod transfer;
 mod wave;
 
@@ -36,6 +37,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Systems of equations", &[solve::FUNCTIONS, preconditioner::FUNCTIONS]),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
+    ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),
     ("Boundary elements for the heat equation", &[heat::FUNCTIONS]),
     ("Boundary elements for elastodynamics", &[elastodynamics::FUNCTIONS]),

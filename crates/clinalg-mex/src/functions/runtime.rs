@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use clinalg::runtime::{DeviceKind, MemoryReport, devices};
 use clinalg::{Context, ContextOptions, Device, DeviceInfo};
 
-use super::{GPU, Outcome};
-use crate::args::{Args, Input, Kind};
+use super::{GPU, Outcome, registry};
+use crate::args::{Args, Input, Kind, Value};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
 use crate::session;
@@ -62,15 +62,20 @@ devices(1).name",
     Function {
         name: "MexSetGPU",
         title: "Choose the device.",
-        inputs: &[GPU, Input::new("device", Kind::Device), Input::new("doubles", Kind::Flag)],
+        inputs: &[GPU, Input::named("device", "devices", Kind::Device), Input::new("doubles", Kind::Flag)],
         required: 2,
+        outputs: &["team"],
+        prints: true,
         text: "\
 device is an index from MexPrintGPU, from 0 on, or a part of the name of a device or platform. With
 doubles = 1 it is an error if the device does not support double precision.
 
 Without this call the device is the one that the environment variable CLINALG_DEVICE names, else the
 first GPU, else the first device. Existing objects stay on their device and cannot be combined with new
-ones.",
+ones.
+
+Several indices, such as [0 1], choose the first of these devices and make a team of all, which the output
+takes: as MexTeam does.",
         example: "\
 gpu = MexInitOpenCL();
 MexSetGPU(gpu, 0, 1);",
@@ -273,7 +278,15 @@ fn device_record(d: &DeviceInfo, selected: bool) -> Vec<Out> {
 
 fn set_device(args: &Args<'_>) -> Outcome {
     args.objects()?;
-    let device = Device::select(&args.text(1))?;
+    let team = match args.value(1) {
+        Value::Full(_) if args.outputs == 0 => {
+            let expected = "one index; several make a team, which an output has to take: team = MexSetGPU(gpu, [0 1])";
+            return Err(clinalg::Error::value("devices", expected, "several").into());
+        }
+        Value::Full(list) => Some((super::team::make(list)?, list.values.reals()[0].to_string())),
+        _ => None,
+    };
+    let device = Device::select(&team.as_ref().map_or_else(|| args.text(1), |(_, first)| first.clone()))?;
     if args.maybe_flag(2) == Some(true) && !device.info().fp64 {
         return Err(clinalg::Error::NoFp64 { device: device.info().name.clone() }.into());
     }
@@ -281,5 +294,9 @@ fn set_device(args: &Args<'_>) -> Outcome {
     if Context::current().is_none_or(|c| c.device().index != device.info().index) {
         Context::set_global(Context::new(&device, &ContextOptions::default())?);
     }
-    Ok(Answer::Nothing)
+    Ok(match team {
+        Some((team, _)) => Out::Handle(team).into(),
+        None if args.outputs > 0 => Out::Handle(registry().team(&[device.info().index])?).into(),
+        None => Answer::Nothing,
+    })
 }

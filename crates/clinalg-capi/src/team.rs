@@ -1,0 +1,109 @@
+//! Teams of devices.
+
+use clinalg_handles::Registry;
+
+use crate::object::{ClinalgHandle, upload};
+use crate::options::{ClinalgPoissonOptions, poisson_of, read};
+use crate::solver::{ClinalgReport, results};
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::wave::{ClinalgWaveOptions, make};
+use crate::{put, slice, slice_mut};
+
+/// A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
+/// the work of what is made on the team. `clinalg_release` frees it; what was made on it lives on.
+///
+/// # Safety
+/// `devices` names `count` values; `team` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_create(
+    devices: *const usize,
+    count: usize,
+    team: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if team.is_null() {
+            return Err(Fault::Null("team"));
+        }
+        // SAFETY: by the contract above.
+        unsafe {
+            let made = Registry::global().team(slice("devices", devices, count)?)?;
+            put("team", team, made)
+        }
+    })
+}
+
+/// The number of devices of a team, and in `devices`, if not null, the first `capacity` of their indices.
+///
+/// # Safety
+/// `count` is null or valid for a write; `devices` is null or has room for `capacity` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_info(
+    team: ClinalgHandle,
+    count: *mut usize,
+    devices: *mut usize,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        let found = Registry::global().team_devices(team)?;
+        // SAFETY: by the contract above.
+        unsafe {
+            if !devices.is_null() {
+                let kept = capacity.min(found.len());
+                slice_mut("devices", devices, kept)?.copy_from_slice(&found[..kept]);
+            }
+            put("count", count, found.len())
+        }
+    })
+}
+
+/// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_solve_system` takes it
+/// in the place of a matrix, without preconditioner or with `CLINALG_PRECONDITIONER_JACOBI`; b and x are vectors on the current device.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_matrix_create(
+    team: ClinalgHandle,
+    a: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().team_matrix(team, a)?))
+}
+
+/// `clinalg_solve_poisson` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
+/// the bits of one device.
+///
+/// # Safety
+/// As `clinalg_solve_poisson`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_solve_poisson(
+    options: *const ClinalgPoissonOptions,
+    team: ClinalgHandle,
+    f: ClinalgHandle,
+    u: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let (handle, value, residuals) = unsafe { poisson_of(options, Some(team), f, u)? };
+        // SAFETY: by the contract above.
+        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
+    })
+}
+
+/// `clinalg_wave_make` on strips of the grid, one for each device of a team, for the explicit scheme. All functions on waves take the
+/// handle; grids that they read or write are on the current device. Displacement and velocity have the bits of one device.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `wave` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_wave_create(
+    options: *const ClinalgWaveOptions,
+    team: ClinalgHandle,
+    wave: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { make(&read(options)?, Some(team), wave) })
+}

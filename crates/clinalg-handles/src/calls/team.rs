@@ -1,0 +1,163 @@
+//! Teams of devices on handles.
+//!
+//! Vectors and grids of a call are objects on one device, from and to which their values are copied.
+
+use clinalg::multigrid::{self, PoissonParams, PoissonReport};
+use clinalg::solve::{GmresParams, Report, Stopping};
+use clinalg::team::{self, Team};
+use clinalg::wave::WaveParams;
+use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
+
+use super::solve::{Method, Preconditioning};
+use crate::calls::sparse::sparse;
+use crate::kind::Kind;
+use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, typed_real};
+use crate::registry::{Operand, Registry};
+
+fn team_of(object: &Object) -> &Team {
+    let Object::Team(team) = object else { unreachable!("the operand is a team") };
+    team
+}
+
+impl Registry {
+    /// A team of the devices of these indices, in the order of their ranks: [`Team::new`]. Gives its handle, which [`Registry::release`] takes with
+    /// [`Kind::TEAM`].
+    ///
+    /// # Errors
+    /// [`Error::Value`] for no device, an index that no device has and one that is named twice.
+    pub fn team(&self, devices: &[usize]) -> Result<u64> {
+        if devices.is_empty() {
+            return Err(Error::value("devices", "at least one device", 0));
+        }
+        let known = runtime::devices()?;
+        let find = |&index: &usize| {
+            let expected = || format!("indices below {}, the number of devices", known.len());
+            known.get(index).cloned().ok_or_else(|| Error::value("devices", expected(), index))
+        };
+        let devices: Vec<_> = devices.iter().map(find).collect::<Result<_>>()?;
+        Ok(self.insert(Object::Team(Team::new(&devices, &ContextOptions::default())?)))
+    }
+
+    /// The indices of the devices of a team.
+    ///
+    /// # Errors
+    /// [`Error::Handle`].
+    pub fn team_devices(&self, team: u64) -> Result<Vec<usize>> {
+        self.call(&[Operand::new("team", team, Kind::TEAM)], None, |inputs, _| {
+            Ok(team_of(inputs[0]).contexts().iter().map(|context| context.device().index).collect())
+        })
+    }
+
+    /// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each: what
+    /// [`Registry::solve`] takes in the place of a matrix. Keeps nothing of `a`.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for complex values and for fewer rows than devices; [`Error::Shape`] unless `a` is square; as
+    /// [`Error::Rank`], what a device reports.
+    pub fn team_matrix(&self, team: u64, a: u64) -> Result<u64> {
+        let operands = [Operand::new("team", team, Kind::TEAM), Operand::new("a", a, Kind::SPARSE)];
+        let object = self.call(&operands, None, |inputs, _| {
+            typed_real!(inputs[1], "a", T => {
+                let parts = sparse::<T>(inputs[1], "a")?.to_parts()?;
+                Ok(Object::TeamMatrix(T::erase_distributed(Distributed::new(team_of(inputs[0]), &parts)?)))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// [`Registry::poisson`] on strips of the grid, one for each device of a team: [`team::Poisson`].
+    ///
+    /// # Errors
+    /// As [`Registry::poisson`]; [`Error::Value`] for more devices than the grid has rows to share out.
+    pub fn team_poisson(
+        &self,
+        team: u64,
+        f: u64,
+        u: Option<u64>,
+        params: &PoissonParams,
+    ) -> Result<(u64, PoissonReport)> {
+        let inputs = [Operand::new("team", team, Kind::TEAM), Operand::new("f", f, Kind::FULL)];
+        self.solve_into(u, f, |u| {
+            self.call(&inputs, Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
+                let Some(output) = output else { unreachable!("an output was named") };
+                typed_real!(inputs[1], "f", T => {
+                    let f = inputs[1].stored::<T>("f")?.full("f")?;
+                    let u = output.stored_mut::<T>("u")?.full_mut("u")?;
+                    let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
+                    let mut solver = team::Poisson::<T>::new(team_of(inputs[0]), &params)?;
+                    let mut values = u.to_vec()?;
+                    let report = solver.solve(&f.to_vec()?, &mut values)?;
+                    u.write(&values)?;
+                    Ok(report)
+                })
+            })
+        })
+    }
+
+    /// A membrane at rest on strips of the grid, one for each device of a team: [`team::Wave`]. Everything that takes the handle of
+    /// [`Registry::wave`] takes this one; grids that are read live in `context`.
+    ///
+    /// # Errors
+    /// [`Error::Handle`] and those of [`team::Wave::new`].
+    pub fn team_wave(&self, team: u64, context: &Context, precision: Precision, params: &WaveParams) -> Result<u64> {
+        let wave = self.call(&[Operand::new("team", team, Kind::TEAM)], None, |inputs, _| {
+            let team = team_of(inputs[0]);
+            Ok(match precision {
+                Precision::F32 => AnyWave::F32(Membrane::on_team(context, team, params)?),
+                Precision::F64 => AnyWave::F64(Membrane::on_team(context, team, params)?),
+            })
+        })?;
+        Ok(self.insert(Object::Wave(wave)))
+    }
+}
+
+/// Solves A x = b for a matrix on a team.
+pub(super) fn solve<T: RealElement>(
+    (method, preconditioning): (Method, Preconditioning),
+    a: &Distributed<T>,
+    b: &Object,
+    x: &mut Object,
+    stopping: &Stopping,
+) -> Result<Report> {
+    let b = b.stored::<T>("b")?.vector("b")?;
+    let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
+    for (argument, got) in [("b", b.len()), ("x", x.len())] {
+        if got != a.rows {
+            return Err(Error::Length { argument, expected: a.rows, got });
+        }
+    }
+    let mut matrix = a.lock();
+    let (team, partition) = {
+        let matrix: &dyn team::Operator<T> = &*matrix;
+        (matrix.team().clone(), matrix.partition().clone())
+    };
+    let right = team::Vector::from_slice(&team, &partition, &b.to_vec()?)?;
+    let mut left = team::Vector::from_slice(&team, &partition, &x.to_vec()?)?;
+    let mut jacobi;
+    let m: Option<&mut dyn team::Preconditioner<T>> = match preconditioning {
+        Preconditioning::None => None,
+        Preconditioning::Jacobi => {
+            jacobi = team::Jacobi::new(&team, &partition, &a.diagonal)?;
+            Some(&mut jacobi)
+        }
+        _ => {
+            let expected = "none or jacobi for a matrix on a team; the others take a matrix on one device";
+            return Err(Error::value("preconditioner", expected, "another one"));
+        }
+    };
+    let stopping = stopping.clone();
+    let report = match method {
+        Method::Cg => team::Cg::new(&team, &partition, stopping.into())?.solve(&mut *matrix, m, &right, &mut left),
+        Method::BiCgStab => {
+            team::BiCgStab::new(&team, &partition, stopping.into())?.solve(&mut *matrix, m, &right, &mut left)
+        }
+        Method::Gmres(restart) => {
+            let params = GmresParams::from(stopping).restart(restart);
+            team::Gmres::new(&team, &partition, params)?.solve(&mut *matrix, m, &right, &mut left)
+        }
+    }?;
+    let mut values = vec![T::zero(); a.rows];
+    left.read(&mut values)?;
+    x.write(&values)?;
+    Ok(report)
+}

@@ -1,0 +1,184 @@
+//! Teams of devices.
+
+use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
+use clinalg::runtime::devices;
+use clinalg::wave::WaveParams;
+use clinalg::{Error, Precision};
+
+use super::grid::choice;
+use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
+use crate::args::{Args, Full, Input, Kind};
+use crate::emit::{Answer, Out};
+use crate::fault::Fault;
+use crate::function::Function;
+
+const TEAM: Input = handle("team");
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "MexTeam",
+        title: "Make a team of devices that share the work of a problem.",
+        inputs: &[GPU, Input::new("devices", Kind::Full)],
+        required: 2,
+        outputs: &["team"],
+        text: "\
+devices are indices from MexPrintGPU, from 0 on, each once. The team does the work of MexTeamPoisson, MexTeamWave and of
+solves with a matrix of MexTeamMatrix. MexRelease frees it; what was made on it lives on.",
+        example: "\
+gpu = MexInitOpenCL();
+team = MexTeam(gpu, 0);
+info = MexTeamInfo(gpu, team);
+info.devices",
+        see: &["MexTeamInfo", "MexTeamMatrix", "MexTeamPoisson", "MexTeamWave", "MexSetGPU"],
+        run: |args| {
+            args.objects()?;
+            Ok(Out::Handle(make(&args.full(1))?).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexTeamInfo",
+        title: "The devices of a team.",
+        inputs: &[GPU, TEAM],
+        required: 2,
+        outputs: &["info"],
+        text: "\
+info is a structure with the fields devices, a row of indices in the order of the ranks, and names, a text with their
+names.",
+        example: "\
+gpu = MexInitOpenCL();
+info = MexTeamInfo(gpu, MexTeam(gpu, 0));
+info.names",
+        see: &["MexTeam", "MexPrintGPU"],
+        run: |args| {
+            let found = args.objects()?.team_devices(args.handle(1))?;
+            let all = devices()?;
+            let name = |&index: &usize| all.get(index).map_or("", |device| device.info().name.as_str());
+            let names: Vec<_> = found.iter().map(name).collect();
+            let record = vec![
+                Out::Reals { rows: 1, values: found.iter().map(|&index| index as f64).collect() },
+                Out::Text(names.join(", ")),
+            ];
+            Ok(Out::Records { fields: vec![c"devices", c"names"], records: vec![record] }.into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexTeamMatrix",
+        title: "Share the rows of a sparse matrix out among the devices of a team.",
+        inputs: &[GPU, TEAM, handle_as("A", "a")],
+        required: 3,
+        outputs: &["T"],
+        text: "\
+A is a real square sparse matrix. T stands for A in MexCG, MexBiCGStab and MexGMRES, with precond 'none' or 'jacobi';
+b and x are vectors as ever. Each device gets about as many entries. T keeps nothing of A. MexRelease frees it.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, gallery('poisson', 20));
+T = MexTeamMatrix(gpu, MexTeam(gpu, 0), A);
+[x, flag] = MexCG(gpu, T, MexMatrix(gpu, ones(400, 1)), 1e-8, 200, 'jacobi');
+flag",
+        see: &["MexTeam", "MexCG"],
+        run: |args| Ok(Out::Handle(args.objects()?.team_matrix(args.handle(1), args.handle(2))?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexTeamPoisson",
+        title: "Solve the Poisson problem by multigrid on a team.",
+        inputs: &[
+            GPU,
+            TEAM,
+            handle("f"),
+            real_as("tol", "tolerance"),
+            count_as("maxit", "max_cycles"),
+            handle("u"),
+            text("cycle"),
+            text("smoother"),
+            count_as("d", "dim"),
+            real_as("s", "shift"),
+        ],
+        required: 3,
+        outputs: &["u", "flag", "relres", "iter", "history", "reason"],
+        text: "\
+Solves -Laplace u + s u = f on strips of the square, or slabs of the cube, one for each device. The other arguments
+and the results are those of MexPoisson. The solution after each cycle has the bits of one device.",
+        example: "\
+gpu = MexInitOpenCL();
+N = 65;
+f = MexMatrix(gpu, ones(N));
+[u, flag, relres, iter] = MexTeamPoisson(gpu, MexTeam(gpu, 0), f, 1e-9);
+iter",
+        see: &["MexTeam", "MexPoisson"],
+        run: poisson,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexTeamWave",
+        title: "Make a membrane for the wave equation on a team.",
+        inputs: &[GPU, TEAM, count("n"), real("dt"), real("c"), Input::new("single", Kind::Flag)],
+        required: 4,
+        outputs: &["wave"],
+        text: "\
+As MexWave with the explicit scheme, on strips of the square, one for each device. MexWaveStart, MexWaveStep,
+MexWaveDisplacement, MexWaveVelocity and MexWaveEnergy take it. Displacement and velocity have the bits of one device.",
+        example: "\
+gpu = MexInitOpenCL();
+wave = MexTeamWave(gpu, MexTeam(gpu, 0), 65, 0.01);
+MexWaveStart(gpu, wave, MexMatrix(gpu, rand(65)));
+t = MexWaveStep(gpu, wave, 100)",
+        see: &["MexTeam", "MexWave", "MexWaveStep"],
+        run: |args| {
+            let objects = args.objects()?;
+            let precision = if args.maybe_flag(5).unwrap_or(false) { Precision::F32 } else { Precision::F64 };
+            let params = WaveParams {
+                n: args.count(2),
+                dt: args.real(3),
+                c: args.maybe_real(4).unwrap_or(1.0),
+                ..WaveParams::default()
+            };
+            Ok(Out::Handle(objects.team_wave(args.handle(1), &args.context()?, precision, &params)?).into())
+        },
+        ..Function::DEFAULT
+    },
+];
+
+/// A team of the devices of these indices; gives its handle.
+pub(super) fn make(list: &Full<'_>) -> Result<u64, Fault> {
+    let whole = |&value: &f64| (0.0..=9_007_199_254_740_992.0).contains(&value) && value.fract() == 0.0;
+    let values = list.values.reals();
+    if let Some(wrong) = values.iter().find(|value| !whole(value)) {
+        return Err(Error::value("devices", "indices of devices, whole numbers from 0 on", wrong).into());
+    }
+    let indices: Vec<_> = values.iter().map(|&value| value as usize).collect();
+    Ok(super::registry().team(&indices)?)
+}
+
+fn poisson(args: &Args<'_>) -> Outcome {
+    let objects = args.objects()?;
+    let f = args.handle(2);
+    let mut params =
+        PoissonParams { tolerance: super::solve::default_tolerance(objects, "f", f)?, ..Default::default() };
+    if let Some(tolerance) = args.maybe_real(3) {
+        params.tolerance = tolerance;
+    }
+    if let Some(cycles) = args.maybe_count(4) {
+        params.max_cycles = cycles;
+    }
+    params.cycle = choice(args, 6, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?;
+    params.smoother = choice(args, 7, "smoother", &[("rbgs", Smoother::RedBlack), ("jacobi", Smoother::Jacobi)])?;
+    if let Some(dim) = args.maybe_count(8) {
+        params.dim = dim;
+    }
+    if let Some(shift) = args.maybe_real(9) {
+        params.shift = shift;
+    }
+    let (u, report) = objects.team_poisson(args.handle(1), f, args.maybe_handle(5), &params)?;
+    Ok(Answer::Several(vec![
+        Out::Handle(u),
+        Out::Real(flag(report.stop)),
+        Out::Real(report.relative_residual),
+        Out::Real(report.cycles as f64),
+        Out::column(report.history),
+        Out::Text(report.stop.to_string()),
+    ]))
+}
