@@ -68,6 +68,10 @@ typedef enum {
    */
   CLINALG_STATUS_FORKED = 19,
   /**
+   * Another process of a team is lost (clinalg:team:lost).
+   */
+  CLINALG_STATUS_TEAM_LOST = 33,
+  /**
    * An array of the wrong length (clinalg:argument:length).
    */
   CLINALG_STATUS_LENGTH = 20,

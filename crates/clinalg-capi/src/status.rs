@@ -36,6 +36,8 @@ pub enum ClinalgStatus {
     DeviceLost = 18,
     /// The process was forked after OpenCL was in use (clinalg:device:forked).
     Forked = 19,
+    /// Another process of a team is lost (clinalg:team:lost).
+    TeamLost = 33,
     /// An array of the wrong length (clinalg:argument:length).
     Length = 20,
     /// An object of the wrong shape (clinalg:argument:shape).
@@ -99,6 +101,7 @@ fn status_of(id: &str) -> Option<ClinalgStatus> {
         "clinalg:device:opencl" => ClinalgStatus::OpenCl,
         "clinalg:device:lost" => ClinalgStatus::DeviceLost,
         "clinalg:device:forked" => ClinalgStatus::Forked,
+        "clinalg:team:lost" => ClinalgStatus::TeamLost,
         "clinalg:argument:length" => ClinalgStatus::Length,
         "clinalg:argument:shape" => ClinalgStatus::Shape,
         "clinalg:argument:value" => ClinalgStatus::Value,

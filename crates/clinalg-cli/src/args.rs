@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use clinalg::multigrid::Backend;
+use clinalg::runtime::DeviceKind;
 use clinalg::{DeviceInfo, Precision};
 use serde::Serialize;
 
@@ -151,10 +152,27 @@ pub(crate) struct DeviceName {
     platform: String,
     platform_version: String,
     driver: String,
-    kind: clinalg::runtime::DeviceKind,
+    kind: DeviceKind,
 }
 
+/// Kinds of devices, of which one process tells the others.
+const KINDS: [DeviceKind; 4] = [DeviceKind::Cpu, DeviceKind::Gpu, DeviceKind::Accelerator, DeviceKind::Other];
+
 impl DeviceName {
+    /// For other processes.
+    pub(crate) fn to_text(&self) -> String {
+        let kind = KINDS.iter().position(|kind| *kind == self.kind);
+        let texts = [&self.name, &self.platform, &self.platform_version, &self.driver];
+        serde_json::json!([self.index, kind, texts]).to_string()
+    }
+
+    /// What [`DeviceName::to_text`] of another process gave.
+    pub(crate) fn from_text(text: &str) -> Option<DeviceName> {
+        let (index, kind, [name, platform, platform_version, driver]): (usize, usize, [String; 4]) =
+            serde_json::from_str(text).ok()?;
+        Some(DeviceName { index, name, platform, platform_version, driver, kind: *KINDS.get(kind)? })
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

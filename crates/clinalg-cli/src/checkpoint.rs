@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::data::Values;
 use crate::data::array::{self, Array, Content, failure};
 use crate::exit::Failure;
+use crate::processes;
 
 /// Options that belong to a run and not to the problem; they are not kept.
 const NOT_KEPT: [&str; 5] = ["--json", "--quiet", "-q", "--verbose", "-v"];
@@ -142,6 +143,9 @@ impl Target {
 
 /// Writes a checkpoint. The file is replaced at the end, so that an interrupted write leaves the one before.
 pub(crate) fn save(path: &Path, state: Value, arrays: &[(&str, &Values)]) -> Result<(), Failure> {
+    if !processes::writes() {
+        return Ok(());
+    }
     let words = ARGUMENTS.get().map(Vec::as_slice).unwrap_or_default();
     let about = serde_json::to_vec(&About { version: VERSION, arguments: kept(words), state })
         .map_err(|error| failure(path, error))?;

@@ -1,9 +1,10 @@
 //! What a command ends with: exit codes and failures.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clinalg::Error;
+
+use crate::{Ended, Reason};
 
 /// The exit codes of the program, as `clinalg --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +22,6 @@ pub(crate) enum Exit {
     Device = 4,
     /// A file could not be read or written, or its content is damaged.
     File = 5,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
-    }
 }
 
 /// Why a command did not finish.
@@ -97,10 +92,21 @@ impl Failure {
                 | Error::Allocation { .. }
                 | Error::OpenCl { .. }
                 | Error::DeviceLost { .. }
+                | Error::Process { .. }
                 | Error::Forked => Exit::Device,
                 _ => Exit::Usage,
             },
         }
+    }
+
+    /// What a run that failed so ends with.
+    pub(crate) fn ended(&self) -> Ended {
+        let message = match self {
+            Failure::Library(error) => error.cause().to_string(),
+            other => other.message(),
+        };
+        let failure = (!matches!(self, Failure::ReaderGone)).then(|| Reason { id: self.id(), message });
+        Ended { code: self.exit() as u8, failure }
     }
 
     /// The identifier in the manner of [`Error::id`].

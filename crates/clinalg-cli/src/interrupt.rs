@@ -10,7 +10,12 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 const SIGINT: i32 = 130;
 
 /// From now on the first Ctrl-C (or SIGTERM) lets [`go_on`] end the solver at hand, the second ends the process.
+///
+/// Of several processes the launcher ends all: they would have to stop after the same iteration.
 pub(crate) fn watch() {
+    if crate::processes::rank().is_some() {
+        return;
+    }
     let handler = || {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(SIGINT);

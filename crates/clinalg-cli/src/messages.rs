@@ -30,7 +30,8 @@ pub(crate) fn start(global: &Global) {
         building_since: OnceLock::new(),
         told: AtomicBool::new(false),
     });
-    let level = if global.quiet { log::LevelFilter::Off } else { log::LevelFilter::Info };
+    let level =
+        if global.quiet || !crate::processes::writes() { log::LevelFilter::Off } else { log::LevelFilter::Info };
     if log::set_logger(messages).is_ok() {
         log::set_max_level(level);
     }

@@ -3,18 +3,22 @@
 use std::fs::OpenOptions;
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
 use std::path::Path;
-use std::process::ExitCode;
 
-use clinalg::Context;
+use clinalg::{Context, Error};
 use serde::Serialize;
 
+use crate::Ended;
 use crate::exit::Failure;
+use crate::processes;
 
 /// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
 ///
 /// # Errors
 /// [`Failure::File`].
 pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
+    if !processes::writes() {
+        return Ok(());
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::File { path: folder.to_owned(), reason: "no such folder".into() });
@@ -39,12 +43,14 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(json: bool) -> Output {
-        Output { json, quiet: false, verbose: false, stdout: BufWriter::new(std::io::stdout()) }
+        let writes = processes::writes();
+        let stdout = BufWriter::new(std::io::stdout());
+        Output { json: json && writes, quiet: !writes, verbose: false, stdout }
     }
 
     /// Without reports for people.
     pub(crate) fn quiet(self, quiet: bool) -> Output {
-        Output { quiet, ..self }
+        Output { quiet: quiet || self.quiet, ..self }
     }
 
     /// With longer ones.
@@ -59,6 +65,9 @@ impl Output {
 
     /// Bytes that are what the command was run for.
     pub(crate) fn raw(&mut self, content: &[u8]) -> Result<(), Failure> {
+        if !processes::writes() {
+            return Ok(());
+        }
         self.stdout.write_all(content).map_err(broken)?;
         self.flush()
     }
@@ -114,13 +123,17 @@ impl Output {
     }
 
     /// Says what went wrong: in words on stderr, and as JSON where that is wanted.
-    pub(crate) fn fail(&mut self, failure: &Failure) -> ExitCode {
-        if !matches!(failure, Failure::ReaderGone) {
+    ///
+    /// Of several processes the first one does, and all of them where a rank failed, as the first may be the one that is lost.
+    pub(crate) fn fail(&mut self, failure: &Failure) -> Ended {
+        let of_rank = matches!(failure, Failure::Library(Error::Rank { .. }));
+        if !matches!(failure, Failure::ReaderGone) && (of_rank || processes::writes()) {
+            let who = processes::rank().map_or_else(String::new, |rank| format!("rank {rank}: "));
             // Nothing is left to do where stderr cannot be written.
-            let _ = writeln!(std::io::stderr(), "clinalg: {}", failure.message());
+            let _ = writeln!(std::io::stderr(), "clinalg: {who}{}", failure.message());
             self.json_failure(failure);
         }
-        failure.exit().into()
+        failure.ended()
     }
 
     /// The failure as a JSON document, where that is wanted.

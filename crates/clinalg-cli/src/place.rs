@@ -1,12 +1,13 @@
 //! Where a command computes.
 
 use clinalg::multigrid::Backend;
-use clinalg::team::Team;
+use clinalg::team::{Reduction, Team};
 use clinalg::{Context, KernelFamily};
 
 use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
+use crate::processes;
 
 /// Plain Rust, a device, or several.
 pub(crate) enum Place {
@@ -20,7 +21,7 @@ impl Place {
     pub(crate) fn new(global: &Global, backend: Backend) -> Result<Place, Failure> {
         Ok(match (global.team()?, backend) {
             (Some(_), Backend::Reference) => {
-                return Err(Failure::usage("--backend reference takes no device: leave --devices out"));
+                return Err(Failure::usage(format!("--backend reference takes no device: {}", global.on_no_device())));
             }
             (Some(team), _) => Place::Team(team),
             (None, Backend::Reference) => Place::Host,
@@ -47,6 +48,15 @@ impl Place {
         self.contexts().iter().map(|context| context.device().into()).collect()
     }
 
+    /// All devices, those of other processes included.
+    pub(crate) fn devices_of_all(&self, global: &Global) -> Result<Vec<DeviceName>, Failure> {
+        let own = self.devices();
+        Ok(match &global.processes.0 {
+            Some(processes) => processes::devices_of_all(&**processes, &own)?,
+            None => own,
+        })
+    }
+
     /// The kernel family of the first device.
     pub(crate) fn family(&self) -> Option<KernelFamily> {
         self.contexts().first().map(Context::family)
@@ -55,6 +65,14 @@ impl Place {
     /// Peak memory of all devices together.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.contexts().iter().map(|context| context.memory().peak_bytes).sum()
+    }
+
+    /// [`Place::peak_bytes`] with the devices of other processes.
+    pub(crate) fn peak_bytes_of_all(&self) -> Result<u64, Failure> {
+        let Place::Team(team) = self else { return Ok(self.peak_bytes()) };
+        let of = |context: &Context| vec![context.memory().peak_bytes as f64];
+        let bytes: Vec<Vec<f64>> = team.contexts().iter().map(of).collect();
+        Ok(team.all_reduce(Reduction::Sum, &bytes)?[0] as u64)
     }
 
     /// Waits for all devices.

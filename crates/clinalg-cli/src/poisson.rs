@@ -252,7 +252,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         let resumes = args.resume.is_some() || args.checkpoint.is_some();
         let option = [("--coefficient", problem.coefficient.is_some()), ("--checkpoint and --resume", resumes)];
         if let Some((option, _)) = option.iter().find(|(_, given)| *given) {
-            let words = format!("{option} of poisson: one device only; use --device in place of --devices");
+            let words = format!("{option} of poisson: one device only; {}", global.on_one_device());
             return Err(Failure::usage(words));
         }
     }
@@ -316,6 +316,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             team.finish()?;
             let solve = start.elapsed();
             solver.store(&mut u)?;
+            team.gather(solver.partition(), params.n.pow(params.dim as u32 - 1), &mut u)?;
             (report, None, setup, solve)
         }
     };
@@ -340,7 +341,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         precision: args.precision,
         tolerance: params.tolerance,
         device: place.device(),
-        devices: place.devices(),
+        devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
         levels: report.levels,
         cycles: report.cycles,
@@ -354,7 +355,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         discretisation_error: sine.then(|| discretisation_error(args.side(), args.dim, args.shift)),
         seconds_setup: setup.as_secs_f64(),
         seconds_solve: solve.as_secs_f64(),
-        peak_device_bytes: place.peak_bytes(),
+        peak_device_bytes: place.peak_bytes_of_all()?,
         out: target.as_ref().map(|target| target.path().display().to_string()),
         checkpoint: None,
         pictures: Vec::new(),

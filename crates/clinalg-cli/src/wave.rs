@@ -319,7 +319,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let mut wave: Box<dyn Motion<T>> = match &place {
         Place::Team(_) if special => {
-            return Err(Failure::usage("--speed and --force take one device: use --device in place of --devices"));
+            let words = format!("--speed and --force take one device: {}", global.on_one_device());
+            return Err(Failure::usage(words));
         }
         Place::Host if special => Box::new(Wave::<T>::with_medium(None, &params, medium)?),
         Place::Device(context) if special => Box::new(Wave::<T>::with_medium(Some(context), &params, medium)?),
@@ -344,7 +345,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         backend: params.backend,
         precision: T::PRECISION,
         device: place.device(),
-        devices: place.devices(),
+        devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
         initial: args.initial.clone(),
         velocity: args.velocity.clone(),
@@ -418,7 +419,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     document.seconds_solve = solving.as_secs_f64();
     let made = (wave.steps() - first) as f64;
     document.points_per_second = (args.n * args.n) as f64 * made / solving.as_secs_f64();
-    document.peak_device_bytes = place.peak_bytes();
+    document.peak_device_bytes = place.peak_bytes_of_all()?;
     wave.displacement(&mut u)?;
     if let (Some(Mode(k, l)), false, None) = (document.mode, special, &velocity) {
         let frequency = params.c * PI * f64::from(k).hypot(f64::from(l));

@@ -196,6 +196,14 @@ pub enum Error {
         /// What failed there.
         source: Box<Error>,
     },
+    /// What failed in another process of a team, or that the process is lost; inside of [`Error::Rank`].
+    #[error("{message}")]
+    Process {
+        /// The identifier of the error there, `clinalg:team:lost` for a process that is lost.
+        id: &'static str,
+        /// The message there.
+        message: String,
+    },
     /// A file whose content is not what its format says.
     #[error("{}:{line}: {reason}", path.display())]
     Format {
@@ -247,6 +255,7 @@ macro_rules! identifiers {
                 match self {
                     $($pattern => $id,)*
                     Error::Rank { source, .. } => source.id(),
+                    Error::Process { id, .. } => id,
                 }
             }
         }
@@ -274,6 +283,7 @@ identifiers! {
     Error::Handle { fault: HandleFault::Kind, .. } => "clinalg:handle:kind",
     Error::Singular { .. } => "clinalg:matrix:singular",
     Error::NotPositiveDefinite { .. } => "clinalg:matrix:notPositiveDefinite",
+    Error::Process { id: "clinalg:team:lost", .. } => "clinalg:team:lost",
     Error::Format { .. } => "clinalg:file:format",
     Error::Io { .. } => "clinalg:file:io",
 }
@@ -285,6 +295,13 @@ impl Error {
             Error::Rank { source, .. } => source.cause(),
             other => other,
         }
+    }
+
+    /// An error of another process: its message and identifier there; an identifier that is none of [`Error::IDS`] counts as
+    /// that of a lost process.
+    pub fn process(id: &str, message: impl Into<String>) -> Error {
+        let known = Error::IDS.iter().find(|known| **known == id);
+        Error::Process { id: known.copied().unwrap_or("clinalg:team:lost"), message: message.into() }
     }
 
     /// A [`Value`](Error::Value) error: `argument` is `got` where `expected` was wanted.

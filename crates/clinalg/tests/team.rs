@@ -124,6 +124,27 @@ fn around(partition: &Partition, most: usize, noise: &mut Noise) -> Vec<Range<us
 }
 
 #[test]
+fn rows_of_all_processes_are_gathered_at_rank_0() {
+    for context in contexts().iter().take(1) {
+        let partition = Partition::weighted(10, &[1.0, 2.0, 1.0]).unwrap();
+        let all: Vec<f64> = (0..20).map(f64::from).collect();
+        let gathered = in_processes(context, 3, |team| {
+            let own = partition.range(team.local().start);
+            let mut values = vec![-1.0; 20];
+            values[2 * own.start..2 * own.end].copy_from_slice(&all[2 * own.start..2 * own.end]);
+            let before = values.clone();
+            team.gather(&partition, 2, &mut values).unwrap();
+            assert!(team.local().start == 0 || values == before);
+            assert_error(team.gather(&partition, 3, &mut values), LENGTH, "values");
+            assert_error(team.gather_ranges(&[0..2, 1..3, 3..4], &mut values), VALUE, "ranges");
+            assert_eq!(team.has_gpu(), context.family() == KernelFamily::Gpu);
+            values
+        });
+        assert_eq!(gathered[0], all);
+    }
+}
+
+#[test]
 fn partitions_share_all_rows_out() {
     let mut noise = Noise::new(1);
     for case in 0..300 {

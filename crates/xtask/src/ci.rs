@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::checks::{
-    amd, bare, barriers, capi, cargo, drivers, kernels, layers, licences, nvidia, oclgrind, package, words,
+    amd, bare, barriers, capi, cargo, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package, words,
 };
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
@@ -47,7 +47,7 @@ struct Check {
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
-const CHECKS: [Check; 20] = [
+const CHECKS: [Check; 21] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], beside: false, run: cargo::fmt },
     Check {
         name: "clippy",
@@ -185,6 +185,14 @@ const CHECKS: [Check; 20] = [
         needs: &[Need::Loader, Need::Pocl, Need::PkgConfig, Need::Valgrind],
         beside: true,
         run: capi::valgrind,
+    },
+    Check {
+        name: "mpi",
+        group: None,
+        about: "the crate clinalg-mpi with its feature, and its tests on 2 to 4 ranks",
+        needs: &[Need::Loader, Need::Pocl, Need::Mpi, Need::Libclang],
+        beside: false,
+        run: mpi::run,
     },
     Check {
         name: "bare",

@@ -87,6 +87,9 @@ enum Task {
         /// What the machine is set up for
         #[arg(long = "for", value_enum, default_value_t = Purpose::Test)]
         purpose: Purpose,
+        /// What the crate clinalg-mpi needs as well: an MPI library and libclang
+        #[arg(long)]
+        mpi: bool,
     },
 }
 
@@ -150,7 +153,10 @@ fn run(args: Args) -> Result<ExitCode> {
             matlab::build(&workspace)?;
             Ok(ExitCode::SUCCESS)
         }
-        Task::Setup { purpose } => {
+        Task::Setup { purpose, mpi } => {
+            if mpi {
+                setup::provide(&workspace, &installer, &Need::OF_MPI)?;
+            }
             match purpose {
                 Purpose::Demo => {
                     workspace.build_program(Profile::Release)?;

@@ -44,6 +44,10 @@ pub(crate) enum Need {
     PkgConfig,
     /// valgrind.
     Valgrind,
+    /// An MPI library with its launcher and compiler wrapper.
+    Mpi,
+    /// libclang with its headers, by which the binding to MPI is made.
+    Libclang,
 }
 
 /// The exit code of the program `clinalg` where there is no OpenCL device.
@@ -57,7 +61,10 @@ struct Wheel {
 }
 
 impl Need {
-    pub(crate) const ALL: [Need; 13] = [
+    /// What the crate `clinalg-mpi` needs.
+    pub(crate) const OF_MPI: [Need; 2] = [Need::Mpi, Need::Libclang];
+
+    pub(crate) const ALL: [Need; 15] = [
         Need::Cxx,
         Need::Loader,
         Need::Pocl,
@@ -71,6 +78,8 @@ impl Need {
         Need::Cmake,
         Need::PkgConfig,
         Need::Valgrind,
+        Need::Mpi,
+        Need::Libclang,
     ];
 
     /// What it is called.
@@ -89,6 +98,8 @@ impl Need {
             Need::Cmake => "CMake",
             Need::PkgConfig => "pkg-config",
             Need::Valgrind => "valgrind",
+            Need::Mpi => "MPI (mpirun, mpicc)",
+            Need::Libclang => "libclang",
         }
     }
 
@@ -115,6 +126,16 @@ impl Need {
             // Without the symbols of the C library it knows no function of the dynamic linker.
             (Need::Valgrind, Apt) => &["valgrind", "libc6-dbg"],
             (Need::Valgrind, Dnf | Pacman | Zypper) => &["valgrind"],
+            (Need::Mpi, Apt) => &["libopenmpi-dev", "openmpi-bin"],
+            (Need::Mpi, Dnf) => &["openmpi-devel"],
+            (Need::Mpi, Pacman) => &["openmpi"],
+            (Need::Mpi, Zypper) => &["openmpi4-devel"],
+            (Need::Mpi, Brew) => &["open-mpi"],
+            // The system's default version, 14 or newer.
+            (Need::Libclang, Apt) => &["libclang-dev"],
+            (Need::Libclang, Dnf | Zypper) => &["clang-devel"],
+            (Need::Libclang, Pacman) => &["clang"],
+            (Need::Libclang, Brew) => &["llvm"],
             _ => &[],
         }
     }
@@ -147,6 +168,8 @@ impl Need {
             Need::Cmake => program("cmake"),
             Need::PkgConfig => program("pkg-config"),
             Need::Valgrind => program("valgrind"),
+            Need::Mpi => program("mpirun") && mpi_has_its_header(),
+            Need::Libclang => libclang_is_there(),
         }
     }
 }
@@ -154,6 +177,28 @@ impl Need {
 fn loader_is_there() -> bool {
     let known = system::find_program("ldconfig").and_then(|p| system::capture_ok(Command::new(p).arg("-p")).ok());
     known.is_some_and(|out| system::text(&out).contains("libOpenCL.so.1"))
+}
+
+/// Whether the compiler wrapper finds `mpi.h`; without the package for development some systems have the wrapper alone.
+fn mpi_has_its_header() -> bool {
+    let mut compiler = Command::new("mpicc");
+    compiler.args(["-fsyntax-only", "-x", "c", "-include", "mpi.h", "/dev/null"]);
+    system::capture_ok(&mut compiler).is_ok()
+}
+
+/// Whether there is a libclang with the headers of its compiler.
+fn libclang_is_there() -> bool {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let named =
+        |path: &Path, start: &str| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(start));
+    // Debian has a folder for each version.
+    let versions = entries(Path::new("/usr/lib")).filter(|path| named(path, "llvm-")).map(|llvm| llvm.join("lib"));
+    let folders = versions.chain(["/usr/lib64".into(), "/usr/lib".into()]);
+    let headers = |folder: &Path| folder.join("clang").is_dir() || Path::new("/usr/lib/clang").is_dir();
+    std::env::var_os("LIBCLANG_PATH").is_some()
+        || folders
+            .into_iter()
+            .any(|folder| headers(&folder) && entries(&folder).any(|path| named(&path, "libclang.so")))
 }
 
 /// The text of PoCL's ICD file: the driver library's name.

@@ -108,8 +108,13 @@ impl fmt::Display for Failure {
 /// Builds the test programs of all packages, and what they run. Chosen one by one, packages would get dependencies
 /// with fewer features, and be compiled once more.
 pub(crate) fn build(workspace: &Workspace) -> Result<Vec<Program>> {
+    build_some(workspace, &["--workspace"])
+}
+
+/// Builds the test programs of what the words for cargo choose.
+pub(crate) fn build_some(workspace: &Workspace, chosen: &[&str]) -> Result<Vec<Program>> {
     let mut cargo = workspace.cargo();
-    cargo.args(["test", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]);
+    cargo.arg("test").args(chosen).args(["--no-run", "--message-format", "json-render-diagnostics"]);
     println!("$ {}", system::words(&cargo));
     let output = cargo.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     if !output.status.success() {

@@ -21,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
+use crate::processes;
 use crate::progress::Way;
 use crate::solve::missing_folder;
 
@@ -34,8 +35,9 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     if args.explain && variant.is_none() {
         return Err(Failure::usage(format!("--explain: the variant {PLAIN} has no kernels to explain")));
     }
-    if let (Some(option), Some(_)) = (args.alone(variant.is_none()), &global.devices) {
-        return Err(Failure::usage(format!("{option} takes one device, by --device, or none: leave --devices out")));
+    if let (Some(option), true) = (args.alone(variant.is_none()), global.is_shared()) {
+        let instead = global.on_no_device();
+        return Err(Failure::usage(format!("{option} takes one device, by --device, or none: {instead}")));
     }
     if args.compare {
         return compare::<T>(&problem, &method, args, global, out);
@@ -108,7 +110,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         component_steps_per_second: 0.0,
         peak_device_bytes: 0,
         device: place.device(),
-        devices: place.devices(),
+        devices: place.devices_of_all(global)?,
         steps_per_exchange: None,
         out: None,
         times: Vec::new(),
@@ -185,7 +187,9 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             .flat_map(|f| (0..points).map(move |p| (f, p)))
             .map(|(f, p)| y[system.component(f, p)])
             .collect();
-        matrix_market::write_array(path, points, fields, &columns)?;
+        if processes::writes() {
+            matrix_market::write_array(path, points, fields, &columns)?;
+        }
         document.out = Some(path.display().to_string());
     }
     document.steps = report.accepted;
@@ -199,7 +203,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     document.seconds_download = done.download.as_secs_f64();
     document.component_steps_per_second =
         problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
-    document.peak_device_bytes = place.peak_bytes();
+    document.peak_device_bytes = place.peak_bytes_of_all()?;
     way.stage("computing the reference");
     if let Some((kind, expected)) = compared(args.reference, &problem, t_end)? {
         let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());

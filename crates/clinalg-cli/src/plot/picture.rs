@@ -10,6 +10,7 @@ use plotters::style::register_font;
 use super::axes::{Drawn, FONT};
 use super::{Body, Convergence, Field, Profile, Scaling, Surface};
 use crate::exit::Failure;
+use crate::processes;
 
 /// Width and height of a picture in pixels.
 pub(super) const SIZE: (u32, u32) = (1140, 1010);
@@ -84,6 +85,9 @@ impl Picture {
         png: impl FnOnce(&DrawingArea<BitMapBackend<'a>, Shift>) -> Drawn,
         svg: impl FnOnce(&DrawingArea<SVGBackend<'a>, Shift>) -> Drawn,
     ) -> Result<(), Failure> {
+        if !processes::writes() {
+            return Ok(());
+        }
         register_font_once();
         match self.format {
             Format::Png => png(&BitMapBackend::new(&self.path, SIZE).into_drawing_area()),
@@ -116,7 +120,7 @@ impl Frames {
             let folder = picture.path().parent().unwrap_or(Path::new("")).to_owned();
             return Ok(Frames { folder, stem: text(path.file_stem()), extension: text(path.extension()), digits });
         }
-        if !path.is_dir() {
+        if processes::writes() && !path.is_dir() {
             std::fs::create_dir(path)
                 .map_err(|error| Failure::File { path: path.to_owned(), reason: error.to_string() })?;
         }

@@ -106,6 +106,7 @@ impl<T: Real> AnySystem<T> for TeamSystem<T> {
     fn solution(&self) -> Result<Vec<T>, Failure> {
         let mut values = vec![T::zero(); self.x.len()];
         self.x.read(&mut values)?;
+        self.x.team().gather(self.x.partition(), 1, &mut values)?;
         Ok(values)
     }
 

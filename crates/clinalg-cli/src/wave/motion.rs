@@ -59,7 +59,8 @@ impl<T: Real> Motion<T> for team::Wave<T> {
     }
 
     fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
-        team::Wave::displacement(self, u)
+        team::Wave::displacement(self, u)?;
+        gather(self, u)
     }
 
     fn energy(&mut self) -> clinalg::Result<f64> {
@@ -75,10 +76,18 @@ impl<T: Real> Motion<T> for team::Wave<T> {
     }
 
     fn state(&mut self) -> clinalg::Result<WaveState<T>> {
-        team::Wave::state(self)
+        let mut state = team::Wave::state(self)?;
+        gather(self, &mut state.u)?;
+        gather(self, &mut state.before)?;
+        Ok(state)
     }
 
     fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
         team::Wave::restore(self, state)
     }
+}
+
+/// Brings the rows of all processes to the first one.
+fn gather<T: Real>(wave: &team::Wave<T>, values: &mut [T]) -> clinalg::Result<()> {
+    wave.team().gather(wave.partition(), wave.params().n, values)
 }

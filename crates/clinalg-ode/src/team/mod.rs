@@ -29,7 +29,7 @@
 
 pub(crate) mod slabs;
 
-use clinalg::runtime::{KernelFamily, View, ViewMut};
+use clinalg::runtime::{View, ViewMut};
 use clinalg::team::{Exchange, Partition, Reduction, Team};
 use clinalg::{Context, Real, Vector, ops};
 
@@ -108,10 +108,9 @@ impl<T: Real> TeamStepper<T> {
     /// OpenCL C. Those of [`DeviceStepper::with`], of a device as [`clinalg::Error::Rank`].
     pub fn new(team: &Team, method: &Method, system: &System, options: &TeamOptions) -> Result<TeamStepper<T>> {
         let partition = share_out(team, system, options)?;
-        let steps = options.steps_per_exchange.unwrap_or_else(|| {
-            let gpu = team.contexts().iter().any(|context| context.family() == KernelFamily::Gpu);
-            paying::<T>(method.graph(), system, &partition, if gpu { GPU } else { CPU })
-        });
+        let steps = options
+            .steps_per_exchange
+            .unwrap_or_else(|| paying::<T>(method.graph(), system, &partition, if team.has_gpu() { GPU } else { CPU }));
         TeamStepper::on(team, method, system, &partition, &options.device, steps)
     }
 
@@ -337,6 +336,12 @@ impl<T: Real> Parts<T> for TeamStepper<T> {
             for (range, view) in self.slabs.of_whole(first + k).zip(self.own(slot, k)?) {
                 view.read(&mut whole[range]).map_err(|error| at(&self.team, k, error.into()))?;
             }
+        }
+        let of_rank = |rank: usize| self.slabs.of_whole(rank).collect::<Vec<_>>();
+        let of_ranks: Vec<_> = (0..self.team.ranks()).map(of_rank).collect();
+        for piece in 0..of_ranks[0].len() {
+            let ranges: Vec<_> = of_ranks.iter().map(|pieces| pieces[piece].clone()).collect();
+            self.team.gather_ranges(&ranges, &mut whole)?;
         }
         Ok(whole)
     }

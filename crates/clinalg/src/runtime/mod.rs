@@ -54,4 +54,5 @@ pub use program::BUILDING;
 pub use programs::ProgramsReport;
 pub use queue::Queue;
 pub use staging::{Staging, Transfer};
+pub(crate) use staging::{bytes_of, bytes_of_mut};
 pub use view::{View, ViewMut};

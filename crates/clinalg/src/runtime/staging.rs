@@ -44,6 +44,18 @@ pub struct Staging<T: Element> {
     values: PhantomData<T>,
 }
 
+/// The values as bytes.
+pub(crate) fn bytes_of<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: elements are plain values without padding, whose memory is initialised.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The values as bytes that may be written.
+pub(crate) fn bytes_of_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and all bit patterns are values.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
 /// Mapped memory.
 struct Pinned {
     mem: Raw,
@@ -106,9 +118,7 @@ impl<T: Element> Staging<T> {
 
     /// The values of the last transfer as bytes; otherwise as [`Staging::values`].
     pub(crate) fn bytes(&mut self) -> Result<&[u8]> {
-        let values = self.values()?;
-        // SAFETY: elements are plain values without padding, whose memory is initialised.
-        Ok(unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) })
+        self.values().map(bytes_of)
     }
 
     /// Waits for the last transfer and makes room for `len` values, to be written as bytes before [`ViewMut::write_async`].

@@ -28,6 +28,7 @@
 mod balance;
 mod csr;
 mod exchange;
+mod gather;
 mod krylov;
 mod layers;
 mod methods;
@@ -52,7 +53,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::runtime::devices;
+use crate::runtime::{KernelFamily, devices};
 use crate::{Context, ContextOptions, Device, Error, Result};
 use network::InProcess;
 
@@ -68,6 +69,8 @@ struct Inner {
     /// The rank of the first of them.
     first: usize,
     network: Box<dyn Network>,
+    /// Whether a rank, of whatever process, runs the kernels for GPUs.
+    gpu: bool,
 }
 
 impl fmt::Debug for Team {
@@ -138,10 +141,11 @@ impl Team {
         Team::with_network(contexts, Box::new(network))
     }
 
-    /// The part of a team that is in this process; the other ranks are reached through `network`.
+    /// The part of a team that is in this process; the other ranks are reached through `network`. All processes make the call.
     ///
     /// # Errors
-    /// [`Error::Value`] for no context or one that is passed twice, and where the network has another number of ranks here.
+    /// [`Error::Value`] for no context or one that is passed twice, and where the network has another number of ranks here; those of
+    /// the network.
     pub fn with_network(contexts: Vec<Context>, network: Box<dyn Network>) -> Result<Team> {
         if contexts.is_empty() {
             return Err(Error::value("contexts", "at least one", 0));
@@ -154,7 +158,10 @@ impl Team {
             let expected = format!("{} contexts, as the network has ranks here", local.len());
             return Err(Error::value("contexts", expected, contexts.len()));
         }
-        Ok(Team { inner: Arc::new(Inner { contexts, first: local.start, network }) })
+        let is_gpu = |context: &Context| f64::from(u8::from(context.family() == KernelFamily::Gpu));
+        let families: Vec<f64> = contexts.iter().map(is_gpu).collect();
+        let gpu = network.all_gather(&families)?.contains(&1.0);
+        Ok(Team { inner: Arc::new(Inner { contexts, first: local.start, network, gpu }) })
     }
 
     /// The contexts of this process, in the order of their ranks.
@@ -171,6 +178,11 @@ impl Team {
     pub fn local(&self) -> Range<usize> {
         let first = self.inner.first;
         first..first + self.inner.contexts.len()
+    }
+
+    /// Whether a rank, of this process or another one, runs the kernels for GPUs.
+    pub fn has_gpu(&self) -> bool {
+        self.inner.gpu
     }
 
     /// Whether both are the same team.

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::layers::Layers;
 use super::strips::{Grid, Strips};
-use super::{Partition, Team};
+use super::{Partition, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::cycle::{Hierarchy, Multigrid};
 use crate::multigrid::equation::Equation;
@@ -129,7 +129,7 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
     pub fn weighted(team: &Team, params: &PoissonParams, weights: &[f64]) -> Result<Poisson<T>> {
-        let gpu = team.contexts().iter().any(|context| context.family() == KernelFamily::Gpu);
+        let gpu = team.has_gpu();
         let side = match (gpu, params.dim) {
             (true, 3) => GATHER_GPU_CUBE,
             (true, _) => GATHER_GPU,
@@ -158,8 +158,8 @@ impl<T: Real> Poisson<T> {
             let (f, u) = (Vector::filled(context, points, T::one())?, Vector::zeros(context, points)?);
             Ok((solver, f, u, points))
         })?;
-        let points: Vec<f64> = solvers.iter().map(|(.., points)| *points as f64).collect();
-        let most = points.iter().copied().fold(1.0, f64::max);
+        let points: Vec<Vec<f64>> = solvers.iter().map(|(.., points)| vec![*points as f64]).collect();
+        let most = team.all_reduce(Reduction::Max, &points)?[0];
         let weights = team.measure(|k, _| {
             let (solver, f, u, points) = &mut solvers[k];
             // As much work on each device.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::{Exchange, Message, Partition, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::{Backend, PoissonReport};
-use crate::runtime::KernelFamily;
 use crate::wave::kernels::Kernels;
 use crate::wave::parts::{Membrane, Motion, Parts, Source, Target};
 use crate::wave::{Scheme, WaveEnergy, WaveParams, WaveState};
@@ -97,7 +96,7 @@ impl<T: Real> Wave<T> {
     /// As [`Wave::new`].
     pub fn balanced(team: &Team, params: &WaveParams) -> Result<Wave<T>> {
         params.check()?;
-        let gpu = team.contexts().iter().any(|context| context.family() == KernelFamily::Gpu);
+        let gpu = team.has_gpu();
         let small = WaveParams { n: params.n.min(if gpu { MEASURED_GPU } else { MEASURED_CPU }), ..*params };
         let small = WaveParams { dt: small.dt_of(0.5), ..small };
         let at_rest = vec![T::zero(); small.n * small.n];
@@ -119,6 +118,11 @@ impl<T: Real> Wave<T> {
     /// The team it runs on.
     pub fn team(&self) -> &Team {
         &self.team
+    }
+
+    /// The rows of the square that each rank owns.
+    pub fn partition(&self) -> &Partition {
+        &self.membrane.parts().partition
     }
 
     /// Steps since the start.

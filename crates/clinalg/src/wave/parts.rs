@@ -114,6 +114,11 @@ impl<T: Real, P: Parts<T>> Membrane<T, P> {
         Ok(membrane)
     }
 
+    /// The operations on grids.
+    pub(crate) fn parts(&self) -> &P {
+        &self.parts
+    }
+
     /// Takes a medium that fits the parameters.
     pub(crate) fn with_medium(mut self, medium: Medium<'_, T>) -> Result<Membrane<T, P>> {
         self.medium = Some(Placed::new(&mut self.parts, &self.params, medium)?);

@@ -9,6 +9,7 @@ pub(crate) mod drivers;
 pub(crate) mod kernels;
 pub(crate) mod layers;
 pub(crate) mod licences;
+pub(crate) mod mpi;
 pub(crate) mod nvidia;
 pub(crate) mod oclgrind;
 pub(crate) mod package;
