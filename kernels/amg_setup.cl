@@ -44,10 +44,11 @@ __kernel void fill_peaks(ulong rows, __global const uint *offset, __global const
     }
 }
 
-// Entry k of row i is on the diagonal or a_ij^2 > theta2 peak_i peak_j.
-#define STRONG(i, k) (column[k] == (i) || value[k] * value[k] > theta2 * peak[i] * peak[column[k]])
+// Entry k of row i is on the diagonal or a_ij^2 > theta2 peak_i peak_j, with peak_i for peak_j where `by_row`.
+#define STRONG(i, k)                                                                                                   \
+    (column[k] == (i) || value[k] * value[k] > theta2 * peak[i] * peak[by_row ? (i) : column[k]])
 
-__kernel void count_strong(ulong rows, REAL theta2, __global const REAL *peak, __global const uint *offset,
+__kernel void count_strong(ulong rows, uint by_row, REAL theta2, __global const REAL *peak, __global const uint *offset,
                            __global const uint *column, __global const REAL *value, __global uint *count)
 {
     FOR_EACH(i, rows)
@@ -63,7 +64,7 @@ __kernel void count_strong(ulong rows, REAL theta2, __global const REAL *peak, _
 // The strong entries, the others on the diagonal, where it stays above a tenth of what it was, so that the product with the near-null vector
 // (the first of `vectors` in each row of `near`) stays what it is. is_new = 0: those entries that are
 // there already, with the values of A. bound[i] = the sum of their moduli over that on the diagonal, a bound of eigenvalues.
-__kernel void fill_strong(ulong rows, uint is_new, REAL theta2, __global const REAL *peak,
+__kernel void fill_strong(ulong rows, uint is_new, uint by_row, REAL theta2, __global const REAL *peak,
                           ulong vectors, __global const REAL *near, __global const uint *offset,
                           __global const uint *column, __global const REAL *value,
                           __global const uint *strong_offset, __global uint *strong_column,

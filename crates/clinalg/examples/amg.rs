@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use clinalg::amg::{Amg, AmgParams, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, Smoother, rigid_motions};
 use clinalg::solve::{Cg, CgParams, Solver};
 use clinalg::{Context, Csr, CsrParts, Error, Vector};
 
@@ -167,7 +167,10 @@ fn dump(prefix: &str, a: &CsrParts<f64>) -> std::io::Result<()> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, n, rest @ ..] = arguments.as_slice() else {
-        return Err(format!("amg PROBLEM N [--single] [--dump PREFIX]; PROBLEM is {PROBLEMS}").into());
+        return Err(format!(
+            "amg PROBLEM N [--single] [--theta T] [--degree K] [--visits V] [--dump PREFIX]; PROBLEM is {PROBLEMS}"
+        )
+        .into());
     };
     let (parts, vectors, count, block) = problem(name, n.parse()?)?;
     if let [.., flag, prefix] = rest
@@ -176,7 +179,15 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         dump(prefix, &parts)?;
     }
     let single = rest.iter().any(|argument| argument == "--single");
-    let params = AmgParams::default().block(block).single(single);
+    let number = |name: &str| -> Result<Option<f64>, std::num::ParseFloatError> {
+        rest.iter().position(|argument| argument == name).and_then(|k| rest.get(k + 1)).map(|v| v.parse()).transpose()
+    };
+    let mut params = AmgParams::default().block(block).single(single);
+    params.theta = number("--theta")?.unwrap_or(params.theta);
+    params.visits = number("--visits")?.map_or(params.visits, |visits| visits as usize);
+    if let Some(degree) = number("--degree")? {
+        params.smoother = Smoother::Chebyshev(degree as usize);
+    }
     let context = Context::global()?;
     let a = Csr::from_parts(&context, &parts)?;
     // Without order, always the same.

@@ -7,6 +7,19 @@ use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup::Program;
 use crate::{Buffer, Real, Result, Vector, ops};
 
+/// What an entry is compared with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Measure {
+    /// The geometric mean of the largest moduli of its row and its column's row: both nodes depend on each other.
+    Mutual,
+    /// The largest modulus of its row, which may depend on a node that does not depend on it: where a coefficient jumps, the side with
+    /// the small one.
+    Row,
+}
+
+/// What decides which entries are strong: the measure, the square of the bound and the largest moduli of the rows.
+type Bound<'a, T> = (Measure, T, &'a Buffer<T>);
+
 /// The strong entries of a matrix with the others on the diagonal, and a bound of the eigenvalues of D^-1 times it.
 pub(super) struct Strong<T: Real> {
     pub(super) matrix: Entries<T>,
@@ -22,7 +35,7 @@ pub(super) struct Aggregates {
 
 impl<T: Real> Strong<T> {
     /// Weak entries go to the diagonal with the weights of `near`.
-    pub(super) fn of(a: EntriesRef<'_, T>, theta: f64, near: &NearNull<T>) -> Result<Strong<T>> {
+    pub(super) fn of(a: EntriesRef<'_, T>, measure: Measure, theta: f64, near: &NearNull<T>) -> Result<Strong<T>> {
         let s = a.structure;
         let (context, rows) = (s.offset.context(), s.rows);
         let (program, range) = (Program::<T>::new(), items(context, rows));
@@ -30,11 +43,13 @@ impl<T: Real> Strong<T> {
         program.fill_peaks(context, range, rows, &s.offset, &s.column, a.values, &mut peak)?;
         let mut count = Buffer::<u32>::uninit(context, rows)?;
         let theta2 = T::from_f64(theta * theta);
-        program.count_strong(context, range, rows, theta2, &peak, &s.offset, &s.column, a.values, &mut count)?;
+        let by_row = u32::from(measure == Measure::Row);
+        program
+            .count_strong(context, range, rows, by_row, theta2, &peak, &s.offset, &s.column, a.values, &mut count)?;
         let (offset, nnz) = sparse::scan(context, &count)?;
         let column = Buffer::uninit(context, nnz)?;
         let structure = Structure { rows, cols: s.cols, nnz, offset, column };
-        let (values, largest) = fill(a, &structure, near, Some((theta2, &peak)))?;
+        let (values, largest) = fill(a, &structure, near, Some((measure, theta2, &peak)))?;
         Ok(Strong { matrix: Entries { structure, values }, largest })
     }
 }
@@ -45,18 +60,19 @@ pub(super) fn fill<T: Real>(
     a: EntriesRef<'_, T>,
     strong: &Structure,
     near: &NearNull<T>,
-    new: Option<(T, &Buffer<T>)>,
+    new: Option<Bound<'_, T>>,
 ) -> Result<(Buffer<T>, f64)> {
     let s = a.structure;
     let (context, rows) = (s.offset.context(), s.rows);
     let mut values = Buffer::uninit(context, strong.nnz)?;
     let bound = Vector::<T>::uninit(context, rows)?;
-    let (theta2, peak) = new.unwrap_or((T::zero(), a.values));
+    let (measure, theta2, peak) = new.unwrap_or((Measure::Mutual, T::zero(), a.values));
     Program::<T>::new().fill_strong(
         context,
         items(context, rows),
         rows,
         u32::from(new.is_some()),
+        u32::from(measure == Measure::Row),
         theta2,
         peak,
         near.count,

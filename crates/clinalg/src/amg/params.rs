@@ -23,7 +23,8 @@ pub enum Smoother {
 #[non_exhaustive]
 pub struct AmgParams {
     /// Rows i and j are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest moduli of
-    /// both rows outside of the diagonal; halved from level to level. At least 0 and below 1. Default 0.08.
+    /// both rows outside of the diagonal; halved from level to level. The prolongator is smoothed by the entries of a row above `theta`
+    /// times its own largest modulus. At least 0 and below 1. Default 0.08.
     pub theta: f64,
     /// Default Chebyshev of degree 2.
     pub smoother: Smoother,

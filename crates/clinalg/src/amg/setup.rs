@@ -1,6 +1,6 @@
 //! The levels of a hierarchy: how they are made, and made again for other values.
 
-use super::aggregate::{self, Strong, aggregate};
+use super::aggregate::{self, Measure, Strong, aggregate};
 use super::params::{AmgParams, Smoother};
 use super::prolongator::{NearNull, tentative};
 use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values};
@@ -130,15 +130,16 @@ enum Next<T: Real> {
 fn coarsen<T: Real>(level: &Level<T>, near: &NearNull<T>, theta: f64, params: &AmgParams) -> Result<Next<T>> {
     let a = level.a.entries();
     let (context, rows) = (level.a.context(), level.a.rows());
-    let mut strong = match near.block {
-        1 => Strong::of(a, theta, near)?,
+    let graph = match near.block {
+        1 => Strong::of(a, Measure::Mutual, theta, near)?,
         block => {
             let nodes = aggregate::nodes(a, block)?;
             let near = NearNull::constant(context, rows / block, 1)?;
-            Strong::of((&nodes).into(), theta, &near)?
+            Strong::of((&nodes).into(), Measure::Mutual, theta, &near)?
         }
     };
-    let aggregates = aggregate(&strong.matrix)?;
+    let aggregates = aggregate(&graph.matrix)?;
+    drop(graph);
     let coarse_rows = aggregates.count * near.count;
     if aggregates.count == 0 {
         return Ok(Next::NothingStrong);
@@ -147,13 +148,14 @@ fn coarsen<T: Real>(level: &Level<T>, near: &NearNull<T>, theta: f64, params: &A
         return Ok(Next::Stalls(coarse_rows));
     }
     let (tentative, coarse_near) = tentative(&aggregates, near)?;
-    // With one unknown per node weak entries have no part in the smoothing either.
+    // With one unknown per node what is weak for its row has no part in the smoothing either.
     let ((p, smoothing), strong) = if near.block == 1 {
+        let mut strong = Strong::of(a, Measure::Row, theta, near)?;
         let Entries { structure, values } = &mut strong.matrix;
-        smooth(structure, values, strong.largest)?;
+        // A bound by the rows, and an estimate for the whole matrix: the step may be as long as either allows.
+        smooth(structure, values, strong.largest.min(level.largest))?;
         (sparse::multiply((&strong.matrix).into(), (&tentative).into())?, Some(strong.matrix.structure))
     } else {
-        drop(strong);
         let mut values = Buffer::uninit(context, a.structure.nnz)?;
         values.copy_from(a.values)?;
         smooth(a.structure, &mut values, level.largest)?;
@@ -258,7 +260,7 @@ pub(super) fn refill<T: Real>(
         let (values, structure) = match &kept.strong {
             Some(strong) => {
                 let (mut values, largest) = aggregate::fill(a, strong, finer, None)?;
-                smooth(strong, &mut values, largest)?;
+                smooth(strong, &mut values, largest.min(level.largest))?;
                 copied = values;
                 (&copied, strong)
             }

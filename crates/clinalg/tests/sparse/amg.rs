@@ -39,9 +39,9 @@ fn diffusion(n: usize, factors: [f64; 2], a: impl Fn(usize, usize) -> f64) -> Cs
     CsrParts { rows: n * n, cols: n * n, offsets, indices, values }
 }
 
-/// Squares of `side` points whose coefficients differ by 1e6, like a chess board.
-fn jumping(n: usize, side: usize) -> CsrParts<f64> {
-    diffusion(n, [1.0, 1.0], |i, j| if (i / side + j / side).is_multiple_of(2) { 1.0 } else { 1e6 })
+/// Squares of `side` points whose coefficients differ by a factor, like a chess board.
+fn jumping(n: usize, side: usize, factor: f64) -> CsrParts<f64> {
+    diffusion(n, [1.0, 1.0], |i, j| if (i / side + j / side).is_multiple_of(2) { 1.0 } else { factor })
 }
 
 /// 7 or 27 points on n^3.
@@ -130,13 +130,12 @@ fn iterations<T: Real>(a: &Csr<T>, m: &mut Amg<T>, tolerance: f64) -> usize {
 fn hierarchies<T: Real>(context: &Context) {
     let tolerance = if eps::<T>() < 1e-10 { 1e-8 } else { 1e-4 };
     let params = AmgParams::default().coarse_size(60);
-    // Iterations with Chebyshev of degree 2 on 300^2 points are 14, 23 and 14, on 44^3 points 10 and 9.
     let problems = [
-        ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 16),
-        ("jumping", jumping(60, 9), 24),
-        ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 16),
-        ("7 points", cube(13, false), 12),
-        ("27 points", cube(13, true), 12),
+        ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 11),
+        ("jumping", jumping(60, 9, 1e6), 11),
+        ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 12),
+        ("7 points", cube(13, false), 9),
+        ("27 points", cube(13, true), 8),
     ];
     // Both precisions run the same code.
     let these = if eps::<T>() < 1e-10 { 0..5 } else { 1..2 };
@@ -152,7 +151,8 @@ fn hierarchies<T: Real>(context: &Context) {
         assert!(factor < 0.65, "{name}: {factor}");
     }
     // The cycle is symmetric, positive and always the same bits, and so is the hierarchy.
-    let a = uploaded::<T>(context, &problems[1].1);
+    let jump = 1e3;
+    let a = uploaded::<T>(context, &jumping(60, 9, jump));
     let n = a.rows();
     let [u, v] = [3, 4].map(|seed| Vector::from_slice(context, &noise::<T>(n, seed)).unwrap());
     for params in [
@@ -169,7 +169,8 @@ fn hierarchies<T: Real>(context: &Context) {
         let (mu, mv) = (apply(&u), apply(&v));
         let [a, b] = [ops::dot(&v, &mu).unwrap(), ops::dot(&u, &mv).unwrap()].map(|d| d.into_f64());
         let size = (ops::dot(&u, &mu).unwrap() * ops::dot(&v, &mv).unwrap()).into_f64().sqrt();
-        assert!((a - b).abs() <= 1e4 * eps::<T>() * size, "{params:?}: {a:e} and {b:e} of {size:e}");
+        // The residual of the second visit of a W-cycle is rounded like its largest terms.
+        assert!((a - b).abs() <= jump * eps::<T>() * size, "{params:?}: {a:e} and {b:e} of {size:e}");
         assert!(ops::dot(&u, &mu).unwrap() > T::zero());
         assert_eq!(apply(&u).to_vec().unwrap(), mu.to_vec().unwrap());
     }
@@ -212,7 +213,7 @@ fn rigid_motions_serve_elasticity() {
 
 #[test]
 fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
-    let parts = jumping(50, 9);
+    let parts = jumping(50, 9, 1e6);
     for context in capable::<f64>() {
         let a = uploaded::<f64>(context, &parts);
         let n = a.rows();
@@ -246,7 +247,7 @@ fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
         assert!(report.stop.is_success() && report.iterations <= 36, "{report}");
         assert_error(single.refill(&a), "clinalg:argument:value", "single");
         assert_error(Amg::new(&a, &params.clone().single(true)), "clinalg:argument:value", "reusable");
-        assert_error(m.refill(&uploaded(context, &jumping(49, 9))), "clinalg:argument:shape", "a");
+        assert_error(m.refill(&uploaded(context, &jumping(49, 9, 1e6))), "clinalg:argument:shape", "a");
     }
 }
 
@@ -300,7 +301,7 @@ fn iterations_stay_few_at_a_million_unknowns() {
     }
     for context in capable::<f64>().take(1) {
         for (name, parts) in [
-            ("jumping", jumping(1000, 147)),
+            ("jumping", jumping(1000, 147, 1e6)),
             ("anisotropic", diffusion(1000, [1.0, 1e-3], |_, _| 1.0)),
             ("7 points", cube(100, false)),
         ] {
@@ -308,7 +309,7 @@ fn iterations_stay_few_at_a_million_unknowns() {
             let mut m = Amg::new(&a, &AmgParams::default()).unwrap();
             let its = iterations(&a, &mut m, 1e-8);
             println!("{name}: {its} iterations\n{}", m.report());
-            assert!(its <= 40, "{name}: {its} iterations");
+            assert!(its <= 18, "{name}: {its} iterations");
         }
     }
 }
