@@ -191,7 +191,8 @@ b = MexMatrix(gpu, ones(8, 1));
 check_error('clinalg:argument:shape', '8 x 8', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, MexMatrix(gpu, eye(7))));
 check_error('clinalg:argument:precision', 'precond', ...
   @() MexGMRES(gpu, V, b, 8, 1e-6, 1, MexMatrix(gpu, single(eye(8)))));
-check_error('clinalg:argument:value', 'precond', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, 'ilu'));
+check_error('clinalg:argument:value', 'precond', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, 'diagonal'));
+check_error('clinalg:argument:shape', 'sparse', @() MexGMRES(gpu, V, b, 8, 1e-6, 1, 'ilu'));
 A = clinalg.array(full_);
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_forward(eye(3)));
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_opposite(eye(3)));
