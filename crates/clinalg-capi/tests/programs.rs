@@ -177,6 +177,27 @@ fn a_hermitian_system_from_c99() {
 }
 
 #[test]
+fn algebraic_multigrid_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/amg.c", &["-std=c99"]));
+    let number = |word: &str| word.trim_end_matches(',').parse::<f64>().unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    // The solution of -Laplace u = 1 on the unit square is 0.0736713 in the middle (Timoshenko), in units of 1 / h^2.
+    for (k, words) in lines.iter().enumerate() {
+        let want = (k + 1) as f64 * 0.073_671_3 * 301.0 * 301.0;
+        assert!(number(words[0]) < 30.0 && (number(words[3]) / want - 1.0).abs() < 1e-4, "{text}");
+    }
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn all_devices_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/team.c", &["-std=c99"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // As above; the middle is a point of the grid.
+    assert!((words[5].parse::<f64>().unwrap() - 0.073_671_3).abs() < 2e-6, "{text}");
+}
+
+#[test]
 fn heat_on_a_tetrahedron() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/heat.c", &["-std=c99"]));
     let words: Vec<&str> = text.split_whitespace().collect();
