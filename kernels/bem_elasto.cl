@@ -14,6 +14,11 @@
 //@ crate clinalg-bem
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
+// A group of assemble keeps 18 numbers of each item in local memory, which has room for no more items.
+#if LOCAL > 64
+#undef LOCAL
+#define LOCAL 64
+#endif
 #include "common.clh"
 #include "scalar.clh"
 #include "bem_elasto.clh"
