@@ -2,12 +2,14 @@
 """Algebraic multigrid as a preconditioner of conjugate gradients to a relative residual of 1e-8: set-up, solve, iterations.
 
     cargo build --release -p clinalg --example amg
-    python3 benches/amg.py [--size small|large] [--single] [--pyamg] [--out FILE.jsonl] [PROBLEM ...]
+    python3 benches/amg.py [--size small|large] [--single] [--profile] [--pyamg] [--hypre PROGRAM] [--out FILE.jsonl] [PROBLEM ...]
 
-The problems of size large are those of the specification (up to 8e6 unknowns; the matrix takes up to 4 GB of the host). With
+With --size large the problems have the sizes of the specification (up to 8e6 unknowns; the matrix takes up to 4 GB of host memory). With
 --pyamg, PyAMG's smoothed aggregation with SciPy's conjugate gradients solves the same matrices on the CPU; it needs numpy, scipy and
-pyamg in the Python that runs this. The raw lines go to --out. clinalg's first run builds kernels; the table has the best of the
-other two.
+pyamg in the Python that runs this. With --hypre, BoomerAMG with conjugate gradients solves them on the GPU, with the best
+of its usual settings. The raw lines go to --out. clinalg's run 0 builds the kernels; the table
+shows the better of runs 1 and 2. Below it are the times of the phases of the set-up, summed over all levels, from run 3, which waits for the device
+after each phase. With --profile, the most expensive kernels of the set-up and the solve follow, from a run that times every kernel.
 """
 
 import argparse
@@ -25,6 +27,9 @@ PROBLEMS = {
     "jumping": (500, 2047),
     "anisotropic": (500, 2047),
     "elasticity": (16, 64),
+    "rotated": (500, 2047),
+    "plates": (60, 200),
+    "lognormal": (500, 2047),
 }
 
 
@@ -62,12 +67,37 @@ def peer(prefix, problem, n):
             "iterations": len(steps), "residual": residual, "operator_complexity": hierarchy.operator_complexity()}
 
 
+def hypre(program, prefix, problem):
+    """The best run of hypre over all settings, and all runs."""
+    done = subprocess.run([program, prefix], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"{problem}: {done.stderr.strip()}", file=sys.stderr)
+    runs = [{"problem": problem, **json.loads(line)} for line in done.stdout.splitlines() if line.startswith("{")]
+    good = [run for run in runs if run["run"] > 0 and run["residual"] <= 1e-8]
+    return min(good, key=lambda run: run["set_up"] + run["solve"], default=None), runs
+
+
+def parts(runs):
+    """The times of the set-up phases and of the kernels, in milliseconds."""
+    phases = {}
+    for _, name, milliseconds in runs[3]["phases"]:
+        phases[name] = phases.get(name, 0) + milliseconds
+    lines = ["parts: " + ", ".join(f"{name} {time:.1f}" for name, time in phases.items())]
+    for kind in ("setup_kernels", "solve_kernels") if len(runs) > 4 and "setup_kernels" in runs[4] else ():
+        every = runs[4][kind]
+        most = ", ".join(f"{name} {time:.2f} ({count})" for name, count, time in every[:12])
+        lines.append(f"{kind}: {sum(kernel[2] for kernel in every):.1f} ms in all; {most}")
+    return "".join(f"    {line}\n" for line in lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", metavar="PROBLEM", help=", ".join(PROBLEMS))
     parser.add_argument("--size", choices=["small", "large"], default="small")
     parser.add_argument("--single", action="store_true", help="the hierarchy in single precision")
+    parser.add_argument("--profile", action="store_true", help="the times of kernels")
     parser.add_argument("--pyamg", action="store_true")
+    parser.add_argument("--hypre", metavar="PROGRAM", help="the built benches/peers/hypre_amg.c")
     parser.add_argument("--program", default="target/release/examples/amg")
     parser.add_argument("--out")
     arguments = parser.parse_args()
@@ -81,23 +111,30 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             command = [arguments.program, problem, str(n)]
             command += ["--single"] if arguments.single else []
-            command += ["--dump", f"{folder}/a"] if arguments.pyamg else []
+            command += ["--profile"] if arguments.profile else []
+            command += ["--dump", f"{folder}/a"] if arguments.pyamg or arguments.hypre else []
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 print(f"{problem}: {done.stderr.strip()}", file=sys.stderr)
                 continue
             runs = [json.loads(line) for line in done.stdout.splitlines()]
-            best = min(runs[1:], key=lambda run: run["set_up"] + run["solve"])
+            best = min(runs[1:3], key=lambda run: run["set_up"] + run["solve"])
             rows = [("clinalg", best)]
             if arguments.pyamg:
                 rows.append(("PyAMG", peer(f"{folder}/a", problem, n)))
                 runs.append(rows[-1][1])
+            if arguments.hypre:
+                best, lines = hypre(arguments.hypre, f"{folder}/a", problem)
+                runs += lines
+                if best:
+                    rows.append((best["peer"], best))
             if raw:
                 raw.writelines(json.dumps(run) + "\n" for run in runs)
                 raw.flush()
             for name, run in rows:
                 print(f"{problem:<12} {run['rows']:>9} {name:<14} {run['set_up']:>9.3f} {run['solve']:>9.3f} "
                       f"{run['set_up'] + run['solve']:>8.3f} {run['iterations']:>4} {run['residual']:>9.1e}", flush=True)
+            print(parts(runs), end="", flush=True)
 
 
 if __name__ == "__main__":

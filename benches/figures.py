@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The figures of docs/performance.md from the raw files in benches/results/; needs Matplotlib (`pip install matplotlib`).
+"""The figures of docs/performance.md and docs/theory/waveform.md from the raw files in benches/results/; needs Matplotlib (`pip install matplotlib`).
 
     python3 benches/figures.py                # all, each from the newest raw file of its kind
     python3 benches/figures.py products ode   # some
@@ -18,6 +18,7 @@ import matplotlib
 matplotlib.use("svg")
 matplotlib.rcParams.update({"svg.hashsalt": "clinalg", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.ticker  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS, IMAGES = ROOT / "benches/results", ROOT / "docs/images"
@@ -143,7 +144,140 @@ def heat():
     save(figure, "performance-heat")
 
 
-FIGURES = {figure.__name__: figure for figure in (products, roofline, poisson, ode, heat)}
+def waveform():
+    """python3 benches/waveform.py all | devices | network"""
+    done = newest("*-h200-waveform.json")["experiments"]
+    good = {name: [r for r in reports if "error" not in r] for name, reports in done.items()}
+    variants(good["variants"])
+    windows(good["windows"])
+    against(good["methods"])
+    blocks(good["blocks"])
+    for name, draw in (("devices", devices), ("network", network)):
+        if sorted(RESULTS.glob(f"*-h200-waveform-{name}.json")):
+            draw([r for r in newest(f"*-h200-waveform-{name}.json")["experiments"][name] if "error" not in r])
+
+
+COLOURS = [OURS, OTHER, "#228833", "#ccbb44", FOUND, "#aa3377"]
+
+
+def plain(axis, values):
+    """Ticks of a logarithmic axis without powers: 1, 2, 5 a decade, over more than two decades each power of ten."""
+    positions = (1,) if max(values) > 100 * min(values) else (1, 2, 5)
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=positions))
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+
+
+def lines(axes, points, xlabel, ylabel):
+    """Plots one curve per key of the (key, x, y) triples."""
+    names = list(dict.fromkeys(key for key, _, _ in points))
+    for name, colour in zip(names, COLOURS):
+        own = sorted((x, y) for key, x, y in points if key == name)
+        axes.plot(*zip(*own), label=name, color=colour, marker="o", ms=3, lw=1.2)
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    plain(axes.xaxis, [x for _, x, _ in points])
+    plain(axes.yaxis, [y for _, _, y in points])
+
+
+def legend(figure, axes, columns):
+    """One of all axes, above them."""
+    figure.tight_layout()
+    figure.legend(*axes.get_legend_handles_labels(), loc="lower center", bbox_to_anchor=(0.5, 1), ncol=columns, fontsize=8, frameon=False)
+
+
+def iterations(report):
+    return sum(report["iterations"]) / len(report["iterations"])
+
+
+def variants(reports):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6))
+    lines(left, [(r["variant"], r["n"], 1e3 * r["seconds"]) for r in reports], "points per axis", "ms")
+    euler = {r["n"]: 1e3 * r["method_seconds"] for r in reports}
+    left.plot(*zip(*sorted(euler.items())), label="Euler's method", color="black", lw=1, ls="--")
+    lines(right, [(r["variant"], r["n"], r["memory_bytes"] / 2**20) for r in reports], "points per axis", "MiB")
+    legend(figure, left, 4)
+    save(figure, "waveform-variants")
+
+
+def windows(reports):
+    own = [r for r in reports if r["steps"] == 5000 and len(set(r["window_steps"])) == 1]
+    guess = lambda r: "first guess " + r["arguments"][r["arguments"].index("--guess") + 1] if "--guess" in r["arguments"] else None
+    own = [r for r in own if guess(r)]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    lines(left, [(guess(r), r["windows"], 1e3 * r["seconds"]) for r in own], "windows", "ms")
+    left.axhline(1e3 * min(r["method_seconds"] for r in own), label="Euler's method", color="black", lw=1, ls="--")
+    lines(right, [(guess(r), r["windows"], iterations(r)) for r in own], "windows", "iterations of a window")
+    legend(figure, left, 3)
+    save(figure, "waveform-windows")
+
+
+def against(reports):
+    figure, axes = plt.subplots(figsize=(6.5, 3.6))
+    lines(axes, [(f"{r['variant']}, {r['method']}", r["n"], r["seconds"] / r["method_seconds"]) for r in reports], "points per axis",
+          "time over that of the method itself")
+    axes.axhline(1, color="black", lw=1, ls="--")
+    legend(figure, axes, 3)
+    save(figure, "waveform-methods")
+
+
+def blocks(reports):
+    figure, axes = plt.subplots(figsize=(6.5, 3.6))
+    points = lambda r: r["block"][0] * r["block"][1] if r["block"] else 1
+    row = lambda r: r["block"] and r["block"][0] != r["block"][1]
+    name = lambda r: f"{r['n']} points per axis, {r['steps']} steps"
+    lines(axes, [(name(r), points(r), iterations(r)) for r in reports if not row(r)], "points of a block", "iterations")
+    colours = {curve.get_label(): curve.get_color() for curve in axes.get_lines()}
+    for r in filter(row, reports):
+        axes.plot(points(r), iterations(r), color=colours[name(r)], marker="_", ms=12, mew=2, ls="none")
+    axes.plot([], [], label="square blocks", color="black", marker="o", ms=3, ls="none")
+    axes.plot([], [], label="a block is a row", color="black", marker="_", ms=12, mew=2, ls="none")
+    axes.set_yscale("linear")
+    axes.set_ylim(0, None)
+    legend(figure, axes, 2)
+    save(figure, "waveform-blocks")
+
+
+def devices(reports):
+    figure, axes = plt.subplots(figsize=(6.5, 3.2))
+    several = [(r, run) for r in reports for run in r["runs"] if run["devices"] > 1]
+    name = lambda r, run: r["variant"] + (f", {run['sharing']}" if r["variant"] != "device" else "")
+    names, sizes = (list(dict.fromkeys(values)) for values in ([name(*pair) for pair in several], [r["n"] for r, _ in several]))
+    width = 0.8 / len(names)
+    for place, (label, colour) in enumerate(zip(names, COLOURS)):
+        own = [(sizes.index(r["n"]) + width * (place - (len(names) - 1) / 2), 100 * run["speedup"] / run["devices"])
+               for r, run in several if name(r, run) == label]
+        axes.bar_label(axes.bar(*zip(*own), width, label=label, color=colour), fmt="%.0f", fontsize=8)
+    axes.set_xticks(range(len(sizes)), [f"n = {n}" for n in sizes])
+    axes.set(ylim=(0, 105), ylabel="efficiency of an iteration, %")
+    legend(figure, axes, 4)
+    save(figure, "waveform-devices")
+
+
+def network(reports):
+    columns = 3
+    rows = -(-len(reports) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(9, 2.8 * rows), sharex=True, sharey=True, squeeze=False)
+    for axes in grid.flat[len(reports):]:
+        axes.set_visible(False)
+    for axes, r in zip(grid.flat, reports):
+        runs = [run for run in r["runs"] if run["nodes"] > 1]
+        for key, label, style in (("step_exchange", "every step", ":"), ("best_step_exchange", "the best number of steps", "-")):
+            for latency, colour in zip(dict.fromkeys(run["latency"] for run in runs), COLOURS):
+                own = [(run["nodes"], run[key] / run["window_exchange"]) for run in runs if run["latency"] == latency]
+                axes.plot(*zip(*own), label=f"{1e6 * latency:.0f} us, {label}", color=colour, lw=1.2, ls=style)
+        axes.axhline(1, color="black", lw=1, ls="--")
+        axes.set(xscale="log", yscale="log", xlabel="nodes")
+        axes.set_title(f"n = {r['n']}, {r['method']}, {r['iterations']} iterations", fontsize=9)
+        axes.tick_params(labelbottom=True)
+        plain(axes.xaxis, [run["nodes"] for run in runs])
+        plain(axes.yaxis, [0.1, 1])
+    for axes in grid[:, 0]:
+        axes.set_ylabel("step over window exchange")
+    legend(figure, grid[0][0], 2)
+    save(figure, "waveform-network")
+
+
+FIGURES = {figure.__name__: figure for figure in (products, roofline, poisson, ode, heat, waveform)}
 
 
 def main():

@@ -6,13 +6,16 @@
     python3 benches/waveform.py methods      # time against the method itself over N: Euler to its local error, Runge-Kutta
     python3 benches/waveform.py blocks       # iterations over the size of blocks
     python3 benches/waveform.py memory       # bytes of every variant at 10 steps, N = 10 and 1000
-    python3 benches/waveform.py devices --devices 0,1   # exchange once an iteration or once a step, over N
+    python3 benches/waveform.py devices --devices 0,1   # one device against several: N = 4096, 8192, 16384, limited access distance, with
+                                             # and without the blocks at the edges first
+    python3 benches/waveform.py mpi --devices 0,1 --mpi-program target/release/clinalg-mpi   # ranks against one process
     python3 benches/waveform.py all --size large --limit 140 --out waveform.json
-    python3 benches/waveform.py draw waveform.json      # pictures beside the file, with matplotlib
+    python3 benches/waveform.py network     # a cluster of up to 1024 nodes by a model, checked against ranks in threads
 
-BRUSS2D throughout. h = 1e-4, smaller where Euler's method would be unstable. --size small is for trying on a CPU. Needs Python only; `draw` needs
-matplotlib. Each report is kept as soon as it is there: a run that is cut short leaves what it measured. --limit ends the measurements after so many
-seconds, fairly among the experiments. What does not fit the device says in the table how many bytes it needs.
+The problem is always BRUSS2D. h = 1e-4, or smaller where Euler's method would be unstable. --size small is for a trial on a CPU. `python3 benches/figures.py
+waveform` draws the figures of the documentation from the raw files in benches/results. Each report is written as soon as it is available, so an
+interrupted run keeps what it has measured. --limit ends the measurements after that
+many seconds, divided fairly among the experiments. For cases that do not fit on the device, the table says how many bytes they need.
 """
 
 import argparse
@@ -89,13 +92,26 @@ def memory(size):
 
 
 def devices(size):
-    for n in {SMALL: (40,), LARGE: (512, 1024, 2048, 4096, 8192)}[size]:
-        for sharing in ("general", "limited"):
-            more = ["--sharing", sharing, *block("block-boundary", n)]
-            yield call(n, {SMALL: 20, LARGE: 100}[size], "--iterations", 8, "--windows", 10, *more)
-        for method in ("euler", "rk4"):
-            more = ["--variant", "device"]
-            yield call(n, {SMALL: 20, LARGE: 100}[size], "--iterations", 8, "--windows", 10, *more, method=method)
+    """Compared per iteration, since with one block per device a single device needs fewer. Each kernel of a study is built before it is timed."""
+    for n in {SMALL: (64,), LARGE: (4096, 8192, 16384)}[size]:
+        steps = {SMALL: 20, LARGE: 50}[size]
+        for variant in ("block-boundary", "device"):
+            sharing = ["--sharing", "general"] if variant == "block-boundary" and n <= 4096 else []
+            yield call(n, steps, "--iterations", 8, "--windows", steps // 10, *block(variant, n, 16 if size == SMALL else 32), *sharing, "--study", "devices")
+
+
+def mpi(size):
+    """Compares one process with one process per device."""
+    for n in {SMALL: (64,), LARGE: (2048, 4096)}[size]:
+        for variant in ("block-boundary", "device"):
+            for _ in range(3):
+                yield call(n, 50, "--iterations", 8, "--windows", 5, *block(variant, n, 16 if size == SMALL else 32))
+
+
+def network(size):
+    for n in {SMALL: (64,), LARGE: (1024, 4096)}[size]:
+        for method, iterations in (("euler", 4), ("euler", 8), ("rk4", 4)):
+            yield call(n, {SMALL: 20, LARGE: 100}[size], "--iterations", iterations, "--study", "network", method=method)
 
 
 EXPERIMENTS = {
@@ -105,26 +121,32 @@ EXPERIMENTS = {
     "variants": variants,
     "windows": windows,
     "devices": devices,
+    "mpi": mpi,
+    "network": network,
 }
+# Experiments on several devices, and those that `all` leaves out.
+SHARED = ("devices", "mpi")
+APART = (*SHARED, "network")
 
 
-def run(options, arguments, seconds):
-    """The report; of what does not fit, fails or takes too long the message."""
-    command = [str(options.program), "waveform", *arguments, "--precision", options.precision, "--json"]
+def run(options, arguments, seconds, start=()):
+    """The report, or the error message if the case does not fit, fails or takes too long. `start` replaces the program at the start of the command."""
+    command = [*(start or [str(options.program)]), "waveform", *arguments, "--precision", options.precision, "--json"]
     if options.devices:
         command += ["--devices", options.devices]
     elif options.device:
         command += ["--device", options.device]
-    start = time.monotonic()
+    begin = time.monotonic()
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=max(seconds, 1))
-        report = json.loads(done.stdout) if done.stdout else {"error": {"id": "none", "message": done.stderr.strip()}}
+        report = json.loads(done.stdout[done.stdout.index("{"):]) if "{" in done.stdout else {"error": {"id": "none", "message": done.stderr.strip()}}
     except subprocess.TimeoutExpired:
         report = {"error": {"id": "timeout", "message": f"more than {seconds:.0f} s"}}
     # Histories of thousands of windows are of no use.
     report.pop("error_history", None)
     report.pop("explain", None)
-    return {"arguments": command[1:], "wall_seconds": time.monotonic() - start, **report}
+    return {"arguments": command[len(start or [0]):], "processes": options.devices.count(",") + 1 if start else 1,
+            "wall_seconds": time.monotonic() - begin, **report}
 
 
 def row(report):
@@ -132,6 +154,15 @@ def row(report):
     value = lambda name, usual: arguments[arguments.index(name) + 1] if name in arguments else usual
     if "error" in report:
         return [value("--n", "?"), value("--variant", "component"), value("--block", ""), value("--method", "euler"), report["error"]["message"]]
+    if report.get("study") == "network":
+        at = [r for r in report["runs"] if r["latency"] == 1e-4 and r["nodes"] > 1]
+        over = lambda key: max((r[key] / r["window_exchange"], r["nodes"]) for r in at)
+        (every, p), (few, q) = over("step_exchange"), over("best_step_exchange")
+        return [str(report["n"]), report["method"], f"{report['iterations']} iterations; at 100 us times as fast as an exchange every step, at most: "
+                f"{every:.3g} on {p} nodes; every few steps: {few:.3g} on {q}"]
+    if "runs" in report:
+        each = [f"{r['devices']} {r['sharing']}: {1e3 * r['seconds_per_iteration']:.4g} ms, {100 * r['speedup'] / r['devices']:.1f} %" for r in report["runs"]]
+        return [str(report["n"]), report["variant"], *each]
     sides = "x".join(map(str, report["block"])) if report["block"] else ""
     counts = report["iterations"]
     times = [f"{report['seconds']:.4g}", f"{report['method_seconds']:.4g}", f"{report['seconds'] / report['method_seconds']:.2f}"]
@@ -151,72 +182,34 @@ def measure(options, names):
             if rest <= 0:
                 print("the time is over", flush=True)
                 break
-            reports[name].append(run(options, arguments, min(rest, 60)))
-            print(" | ".join(row(reports[name][-1])), flush=True)
+            starts = [()]
+            if name == "mpi":
+                ranks = options.devices.count(",") + 1
+                starts.append(["mpirun", "--oversubscribe", "--allow-run-as-root", "-n", str(ranks), str(options.mpi_program)])
+            for start in starts:
+                reports[name].append(run(options, arguments, min(rest, options.each), start))
+                print(" | ".join(row(reports[name][-1]) + ([f"{reports[name][-1]['processes']} processes"] if name == "mpi" else [])), flush=True)
             if options.out:
                 text = json.dumps({"size": options.size, "precision": options.precision, "experiments": reports}, indent=1)
                 options.out.write_text(text + "\n")
 
 
-def draw(path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plot
-
-    done = json.loads(path.read_text())["experiments"]
-    good = lambda name: [report for report in done.get(name, []) if "error" not in report]
-
-    def curves(name, title, x_name, y_name, key, point):
-        """A curve for each `key` of the reports."""
-        lines = {}
-        for report in good(name):
-            x, y = point(report)
-            lines.setdefault(key(report), []).append((x, y))
-        if not lines:
-            return
-        figure, axes = plot.subplots(figsize=(8, 6))
-        for label, points in lines.items():
-            axes.loglog(*zip(*sorted(points)), marker="o", label=label)
-        axes.set(title=title, xlabel=x_name, ylabel=y_name)
-        axes.grid(True, which="both", alpha=0.3)
-        axes.legend()
-        target = path.with_name(f"{path.stem}-{name}.svg")
-        figure.savefig(target)
-        print(target)
-
-    name_of = lambda report: f"{report['variant']}, {report['method']}"
-    mean = lambda report: sum(report["iterations"]) / len(report["iterations"])
-    curves("variants", "one window, 8 iterations", "points per axis", "seconds", name_of, lambda r: (r["n"], r["seconds"]))
-    curves("methods", "over the time of the method itself", "points per axis", "ratio of times", name_of,
-           lambda r: (r["n"], r["seconds"] / r["method_seconds"]))
-    curves("blocks", "iterations over the size of blocks", "points of a block", "iterations", lambda r: f"N = {r['n']}, {r['steps']} steps",
-           lambda r: (r["block"][0] * r["block"][1] if r["block"] else 1, mean(r)))
-    curves("memory", "10 steps", "points per axis", "bytes", name_of, lambda r: (r["n"], r["memory_bytes"]))
-    curves("windows", "windows", "points per axis", "seconds", name_of, lambda r: (r["n"], r["seconds"]))
-    curves("devices", "several devices", "points per axis", "seconds", name_of, lambda r: (r["n"], r["seconds"]))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("experiment", choices=[*EXPERIMENTS, "all", "draw"])
-    parser.add_argument("file", nargs="?", type=pathlib.Path, help="the raw file to draw")
+    parser.add_argument("experiment", choices=[*EXPERIMENTS, "all"])
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "target/release/clinalg")
     parser.add_argument("--device", help="one device, as for clinalg")
-    parser.add_argument("--devices", help="several devices, as for clinalg; for the experiment devices")
+    parser.add_argument("--devices", help="several devices, as for clinalg; for devices and mpi")
+    parser.add_argument("--mpi-program", type=pathlib.Path, default=ROOT / "target/release/clinalg-mpi")
     parser.add_argument("--precision", default="f32", choices=["f32", "f64"], help="default f32, as in the thesis")
     parser.add_argument("--size", default=LARGE, choices=[SMALL, LARGE], help="of the grids; default large")
     parser.add_argument("--limit", type=float, default=3600, metavar="SECONDS", help="for all measurements together")
+    parser.add_argument("--each", type=float, default=60, metavar="SECONDS", help="per measurement; default 60")
     parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="raw reports, as JSON")
     options = parser.parse_args()
-    if options.experiment == "draw":
-        if options.file is None:
-            parser.error("draw needs a raw file")
-        draw(options.file)
-        return
-    if (options.experiment == "devices") != bool(options.devices):
-        parser.error("--devices belongs to the experiment devices")
-    names = [name for name in EXPERIMENTS if name != "devices"] if options.experiment == "all" else [options.experiment]
+    if (options.experiment in SHARED) != bool(options.devices):
+        parser.error(f"--devices belongs to {' and '.join(SHARED)}")
+    names = [name for name in EXPERIMENTS if name not in APART] if options.experiment == "all" else [options.experiment]
     measure(options, names)
 
 

@@ -7,7 +7,26 @@
 //@ build CPU=1
 #include "sparse.clh"
 
+// No aggregate.
 #define NONE 0xffffffffu
+// Not a strong entry. NONE and WEAK are larger than every aggregate number.
+#define WEAK 0xfffffffeu
+
+inline uint scramble(uint i)
+{
+    uint h = i * 0x9e3779b9u;
+    h = (h ^ (h >> 16)) * 0x85ebca6bu;
+    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
+    return h ^ (h >> 16);
+}
+
+// Maximal independent set of distance two (Bell, Dalton and Olson 2012). The two highest bits of a state say what the node is; then come a
+// pseudo-random number and the node's index, so that no two states are equal.
+#define OUT 0
+#define UNDECIDED 1
+#define ROOT 2
+#define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
+#define WHAT(state) ((uint)((state) >> 62))
 
 // inverse[i] of a smoother: 0: 1 / a_ii; 1: 1 over the sum of |a_ij|, with the sign of a_ii (Baker, Falgout, Kolev and Yang 2011);
 // 2: a_ii over the sum of a_ij^2 (Broeker and Grote 2002). wrong[0] becomes the first row where it is zero or not finite.
@@ -30,9 +49,9 @@ __kernel void fill_inverse(ulong rows, uint kind, __global const uint *offset, _
     }
 }
 
-// peak[i] = the largest modulus of row i outside of the diagonal.
-__kernel void fill_peaks(ulong rows, __global const uint *offset, __global const uint *column,
-                         __global const REAL *value, __global REAL *peak)
+// peak[i] = the largest off-diagonal modulus of row i. any_long[0] = 1 if some row has more than `longest` entries.
+__kernel void fill_peaks(ulong rows, uint longest, __global const uint *offset, __global const uint *column,
+                         __global const REAL *value, __global REAL *peak, __global uint *any_long)
 {
     FOR_EACH(i, rows)
     {
@@ -41,58 +60,143 @@ __kernel void fill_peaks(ulong rows, __global const uint *offset, __global const
             most = column[k] == i ? most : fmax(most, fabs(value[k]));
         }
         peak[i] = most;
+        if (offset[i + 1] - offset[i] > longest) {
+            atomic_or(any_long, 1u);
+        }
     }
 }
 
-// Entry k of row i is on the diagonal or a_ij^2 > theta2 peak_i peak_j, with peak_i for peak_j where `by_row`.
-#define STRONG(i, k)                                                                                                   \
-    (column[k] == (i) || value[k] * value[k] > theta2 * peak[i] * peak[by_row ? (i) : column[k]])
-
-__kernel void count_strong(ulong rows, uint by_row, REAL theta2, __global const REAL *peak, __global const uint *offset,
-                           __global const uint *column, __global const REAL *value, __global uint *count)
+// linked[k] = column[k] if nodes i and column[k] are strongly connected, a_ij^2 > theta2 peak_i peak_j, and i otherwise. Also sets the initial
+// states; nodes without strong connections are OUT.
+__kernel void link_strong(ulong rows, REAL theta2, __global const REAL *peak, __global const uint *offset,
+                          __global const uint *column, __global const REAL *value, __global uint *linked,
+                          __global ulong *state)
 {
     FOR_EACH(i, rows)
     {
-        uint found = 0;
+        const REAL bound = theta2 * peak[i];
+        uint any = 0;
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
-            found += STRONG(i, k);
+            const uint j = column[k];
+            const bool strong = j != i && value[k] * value[k] > bound * peak[j];
+            linked[k] = strong ? j : (uint)i;
+            any |= strong;
+        }
+        state[i] = STATE(any ? UNDECIDED : OUT, (uint)i);
+    }
+}
+
+// map[k] = the aggregate of column[k] if entry k is on the diagonal or strong for its row, a_ij^2 > theta2 peak_i^2, and WEAK otherwise. With is_new
+// = 0, the map is an input and only the rest is computed.
+// diagonal[i] = a_ii with the weak entries lumped into it, so that the product with the near-null vector (the first of `vectors` in each row of
+// `near`) is preserved; a_ii if the lumped value is below a tenth of a_ii. bound[i] = the sum of the moduli of the strong entries divided by that of
+// diagonal[i], a bound of the eigenvalues.
+__kernel void map_aggregates(ulong rows, uint is_new, REAL theta2, __global const REAL *peak, ulong vectors,
+                             __global const REAL *near, __global const uint *aggregate, __global const uint *offset,
+                             __global const uint *column, __global const REAL *value, __global uint *map,
+                             __global REAL *diagonal, __global REAL *bound)
+{
+    FOR_EACH(i, rows)
+    {
+        const REAL least = is_new ? theta2 * peak[i] * peak[i] : ZERO;
+        const REAL here = near[i * vectors];
+        REAL own = ZERO, weak = ZERO, moduli = ZERO;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            const uint j = column[k];
+            const bool strong = is_new ? j == i || value[k] * value[k] > least : map[k] != WEAK;
+            if (is_new) {
+                map[k] = strong ? aggregate[j] : WEAK;
+            }
+            if (j == i) {
+                own = value[k];
+            } else if (strong) {
+                moduli += fabs(value[k]);
+            } else {
+                weak += here == ZERO ? value[k] : value[k] * (near[j * vectors] / here);
+            }
+        }
+        const REAL lumped = own + weak;
+        const REAL kept = lumped * own > (REAL)0.1 * own * own ? lumped : own;
+        diagonal[i] = kept;
+        bound[i] = ONE + moduli / fabs(kept);
+    }
+}
+
+// The smoothed prolongator P = (I - omega D^-1 A_s) T, for the strong entries A_s of A and one near-null vector. Row i has one entry per aggregate in
+// its part of the map. The aggregates are found in ascending order, with one pass over the row's columns for each. count[i] = entries of row i.
+__kernel void count_prolongator(ulong rows, __global const uint *offset, __global const uint *map, __global uint *count)
+{
+    FOR_EACH(i, rows)
+    {
+        uint found = 0, least = 0;
+        for (uint next = 0; next != WEAK; least = next + 1) {
+            next = WEAK;
+            for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+                next = map[k] >= least ? min(next, map[k]) : next;
+            }
+            found += next != WEAK;
         }
         count[i] = found;
     }
 }
 
-// The strong entries, the others on the diagonal, where it stays above a tenth of what it was, so that the product with the near-null vector
-// (the first of `vectors` in each row of `near`) stays what it is. is_new = 0: those entries that are
-// there already, with the values of A. bound[i] = the sum of their moduli over that on the diagonal, a bound of eigenvalues.
-__kernel void fill_strong(ulong rows, uint is_new, uint by_row, REAL theta2, __global const REAL *peak,
-                          ulong vectors, __global const REAL *near, __global const uint *offset,
-                          __global const uint *column, __global const REAL *value,
-                          __global const uint *strong_offset, __global uint *strong_column,
-                          __global REAL *strong_value, __global REAL *bound)
+// norm[g] = the norm of the near-null vector on aggregate g.
+__kernel void fill_prolongator(ulong rows, REAL omega, __global const REAL *near, __global const REAL *norm,
+                               __global const REAL *diagonal, __global const uint *offset,
+                               __global const uint *column, __global const REAL *value, __global const uint *map,
+                               __global const uint *p_offset, __global uint *p_column, __global REAL *p_value)
 {
     FOR_EACH(i, rows)
     {
-        const uint start = strong_offset[i], end = strong_offset[i + 1];
-        uint next = start, diagonal = start;
-        const REAL here = near[i * vectors];
-        REAL weak = ZERO, moduli = ZERO;
+        const REAL weight = -omega / diagonal[i];
+        uint least = 0;
+        for (uint to = p_offset[i]; to < p_offset[i + 1]; ++to) {
+            uint next = WEAK;
+            REAL sum = ZERO;
+            for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+                const uint own = map[k];
+                if (own >= least && own <= next && own < WEAK) {
+                    const uint j = column[k];
+                    const REAL term = (j == i ? ONE - omega : weight * value[k]) * near[j];
+                    sum = own == next ? sum + term : term;
+                    next = own;
+                }
+            }
+            p_column[to] = next;
+            p_value[to] = norm[next] > ZERO ? sum / norm[next] : ZERO;
+            least = next + 1;
+        }
+    }
+}
+
+// count[i] = strong entries of row i.
+__kernel void count_mapped(ulong rows, __global const uint *offset, __global const uint *map, __global uint *count)
+{
+    FOR_EACH(i, rows)
+    {
+        uint found = 0;
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
-            const bool strong = is_new ? STRONG(i, k) : next < end && strong_column[next] == column[k];
-            if (strong) {
-                strong_column[next] = column[k];
-                strong_value[next] = value[k];
-                diagonal = column[k] == i ? next : diagonal;
-                moduli += column[k] == i ? ZERO : fabs(value[k]);
-                ++next;
-            } else {
-                weak += here == ZERO ? value[k] : value[k] * (near[column[k] * vectors] / here);
+            found += map[k] != WEAK;
+        }
+        count[i] = found;
+    }
+}
+
+// S = I - omega D^-1 A_s.
+__kernel void fill_mapped(ulong rows, REAL omega, __global const REAL *diagonal, __global const uint *offset,
+                          __global const uint *column, __global const REAL *value, __global const uint *map,
+                          __global const uint *s_offset, __global uint *s_column, __global REAL *s_value)
+{
+    FOR_EACH(i, rows)
+    {
+        const REAL weight = -omega / diagonal[i];
+        uint to = s_offset[i];
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            if (map[k] != WEAK) {
+                s_column[to] = column[k];
+                s_value[to++] = column[k] == i ? ONE - omega : weight * value[k];
             }
         }
-        const REAL own = strong_value[diagonal];
-        const REAL lumped = own + weak;
-        const REAL kept = lumped * own > (REAL)0.1 * own * own ? lumped : own;
-        strong_value[diagonal] = kept;
-        bound[i] = ONE + moduli / fabs(kept);
     }
 }
 
@@ -112,37 +216,12 @@ __kernel void fill_smoothing(ulong rows, REAL omega, __global const uint *offset
     }
 }
 
-inline uint scramble(uint i)
-{
-    uint h = i * 0x9e3779b9u;
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    return h ^ (h >> 16);
-}
-
 // x[i] in (-1, 1), always the same.
 __kernel void fill_noise(ulong n, __global REAL *x)
 {
     FOR_EACH(i, n)
     {
         x[i] = ((REAL)(scramble((uint)i) >> 8) + (REAL)0.5) / (REAL)8388608 - ONE;
-    }
-}
-
-// Maximal independent set of distance two (Bell, Dalton and Olson 2012). A state has what the node is in its two highest bits, then a
-// number without order and the node, so that no two are equal.
-#define OUT 0
-#define UNDECIDED 1
-#define ROOT 2
-#define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
-#define WHAT(state) ((uint)((state) >> 62))
-
-// Nodes without neighbours are out.
-__kernel void start_states(ulong rows, __global const uint *offset, __global ulong *state)
-{
-    FOR_EACH(i, rows)
-    {
-        state[i] = STATE(offset[i + 1] - offset[i] > 1 ? UNDECIDED : OUT, (uint)i);
     }
 }
 

@@ -14,11 +14,6 @@
 //@ crate clinalg-bem
 //@ build SCALAR_COMPLEX=1
 //@ build SCALAR_COMPLEX=1 CPU=1
-// A group of assemble keeps 18 numbers of each item in local memory, which has room for no more items.
-#if LOCAL > 64
-#undef LOCAL
-#define LOCAL 64
-#endif
 #include "common.clh"
 #include "scalar.clh"
 #include "bem_elasto.clh"
@@ -100,18 +95,15 @@ inline void store_block(const REAL *u_re, const REAL *u_im, const REAL *t_re, co
     }
 }
 
-// H and G of `rows` collocation points and `cols` elements, each of `points` points. The block of a collocation point and its own element
-// is its dynamic part and `statics`, 15 rows of `stride`: 4 pi times H, row by row, 4 pi mu times G as in Sums. A group
-// has LOCAL points (CPU: 8) and `tile` elements.
+// H and G of `rows` collocation points and `cols` elements, each of `points` points. The block of a collocation point and its own element is its
+// dynamic part and `statics`, 15 rows of `stride`: 4 pi times H, row by row, 4 pi mu times G as in Sums. A group has LOCAL points (CPU: 8) and `tile`
+// elements. `columns`: 18 numbers per item; unused on CPUs.
 __kernel GROUP void
 assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint tile, uint points, uint count0, uint count1, uint count2,
          REAL near2, REAL far2, __global const REAL *centres, __global const REAL *spheres, __global const REAL *quadrature,
          __global const REAL *statics, __global const REAL *waves, __global const REAL *table, __global SCALAR *h,
-         __global SCALAR *g)
+         __global SCALAR *g, __local SCALAR *columns)
 {
-#ifndef CPU
-    __local SCALAR columns[18 * LOCAL];
-#endif
     const size_t i = get_global_id(0) * LANES;
     const size_t at = min(i, (size_t)stride - LANES);
     const V x = LOAD(centres + at), y = LOAD(centres + stride + at), z = LOAD(centres + 2 * stride + at);
@@ -123,6 +115,8 @@ assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint tile, uint poin
         uint begin, end;
         choose_rule(&begin, &end, count0, count1, count2, near2, far2,
                     least_distance2(sphere[0] - x, sphere[1] - y, sphere[2] - z), sphere[3]);
+        // Items past the last row only help to store.
+        end = i < rows ? end : begin;
         const V own = is_own(i + shift, j);
         Sums sums;
 #pragma unroll
@@ -148,6 +142,7 @@ assemble(ulong rows, ulong cols, ulong stride, ulong shift, uint tile, uint poin
             add_point(&sums, p.s0 - x, p.s1 - y, p.s2 - z, p.s3, p.s4, p.s5, p.s6, ONE - own, waves, table);
         }
 #ifdef CPU
+        (void)columns;
         REAL u_re[6 * LANES], u_im[6 * LANES], t_re[9 * LANES], t_im[9 * LANES];
         for (uint c = 0; c < 9; ++c) {
             vstore8(sums.t_re[c], c, t_re);

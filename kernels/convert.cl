@@ -120,10 +120,15 @@ inline void sift_down(__global uint *heap, uint root, uint size)
     }
 }
 
-// Ascending order within each row of at most `longest` entries: insertion for short rows, a heap for others.
-__kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, __global uint *order)
+// Sorts each row of at most `longest` entries in ascending order: insertion sort for short rows, heapsort for others. A single item would take
+// seconds for a row of a million entries, so longer rows are skipped; any_long[0] = 1 if there are any.
+__kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, __global uint *order,
+                        __global uint *any_long)
 {
     const size_t i = get_global_id(0);
+    if (i < rows && offset[i + 1] - offset[i] > longest) {
+        atomic_or(any_long, 1u);
+    }
     if (i < rows && offset[i + 1] - offset[i] <= longest) {
         __global uint *entry = order + offset[i];
         const uint size = offset[i + 1] - offset[i];
@@ -147,6 +152,36 @@ __kernel void sort_rows(ulong rows, uint longest, __global const uint *offset, _
                 sift_down(entry, 0, last);
             }
         }
+    }
+}
+
+// Most entries of a row that `rank_rows` sorts.
+#define RANKED 512
+
+// As sort_rows, with a work-group per row, for longer mean row lengths: the rank of an entry is the number of smaller ones. `longest` is at most
+// RANKED.
+__kernel void rank_rows(uint longest, __global const uint *offset, __global uint *order, __global uint *any_long)
+{
+    __local uint entry[RANKED];
+    const size_t i = get_group_id(0);
+    const uint start = offset[i];
+    const uint all = offset[i + 1] - start;
+    const uint lane = (uint)get_local_id(0);
+    const uint items = (uint)get_local_size(0);
+    const uint size = all <= longest ? all : 0;
+    if (lane == 0 && all > longest) {
+        atomic_or(any_long, 1u);
+    }
+    for (uint k = lane; k < size; k += items) {
+        entry[k] = order[start + k];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint k = lane; k < size; k += items) {
+        uint rank = 0;
+        for (uint l = 0; l < size; ++l) {
+            rank += entry[l] < entry[k];
+        }
+        order[start + rank] = entry[k];
     }
 }
 

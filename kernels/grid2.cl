@@ -262,30 +262,30 @@ SUM_SQUARE(sum_square_source, SOURCE_TERM)
 // Rows that an item goes up with the values below and at hand.
 #define SUMMED_ROWS 8
 
-// Three sums of squares per group, in `partial` one after the other: of u, everywhere; of the defect and of source_at,
-// inside. Bands of rows are dealt to the groups in turn. 16 B per point.
+// Three sums of squares per group, stored consecutively in `partial`: of u, at all points; of the defect and of source_at, at interior points. They
+// cover rows `low` to `high` - 1 of `height`. Bands of rows are dealt to the groups in turn. 16 B per point.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-sum_squares_start(ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
-                  __global REAL *partial)
+sum_squares_start(ulong n, ulong height, ulong low, ulong high, REAL inverse_h2, REAL shift, __global const REAL *u,
+                  __global const REAL *f, __global REAL *partial)
 {
     __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
-    const int side = (int)n, last = side - 1;
+    const int side = (int)n, last = side - 1, top = (int)height - 1, end = (int)high;
     REAL size = ZERO, source = ZERO, total = ZERO;
-    for (int low = (int)get_group_id(0) * SUMMED_ROWS; low < side; low += (int)get_num_groups(0) * SUMMED_ROWS) {
+    for (int band = (int)low + (int)get_group_id(0) * SUMMED_ROWS; band < end; band += (int)get_num_groups(0) * SUMMED_ROWS) {
         for (int i = (int)lane; i < side; i += LOCAL) {
             __global const REAL *column = u + i, *sources = f + i;
             const bool within = i > 0 && i < last;
-            REAL south = column[(size_t)max(low - 1, 0) * n], centre = column[(size_t)low * n];
+            REAL south = column[(size_t)max(band - 1, 0) * n], centre = column[(size_t)band * n];
 #pragma unroll 4
             for (int r = 0; r < SUMMED_ROWS; ++r) {
-                const int j = min(low + r, last);
+                const int j = min(band + r, top);
                 const size_t at = (size_t)j * n;
-                const bool there = low + r < side, inside = there && within && j > 0 && j < last;
-                const REAL north = column[(size_t)min(j + 1, last) * n], value = sources[at];
+                const bool there = band + r < end, inside = there && within && j > 0 && j < top;
+                const REAL north = column[(size_t)min(j + 1, top) * n], value = sources[at];
                 const REAL west = within ? *(column + at - 1) : ZERO, east = within ? column[at + 1] : ZERO;
                 const REAL b = value + inverse_h2 * NEIGHBOURS(j == 1 ? south : ZERO, i == 1 ? west : ZERO,
-                                                               i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO);
+                                                               i == last - 1 ? east : ZERO, j == top - 1 ? north : ZERO);
                 const REAL d = DEFECT(inverse_h2, shift, value, NEIGHBOURS(south, west, east, north), centre);
                 size += there ? centre * centre : ZERO;
                 source += inside ? b * b : ZERO;

@@ -22,6 +22,7 @@
 //@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64 AHEAD=2 SHIFTED=1
 //@ build STAGES=4 START=0 FLIP=0 SUMMED=255 RESTRICT=1 ITEMS=64 AHEAD=2 SHIFTED=0 PART=1
 //@ build STAGES=2 START=2 FLIP=0 SUMMED=255 RESTRICT=0 ITEMS=64 AHEAD=2 SHIFTED=0 PART=1
+//@ build STAGES=6 START=2 FLIP=0 SUMMED=2 RESTRICT=1 ITEMS=64 AHEAD=2 SHIFTED=0 PART=1
 #include "common.clh"
 #include "grid2_strip.clh"
 
@@ -59,6 +60,8 @@ typedef struct {
     __global REAL *out, *coarse;
     size_t at_c, at_d;
     REAL h2, inverse_h2, weight, scaled_shift;
+    // Rows of the band that are included in the sums of squares.
+    int sum_low, sum_high;
 } Grids;
 
 #if SHIFTED
@@ -124,7 +127,7 @@ ALWAYS_INLINE void advance(Wave *w, const Place *q, const Grids *g, const bool e
     for (int s = 0; s < STAGES + SIZED; ++s) {
         const int k = s + 1, r = j - k;
         const bool inside = !edge || (r > 0 && r < height - 1 && (to_left ? q->inside_a : q->inside_b));
-        const bool own_row = r >= q->low && r < q->high;
+        const bool summed_row = r >= g->sum_low && r < g->sum_high;
         const REAL old = to_left ? w->ua[ROW(k)] : w->ub[ROW(k)], scaled = to_left ? w->fa[ROW(k)] : w->fb[ROW(k)];
         side = slots[before][s][to_left ? t - 1 : t + 1];
         const REAL sum = to_left ? NEIGHBOURS(w->ua[ROW(k + 1)], side, w->ub[ROW(k)], w->ua[ROW(k - 1)])
@@ -141,12 +144,12 @@ ALWAYS_INLINE void advance(Wave *w, const Place *q, const Grids *g, const bool e
         }
         if (SUMMED == s || SUMMED == s + 1) {
             const REAL d = RESIDUAL(scaled, sum, SUMMED == s ? old : value);
-            w->total += inside && own_row && (to_left ? q->stored_a : q->stored_b) ? d * d : ZERO;
+            w->total += inside && summed_row && (to_left ? q->stored_a : q->stored_b) ? d * d : ZERO;
         }
         if (SIZED && s == STAGES) {
             const REAL a = w->ua[ROW(k)], b = w->ub[ROW(k)];
-            w->size += q->stored_a && own_row ? a * a : ZERO;
-            w->size += q->stored_b && own_row ? b * b : ZERO;
+            w->size += q->stored_a && summed_row ? a * a : ZERO;
+            w->size += q->stored_b && summed_row ? b * b : ZERO;
         }
     }
     const int done = j - STAGES;
@@ -185,10 +188,11 @@ ALWAYS_INLINE void advance(Wave *w, const Place *q, const Grids *g, const bool e
 #endif
 }
 
-// u and out are different grids, but for FROM_ZERO; `rows` is even. The first row of a PART is row `skip` of `correction` and `coarse`. The sums of a group are two values of `partial`
-// from `place` on: of the squares of the defect, of those of u.
+// u and out are different grids, except for FROM_ZERO; `rows` is even. With PART, the first row coincides with row `skip` of `correction` and
+// `coarse`, and rows `own_low` to `own_high` - 1 are summed. Each group writes two values to `partial` from `place` on: the sums of the squares of
+// the defect and of u.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-relax_strip(ulong points, ulong part_height, ulong skip, uint rows, REAL h2, REAL inverse_h2, REAL weight, REAL scaled_shift,
+relax_strip(ulong points, ulong part_height, ulong skip, uint own_low, uint own_high, uint rows, REAL h2, REAL inverse_h2, REAL weight, REAL scaled_shift,
             __global const REAL *f, __global const REAL *u, __global REAL *out, __global const REAL *correction, __global REAL *coarse, ulong place,
             __global REAL *partial)
 {
@@ -207,8 +211,10 @@ relax_strip(ulong points, ulong part_height, ulong skip, uint rows, REAL h2, REA
     g.weight = weight, g.scaled_shift = scaled_shift;
 #ifdef PART
     g.correction += skip * (ulong)m, g.coarse += skip * (ulong)m;
+    g.sum_low = max(low, (int)own_low), g.sum_high = min(high, (int)own_high);
 #else
-    (void)skip;
+    (void)skip, (void)own_low, (void)own_high;
+    g.sum_low = low, g.sum_high = high;
 #endif
     g.at_c = (size_t)clamp(q.left / 2, 0, m - 1), g.at_d = (size_t)clamp(q.left / 2 + 1, 0, m - 1);
     Wave w;

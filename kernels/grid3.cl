@@ -147,18 +147,20 @@ SUM_SQUARE(sum_square_source, SOURCE_TERM)
 // LOCAL columns are dealt to the groups in turn; an item goes up a column with the values below and at hand, so that only
 // neighbours in its plane are read again, from the nearest cache.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void sum_squares_start(
-    ulong n, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f, __global REAL *partial)
+    ulong n, ulong height, ulong low, ulong high, REAL inverse_h2, REAL shift, __global const REAL *u, __global const REAL *f,
+    __global REAL *partial)
 {
     __local REAL shared[3 * LOCAL];
     const uint lane = (uint)get_local_id(0);
-    const int side = (int)n, last = side - 1, height = max(LOCAL / SUMMED_WIDTH, 1), width = LOCAL / height;
-    const int across = (side + width - 1) / width, along = (side + height - 1) / height;
-    const int blocks = across * along * ((side + SUMMED_PLANES - 1) / SUMMED_PLANES);
+    const int side = (int)n, last = side - 1, lines = max(LOCAL / SUMMED_WIDTH, 1), width = LOCAL / lines;
+    const int top = (int)height - 1, count = (int)(high - low);
+    const int across = (side + width - 1) / width, along = (side + lines - 1) / lines;
+    const int blocks = across * along * ((count + SUMMED_PLANES - 1) / SUMMED_PLANES);
     const size_t plane = n * n;
     REAL values = ZERO, defects = ZERO, sources = ZERO;
     for (int block = (int)get_group_id(0); block < blocks; block += (int)get_num_groups(0)) {
-        const int i = block % across * width + (int)lane % width, j = block / across % along * height + (int)lane / width;
-        const int begin = block / (across * along) * SUMMED_PLANES, end = min(begin + SUMMED_PLANES, side);
+        const int i = block % across * width + (int)lane % width, j = block / across % along * lines + (int)lane / width;
+        const int begin = (int)low + block / (across * along) * SUMMED_PLANES, end = min(begin + SUMMED_PLANES, (int)high);
         const bool there = i < side && j < side, within = there && i > 0 && i < last && j > 0 && j < last;
         const size_t at = there ? (size_t)j * n + (size_t)i : 0;
         // Neighbours of a point on the boundary are not used; they are read where there is something.
@@ -168,14 +170,14 @@ __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void sum_squares_sta
         REAL below = begin > 0 ? *(floor + at - plane) : ZERO, centre = floor[at];
 #pragma unroll 4
         for (int k = begin; k < end; ++k) {
-            const REAL above = k < last ? floor[plane + at] : ZERO, value = f[(size_t)k * plane + at];
+            const REAL above = k < top ? floor[plane + at] : ZERO, value = f[(size_t)k * plane + at];
             const REAL south = floor[south_at], west = floor[west_at], east = floor[east_at], north = floor[north_at];
             const REAL source =
                 value + inverse_h2 * SUM6(k == 1 ? below : ZERO, j == 1 ? south : ZERO, i == 1 ? west : ZERO,
                                           i == last - 1 ? east : ZERO, j == last - 1 ? north : ZERO,
-                                          k == last - 1 ? above : ZERO);
+                                          k == top - 1 ? above : ZERO);
             const REAL defect = DEFECT(inverse_h2, shift, value, SUM6(below, south, west, east, north, above), centre);
-            const bool inside = within && k > 0 && k < last;
+            const bool inside = within && k > 0 && k < top;
             values += there ? centre * centre : ZERO;
             defects += inside ? defect * defect : ZERO;
             sources += inside ? source * source : ZERO;

@@ -123,20 +123,27 @@ __kernel void fill_product(ulong rows, ulong cols, __global const uint *a_offset
 }
 #else
 #define NONE 0xffffffffu
+// The count of a row whose table is too small.
+#define FULL 0xffffffffu
 
 #ifdef LONG_ROWS
 #define TABLE __global
 #define FENCE (CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+// Distance between the tables of consecutive rows.
+#define STRIDE(size) (size)
 #else
 #define TABLE __local
 #define FENCE CLK_LOCAL_MEM_FENCE
+// Odd, so that the tables of the rows start in different banks.
+#define STRIDE(size) ((size) + 1)
 #endif
 
-// The place of `column` in a table of `size`, a power of two, with room for it; *is_new where it was not there.
+// The place of `column` in a table of `size`, a power of two; *is_new is set if it was not there before. Returns `size` if the table is full of other
+// columns.
 inline uint place_column(volatile TABLE uint *key, uint size, uint column, bool *is_new)
 {
     uint at = column * 2654435761u & (size - 1);
-    for (;;) {
+    for (uint probes = 0; probes < size; ++probes) {
         const uint found = atomic_cmpxchg(key + at, NONE, column);
         *is_new = found == NONE;
         if (found == NONE || found == column) {
@@ -144,12 +151,15 @@ inline uint place_column(volatile TABLE uint *key, uint size, uint column, bool 
         }
         at = (at + 1) & (size - 1);
     }
+    return size;
 }
 
 #ifndef LONG_ROWS
-// bound[i] = products of row i of C, at most `cols`.
-__kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset, __global const uint *a_column,
-                            __global const uint *b_offset, __global uint *bound)
+// bound[i] = number of products for row i of C, at most `cols`, an upper bound of its entries. guess[i] = a likely upper bound: the products divided
+// by `share`, but not below `least` unless bound[i] is smaller.
+__kernel void bound_product(ulong rows, uint cols, uint share, uint least, __global const uint *a_offset,
+                            __global const uint *a_column, __global const uint *b_offset, __global uint *bound,
+                            __global uint *guess)
 {
     FOR_EACH(i, rows)
     {
@@ -157,7 +167,55 @@ __kernel void bound_product(ulong rows, uint cols, __global const uint *a_offset
         for (uint k = a_offset[i]; k < a_offset[i + 1]; ++k) {
             products += b_offset[a_column[k] + 1] - b_offset[a_column[k]];
         }
-        bound[i] = (uint)min(products, (ulong)cols);
+        const uint most = (uint)min(products, (ulong)cols);
+        bound[i] = most;
+        guess[i] = min(most, max(most / share, least));
+    }
+}
+
+// bound[i] is kept for rows whose table was full and set to 0 for others; any[0] = 1 if there are such rows.
+__kernel void keep_full(ulong rows, __global const uint *count, __global uint *bound, __global uint *any)
+{
+    FOR_EACH(i, rows)
+    {
+        if (count[i] == FULL) {
+            atomic_or(any, 1u);
+        } else {
+            bound[i] = 0;
+        }
+    }
+}
+
+// Bit k of classes[0] is set if some row is in class k, that is, high[k - 1] < bound[i] <= high[k]; bit 31 is set if some bound[i] is 0. The last
+// class has no upper bound.
+__kernel void mark_classes(ulong rows, uint last, __global const uint *high, __global const uint *bound,
+                           __global uint *classes)
+{
+    __local uint found;
+    if (get_local_id(0) == 0) {
+        found = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        uint k = 0;
+        while (k < last && bound[i] > high[k]) {
+            ++k;
+        }
+        atomic_or(&found, 1u << (bound[i] == 0 ? 31 : k));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0 && found) {
+        atomic_or(classes, found);
+    }
+}
+
+// list[i] = i.
+__kernel void list_rows(ulong rows, __global uint *list)
+{
+    FOR_EACH(i, rows)
+    {
+        list[i] = (uint)i;
     }
 }
 
@@ -182,54 +240,60 @@ __kernel void list_flagged(ulong rows, __global const uint *flag, __global const
 }
 #endif
 
-// count[i] = entries of row i of C, for the rows listed. A work-group takes as many rows at a time as `lanes` items each allow; a table
-// of `size` for each.
+// count[i] = entries of row i of C, for the rows listed; FULL if they do not fit in a table. A work-group handles as many rows at a time as `lanes`
+// items per row allow, with a table of `size` for each.
 __kernel void count_product(uint listed, uint lanes, uint size, __global const uint *list, __global const uint *a_offset,
                             __global const uint *a_column, __global const uint *b_offset,
                             __global const uint *b_column, TABLE uint *key, __global uint *count)
 {
     __local uint found[256];
+    __local uint full[256];
     const uint group_rows = (uint)get_local_size(0) / lanes;
     const uint item = (uint)get_local_id(0);
     const uint lane = item % lanes;
     const uint own = item / lanes;
 #ifdef LONG_ROWS
-    TABLE uint *base = key + get_group_id(0) * (size_t)group_rows * size;
+    TABLE uint *base = key + get_group_id(0) * (size_t)group_rows * STRIDE(size);
 #else
     TABLE uint *base = key;
 #endif
     for (uint first = (uint)get_group_id(0) * group_rows; first < listed; first += (uint)get_num_groups(0) * group_rows) {
-        for (uint k = item; k < group_rows * size; k += (uint)get_local_size(0)) {
+        for (uint k = item; k < group_rows * STRIDE(size); k += (uint)get_local_size(0)) {
             base[k] = NONE;
         }
         if (lane == 0) {
             found[own] = 0;
+            full[own] = 0;
         }
         barrier(FENCE);
         const bool active = first + own < listed;
         const uint i = active ? list[first + own] : 0;
         const uint end = active ? a_offset[i + 1] : 0;
         uint fresh = 0;
-        for (uint k = active ? a_offset[i] : 0; k < end; ++k) {
+        bool fits = true;
+        for (uint k = active ? a_offset[i] : 0; fits && k < end; ++k) {
             const uint last = b_offset[a_column[k] + 1];
             for (ulong l = (ulong)b_offset[a_column[k]] + lane; l < last; l += lanes) {
                 bool is_new;
-                place_column(base + own * (size_t)size, size, b_column[l], &is_new);
+                fits &= place_column(base + own * (size_t)STRIDE(size), size, b_column[l], &is_new) < size;
                 fresh += is_new;
             }
         }
         if (fresh) {
             atomic_add(found + own, fresh);
         }
+        if (!fits) {
+            atomic_or(full + own, 1u);
+        }
         barrier(FENCE);
         if (active && lane == 0) {
-            count[i] = found[own];
+            count[i] = full[own] ? FULL : found[own];
         }
         barrier(FENCE);
     }
 }
 
-// Entries of the longest of `rows` rows listed.
+// Entries of the longest of the `rows` rows listed.
 inline uint longest_row(__global const uint *list, uint rows, __global const uint *offset)
 {
     uint longest = 0;
@@ -237,6 +301,26 @@ inline uint longest_row(__global const uint *list, uint rows, __global const uin
         longest = max(longest, offset[list[k] + 1] - offset[list[k]]);
     }
     return longest;
+}
+
+// Moves the entries of a table to its front, in ascending order of their columns.
+inline void sort_table(TABLE uint *key, TABLE SCALAR *sum, uint size)
+{
+    uint filled = 0;
+    for (uint k = 0; k < size; ++k) {
+        const uint own = key[k];
+        const SCALAR value = sum[k];
+        uint at = filled;
+        for (; own != NONE && at > 0 && key[at - 1] > own; --at) {
+            key[at] = key[at - 1];
+            sum[at] = sum[at - 1];
+        }
+        if (own != NONE) {
+            key[at] = own;
+            sum[at] = value;
+            ++filled;
+        }
+    }
 }
 
 // The rows listed, whose places are `offset`. `size` > 1 is at least the entries of each.
@@ -252,24 +336,26 @@ __kernel void fill_product(uint listed, uint lanes, uint size, __global const ui
     const uint lane = item % lanes;
     const uint own = item / lanes;
 #ifdef LONG_ROWS
-    TABLE uint *keys = key + get_group_id(0) * (size_t)group_rows * size;
-    TABLE SCALAR *sums = sum + get_group_id(0) * (size_t)group_rows * size;
+    TABLE uint *keys = key + get_group_id(0) * (size_t)group_rows * STRIDE(size);
+    TABLE SCALAR *sums = sum + get_group_id(0) * (size_t)group_rows * STRIDE(size);
 #else
     TABLE uint *keys = key;
     TABLE SCALAR *sums = sum;
 #endif
-    TABLE uint *own_keys = keys + own * (size_t)size;
-    TABLE SCALAR *own_sums = sums + own * (size_t)size;
+    TABLE uint *own_keys = keys + own * (size_t)STRIDE(size);
+    TABLE SCALAR *own_sums = sums + own * (size_t)STRIDE(size);
+    // With one lane per row, sort_table has already sorted the row, and the bitonic sort is skipped.
+    const uint sorted = lanes == 1 ? 1 : size;
     for (uint first = (uint)get_group_id(0) * group_rows; first < listed; first += (uint)get_num_groups(0) * group_rows) {
-        for (uint k = item; k < group_rows * size; k += items) {
+        for (uint k = item; k < group_rows * STRIDE(size); k += items) {
             keys[k] = NONE;
             sums[k] = SCALAR_ZERO;
         }
-        barrier(FENCE);
         const bool active = first + own < listed;
         const uint i = active ? list[first + own] : 0;
         const uint start = active ? a_offset[i] : 0;
         const uint length = active ? a_offset[i + 1] - start : 0;
+        barrier(FENCE);
         const uint steps = longest_row(list + first, min(group_rows, listed - first), a_offset);
         for (uint step = 0; step < steps; ++step) {
             const bool has = step < length;
@@ -283,8 +369,11 @@ __kernel void fill_product(uint listed, uint lanes, uint size, __global const ui
             }
             barrier(FENCE);
         }
+        if (lanes == 1) {
+            sort_table(own_keys, own_sums, size);
+        }
         // Bitonic sort (Batcher, AFIPS 32 (1968) 307-314) with ascending exchanges; empty places go to the end.
-        for (uint width = 2; width <= size; width *= 2) {
+        for (uint width = 2; width <= sorted; width *= 2) {
             for (uint k = lane; k < size / 2; k += lanes) {
                 const uint block = k / (width / 2) * width;
                 const uint a = block + k % (width / 2);

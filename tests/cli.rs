@@ -1069,7 +1069,13 @@ fn waveform_relaxation() {
     let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 12 --json";
     for variant in ["component", "copy-access-distance", "block-boundary --block 6x7"] {
         let report = words(&format!("{line} --eps 1e-12 --variant {variant}")).json();
-        assert!(number(&report, "max_difference") <= 1e-12, "{report:#}");
+        assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
+        assert_eq!((&report["max_difference"], &report["method_seconds"]), {
+            (&report["max_difference_from_euler"], &report["euler_seconds"])
+        });
+        for key in ["iterations", "error_history", "memory_bytes", "words_per_component", "seconds", "seconds_setup"] {
+            assert!(!report[key].is_null(), "{key} in {report:#}");
+        }
     }
     let adaptive = "--variant block-boundary --block 6x7 --windows 2 --adaptive 2 --guess linear";
     let options = format!("--plot {} --series {}", path("history.svg"), path("u.npy"));
@@ -1093,6 +1099,7 @@ fn waveform_relaxation() {
     assert!(done.code == 2 && done.stderr.contains("past the stability limit of `euler`"), "{}", done.stderr);
     let report = words(&format!("{line} --method heun2 --variant block-boundary --block 6x7")).json();
     assert_eq!((number(&report, "max_difference"), report["method"].as_str()), (0.0, Some("heun2")));
+    assert!(report["euler_seconds"].is_null() && report["max_difference_from_euler"].is_null());
     let done = words(&format!("{line} --method ab3"));
     assert!(done.code == 2 && done.stderr.contains("Runge-Kutta"), "{}", done.stderr);
     // The studies: blocks of 1, 2, ... and 20 points per side, grids of 10 and 20 points.
@@ -1108,11 +1115,35 @@ fn waveform_relaxation() {
     for (name, needle) in [("blocks.svg", "points of a block"), ("sizes.svg", "against the method itself")] {
         assert!(std::fs::read_to_string(path(name)).expect("a picture").contains(needle), "{name}");
     }
+    // Messages of 1 ms between ranks in threads take that long; the table goes to 16 nodes, one for each row.
+    let small = "waveform --problem bruss2d --n 16 --h 1e-4 --steps 4 --iterations 2 --study network --json";
+    let report = words(&format!("{small} --plot {}", path("network.svg"))).json();
+    let runs = report["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 3 * 5, "1, 2, 4, 8 and 16 nodes for each latency");
+    for check in report["checks"].as_array().expect("checks").iter().filter(|c| number(c, "latency") == 1e-3) {
+        assert!(number(check, "step_model") > 1e-3 && number(check, "window_model") > 5e-4, "{check:#}");
+        // A busy machine adds to both sides of a difference.
+        assert!(number(check, "step_seconds") > 0.0, "{check:#}");
+    }
+    assert!(std::fs::read_to_string(path("network.svg")).expect("a picture").contains("nodes"));
     let done = words(&format!("{line} --study blocks"));
     assert!(done.code == 2 && done.stderr.contains("--variant block"), "{}", done.stderr);
+    for (study, needle) in [("--study devices", "--devices"), ("--balance", "--devices")] {
+        let done = words(&format!("{line} {study}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{}", done.stderr);
+    }
     let Some(pair) = two_devices() else { return };
-    let shared = pair(&format!("{line} --variant block-boundary --block 6x7 --devices 0,1")).json();
+    let more = "--variant block-boundary --block 6x7 --devices 0,1 --sharing edges-first --balance";
+    let shared = pair(&format!("{line} {more}")).json();
     assert_eq!(number(&shared, "max_difference"), 0.0);
+    assert!(number(&shared, "peak_device_bytes") > 0.0);
+    let study = pair(&format!("{line} --study devices --variant block-boundary --block 6x7 --devices 0,1")).json();
+    let runs = study["runs"].as_array().expect("runs");
+    let counts: Vec<f64> = runs.iter().map(|run| number(run, "devices")).collect();
+    assert_eq!(counts, [1.0, 2.0, 2.0]);
+    assert!(runs.iter().all(|run| number(run, "seconds_per_iteration") > 0.0), "{study:#}");
+    let done = pair(&format!("{line} --study network --devices 0,1"));
+    assert!(done.code == 2 && done.stderr.contains("--device"), "{}", done.stderr);
     assert_eq!(shared["devices"].as_array().map(Vec::len), Some(2));
     let shared = pair(&format!("{line} --variant device --devices 0,1")).json();
     assert_eq!((number(&shared, "max_difference"), shared["variant"].as_str()), (0.0, Some("device")));
@@ -1924,6 +1955,22 @@ fn elastodynamics_meets_known_solutions_and_writes_what_it_found() {
     for key in ["residual_identity", "error_t"] {
         assert!((number(&single, key) - number(&double, key)).abs() < 1e-4, "{key}: {single:#}");
     }
+    // Two devices share the rows, for each solver.
+    let pair = |line: &str| finish(program().args(line.split_whitespace()).env("POCL_DEVICES", "pthread pthread"));
+    for method in ["lu", "gmres", "gmres --otf"] {
+        let line = format!("elastodynamics --mesh cavity:2 --frequencies 1:2:2 --devices all --method {method} --json");
+        let shared = pair(&line).json();
+        assert_eq!(shared["responses"].as_array().map(Vec::len), Some(2));
+        for key in ["residual_identity", "error_t"] {
+            assert!((number(&shared, key) - number(&double, key)).abs() < 1e-7, "{method} {key}: {shared:#}");
+        }
+    }
+    // Matrices that fit into no memory are refused at once.
+    let memory = words("devices --json").json()[0]["global_mem"].as_u64().expect("a size");
+    if let Some(n) = (20..150_u64).find(|n| 288 * 36 * n.pow(4) > 4 * memory) {
+        let done = words(&format!("elastodynamics --mesh cavity:{n}"));
+        assert!(done.code == 4 && done.stderr.contains("H and G need that much memory"), "{}", done.stderr);
+    }
     // Products without matrices, on the disc of a half-space.
     let disc = "elastodynamics --mesh disc:2 --problem neumann --boundary if(x*x+y*y<1,1,0) --json";
     let stored = words(disc).json();
@@ -1948,6 +1995,19 @@ fn elastodynamics_meets_known_solutions_and_writes_what_it_found() {
         ("--boundary x+", "--boundary"),
         ("--vtk u.vtk", "end in .vtu"),
         ("--otf", "--method gmres"),
+        ("--otf --method gmres --algorithm pairwise", "no --algorithm"),
+        ("--tol 1e-6", "--method gmres"),
+        ("--boundary pressure --source 1,2,3", "--boundary point-force"),
+        ("--boundary x --force 1,2,3", "--boundary point-force"),
+        ("--mesh cavity:5000", "1 to 1024 elements"),
+        ("--force 0,0,0", "0 everywhere"),
+        ("--mesh cubed-sphere:2 --source 1e200,0,0", "beyond the range"),
+        ("--shear 1e300 --density 1e-300", "beyond the range"),
+        ("--boundary 1e50 --problem neumann --precision f32", "--precision f64"),
+        ("--boundary 1e200 --problem neumann", "not finite"),
+        ("--mesh cavity:2 --devices 0,0", "twice"),
+        ("--frequency 1e7", "radians of a shear wave"),
+        ("--mesh half-space:2 --problem mixed", "--problem neumann"),
     ] {
         let done = words(&format!("elastodynamics {options}"));
         assert_eq!(done.code, 2, "{options}: {}", done.stderr);

@@ -81,7 +81,7 @@ check_error('clinalg:argument:value', 'increase', @() clinalg.waveform(decay, [1
 check_error('clinalg:argument:class', 'function handle', @() clinalg.waveform(@(t, y) -y, [0 1], 1));
 check_error('clinalg:ode:unstable', 'stability limit of `euler`', ...
   @() clinalg.waveform(struct('u', '-1000*u'), [0 1], 1, 'Steps', 10));
-check_error('clinalg:ode:waveform', 'window 0', @() clinalg.waveform(struct('u', 'u^2'), [0 20], 1, 'Steps', 40));
+check_error('clinalg:ode:waveform', 'window 1, iteration', @() clinalg.waveform(struct('u', 'u^2'), [0 20], 1, 'Steps', 40));
 check_error('clinalg:argument:count', 'too few', @() clinalg.equations());
 check_error('clinalg:argument:class', 'struct', @() clinalg.equations(decay, 3));
 check_error('clinalg:argument:value', 'Mesh', @() clinalg.equations(decay, struct('Mesh', 3)));

@@ -12,7 +12,7 @@ use clinalg::multigrid::Backend;
 use clinalg::solve::GmresParams;
 use clinalg::{Complex, Precision};
 use clinalg_bem::elastodynamics::{
-    Algorithm, C64, ComplexScalar, Domain, Material, Options, Problem, Rule, Shared, Solution,
+    Algorithm, C64, ComplexScalar, Domain, Material, Memory, Options, Problem, Rule, Shared, Solution,
 };
 use clinalg_bem::{ElementMesh, Point};
 use serde::Serialize;
@@ -93,9 +93,9 @@ pub(crate) struct Args {
     /// Where the point force acts [default: 0.2,-0.1,0.15 in a cavity, else 1.6,-0.9,0.7]
     #[arg(long, value_parser = args::point, value_name = "X,Y,Z", allow_hyphen_values = true)]
     source: Option<args::Place>,
-    /// The point force
-    #[arg(long, value_parser = args::point, default_value = "1,0.5,-0.3", value_name = "FX,FY,FZ", allow_hyphen_values = true)]
-    force: args::Place,
+    /// The point force [default: 1,0.5,-0.3]
+    #[arg(long, value_parser = args::point, value_name = "FX,FY,FZ", allow_hyphen_values = true)]
+    force: Option<args::Place>,
     /// Solver of the system
     #[arg(long, value_enum, default_value_t = Method::Lu)]
     method: Method,
@@ -277,12 +277,25 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     if args.otf && args.method == Method::Lu {
         return Err(Failure::usage("--otf stores no matrix: it needs --method gmres"));
     }
+    if args.tol.is_some() && args.method == Method::Lu {
+        return Err(Failure::usage("--tol is for --method gmres; LU factors solve up to rounding"));
+    }
+    if args.boundary.trim() != "point-force" && (args.source.is_some() || args.force.is_some()) {
+        return Err(Failure::usage("--source and --force are for --boundary point-force"));
+    }
+    if args.otf && args.algorithm == AlgorithmArg::Pairwise {
+        return Err(Failure::usage("--otf assembles no matrix: it takes no --algorithm"));
+    }
     let place = Place::new(global, Backend::Kernels)?;
+    let options = Options::default().rule(args.rule);
+    if !args.otf {
+        Shared::<S>::check_memory(place.contexts(), &mesh, &options)?;
+    }
     let tolerance = args.tol.unwrap_or(if S::PRECISION == Precision::F32 { 1e-5 } else { 1e-8 });
     let progress = Progress::new(out, "iteration", tolerance);
     progress.stage("Gauss points and static parts");
     let start = Instant::now();
-    let shared = Shared::<S>::new(place.contexts(), &mesh, material, domain, &Options::default().rule(args.rule))?;
+    let shared = Shared::<S>::new(place.contexts(), &mesh, material, domain, &options)?;
     let problem = &shared.parts()[0];
     place.finish()?;
     let seconds_geometry = start.elapsed().as_secs_f64();
@@ -291,16 +304,18 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     if per_wavelength < 4.0 {
         log::warn!(
             target: "clinalg",
-            "{per_wavelength:.1} elements to a shear wave of length {:.3} at the frequency {highest}; fewer than 4 are too few: refine the \
-             mesh or lower the frequency",
-            material.shear_wavelength(highest)
+            "{} elements to a shear wave of length {} at the frequency {}; fewer than 4 are too few: refine the mesh or lower the frequency",
+            short(per_wavelength, 1),
+            short(material.shear_wavelength(highest), 3),
+            plain(highest)
         );
     }
     let mut responses = Vec::with_capacity(all.len());
-    let mut last = None;
+    let (mut last, mut memory) = (None, Vec::new());
     let mut table = args.out.as_ref().map(|_| report::table_header());
     for &frequency in &all {
-        let (mut response, solution) = solve_one(args, &place, &shared, &given, frequency, (&progress, tolerance))?;
+        let (mut response, solution) =
+            solve_one(args, &place, &shared, &given, frequency, (&progress, tolerance), &mut memory)?;
         let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
         if let Some(table) = &mut table {
             report::append(table, frequency, &mesh, &points, &fields, &solution);
@@ -324,7 +339,17 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     Ok(exit)
 }
 
-/// Assembles and solves at one frequency.
+/// Formats a number with `digits` decimal places, or in scientific notation if it is very small or large.
+fn short(value: f64, digits: usize) -> String {
+    if (0.001..1e6).contains(&value) { format!("{value:.digits$}") } else { format!("{value:.2e}") }
+}
+
+/// Formats a number in full, or in scientific notation if it is very small or large.
+fn plain(value: f64) -> String {
+    if value == 0.0 || (0.001..1e6).contains(&value) { value.to_string() } else { format!("{value:.2e}") }
+}
+
+/// Assembles and solves at one frequency, reusing the `memory` of the previous frequency.
 fn solve_one<S: ComplexScalar>(
     args: &Args,
     place: &Place,
@@ -332,6 +357,7 @@ fn solve_one<S: ComplexScalar>(
     given: &Given,
     frequency: f64,
     (progress, tolerance): (&Progress, f64),
+    memory: &mut Vec<Memory<S>>,
 ) -> Result<(Response, Solution), Failure> {
     let problem = &shared.parts()[0];
     let algorithm = match args.algorithm {
@@ -346,7 +372,8 @@ fn solve_one<S: ComplexScalar>(
         progress.stage(format!("frequency {frequency}: assembling H and G, {}", bytes(size)));
     }
     let mut start = Instant::now();
-    let assembly = if args.otf { None } else { Some(shared.assemble_by(algorithm, frequency)?) };
+    let assembly =
+        if args.otf { None } else { Some(shared.assemble_in(algorithm, frequency, std::mem::take(memory))?) };
     place.finish()?;
     let seconds_assemble = start.elapsed().as_secs_f64();
     let residual_identity = match (&fields.known, &assembly) {
@@ -363,7 +390,12 @@ fn solve_one<S: ComplexScalar>(
             place.finish()?;
             response.seconds_factor = Some(start.elapsed().as_secs_f64());
             start = Instant::now();
-            factors.solve(&fields.given)?
+            let solution = factors.solve(&fields.given)?;
+            // With several devices, the factors are not stored where the blocks were assembled.
+            if shared.parts().len() == 1 {
+                memory.push(factors.into());
+            }
+            solution
         }
         (_, assembly) => {
             let system = match assembly {
@@ -378,10 +410,24 @@ fn solve_one<S: ComplexScalar>(
             response.converged = report.stop.is_success();
             response.stop = Some(report.stop);
             response.iterations = Some(report.iterations);
+            *memory = system.into_memory();
             solution
         }
     };
     response.seconds_solve = start.elapsed().as_secs_f64();
+    let finite = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>().is_finite();
+    if !(finite(solution.displacements())
+        && finite(solution.tractions())
+        && residual_identity.is_none_or(f64::is_finite))
+    {
+        let words = format!(
+            "the result at the frequency {} is not finite: values overflow {}; choose other units{}",
+            plain(frequency),
+            if S::PRECISION == Precision::F32 { "f32" } else { "f64" },
+            if S::PRECISION == Precision::F32 { " or --precision f64" } else { "" }
+        );
+        return Err(Failure::usage(words));
+    }
     let evaluations: f64 = shared.parts().iter().map(Problem::evaluations).sum();
     response.measure(problem, &fields, &solution, if args.otf { 0.0 } else { evaluations / seconds_assemble });
     Ok((response, solution))

@@ -101,7 +101,7 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     device: Option<String>,
-    /// Devices that share the work of poisson, wave, waveform, solve, ode or heat-bem: indices or parts of names with commas between, or `all`
+    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics: indices or parts of names with commas between, or `all`
     #[arg(
         long,
         global = true,
@@ -206,12 +206,16 @@ impl Command {
                 | Command::Solve(_)
                 | Command::Ode(_)
                 | Command::HeatBem(_)
+                | Command::Elastodynamics(_)
         )
     }
 
     /// Whether several processes can share its work.
     fn takes_processes(&self) -> bool {
-        matches!(self, Command::Poisson(_) | Command::Wave(_) | Command::Solve(_) | Command::Ode(_))
+        matches!(
+            self,
+            Command::Poisson(_) | Command::Wave(_) | Command::Waveform(_) | Command::Solve(_) | Command::Ode(_)
+        )
     }
 }
 
@@ -277,20 +281,23 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     messages::start(&cli.global);
     let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
     if cli.global.devices.is_some() && !cli.command.takes_devices() {
-        let words = "--devices works with poisson, wave, waveform, solve, ode and heat-bem; this command takes one device, by --device";
+        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem and elastodynamics; this command takes one device, by --device";
         return out.fail(&Failure::usage(words));
     }
     if cli.global.processes.0.is_some() && !cli.command.takes_processes() {
-        let words = "poisson, wave, solve and ode run in several processes; start `clinalg` for the other commands";
+        let words =
+            "poisson, wave, waveform, solve and ode run in several processes; start `clinalg` for the other commands";
         return out.fail(&Failure::usage(words));
     }
     if cli.global.balance && !cli.global.is_shared() {
         return out.fail(&Failure::usage("--balance is for several devices: add --devices"));
     }
-    let balances =
-        matches!(cli.command, Command::Poisson(_) | Command::Wave(_) | Command::Ode(_) | Command::HeatBem(_));
+    let balances = matches!(
+        cli.command,
+        Command::Poisson(_) | Command::Wave(_) | Command::Waveform(_) | Command::Ode(_) | Command::HeatBem(_)
+    );
     if cli.global.balance && !balances {
-        let words = "--balance works with poisson, wave, ode and heat-bem";
+        let words = "--balance works with poisson, wave, waveform, ode and heat-bem";
         return out.fail(&Failure::usage(words));
     }
     let done = match &cli.command {

@@ -1,6 +1,8 @@
 //! `clinalg waveform`.
 
+mod devices;
 mod measured;
+mod network;
 mod study;
 
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, e
 use serde::Serialize;
 
 use measured::{Measured, Place, measure};
-use study::StudyArg;
+use study::Varied;
 
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
@@ -36,13 +38,19 @@ Blocks (--variant):
   device          the rows of the grid of each device (--devices), integrated by
                   the kernels of the method; halos are exchanged once an iteration
 
-An iteration moves more data than the method itself over the window: waveform
-relaxation pays off only if launches or messages cost more than arithmetic.
+Waveform relaxation pays off only if launches or messages cost more than
+arithmetic.
 
 Studies (--study), each drawn by --plot:
   blocks  iterations and times of square blocks of 1, 2, 4, ... points per side
   sizes   times against the method itself on grids of 10, 20, 40, ... points per
           axis, up to --n
+  devices times of the first of --devices alone and of all, per iteration; no picture
+  network a cluster of 1, 2, 4, ... 1024 nodes by a model: an exchange once an
+          iteration (--iterations) of a window of --steps steps against one every
+          few steps, at latencies of 1, 10 and 100 us and 10 GB/s. The time of a
+          step is measured on this device, and the model is compared with ranks
+          in threads whose messages take such times.
 
 Frames: the beginning, and the end of every window.
 ";
@@ -52,10 +60,13 @@ const AFTER_FRAMES: &str = "
 
 JSON keys: problem, n, components, variant, block, method, precision, h, steps, windows,
 iterations, window_steps (of each window), error_history (of each window), memory_bytes,
-words_per_component, seconds, method_seconds, max_difference, explain,
-kernel_family, device, devices (of --devices), times and files (of the frames).
+words_per_component, seconds, seconds_setup, method_seconds, max_difference, explain,
+kernel_family, device, devices (of --devices), peak_device_bytes, times and files (of the
+frames); with Euler's method also euler_seconds and max_difference_from_euler, which are
+method_seconds and max_difference.
 With --study: problem, study, method, precision, h, steps, windows, kernel_family, device
-and runs, each with n, variant, block, iterations, memory_bytes, seconds, method_seconds.";
+and runs, each with n, variant, block, iterations, memory_bytes, seconds, method_seconds,
+with Euler's method also euler_seconds.";
 
 /// Integrate a system by waveform relaxation, and by the method itself for comparison
 ///
@@ -130,12 +141,27 @@ enum GuessArg {
     Linear,
 }
 
+/// What is varied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum StudyArg {
+    /// Block size
+    Blocks,
+    /// Grid size
+    Sizes,
+    /// The first device alone, and all of --devices
+    Devices,
+    /// A model of a cluster, checked with ranks in threads
+    Network,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SharingArg {
     /// All to all
     General,
-    /// Those that the other device may read
+    /// Only those that the other device may read
     Limited,
+    /// As limited, but the blocks that they belong to are integrated first, the others during the transfer
+    EdgesFirst,
 }
 
 #[derive(Serialize)]
@@ -156,22 +182,36 @@ struct Document {
     memory_bytes: u64,
     words_per_component: f64,
     seconds: f64,
+    seconds_setup: f64,
     method_seconds: f64,
     max_difference: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    euler_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_difference_from_euler: Option<f64>,
     explain: String,
     kernel_family: clinalg::KernelFamily,
     device: DeviceName,
     devices: Vec<DeviceName>,
+    peak_device_bytes: u64,
     times: Vec<f64>,
     files: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    match (args.study, args.precision) {
-        (Some(what), PrecisionArg::F32) => study::run::<f32>(what, args, global, out),
-        (Some(what), PrecisionArg::F64) => study::run::<f64>(what, args, global, out),
-        (None, PrecisionArg::F32) => solve::<f32>(args, global, out),
-        (None, PrecisionArg::F64) => solve::<f64>(args, global, out),
+    match args.precision {
+        PrecisionArg::F32 => run_in::<f32>(args, global, out),
+        PrecisionArg::F64 => run_in::<f64>(args, global, out),
+    }
+}
+
+fn run_in<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    match args.study {
+        None => solve::<T>(args, global, out),
+        Some(StudyArg::Blocks) => study::run::<T>(Varied::Blocks, args, global, out),
+        Some(StudyArg::Sizes) => study::run::<T>(Varied::Sizes, args, global, out),
+        Some(StudyArg::Devices) => devices::run::<T>(args, global, out),
+        Some(StudyArg::Network) => network::run::<T>(args, global, out),
     }
 }
 
@@ -231,7 +271,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let mut series = args.series.open::<T>(&problem, "waveform")?;
     series.keep(&problem, problem.t0, &y0)?;
     let keep = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
-    let Measured { result, seconds, method_seconds, max_difference } = measure(&place, &problem, &y0, &options, keep)?;
+    let Measured { result, seconds, seconds_setup, method_seconds, max_difference } =
+        measure(&place, &problem, &y0, &options, keep)?;
     let (files, times) = series.finish()?;
     let document = Document {
         problem: problem.name.clone(),
@@ -250,12 +291,16 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         memory_bytes: result.report.memory_bytes,
         words_per_component: result.report.words_per_component,
         seconds,
+        seconds_setup,
         method_seconds,
         max_difference,
+        euler_seconds: is_euler(&options).then_some(method_seconds),
+        max_difference_from_euler: is_euler(&options).then_some(max_difference),
         explain: explained,
         kernel_family: context.family(),
         device: context.device().into(),
-        devices: place.devices(),
+        devices: place.devices(global)?,
+        peak_device_bytes: place.place.peak_bytes_of_all()?,
         times,
         files,
     };
@@ -265,6 +310,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     print(&document, out)?;
     out.json(&document)?;
     Ok(Exit::Done)
+}
+
+/// Whether the method is Euler's, which has JSON keys of its own.
+fn is_euler(options: &WaveformOptions) -> bool {
+    options.method.name() == "euler"
 }
 
 /// Points of a block along each axis of a grid with `dims`, where blocks are boxes of points.
@@ -302,7 +352,10 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
     if !document.files.is_empty() {
         out.field("frames", format!("{} in {}", document.times.len(), document.files.join(", ")))?;
     }
-    out.field("time", seconds(document.seconds))?;
+    out.field(
+        "time",
+        format!("{}, and {} for setting up", seconds(document.seconds), seconds(document.seconds_setup)),
+    )?;
     out.field("method itself", format!("{} by {}", seconds(document.method_seconds), document.method))?;
     out.field("difference", format!("{:.3e} from the method itself, at most", document.max_difference))
 }

@@ -1,6 +1,6 @@
 //! Objects of complex values: what the operations give, and what is refused.
 
-#[path = "../../clinalg/tests/common/mod.rs"]
+#[path = "../../../tests/core/common/mod.rs"]
 mod common;
 
 use clinalg::ops::Transpose;

@@ -1,6 +1,6 @@
 //! Operators behind handles.
 
-#[path = "../../clinalg-bem/tests/common/mod.rs"]
+#[path = "../../../tests/bem/common/mod.rs"]
 mod common;
 
 use clinalg::solve::{Operator, Stopping};

@@ -1,6 +1,6 @@
 //! Handles: what they refuse, what they compute, and many threads on one registry.
 
-#[path = "../../clinalg/tests/common/mod.rs"]
+#[path = "../../../tests/core/common/mod.rs"]
 mod common;
 
 use clinalg::{BandParts, CsrParts};

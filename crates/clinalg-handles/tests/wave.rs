@@ -1,6 +1,6 @@
 //! Waves behind handles do as the solver they stand for.
 
-#[path = "../../clinalg/tests/common/mod.rs"]
+#[path = "../../../tests/core/common/mod.rs"]
 mod common;
 
 use clinalg::Precision;

@@ -164,6 +164,37 @@ fn waves_and_odes_have_the_bits_of_one_device() {
     );
 }
 
+/// Boundary waveforms between the blocks of all ranks, and halos with each rank as a block: the frames, one per window, are bitwise equal to those of
+/// one device, in both precisions.
+#[test]
+fn waveform_relaxation_has_the_bits_of_one_device() {
+    if std::env::var_os(CHILD).is_some() || !can_start() {
+        return;
+    }
+    let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 6 --windows 2";
+    for (more, ranks) in [
+        ("--variant block-boundary --block 8x4 --precision f32", &[2, 3, 4][..]),
+        ("--variant block-boundary --block 8x4 --iterations 2 --sharing edges-first --balance", &[2]),
+        ("--variant device", &[3]),
+    ] {
+        let alone = more.replace("--balance", "");
+        let folder = tempfile::tempdir().expect("a folder for temporary files");
+        let file = |name: &str| folder.path().join(format!("{name}.npy"));
+        let with_file = |more: &str, name: &str| format!("{line} {more} --json --series {}", file(name).display());
+        let one = one_device(&with_file(&alone, "one")).json();
+        for count in ranks {
+            let several = program(*count, &with_file(more, "several")).json();
+            assert_eq!(several["devices"].as_array().map(Vec::len), Some(*count));
+            assert_eq!(several["max_difference_from_euler"], one["max_difference_from_euler"]);
+            assert_eq!(several["times"], one["times"]);
+            if !more.contains("device") {
+                assert_eq!(several["iterations"], one["iterations"]);
+            }
+            same_bytes(&file("several"), &file("one"));
+        }
+    }
+}
+
 #[test]
 fn conjugate_gradients_agree_with_one_device() {
     if std::env::var_os(CHILD).is_some() || !can_start() {
@@ -205,6 +236,7 @@ fn what_cannot_run_in_processes_is_refused_once() {
         ("bench", "start `clinalg` for the other commands"),
         ("poisson --backend reference", "start `clinalg` in one process"),
         ("poisson --n 100", "65 and 129"),
+        ("waveform --n 10 --variant point", "--variant block-boundary or --variant device"),
     ] {
         let done = program(2, line);
         assert_eq!(done.code, 2, "{line}: {}", done.stderr);

@@ -1,15 +1,21 @@
-//! Times algebraic multigrid: `amg PROBLEM N [--single] [--dump PREFIX]`, a line of JSON per run.
+//! Times algebraic multigrid: `amg PROBLEM N [--single] [--profile] [--dump PREFIX]`. Prints one JSON object per run.
+//!
+//! Run 0 builds the kernels. Runs 1 and 2 give the times. Run 3 waits for the device after each phase of the set-up and gives the time of each
+//! ("phases": level, name, milliseconds). With `--profile`, run 4 uses a context that times every kernel ("setup_kernels" and "solve_kernels": name,
+//! launches, milliseconds).
 //!
 //! N points per side of a square or a cube, boundary values eliminated. `--dump` writes offsets, columns (both 64-bit integers) and values to
 //! PREFIX.offsets, PREFIX.columns and PREFIX.values, for a peer on the same matrix. `benches/amg.py` runs it.
 
+use std::ops::Range;
 use std::time::Instant;
 
 use clinalg::amg::{Amg, AmgParams, Smoother, rigid_motions};
+use clinalg::runtime::{ContextOptions, Device, KernelTiming};
 use clinalg::solve::{Cg, CgParams, Solver};
 use clinalg::{Context, Csr, CsrParts, Error, Vector};
 
-const PROBLEMS: &str = "points7, points27, tetrahedra, jumping, anisotropic or elasticity";
+const PROBLEMS: &str = "points7, points27, tetrahedra, jumping, anisotropic, rotated, plates, lognormal or elasticity";
 
 /// A number in (0, 1) that depends on both alike.
 fn weight(a: usize, b: usize) -> f64 {
@@ -149,6 +155,28 @@ fn problem(name: &str, n: usize) -> Result<Problem, Error> {
             plain(graph(n, 2, &axes(2), face))
         }
         "anisotropic" => plain(graph(n, 2, &axes(2), |_, _, k| if k < 2 { 1.0 } else { 1e-3 })),
+        // Not used to tune the parameters, except that `rotated` and `lognormal` were known when theta was chosen.
+        "rotated" => {
+            // Bilinear elements, anisotropy 1 : 1e-3 at an angle of 30 degrees.
+            let (c, s) = (30_f64.to_radians().cos(), 30_f64.to_radians().sin());
+            let (xx, yy, xy) = (c * c + 1e-3 * s * s, s * s + 1e-3 * c * c, (1.0 - 1e-3) * c * s);
+            let flat: Vec<_> = around.into_iter().filter(|s| s[2] == 0).collect();
+            let weights: Vec<f64> = flat
+                .iter()
+                .map(|s| match (s[0] * s[0], s[1] * s[1], s[0] * s[1]) {
+                    (1, 0, _) => (2.0 * xx - yy) / 3.0,
+                    (0, 1, _) => (2.0 * yy - xx) / 3.0,
+                    (.., sign) => (xx + yy) / 6.0 + sign as f64 * xy / 2.0,
+                })
+                .collect();
+            plain(graph(n, 2, &flat, |_, _, k| weights[k]))
+        }
+        "plates" => plain(graph(n, 3, &axes(3), |_, _, k| if k < 4 { 1.0 } else { 1e-3 })),
+        "lognormal" => {
+            // Coefficients drawn independently for each face, over six orders of magnitude.
+            let face = |p: usize, q: Option<usize>, k: usize| weight(p, q.unwrap_or(usize::MAX / 2 - k));
+            plain(graph(n, 2, &axes(2), move |p, q, k| (6.0 * std::f64::consts::LN_10 * (face(p, q, k) - 0.5)).exp()))
+        }
         "elasticity" => {
             let (a, coordinates) = elasticity(n)?;
             Ok((a, rigid_motions(&coordinates, 3)?, 6, 3))
@@ -168,7 +196,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, n, rest @ ..] = arguments.as_slice() else {
         return Err(format!(
-            "amg PROBLEM N [--single] [--theta T] [--degree K] [--visits V] [--dump PREFIX]; PROBLEM is {PROBLEMS}"
+            "amg PROBLEM N [--single] [--theta T] [--degree K] [--visits V] [--profile] [--dump PREFIX]; PROBLEM is {PROBLEMS}"
         )
         .into());
     };
@@ -188,40 +216,67 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if let Some(degree) = number("--degree")? {
         params.smoother = Smoother::Chebyshev(degree as usize);
     }
-    let context = Context::global()?;
-    let a = Csr::from_parts(&context, &parts)?;
-    // Without order, always the same.
-    let b: Vec<f64> = (0..parts.rows).map(|i| 2.0 * weight(i, i + 1) - 1.0).collect();
-    let (b, mut x) = (Vector::from_slice(&context, &b)?, Vector::zeros(&context, parts.rows)?);
-    let mut cg = Cg::new(&context, parts.rows, CgParams::default().tolerance(1e-8).max_iterations(500))?;
-    // The first run builds the kernels.
-    for run in 0..3 {
-        let start = Instant::now();
-        let mut m = match count {
-            0 => Amg::new(&a, &params)?,
-            _ => Amg::with_near_null(&a, &vectors, count, &params)?,
-        };
-        context.finish()?;
-        let set_up = start.elapsed().as_secs_f64();
-        x.fill(0.0)?;
-        context.finish()?;
-        let start = Instant::now();
-        let solved = cg.solve(&a, Some(&mut m), &b, &mut x)?;
-        context.finish()?;
-        let solve = start.elapsed().as_secs_f64();
-        let report = m.report();
-        println!(
-            "{{\"problem\": \"{name}\", \"rows\": {}, \"entries\": {}, \"single\": {single}, \"run\": {run}, \"set_up\": {set_up:.6}, \"solve\": {solve:.6}, \
-             \"iterations\": {}, \"residual\": {:.3e}, \"levels\": {}, \"operator_complexity\": {:.3}, \"bytes\": {}, \"device\": \"{}\"}}",
-            parts.rows,
-            parts.nnz(),
-            solved.iterations,
-            solved.relative_residual,
-            report.levels.len(),
-            report.operator_complexity,
-            report.bytes,
-            context.device().name
-        );
+    let setting = Setting { name, parts: &parts, vectors: &vectors, count, params: &params };
+    setting.time(&Context::global()?, 0..4)?;
+    if rest.iter().any(|argument| argument == "--profile") {
+        let options = ContextOptions { profiling: true, ..ContextOptions::default() };
+        setting.time(&Context::new(&Device::default_device()?, &options)?, 4..5)?;
     }
     Ok(())
+}
+
+/// The problem and the parameters.
+struct Setting<'a> {
+    name: &'a str,
+    parts: &'a CsrParts<f64>,
+    vectors: &'a [f64],
+    count: usize,
+    params: &'a AmgParams,
+}
+
+impl Setting<'_> {
+    fn time(&self, context: &Context, runs: Range<usize>) -> Result<(), Box<dyn std::error::Error>> {
+        let parts = self.parts;
+        let a = Csr::from_parts(context, parts)?;
+        // Pseudo-random, the same in every run.
+        let b: Vec<f64> = (0..parts.rows).map(|i| 2.0 * weight(i, i + 1) - 1.0).collect();
+        let (b, mut x) = (Vector::from_slice(context, &b)?, Vector::zeros(context, parts.rows)?);
+        let mut cg = Cg::new(context, parts.rows, CgParams::default().tolerance(1e-8).max_iterations(500))?;
+        for run in runs {
+            let params = self.params.clone().timed(run == 3);
+            context.finish()?;
+            context.reset_timings();
+            let start = Instant::now();
+            let mut m = match self.count {
+                0 => Amg::new(&a, &params)?,
+                _ => Amg::with_near_null(&a, self.vectors, self.count, &params)?,
+            };
+            context.finish()?;
+            let set_up = start.elapsed().as_secs_f64();
+            let setup_timings = context.timings()?;
+            context.reset_timings();
+            x.fill(0.0)?;
+            context.finish()?;
+            let start = Instant::now();
+            let solved = cg.solve(&a, Some(&mut m), &b, &mut x)?;
+            context.finish()?;
+            let solve = start.elapsed().as_secs_f64();
+            let (solve_timings, report) = (context.timings()?, m.report());
+            let phases: Vec<_> = report.phases.iter().map(|p| (p.level, p.name, 1e3 * p.seconds)).collect();
+            let line = serde_json::json!({
+                "problem": self.name, "rows": parts.rows, "entries": parts.nnz(), "single": params.single, "run": run,
+                "set_up": set_up, "solve": solve, "iterations": solved.iterations, "residual": solved.relative_residual,
+                "levels": report.levels, "operator_complexity": report.operator_complexity, "bytes": report.bytes,
+                "format": a.format(), "device": context.device().name, "phases": phases,
+                "setup_kernels": kernels(&setup_timings), "solve_kernels": kernels(&solve_timings),
+            });
+            println!("{line}");
+        }
+        Ok(())
+    }
+}
+
+/// Name, number of launches and total milliseconds of each kernel.
+fn kernels(timings: &[KernelTiming]) -> Vec<(&str, u64, f64)> {
+    timings.iter().map(|t| (t.kernel.as_str(), t.launches, 1e3 * t.seconds)).collect()
 }

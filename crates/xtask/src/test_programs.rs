@@ -143,13 +143,13 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
 
 /// Packages and programs that begin first, so that no core waits for them in the end.
 const LONGEST: [(&str, &str); 9] = [
-    ("clinalg-ode", "tiles"),
+    ("tests", "ode-tiles"),
     ("clinalg", "clinalg"),
-    ("clinalg", "helmholtz"),
-    ("clinalg", "scalars"),
-    ("clinalg", "poisson"),
-    ("clinalg-ode", "device"),
-    ("clinalg-bem", "ladder"),
+    ("tests", "core-helmholtz"),
+    ("tests", "core-scalars"),
+    ("tests", "core-poisson"),
+    ("tests", "ode-device"),
+    ("tests", "bem-ladder"),
     ("clinalg-mex", "octave"),
     ("clinalg-capi", "programs"),
 ];

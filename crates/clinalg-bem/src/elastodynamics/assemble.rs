@@ -3,12 +3,16 @@
 use clinalg::runtime::{Out, Range};
 use clinalg::{Buffer, Context, Dense, Error, KernelFamily, Real, Result, Scalar, Vector, ops};
 
+use super::problem::items;
 use super::radial::Tables;
-use super::{C64, ComplexScalar, Conditions, Problem, Rule, System, narrow};
+use super::{C64, ComplexScalar, Conditions, Factors, Problem, Rule, System, check_frequency, narrow};
 use crate::kernels::bem_elasto::Program;
 
 /// As in `bem_elasto.cl`: items of a group for each pair, as many as points of the usual rule.
 const PAIRWISE: usize = 64;
+
+/// Complex numbers that a work-item keeps in local memory on a GPU, for one block of H and one of G; must match `bem_elasto.cl`.
+const COLUMNS: usize = 18;
 
 /// How H and G are assembled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +31,36 @@ pub struct Assembly<S: ComplexScalar> {
     g: Dense<S>,
     shear: f64,
     frequency: f64,
+    /// The tables that the kernels writing H and G read. NVIDIA's driver waits for these kernels when the tables are released, so an early release
+    /// would delay the start on the other devices.
+    _tables: Option<Tables<S>>,
+}
+
+/// The memory of H and G, recovered from an [`Assembly`], a [`System`] or [`Factors`] that is no longer needed; see [`Problem::assemble_in`].
+#[derive(Debug)]
+pub struct Memory<S: ComplexScalar> {
+    pub(super) h: Dense<S>,
+    pub(super) g: Dense<S>,
+}
+
+impl<S: ComplexScalar> From<Assembly<S>> for Memory<S> {
+    fn from(Assembly { h, g, .. }: Assembly<S>) -> Memory<S> {
+        Memory { h, g }
+    }
+}
+
+impl<S: ComplexScalar> From<System<S>> for Memory<S> {
+    fn from(system: System<S>) -> Memory<S> {
+        let [h, g] = system.into_matrices();
+        Memory { h, g }
+    }
+}
+
+impl<S: ComplexScalar> From<Factors<S>> for Memory<S> {
+    fn from(factors: Factors<S>) -> Memory<S> {
+        let [h, g] = factors.into_matrices();
+        Memory { h, g }
+    }
 }
 
 impl<S: ComplexScalar> Problem<S> {
@@ -46,34 +80,46 @@ impl<S: ComplexScalar> Problem<S> {
     /// As [`Problem::assemble`]; [`Error::Value`] for [`Algorithm::Pairwise`] with [`Rule::Adaptive`].
     pub fn assemble_by(&self, algorithm: Algorithm, frequency: f64) -> Result<Assembly<S>> {
         self.check(algorithm)?;
-        self.check_memory()?;
-        let tables = self.tables(frequency, &self.centres)?;
+        check_frequency(frequency)?;
+        let shape = [self.centres.count, self.cols];
+        check_memory::<S>(self.context(), shape)?;
         // SAFETY: the kernels write every block; where their launch fails, the matrices are dropped unread.
         let make = || unsafe { Dense::uninit_unchecked(self.context(), 3 * self.centres.count, 3 * self.cols) };
-        let made = Assembly { h: make()?, g: make()?, shear: self.material().shear(), frequency };
-        self.fill(algorithm, &tables, &made)?;
-        Ok(made)
+        self.write(algorithm, frequency, Memory { h: make()?, g: make()? })
     }
 
-    /// As [`Problem::assemble_by`] in the memory of `assembly`, such as that of another frequency.
+    /// As [`Problem::assemble_by`], but reuses the memory of an earlier assembly, system or factorisation, such as that of another frequency.
+    /// Allocating new memory takes a millisecond or more on an H200.
     ///
     /// # Errors
-    /// As [`Problem::assemble_by`]; [`Error::Shape`] for an assembly of another size, [`Error::Context`] for one of another context. After an error
-    /// `assembly` is what it was.
-    pub fn assemble_into(&self, algorithm: Algorithm, frequency: f64, assembly: &mut Assembly<S>) -> Result<()> {
+    /// As [`Problem::assemble_by`]; [`Error::Shape`] for matrices of a different size, [`Error::Context`] for those of a different context.
+    pub fn assemble_in(
+        &self,
+        algorithm: Algorithm,
+        frequency: f64,
+        memory: impl Into<Memory<S>>,
+    ) -> Result<Assembly<S>> {
         self.check(algorithm)?;
-        let (wanted, got) = ((3 * self.centres.count, 3 * self.cols), (assembly.h.rows(), assembly.h.cols()));
-        if wanted != got {
-            let (expected, got) = (format!("{} x {}", wanted.0, wanted.1), format!("{} x {}", got.0, got.1));
-            return Err(Error::Shape { argument: "assembly", expected, got });
+        let memory = memory.into();
+        let wanted = [3 * self.centres.count, 3 * self.cols];
+        for a in [&memory.h, &memory.g] {
+            let got = [a.rows(), a.cols()];
+            if wanted != got {
+                let [expected, got] = [wanted, got].map(|[rows, cols]| format!("{rows} x {cols}"));
+                return Err(Error::Shape { argument: "memory", expected, got });
+            }
+            if !a.context().same(self.context()) {
+                return Err(Error::Context { argument: "memory" });
+            }
         }
-        if !assembly.h.context().same(self.context()) {
-            return Err(Error::Context { argument: "assembly" });
-        }
+        self.write(algorithm, frequency, memory)
+    }
+
+    fn write(&self, algorithm: Algorithm, frequency: f64, Memory { h, g }: Memory<S>) -> Result<Assembly<S>> {
         let tables = self.tables(frequency, &self.centres)?;
-        self.fill(algorithm, &tables, assembly)?;
-        (assembly.shear, assembly.frequency) = (self.material().shear(), frequency);
-        Ok(())
+        let made = Assembly { h, g, shear: self.material().shear(), frequency, _tables: None };
+        self.fill(algorithm, &tables, &made)?;
+        Ok(Assembly { _tables: Some(tables), ..made })
     }
 
     fn check(&self, algorithm: Algorithm) -> Result<()> {
@@ -81,19 +127,6 @@ impl<S: ComplexScalar> Problem<S> {
             return Err(Error::value("algorithm", "Tiled for adaptive rules", "Pairwise"));
         }
         Ok(())
-    }
-
-    /// An error where H and G together are more than the device has left.
-    fn check_memory(&self) -> Result<()> {
-        let (bytes, info, used) = (self.matrix_bytes(), self.context().device(), self.context().memory().live_bytes);
-        if used.saturating_add(bytes) <= info.global_mem {
-            return Ok(());
-        }
-        let limit = format!(
-            "H and G take so much, {used} of its {} bytes are in use; products on the fly store neither, several devices share the rows",
-            info.global_mem
-        );
-        Err(Error::Allocation { bytes, device: info.name.clone(), limit })
     }
 
     /// Enqueues the kernel that writes all blocks.
@@ -124,6 +157,10 @@ impl<S: ComplexScalar> Problem<S> {
         }
         let tile = self.options.rule.tile();
         let range = self.launch(&self.centres, self.cols.div_ceil(tile));
+        let columns = match self.context().family() {
+            KernelFamily::Cpu => 1,
+            KernelFamily::Gpu => COLUMNS * self.local(),
+        };
         // SAFETY: `centres` has three rows of `stride`, `statics` 15; `spheres` 4 numbers and `quadrature` the points of each element;
         // `tables` cover all distances; h and g 3 rows x 3 cols numbers, which nobody else uses meanwhile.
         unsafe {
@@ -149,9 +186,31 @@ impl<S: ComplexScalar> Problem<S> {
                 &tables.table,
                 h,
                 g,
+                columns,
             )
         }
     }
+}
+
+/// Memory of H and G with the given numbers of block rows and block columns, in bytes.
+pub(super) fn matrix_bytes<S: ComplexScalar>([rows, cols]: [usize; 2]) -> u64 {
+    [rows, cols].into_iter().fold(4 * 9 * S::PRECISION.bytes() as u64, |bytes, n| bytes.saturating_mul(n as u64))
+}
+
+/// Fails if H and G with the given numbers of block rows and block columns need more memory than the device has left.
+pub(super) fn check_memory<S: ComplexScalar>(context: &Context, shape: [usize; 2]) -> Result<()> {
+    let (bytes, info, used) = (matrix_bytes::<S>(shape), context.device(), context.memory().live_bytes);
+    let why = if used.saturating_add(bytes) > info.global_mem {
+        format!("{used} of its {} bytes are in use", info.global_mem)
+    } else if bytes / 2 > info.max_alloc {
+        format!("its largest single allocation is {} bytes", info.max_alloc)
+    } else {
+        return Ok(());
+    };
+    let limit = format!(
+        "H and G need that much memory, {why}; products on the fly store neither, several devices share the rows"
+    );
+    Err(Error::Allocation { bytes, device: info.name.clone(), limit })
 }
 
 impl<S: ComplexScalar> Assembly<S> {
@@ -221,8 +280,7 @@ impl<S: ComplexScalar> Assembly<S> {
         }
         let context = self.h.context();
         let known = Buffer::from_slice(context, &known)?;
-        let local = if context.family() == KernelFamily::Cpu { 8 } else { GROUP.min(context.local()) };
-        let range = Range::d2([rows, cols], [local, 1]);
+        let range = Range::d2([rows, cols], [items(context), 1]);
         // SAFETY: h and g have rows x cols numbers, `known` has cols; nobody else has h and g.
         unsafe {
             Program::<S>::new().exchange_columns(
@@ -259,9 +317,7 @@ impl<S: ComplexScalar> Assembly<S> {
             }
             Dense::from_column_major(context, rows, cols, &values)
         };
-        Ok(Assembly { h: whole(|a| &a.h)?, g: whole(|a| &a.g)?, shear: first.shear, frequency: first.frequency })
+        let [h, g] = [whole(|a| &a.h)?, whole(|a| &a.g)?];
+        Ok(Assembly { h, g, shear: first.shear, frequency: first.frequency, _tables: None })
     }
 }
-
-/// Items of a group that exchanges columns.
-const GROUP: usize = 256;

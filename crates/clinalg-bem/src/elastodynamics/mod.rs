@@ -44,7 +44,7 @@ mod system;
 use clinalg::{Complex, Error, Real, Result, Scalar};
 use serde::Serialize;
 
-pub use assemble::{Algorithm, Assembly};
+pub use assemble::{Algorithm, Assembly, Memory};
 pub use fundamental::Waves;
 pub use problem::{Options, Problem, Rule};
 pub use product::OnTheFly;

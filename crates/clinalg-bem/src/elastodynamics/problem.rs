@@ -7,6 +7,7 @@ use clinalg::runtime;
 use clinalg::{Buffer, Context, Error, KernelFamily, Real, Result};
 use serde::Serialize;
 
+use super::assemble::matrix_bytes;
 use super::radial::Tables;
 use super::singular::CutRules;
 use super::{ComplexScalar, Domain, Material, Waves};
@@ -20,7 +21,7 @@ use crate::{ElementMesh, Point};
 const LANES: usize = 8;
 /// Numbers of a Gauss point on a device.
 const POINT: usize = 8;
-/// Items of a group of a GPU.
+/// Work-items per work-group on a GPU, for kernels with one collocation point per item.
 const GROUP: usize = 64;
 /// Parts of the sum over all elements that one launch forms at once.
 const PARTS: usize = 64;
@@ -85,6 +86,26 @@ impl Options {
     pub fn rows(mut self, rows: Range<usize>) -> Options {
         self.rows = Some([rows.start, rows.end]);
         self
+    }
+
+    /// The rows assigned to each of the `devices`.
+    pub(super) fn share(&self, mesh: &ElementMesh, devices: usize) -> Result<Vec<Range<usize>>> {
+        let m = mesh.boundary();
+        let [first, last] = self.rows.unwrap_or([0, m]);
+        if first >= last || last > m {
+            return Err(Error::value("rows", format!("a range within 0..{m}, not empty"), format!("{first}..{last}")));
+        }
+        if devices > last - first {
+            let expected = format!("at most {} devices, one for each boundary element", last - first);
+            return Err(Error::value("devices", expected, devices));
+        }
+        let start = |k: usize| first + (last - first) * k / devices;
+        Ok((0..devices).map(|k| start(k)..start(k + 1)).collect())
+    }
+
+    /// Number of elements with columns.
+    pub(super) fn cols(&self, mesh: &ElementMesh) -> usize {
+        if self.rectangular { mesh.len() } else { mesh.boundary() }
     }
 
     /// With the columns of enclosing elements, or without.
@@ -157,7 +178,7 @@ impl<R: Real> Geometry<R> {
             rule.iter().flat_map(row).collect::<Vec<_>>()
         };
         let places = orders.map(product).concat();
-        let mut quadrature = vec![real(0.0); mesh.len() * places.len() * POINT];
+        let mut quadrature = zeros(mesh.len() * places.len() * POINT)?;
         fill_parallel(&mut quadrature, places.len() * POINT, |j, values| {
             let corners = mesh.corners(j);
             for (&(s, t, w), value) in places.iter().zip(values.chunks_exact_mut(POINT)) {
@@ -205,24 +226,11 @@ impl<S: ComplexScalar> Problem<S> {
         domain: Domain,
         options: &Options,
     ) -> Result<Vec<Problem<S>>> {
-        let m = mesh.boundary();
-        let [first, last] = options.rows.unwrap_or([0, m]);
-        if first >= last || last > m {
-            return Err(Error::value("rows", format!("a range within 0..{m}, not empty"), format!("{first}..{last}")));
-        }
-        if contexts.len() > last - first {
-            let expected = format!("at most {} devices, one for each boundary element", last - first);
-            return Err(Error::value("devices", expected, contexts.len()));
-        }
+        let rows = options.share(mesh, contexts.len())?;
         contexts.iter().try_for_each(|context| context.require::<S::Real>())?;
         let geometry = Geometry::new(mesh, domain, options.rule)?;
-        let start = |k: usize| first + (last - first) * k / contexts.len();
-        let parts = contexts.iter().enumerate();
-        parts
-            .map(|(k, context)| {
-                Problem::with(context, mesh, material, domain, options, &geometry, start(k)..start(k + 1))
-            })
-            .collect()
+        let parts = contexts.iter().zip(rows);
+        parts.map(|(context, rows)| Problem::with(context, mesh, material, domain, options, &geometry, rows)).collect()
     }
 
     fn with(
@@ -251,7 +259,7 @@ impl<S: ComplexScalar> Problem<S> {
             limits: limits.map(|limit| real(if limit < NEVER { limit * limit } else { NEVER })),
             normals: geometry.normals.clone(),
             first: rows.start,
-            cols: if options.rectangular { mesh.len() } else { mesh.boundary() },
+            cols: options.cols(mesh),
             mesh: mesh.clone(),
             material,
             domain,
@@ -322,7 +330,7 @@ impl<S: ComplexScalar> Problem<S> {
         }
     }
 
-    /// Items of a group of a GPU.
+    /// Work-items per work-group on a GPU, for kernels with one collocation point per item.
     pub(super) fn local(&self) -> usize {
         GROUP.min(self.context.local())
     }
@@ -373,6 +381,11 @@ impl<S: ComplexScalar> Problem<S> {
         self.first..self.first + self.centres.count
     }
 
+    /// Number of elements that have columns in H and G.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
     /// Evaluations of (U, T) of one assembly, by the finest rule.
     pub fn evaluations(&self) -> f64 {
         self.centres.count as f64 * self.cols as f64 * f64::from(self.counts[0])
@@ -386,7 +399,15 @@ impl<S: ComplexScalar> Problem<S> {
 
     /// Memory of the matrices H and G in bytes.
     pub fn matrix_bytes(&self) -> u64 {
-        4 * 9 * self.centres.count as u64 * self.cols as u64 * S::PRECISION.bytes() as u64
+        matrix_bytes::<S>([self.centres.count, self.cols])
+    }
+}
+
+/// Work-items per work-group, for kernels with one item per number.
+pub(super) fn items(context: &Context) -> usize {
+    match context.family() {
+        KernelFamily::Cpu => LANES,
+        KernelFamily::Gpu => context.local(),
     }
 }
 
@@ -403,6 +424,20 @@ impl<S: ComplexScalar> Places<S> {
         let reach = far.fold([f64::INFINITY, 0.0], |[least, most]: [f64; 2], r| [least.min(r), most.max(r)]);
         Ok(Places { reach, count: points.len(), stride, values: Buffer::from_slice(context, &values)? })
     }
+}
+
+/// A vector of zeros in host memory.
+fn zeros<R: Real>(count: usize) -> Result<Vec<R>> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(count).map_err(|_| {
+        let bytes = count.saturating_mul(size_of::<R>()) as u64;
+        let limit =
+            "the Gauss points of all elements need that much memory; use a coarser mesh or a rule of fewer points"
+                .into();
+        Error::Allocation { bytes, device: "the host".into(), limit }
+    })?;
+    values.resize(count, <R as clinalg::Scalar>::from_f64(0.0));
+    Ok(values)
 }
 
 fn normal_at_centre(mesh: &ElementMesh, j: usize) -> Point {

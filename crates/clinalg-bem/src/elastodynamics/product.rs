@@ -4,17 +4,15 @@ use std::f64::consts::PI;
 
 use clinalg::runtime::{Out, Range};
 use clinalg::solve::{Gmres, GmresParams, Operator, Progress, Report, Solver};
-use clinalg::{Buffer, Context, Error, KernelFamily, Real, Result, Scalar, Vector, ops};
+use clinalg::{Buffer, Context, Error, Real, Result, Scalar, Vector, ops};
 
-use super::problem::Places;
+use super::problem::{Places, items};
 use super::radial::Tables;
 use super::{C64, ComplexScalar, Conditions, Problem, Solution, narrow};
 use crate::kernels::bem_elasto_fields::{Gradients, Program};
 
 /// Items that a launch has about, all parts together, where there are enough elements.
 const ITEMS: usize = 1 << 18;
-/// Items of a group of kernels with an item per number.
-const GROUP: usize = 256;
 
 /// The sums of a field over the elements at each of some places.
 #[derive(Debug)]
@@ -67,8 +65,7 @@ impl<S: ComplexScalar> Problem<S> {
         let (context, cols) = (self.context(), self.mesh().boundary());
         let range = self.launch(places, sums.parts);
         let [count0, count1, count2] = self.counts;
-        let local = if context.family() == KernelFamily::Cpu { 8 } else { GROUP.min(context.local()) };
-        let rows = Range::d1(places.count, local);
+        let rows = Range::d1(places.count, items(context));
         macro_rules! launch {
             ($program:expr) => {
                 // SAFETY: as for `assemble`; `fields` has 12 numbers for each element with unknowns, `partial` two rows of `stride` for each quantity and
@@ -164,12 +161,11 @@ impl<S: ComplexScalar> OnTheFly<'_, S> {
                 return Err(Error::Length { argument, expected, got });
             }
         }
-        let local = if context.family() == KernelFamily::Cpu { 8 } else { GROUP.min(context.local()) };
         // SAFETY: `known` and x have a number for each column, `fields` two for each; nobody else uses `fields`.
         unsafe {
             Program::<S>::new().spread_columns(
                 context,
-                Range::d1(count, local),
+                Range::d1(count, items(context)),
                 count,
                 u32::from(given),
                 <S::Real as Scalar>::from_f64(problem.material().shear()),

@@ -44,8 +44,10 @@ impl<S: ComplexScalar> Tables<S> {
     pub(super) fn new(context: &Context, waves: &Waves, range: [f64; 2]) -> Result<Tables<S>> {
         let count = intervals::<S>(waves, range);
         if !fits::<S>(waves, range) {
-            let expected = format!("at most {INTERVALS} / 2 radians of a shear wave across the surface");
-            return Err(Error::value("frequency", expected, format!("{count} / 2")));
+            let most = INTERVALS * shape(S::PRECISION).1;
+            let expected = format!("one with at most {most:.0} radians of a shear wave from one end to the other");
+            let radians = (range[1] - range[0]) * waves.decay[0].norm();
+            return Err(Error::value("frequency", expected, format!("one with {radians:.3e} radians")));
         }
         let (terms, _) = shape(S::PRECISION);
         let length = (range[1] - range[0]) / count;

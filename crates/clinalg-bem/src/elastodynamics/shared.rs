@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use clinalg::solve::{Gmres, GmresParams, Operator, Progress, Report, Solver};
 use clinalg::{Context, Dense, Error, Result, Vector, ops};
 
+use super::assemble::check_memory;
 use super::{
-    Algorithm, Assembly, C64, ComplexScalar, Conditions, Domain, Material, OnTheFly, Options, Problem, Solution,
+    Algorithm, Assembly, C64, ComplexScalar, Conditions, Domain, Material, Memory, OnTheFly, Options, Problem, Solution,
 };
 use crate::ElementMesh;
 use crate::elastodynamics::narrow;
@@ -70,6 +71,16 @@ impl<S: ComplexScalar> Shared<S> {
         Ok(Shared { parts: Problem::on_each(contexts, mesh, material, domain, options)? })
     }
 
+    /// Fails if H and G of the problem need more memory than one of the `contexts` has left. Unlike setting up the problem, this check takes no time.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`] with the memory of H and G; [`Error::Value`] for rows that the mesh does not have, or for more contexts than rows.
+    pub fn check_memory(contexts: &[Context], mesh: &ElementMesh, options: &Options) -> Result<()> {
+        let rows = options.share(mesh, contexts.len())?;
+        let mut each = contexts.iter().zip(rows);
+        each.try_for_each(|(context, rows)| check_memory::<S>(context, [rows.len(), options.cols(mesh)]))
+    }
+
     /// The rows of each device. Any of them evaluates fields in the material.
     pub fn parts(&self) -> &[Problem<S>] {
         &self.parts
@@ -80,8 +91,42 @@ impl<S: ComplexScalar> Shared<S> {
     /// # Errors
     /// As [`Problem::assemble_by`].
     pub fn assemble_by(&self, algorithm: Algorithm, frequency: f64) -> Result<SharedAssembly<S>> {
-        let blocks = self.parts.iter().map(|part| part.assemble_by(algorithm, frequency)).collect::<Result<_>>()?;
-        Ok(SharedAssembly { blocks, shear: self.parts[0].material().shear() })
+        self.joined(self.parts.iter().map(|part| part.assemble_by(algorithm, frequency)))
+    }
+
+    /// As [`Shared::assemble_by`], but reuses the memory of an earlier assembly or system, one entry per device. If `memory` is empty, new memory is
+    /// allocated.
+    ///
+    /// # Errors
+    /// As [`Problem::assemble_in`]; [`Error::Value`] if `memory` covers only some of the devices.
+    pub fn assemble_in(
+        &self,
+        algorithm: Algorithm,
+        frequency: f64,
+        memory: Vec<Memory<S>>,
+    ) -> Result<SharedAssembly<S>> {
+        if memory.is_empty() {
+            return self.assemble_by(algorithm, frequency);
+        }
+        let (expected, got) = (self.parts.len(), memory.len());
+        if expected != got {
+            return Err(Error::value("memory", format!("that of {expected} devices, or none"), got));
+        }
+        let each = self.parts.iter().zip(memory);
+        self.joined(each.map(|(part, memory)| part.assemble_in(algorithm, frequency, memory)))
+    }
+
+    fn joined(&self, blocks: impl Iterator<Item = Result<Assembly<S>>>) -> Result<SharedAssembly<S>> {
+        // Flush each queue: a device may not start before, and the host waits for the devices one after the other.
+        let begun = |block: Result<Assembly<S>>| {
+            let block = block?;
+            block.h().context().queue().flush()?;
+            Ok(block)
+        };
+        Ok(SharedAssembly {
+            blocks: blocks.map(begun).collect::<Result<_>>()?,
+            shear: self.parts[0].material().shear(),
+        })
     }
 
     /// |H u - G t| / |G t| for `displacements` u and `tractions` t, 3 numbers for each boundary element, without stored matrices.
@@ -111,6 +156,11 @@ impl<S: ComplexScalar> SharedAssembly<S> {
     /// The rows of each device.
     pub fn blocks(&self) -> &[Assembly<S>] {
         &self.blocks
+    }
+
+    /// The memory of H and G on each device.
+    pub fn into_memory(self) -> Vec<Memory<S>> {
+        self.blocks.into_iter().map(Memory::from).collect()
     }
 
     /// As [`Assembly::residual`] over the rows of all devices.
@@ -198,6 +248,15 @@ impl<'p, S: ComplexScalar> SharedSystem<'p, S> {
         Ok(SharedSystem { context, rows, conditions: conditions.clone(), shear, frequency, work })
     }
 
+    /// The memory of the stored matrices on each device; empty for products on the fly.
+    pub fn into_memory(self) -> Vec<Memory<S>> {
+        let stored = |rows| match rows {
+            Rows::Stored { matrix, given } => Some(Memory { h: matrix, g: given }),
+            Rows::OnTheFly(_) => None,
+        };
+        self.rows.into_iter().filter_map(stored).collect()
+    }
+
     /// As [`System::gmres`](super::System::gmres).
     ///
     /// # Errors
@@ -239,6 +298,7 @@ impl<S: ComplexScalar> Operator<S> for SharedSystem<'_, S> {
         for ((rows, copy), part) in self.rows.iter().zip(&mut *copies).zip(&mut *parts) {
             copy.write(host)?;
             rows.operator().apply(S::one(), copy, S::zero(), part)?;
+            copy.context().queue().flush()?;
         }
         let mut start = 0;
         for part in parts.iter() {

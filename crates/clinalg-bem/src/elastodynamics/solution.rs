@@ -1,6 +1,6 @@
 //! Fields on the surface and in the material.
 
-use clinalg::{Error, Result, Vector};
+use clinalg::{Error, Precision, Result, Vector};
 
 use super::fundamental::block;
 use super::product::{self, Quantity, Sums};
@@ -11,6 +11,8 @@ use crate::Point;
 const AT_ONCE: usize = 1 << 16;
 /// Distance from an element, relative to its diameter, up to which a point counts as on the surface.
 const ON_SURFACE: f64 = 1e-3;
+/// Largest phase error of a wave, in radians, that rounding of a distance may cause.
+const PHASE: f64 = 0.1;
 
 /// Displacements and tractions on the boundary elements at one frequency.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +52,23 @@ impl Solution {
     }
 }
 
+/// The largest distance that the precision resolves: its rounding error is a small fraction of the shear wavelength, and its square does not
+/// overflow.
+fn resolved<S: ComplexScalar>(waves: &Waves) -> f64 {
+    let [epsilon, largest] = match S::PRECISION {
+        Precision::F32 => [f32::EPSILON, f32::MAX].map(f64::from),
+        Precision::F64 => [f64::EPSILON, f64::MAX],
+    };
+    (PHASE / (epsilon * waves.wave_numbers()[0].norm())).min(largest.sqrt() / 4.0)
+}
+
 impl<S: ComplexScalar> Problem<S> {
     /// Displacements at `points` in the material (Somigliana's identity, u = int U t dS - int T u dS). Nearer to the surface than about a third of an
     /// element's diameter they lose accuracy.
     ///
     /// # Errors
-    /// [`Error::Value`] for points outside the material or on the surface; [`Error::Length`] for a solution of another mesh; [`Error::Allocation`].
+    /// [`Error::Value`] for points outside the material, on the surface, or so far from it that rounding makes the phase of the waves inaccurate;
+    /// [`Error::Length`] for a solution on another mesh; [`Error::Allocation`].
     pub fn evaluate(&self, solution: &Solution, points: &[Point]) -> Result<Vec<[C64; 3]>> {
         let mut all = Vec::with_capacity(points.len());
         self.sum_at(Quantity::Product, solution, points, &mut |values| all.push([0, 1, 2].map(|k| -values[k])))?;
@@ -103,6 +116,11 @@ impl<S: ComplexScalar> Problem<S> {
         let mut left: Vec<&[Point]> = points.chunks(AT_ONCE).rev().collect();
         while let Some(part) = left.pop() {
             let places = self.places(part)?;
+            let (far, limit) = (self.distances(&places)[1], resolved::<S>(&waves));
+            if far.is_nan() || far > limit {
+                let expected = format!("points within {limit:.1e} of the surface, where distances resolve the waves");
+                return Err(Error::value("points", expected, format!("a point at a distance of {far:.1e}")));
+            }
             // Points that are far from each other take tables of their own.
             if part.len() > 1 && !radial::fits::<S>(&waves, self.distances(&places)) {
                 let (first, second) = part.split_at(part.len() / 2);

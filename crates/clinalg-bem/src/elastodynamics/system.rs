@@ -103,6 +103,11 @@ impl<S: ComplexScalar> System<S> {
         &self.matrix
     }
 
+    /// The matrices A and B.
+    pub(super) fn into_matrices(self) -> [Dense<S>; 2] {
+        [self.matrix, self.sides.given]
+    }
+
     /// LU factors in the memory of A. Waits for the device.
     ///
     /// # Errors
@@ -146,6 +151,11 @@ impl<S: ComplexScalar> Factors<S> {
         self.lu.solve_in_place(&mut b)?;
         let (x, size) = (b.to_column_major()?, b.rows());
         Ok(x.chunks(size).zip(given).map(|(x, given)| self.sides.solution(x, given)).collect())
+    }
+
+    /// The factors of A, and B.
+    pub(super) fn into_matrices(self) -> [Dense<S>; 2] {
+        [self.lu.into_factors(), self.sides.given]
     }
 
     /// The LU factors.

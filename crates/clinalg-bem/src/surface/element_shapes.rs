@@ -21,7 +21,7 @@ const FACES: [[(usize, bool); 3]; 6] = [
 fn cube_surface(n: usize, boundary: impl Fn(usize) -> usize, place: impl Fn(Point) -> Point) -> Result<ElementMesh> {
     // 6 * 2^24 elements need more memory than any device has for their matrices.
     if !(1..=1 << 12).contains(&n) {
-        return Err(bad("n", "1 to 4096 elements along an edge", n.to_string()));
+        return Err(bad("n", "1 to 1024 elements along an edge", n.to_string()));
     }
     let (mut nodes, mut known, mut elements) = (Vec::new(), HashMap::new(), Vec::with_capacity(6 * n * n));
     for [across, up, out] in FACES {
@@ -46,7 +46,7 @@ impl ElementMesh {
     /// lines. Also the wall of a spherical cavity.
     ///
     /// # Errors
-    /// [`Error::Value`](clinalg::Error::Value) for `n` outside 1 to 4096 or a radius that is not positive.
+    /// [`Error::Value`](clinalg::Error::Value) for `n` outside 1 to 1024 or a radius that is not positive.
     pub fn cubed_sphere(n: usize, radius: f64) -> Result<ElementMesh> {
         check_positive("radius", radius)?;
         cube_surface(

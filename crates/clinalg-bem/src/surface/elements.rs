@@ -56,6 +56,9 @@ impl ElementMesh {
     /// are not finite, indices out of range, elements without area or with a corner turned inward, open edges, edges of more than
     /// two elements, neighbours whose normals disagree, normals that point inward.
     pub fn new(nodes: Vec<Point>, elements: Vec<[u32; 4]>, boundary: usize) -> Result<ElementMesh> {
+        if elements.is_empty() {
+            return Err(bad("elements", "at least one element", "none".into()));
+        }
         if boundary == 0 || boundary > elements.len() || elements.len() > (u32::MAX / 8) as usize {
             let expected = format!("1 to {}, the number of elements (at most 2^29)", elements.len());
             return Err(bad("boundary", &expected, boundary.to_string()));

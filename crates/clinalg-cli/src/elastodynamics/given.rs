@@ -42,6 +42,15 @@ impl Given {
             _ => Known::Displacement,
         };
         let conditions = Conditions::new(mesh.centres()[..mesh.boundary()].iter().map(|c| [known(c); 3]).collect());
+        let held = (0..conditions.len()).filter(|&j| conditions.of(j)[0] == Known::Displacement).count();
+        if args.problem == ProblemArg::Mixed && (held == 0 || held == conditions.len()) {
+            let (which, other) = if held == 0 { ("no", "neumann") } else { ("every", "dirichlet") };
+            let words = format!(
+                "--problem mixed gives displacements where z < 0, and {which} element of --mesh {} is there: take --problem {other}",
+                args.mesh
+            );
+            return Err(Failure::usage(words));
+        }
         let values = match args.boundary.trim() {
             "point-force" => {
                 let usual = if domain == Domain::Exterior { [0.2, -0.1, 0.15] } else { [1.6, -0.9, 0.7] };
@@ -54,7 +63,14 @@ impl Given {
                         format!("--source {source:?} is {place}; the point force must act outside the material");
                     return Err(Failure::usage(words));
                 }
-                Values::PointForce { source, force: args.force.0 }
+                if mesh.len() > mesh.boundary() {
+                    log::warn!(
+                        target: "clinalg",
+                        "the field of the point force extends beyond the patch, which the equations do not cover: residual_identity, error_u and \
+                         error_t include what is left out there"
+                    );
+                }
+                Values::PointForce { source, force: args.force.map_or([1.0, 0.5, -0.3], |force| force.0) }
             }
             "pressure" => {
                 let sphere = args.mesh.starts_with("cavity:") || args.mesh.starts_with("cubed-sphere:");
@@ -111,6 +127,11 @@ impl Given {
                 return Ok(Fields { given, known: None });
             }
         };
+        let size = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>();
+        if ![&known.0, &known.1].iter().all(|values| size(values).is_normal()) {
+            let words = "the known field is 0 everywhere or beyond the range of numbers: check --force, --source, --shear and --frequency";
+            return Err(Failure::usage(words));
+        }
         let given =
             (0..known.0.len()).map(|k| if self.displacement_given(k) { known.0[k] } else { known.1[k] }).collect();
         Ok(Fields { given, known: Some(known) })

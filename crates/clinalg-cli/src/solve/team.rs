@@ -20,7 +20,7 @@ pub(super) struct TeamSystem<T: Real> {
 
 enum TeamSolver<T: Real> {
     Cg(team::Cg<T>),
-    BiCgStab(team::BiCgStab<T>),
+    BiCgStab(Box<team::BiCgStab<T>>),
     Gmres(team::Gmres<T>),
 }
 
@@ -34,7 +34,7 @@ impl<T: Real> TeamSolver<T> {
     ) -> Result<TeamSolver<T>, Failure> {
         Ok(match method {
             Method::Cg => TeamSolver::Cg(team::Cg::new(team, partition, stopping.into())?),
-            Method::BiCgStab => TeamSolver::BiCgStab(team::BiCgStab::new(team, partition, stopping.into())?),
+            Method::BiCgStab => TeamSolver::BiCgStab(Box::new(team::BiCgStab::new(team, partition, stopping.into())?)),
             Method::Gmres => {
                 let params = GmresParams::from(stopping).restart(args.restart);
                 TeamSolver::Gmres(team::Gmres::new(team, partition, params)?)

@@ -2,62 +2,83 @@
 
 use std::time::Instant;
 
-use clinalg::team::Team;
 use clinalg::{Context, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::problems::Problem;
-use clinalg_ode::waveform::{Relaxation, Sharing, WaveformOptions, relax, relax_on_team, relax_windows};
+use clinalg_ode::waveform::{Relaxation, See, Sharing, WaveformOptions, relax, relax_on_team, relax_windows};
 use clinalg_ode::{DeviceStepper, Variant};
 
 use super::{Args, SharingArg};
 use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
+use crate::{place, processes};
 
 /// The device, or the devices.
 pub(super) struct Place {
-    team: Option<Team>,
-    context: Context,
-    sharing: Sharing,
+    pub(super) place: place::Place,
+    pub(super) sharing: Sharing,
+    balance: bool,
 }
 
 impl Place {
     pub(super) fn new(args: &Args, global: &Global) -> Result<Place, Failure> {
-        let team = global.team()?;
-        if team.is_some() && !["block-boundary", "device"].contains(&args.variant.as_str()) {
-            let reason = "--devices: several devices take --variant block-boundary or --variant device";
+        if global.is_shared() && !["block-boundary", "device"].contains(&args.variant.as_str()) {
+            let instead = global.on_one_device();
+            let reason = format!("several devices take --variant block-boundary or --variant device; or {instead}");
             return Err(Failure::usage(reason));
         }
-        let context = match &team {
-            Some(team) => team.contexts()[0].clone(),
-            None => global.context(false)?,
+        let place = match global.team()? {
+            Some(team) => place::Place::Team(team),
+            None => place::Place::Device(global.context(false)?),
         };
         let sharing = match args.sharing {
             SharingArg::General => Sharing::General,
             SharingArg::Limited => Sharing::Limited,
+            SharingArg::EdgesFirst => Sharing::EdgesFirst,
         };
-        Ok(Place { team, context, sharing })
+        Ok(Place { place, sharing, balance: global.balance })
     }
 
     /// The first device.
     pub(super) fn context(&self) -> &Context {
-        &self.context
+        &self.place.contexts()[0]
     }
 
-    /// Those of `--devices`.
-    pub(super) fn devices(&self) -> Vec<DeviceName> {
-        self.team.iter().flat_map(|team| team.contexts()).map(|context| context.device().into()).collect()
+    /// The devices of `--devices`, or of all processes.
+    pub(super) fn devices(&self, global: &Global) -> Result<Vec<DeviceName>, Failure> {
+        match &self.place {
+            place::Place::Team(_) => self.place.devices_of_all(global),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn relax<T: Real>(
+        &self,
+        problem: &Problem,
+        y0: &[T],
+        options: &WaveformOptions,
+        see: Option<See<'_, T>>,
+    ) -> Result<Relaxation<T>, Failure> {
+        let (system, t0) = (&problem.system, problem.t0);
+        Ok(match (&self.place, see) {
+            (place::Place::Team(team), see) => relax_on_team(team, system, t0, y0, options, self.sharing, see)?,
+            (_, Some(see)) => relax_windows(self.context(), system, t0, y0, options, see)?,
+            (_, None) => relax(self.context(), system, t0, y0, options)?,
+        })
     }
 }
 
 /// What was measured.
 pub(super) struct Measured<T> {
     pub(super) result: Relaxation<T>,
-    /// Of the relaxation, without kernel compilation.
+    /// Time of the iterations.
     pub(super) seconds: f64,
-    /// Of the method itself with a launch for each of its stages.
+    /// Time spent before and after the iterations, without kernel compilation.
+    pub(super) seconds_setup: f64,
+    /// Time of the method itself on the first device, with one launch per stage.
     pub(super) method_seconds: f64,
-    /// Between both solutions at the end.
+    /// Largest difference between the two solutions at the final time, both in the process that prints.
     pub(super) max_difference: f64,
 }
 
@@ -67,35 +88,34 @@ pub(super) fn measure<T: Real>(
     problem: &Problem,
     y0: &[T],
     options: &WaveformOptions,
-    keep: impl FnMut(f64, &[T]) -> clinalg_ode::Result<()>,
+    mut keep: impl FnMut(f64, &[T]) -> clinalg_ode::Result<()>,
 ) -> Result<Measured<T>, Failure> {
     let (system, t0) = (&problem.system, problem.t0);
-    let result = match &place.team {
-        Some(team) => relax_on_team(team, system, t0, y0, options, place.sharing, keep)?,
-        None => relax_windows(&place.context, system, t0, y0, options, keep)?,
-    };
-    // The check has passed, and would be timed.
     let mut options = options.clone();
+    options.balance = place.balance;
+    let result = place.relax(problem, y0, &options, Some(&mut keep))?;
+    // The first run has already passed the stability check.
     options.watch_stability = false;
     let start = Instant::now();
-    match &place.team {
-        Some(team) => relax_on_team(team, system, t0, y0, &options, place.sharing, |_, _| Ok(()))?,
-        None => relax(&place.context, system, t0, y0, &options)?,
-    };
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = place.relax(problem, y0, &options, None)?.report.seconds;
+    let seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
+    if !processes::writes() {
+        return Ok(Measured { result, seconds, seconds_setup, method_seconds: 0.0, max_difference: 0.0 });
+    }
+    let context = place.context();
     let method = options.method.without_error();
-    let mut plain = DeviceStepper::<T>::new(&place.context, &method, system, Variant::Fused)?;
+    let mut plain = DeviceStepper::<T>::new(context, &method, system, Variant::Fused)?;
     let beginnings: Vec<f64> = (0..options.steps).map(|k| t0 + k as f64 * options.h).collect();
     let mut method_seconds = 0.0;
     for _ in 0..2 {
         plain.set(std::slice::from_ref(&y0.to_vec()))?;
-        place.context.finish()?;
+        context.finish()?;
         let start = Instant::now();
         plain.advance(&beginnings, options.h)?;
-        place.context.finish()?;
+        context.finish()?;
         method_seconds = start.elapsed().as_secs_f64();
     }
     let difference = |(a, b): (&T, &T)| (a.into_f64() - b.into_f64()).abs();
     let max_difference = result.solution.iter().zip(&plain.solution()?).map(difference).fold(0.0, f64::max);
-    Ok(Measured { result, seconds, method_seconds, max_difference })
+    Ok(Measured { result, seconds, seconds_setup, method_seconds, max_difference })
 }

@@ -7,7 +7,7 @@ use clinalg_ode::waveform::WaveformOptions;
 use serde::Serialize;
 
 use super::measured::{Measured, Place, measure};
-use super::{Args, block};
+use super::{Args, block, is_euler};
 use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::{Exit, Failure};
@@ -15,11 +15,9 @@ use crate::output::{Output, bytes, seconds};
 use crate::plot::{Picture, Scaling};
 
 /// What is varied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum StudyArg {
-    /// The size of blocks
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Varied {
     Blocks,
-    /// The size of the grid
     Sizes,
 }
 
@@ -46,6 +44,8 @@ struct Run {
     memory_bytes: u64,
     seconds: f64,
     method_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    euler_seconds: Option<f64>,
 }
 
 impl Run {
@@ -55,17 +55,17 @@ impl Run {
     }
 }
 
-pub(super) fn run<T: Real>(what: StudyArg, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let place = Place::new(args, global)?;
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let runs = match what {
-        StudyArg::Blocks => blocks::<T>(args, &place, &problem)?,
-        StudyArg::Sizes => sizes::<T>(args, &place, &problem)?,
+        Varied::Blocks => blocks::<T>(args, &place, &problem)?,
+        Varied::Sizes => sizes::<T>(args, &place, &problem)?,
     };
     let document = Document {
         problem: problem.name.clone(),
-        study: if what == StudyArg::Blocks { "blocks" } else { "sizes" },
+        study: if what == Varied::Blocks { "blocks" } else { "sizes" },
         method: args.method.clone(),
         precision: T::PRECISION,
         h: args.h,
@@ -97,7 +97,8 @@ fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> 
     let shape = problem.system.grid().shape();
     let (variant, block) = (options.variant(), block(options, shape.len()));
     let (iterations, memory_bytes) = (result.report.iterations, result.report.memory_bytes);
-    Ok(Run { n: shape[0], variant, block, iterations, memory_bytes, seconds, method_seconds })
+    let euler_seconds = is_euler(options).then_some(method_seconds);
+    Ok(Run { n: shape[0], variant, block, iterations, memory_bytes, seconds, method_seconds, euler_seconds })
 }
 
 /// Square blocks up to the grid or to the local memory of the device.
@@ -134,7 +135,7 @@ fn sizes<T: Real>(args: &Args, place: &Place, largest: &Problem) -> Result<Vec<R
     Ok(runs)
 }
 
-fn draw(what: StudyArg, document: &Document, picture: &Picture) -> Result<(), Failure> {
+fn draw(what: Varied, document: &Document, picture: &Picture) -> Result<(), Failure> {
     let runs = &document.runs;
     let subtitle = format!(
         "{} steps of {} by {} in {} windows · {} · {}",
@@ -147,13 +148,13 @@ fn draw(what: StudyArg, document: &Document, picture: &Picture) -> Result<(), Fa
     );
     let problem = &document.problem;
     let (title, names, sizes, curves): (_, _, Vec<usize>, _) = match what {
-        StudyArg::Blocks => (
+        Varied::Blocks => (
             format!("{problem}, {} points per axis: iterations over the size of blocks", runs[0].n),
             ["points of a block per axis", "iterations of a window"],
             runs.iter().map(|run| run.block.iter().flatten().copied().max().unwrap_or(1)).collect(),
             vec![(runs[0].variant.to_owned(), runs.iter().map(Run::mean).collect::<Vec<f64>>())],
         ),
-        StudyArg::Sizes => (
+        Varied::Sizes => (
             format!("{problem}: waveform relaxation against the method itself"),
             ["points per axis", "seconds"],
             runs.iter().map(|run| run.n).collect(),

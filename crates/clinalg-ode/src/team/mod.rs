@@ -27,6 +27,7 @@
 //! # Ok::<(), clinalg_ode::Error>(())
 //! ```
 
+mod simulated;
 pub(crate) mod slabs;
 
 use clinalg::runtime::{View, ViewMut};
@@ -39,6 +40,7 @@ use crate::method::{Input, Method};
 use crate::model::access::slow_axis;
 use crate::run::stepper::{Parts, Shared};
 use crate::{DeviceOptions, DeviceStepper, Error, Result, System, Variant};
+pub use simulated::{Link, Traffic, simulate};
 use slabs::Slabs;
 
 /// What a team's steps are made of.
@@ -123,18 +125,8 @@ impl<T: Real> TeamStepper<T> {
     pub fn balanced(team: &Team, method: &Method, system: &System, options: &TeamOptions) -> Result<TeamStepper<T>> {
         let even = TeamOptions { weights: Vec::new(), ..options.clone() };
         let mut stepper = TeamStepper::new(team, method, system, &even)?;
-        let (ranks, mut failed) = (&mut stepper.ranks, None);
-        let weights = team.measure(|k, _| match ranks[k].enqueue_step(0.0, 0.0, &Tolerance::UNUSED) {
-            Err(Error::Device(error)) => Err(error),
-            Err(other) => {
-                failed = Some(other);
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        })?;
-        if let Some(error) = failed {
-            return Err(error);
-        }
+        let ranks = &mut stepper.ranks;
+        let weights = measure(team, |k| ranks[k].enqueue_step(0.0, 0.0, &Tolerance::UNUSED))?;
         if weights.iter().all(|weight| *weight == 1.0) {
             return Ok(stepper);
         }
@@ -276,6 +268,20 @@ pub(crate) fn share_out(team: &Team, system: &System, options: &TeamOptions) -> 
         return Err(Error::value("ranks", expected, ranks));
     }
     Ok(Partition::weighted(rows, weights)?)
+}
+
+/// As [`Team::measure`], for a `trial` that returns the errors of this crate.
+pub(crate) fn measure(team: &Team, mut trial: impl FnMut(usize) -> Result<()>) -> Result<Vec<f64>> {
+    let mut failed = None;
+    let weights = team.measure(|k, _| match trial(k) {
+        Err(Error::Device(error)) => Err(error),
+        Err(other) => {
+            failed = Some(other);
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    })?;
+    failed.map_or(Ok(weights), Err)
 }
 
 /// The error of a rank's stepper names the rank.

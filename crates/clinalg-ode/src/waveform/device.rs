@@ -1,5 +1,7 @@
 //! Waveform relaxation on a device.
 
+use std::time::Instant;
+
 use clinalg::runtime::{Arg, Buffer, GeneratedKernel, Range};
 use clinalg::team::Team;
 use clinalg::{Context, KernelFamily, Real};
@@ -9,6 +11,7 @@ use crate::plan::{Plan, Variant};
 use crate::schedule::candidates::available;
 use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
+use crate::waveform::difference::{Difference, largest};
 use crate::waveform::kernel;
 use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
@@ -63,19 +66,22 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
         Partition::Component => system.components(),
         _ => options.partition.counts(system).iter().product(),
     };
+    let words = options.words(stored, stages.count());
     // The words of the method itself, a kernel for each of its stages.
     let plain = Plan::new(stages.graph(), Variant::Fused).words();
     Ok(format!(
         "waveform relaxation by {}: {blocks} blocks, {} windows of {} steps of {}, at most {} iterations each\n\
          {bytes} bytes of waveforms; {:.3} words moved per component, step and iteration, the method itself moves {plain} per step\n\
          {copies}\
-         An iteration moves more than the method itself over the window: it pays where launches or messages cost more than arithmetic.\n",
+         moving these words takes an iteration {:.2} times as long as the method itself, besides what blocks do in local memory\n\
+         `auto` never takes waveform relaxation: it pays where launches or messages cost more than arithmetic\n",
         options.variant(),
         options.windows,
         options.window(),
         options.method.name(),
         options.window() * stages.count() + 1,
-        options.words(stored, stages.count()),
+        words,
+        words / plain as f64,
     ))
 }
 
@@ -126,7 +132,8 @@ pub fn relax_windows<T: Real>(
     run(context, system, t0, y0, options, Some(&mut see))
 }
 
-pub(super) type See<'a, T> = &'a mut dyn FnMut(f64, &[T]) -> Result<()>;
+/// Callback with the time and the solution at the end of every window; an error ends the integration.
+pub type See<'a, T> = &'a mut dyn FnMut(f64, &[T]) -> Result<()>;
 
 fn run<T: Real>(
     context: &Context,
@@ -149,18 +156,16 @@ fn run<T: Real>(
     let memory_bytes = memory::<T>(context, system, options)?;
     let stages = Stages::new(&options.method)?;
     let (d, count, most) = (system.components(), stages.count(), options.window());
-    let family = context.family();
     let sweep = Sweep::new::<T>(context, system, options, &stages, None)?;
     stability::check(context, None, system, t0, y0, options)?;
     let begin = GeneratedKernel::new("waveform_begin", kernel::begin::<T>(&stages), T::PRECISION);
-    let compare = GeneratedKernel::new("waveform_difference", kernel::difference(family).into(), T::PRECISION);
-    context.prepare_generated(&[sweep.kernel.clone(), begin.clone(), compare.clone()])?;
+    let compare = Difference::<T>::new(context, most * count, 0, d, 0..d)?;
+    context.prepare_generated(&[sweep.kernel.clone(), begin.clone(), compare.kernel.clone()])?;
     let values = options.values::<T>(system)?;
     let mut old = Buffer::<T>::zeroed(context, values)?;
     let mut next = Buffer::<T>::zeroed(context, values)?;
     old.write_range(0, y0)?;
     let mut times = Buffer::<T>::zeroed(context, most)?;
-    let squares = Buffer::<T>::zeroed(context, most * count)?;
     let constants = constants::<T>(context, system)?;
     let copies = match options.copied(system) {
         0 => None,
@@ -173,7 +178,7 @@ fn run<T: Real>(
     let mut before = 0;
     while let Some(range) = windows.next() {
         let (window, steps) = (report.iterations.len(), range.len());
-        let rows = steps * count;
+        let (rows, begun) = (steps * count, Instant::now());
         let args = begin_args(options, 0..d, before * count, rows, [old.arg(), next.arg()]);
         // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this one are
         // among the rows of d values that both waveforms have, and there is a step before the row that a line begins at.
@@ -185,13 +190,8 @@ fn run<T: Real>(
         for iteration in 1..=rows + 1 {
             let more: Vec<Arg> = copies.iter().map(Buffer::arg).collect();
             sweep.launch(context, options.h, steps, [&times, &constants, &old, &next], &more)?;
-            let args = difference_args(0, d, 0..d, [old.arg(), next.arg(), squares.arg()]);
-            // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `rows` rows after
-            // the first; `squares` has as many values.
-            unsafe { context.launch_generated(&compare, rows_range(context, rows), &args)? };
-            let mut all = vec![T::zero(); rows];
-            squares.read_range(0, &mut all)?;
-            let difference = largest(all.iter().map(|v| v.into_f64()));
+            compare.enqueue(rows, &old, &next)?;
+            let difference = largest(compare.read(rows)?.into_iter());
             if !difference.is_finite() {
                 let values = &next.to_vec()?[..(rows + 1) * d];
                 let component = values.iter().position(|v| !v.is_finite()).unwrap_or(0) % d;
@@ -203,8 +203,9 @@ fn run<T: Real>(
                 break;
             }
         }
+        options.terminated(window, &history)?;
         windows.took(history.len());
-        report.add(steps, history);
+        report.add(steps, history, begun.elapsed());
         before = steps;
         if let Some(see) = &mut see {
             old.read_range(rows * d, &mut solution)?;
@@ -215,11 +216,6 @@ fn run<T: Real>(
     let mut waveform = if options.keep { old.to_vec()? } else { Vec::new() };
     waveform.truncate((before * count + 1) * d);
     Ok(Relaxation { solution, waveform, report })
-}
-
-/// The largest norm, from the squares of all; NaN if one is.
-pub(super) fn largest(squares: impl Iterator<Item = f64>) -> f64 {
-    squares.map(f64::sqrt).fold(0.0, |m: f64, e| if m.is_nan() || e <= m { m } else { e })
 }
 
 /// Parameters and data; at least one value, as there is no buffer without.
@@ -240,14 +236,6 @@ pub(super) fn all_items(context: &Context, n: usize) -> Range {
     }
 }
 
-/// An item, or a work-group, for each row.
-pub(super) fn rows_range(context: &Context, rows: usize) -> Range {
-    match context.family() {
-        KernelFamily::Cpu => Range::d1(rows, 1),
-        KernelFamily::Gpu => Range::d1(rows * context.local(), context.local()),
-    }
-}
-
 /// Arguments of `waveform_begin` for a window of `rows` rows after one of `before`, 0 for the first window. `row` is where the first row of
 /// the waveforms stands.
 pub(super) fn begin_args(
@@ -265,16 +253,12 @@ pub(super) fn begin_args(
     numbers.into_iter().chain([Arg::U32(u32::from(linear)), old, next]).collect()
 }
 
-/// Arguments of `waveform_difference` for these columns of rows of `n` values, which begin at `base` in both waveforms.
-pub(super) fn difference_args(base: usize, n: usize, columns: std::ops::Range<usize>, buffers: [Arg; 3]) -> Vec<Arg> {
-    let numbers = [base, n, columns.start, columns.len()].map(Arg::size);
-    numbers.into_iter().chain(buffers).collect()
-}
-
 /// The kernel of an iteration.
 pub(super) struct Sweep {
     pub(super) kernel: GeneratedKernel,
     range: Range,
+    /// Work-items in the work-group of a block.
+    local: usize,
 }
 
 impl Sweep {
@@ -288,7 +272,7 @@ impl Sweep {
     ) -> Result<Sweep> {
         let family = context.family();
         let points = system.grid().points();
-        let range = match (options.partition, family) {
+        let (range, local) = match (options.partition, family) {
             (Partition::Block(sides), _) => {
                 let size: usize = sides.iter().fold(1, |product, side| product.saturating_mul(*side));
                 let bytes = size.saturating_mul(stages.slots().count * system.fields().len() * size_of::<T>());
@@ -302,19 +286,47 @@ impl Sweep {
                 let local = if family == KernelFamily::Cpu { 1 } else { context.local().min(size.next_power_of_two()) };
                 let all: usize = options.partition.counts(system).iter().product();
                 let groups = stored.map_or(all, |(_, blocks)| blocks);
-                Range::d1(groups * local, local)
+                (Range::d1(groups * local, local), local)
             }
-            (_, KernelFamily::Cpu) => Range::d1(context.chunks(), 1),
-            (_, KernelFamily::Gpu) => Range::d1(points.next_multiple_of(context.local()), context.local()),
+            (_, KernelFamily::Cpu) => (Range::d1(context.chunks(), 1), 1),
+            (_, KernelFamily::Gpu) => {
+                let local = context.local();
+                (Range::d1(points.next_multiple_of(local), local), local)
+            }
         };
         let source = kernel::sweep::<T>(system, options, stages, family, stored.map(|(points, _)| points))?;
-        Ok(Sweep { kernel: GeneratedKernel::new("waveform_sweep", source, T::PRECISION), range })
+        Ok(Sweep { kernel: GeneratedKernel::new("waveform_sweep", source, T::PRECISION), range, local })
     }
 
     /// `more` are the arguments after those of every variant.
     pub(super) fn launch<T: Real>(
         &self,
         context: &Context,
+        h: f64,
+        steps: usize,
+        buffers: [&Buffer<T>; 4],
+        more: &[Arg],
+    ) -> Result<()> {
+        self.launch_range(context, self.range, h, steps, buffers, more)
+    }
+
+    /// As [`Sweep::launch`] for `blocks` blocks; the index of the first one is the last argument in `more`.
+    pub(super) fn launch_blocks<T: Real>(
+        &self,
+        context: &Context,
+        blocks: usize,
+        h: f64,
+        steps: usize,
+        buffers: [&Buffer<T>; 4],
+        more: &[Arg],
+    ) -> Result<()> {
+        self.launch_range(context, Range::d1(blocks * self.local, self.local), h, steps, buffers, more)
+    }
+
+    fn launch_range<T: Real>(
+        &self,
+        context: &Context,
+        range: Range,
         h: f64,
         steps: usize,
         [times, constants, old, next]: [&Buffer<T>; 4],
@@ -327,7 +339,7 @@ impl Sweep {
         // each step and one more, `times` a value for each step, `constants` all parameters and data, `copies` its part for each
         // component, `numbers` a value for each point, `start` and `end` one for each component; the range covers the
         // points or blocks that the kernel was made for, and items past them do nothing.
-        unsafe { context.launch_generated(&self.kernel, self.range, &args)? };
+        unsafe { context.launch_generated(&self.kernel, range, &args)? };
         Ok(())
     }
 }

@@ -6,9 +6,11 @@
 //! rows at their sides, once an iteration instead of once a step. A step reads nothing past the halo, so that stages need no
 //! waveforms: after w iterations the first w steps, or w times the steps that a halo serves, are those of one device.
 
+use std::time::Instant;
+
 use clinalg::runtime::{Buffer, GeneratedKernel, View, ViewMut};
 use clinalg::team::{Exchange, Message, Reduction, Team};
-use clinalg::{Real, Vector};
+use clinalg::{Real, Vector, ops};
 
 use crate::integrate::{Slot, Stepper};
 use crate::method::Method;
@@ -16,19 +18,23 @@ use crate::model::System;
 use crate::model::access::slow_axis;
 use crate::schedule::candidates::available;
 use crate::team::slabs::Slabs;
-use crate::team::{TeamOptions, at, reach, share_out};
-use crate::waveform::device::{See, all_items, begin_args, difference_args, largest, rows_range};
+use crate::team::{TeamOptions, at, measure, reach, share_out};
+use crate::waveform::device::{See, all_items, begin_args};
+use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
 use crate::waveform::stages::Stages;
 use crate::waveform::{kernel, stability};
 use crate::{DeviceStepper, Error, Result};
 
-/// As [`relax_windows`](crate::waveform::relax_windows) with the part of the grid of each device of a team as a block, whatever
-/// `options.partition` says. `team_options` are those of a [`TeamStepper`](crate::team::TeamStepper): the kernels of a step, the weights of the ranks,
-/// and the steps between two rows of a waveform (1 where it is `None`), for which halos are as deep as so many steps
-/// read. Once a window has ended at a difference of 0, the solution has the bits of one device. The team may have several processes, all of
-/// which make this call; each gets the solution in the rows of its own ranks, and zeros elsewhere.
+/// As [`relax_windows`](crate::waveform::relax_windows), with the part of the grid on each device of a team as one block, whatever
+/// `options.partition` says. `team_options` are those of a [`TeamStepper`](crate::team::TeamStepper): the kernels of a step, the weights of the
+/// ranks, and the number of steps between two stored rows of a waveform. Empty weights are taken from `options`; the number of steps is 1 if it is
+/// `None`. The halos are as deep as that many steps read. When a window ends with a difference of 0, the solution is bitwise equal to that of one
+/// device.
+///
+/// The team may span several processes, all of which must make this call. The process of rank 0 gets the whole solution, and `see` receives it there.
+/// The other processes get the rows of their own ranks, and zeros elsewhere.
 ///
 /// ```
 /// use clinalg::team::Team;
@@ -43,7 +49,7 @@ use crate::{DeviceStepper, Error, Result};
 /// let y0 = heat.sample(|_, [x, y, _]| (3.0 * x).cos() * y);
 /// let mut options = WaveformOptions::new(0.1, 8);
 /// options.method = Method::named("heun2")?;
-/// let result = relax_by_devices::<f64>(&team, &heat, 0.0, &y0, &options, &TeamOptions::default(), |_, _| Ok(()))?;
+/// let result = relax_by_devices::<f64>(&team, &heat, 0.0, &y0, &options, &TeamOptions::default(), None)?;
 /// assert!(result.report.iterations[0] <= 9);
 /// # Ok::<(), clinalg_ode::Error>(())
 /// ```
@@ -57,10 +63,10 @@ pub fn relax_by_devices<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
     team_options: &TeamOptions,
-    mut see: impl FnMut(f64, &[T]) -> Result<()>,
+    see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
     let options = WaveformOptions { partition: Partition::Device, storage: Storage::Boundary, ..options.clone() };
-    run(team, system, t0, y0, &options, team_options, Some(&mut see))
+    run(team, system, t0, y0, &options, team_options, see)
 }
 
 /// What `explain` says of it.
@@ -90,17 +96,16 @@ struct Part<T: Real> {
     stepper: DeviceStepper<T>,
     /// The solution at the beginning of the window.
     start: Vector<T>,
-    /// What is sent: for each piece its rows after the first.
+    /// What is sent: the rows of each piece, except the first.
     sent: Vec<Piece>,
     outbox: Buffer<T>,
-    /// What is received: for each piece all its rows, of the previous iterate and of the one at hand.
+    /// What is received: all rows of each piece, of the previous iterate and of the current one.
     received: Vec<Piece>,
     old: Buffer<T>,
     next: Buffer<T>,
-    /// For each piece received the squared difference of both in each row.
-    squares: Vec<Buffer<T>>,
+    /// The differences of the two iterates, one per received piece.
+    differences: Vec<Difference<T>>,
     begin: GeneratedKernel,
-    compare: GeneratedKernel,
 }
 
 /// The waveforms that ranks exchange.
@@ -150,16 +155,18 @@ impl<T: Real> Part<T> {
             outbox: zeros(list)?,
             old: zeros(waveform)?,
             next: zeros(waveform)?,
-            squares: received.iter().map(|_| zeros(most)).collect::<clinalg::Result<_>>()?,
+            differences: received
+                .iter()
+                .map(|piece| Difference::new(&context, most, piece.list, piece.len, 0..piece.len))
+                .collect::<Result<_>>()?,
             // Rows are steps here, or several of them.
             begin: generated("waveform_begin", kernel::begin::<T>(&stages)),
-            compare: generated("waveform_difference", kernel::difference(context.family()).into()),
             stepper,
             sent,
             received,
         };
-        if !part.received.is_empty() {
-            context.prepare_generated(&[part.begin.clone(), part.compare.clone()])?;
+        if let Some(difference) = part.differences.first() {
+            context.prepare_generated(&[part.begin.clone(), difference.kernel.clone()])?;
         }
         Ok(part)
     }
@@ -205,19 +212,10 @@ impl<T: Real> Part<T> {
 
     /// The squared differences of both iterates in each row.
     fn differences(&self, rows: usize) -> Result<Vec<f64>> {
-        let context = &self.stepper.context;
-        for (piece, squares) in self.received.iter().zip(&self.squares) {
-            let buffers = [self.old.arg(), self.next.arg(), squares.arg()];
-            let args = difference_args(piece.list, piece.len, 0..piece.len, buffers);
-            // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `rows` rows after
-            // the first; `squares` has as many values, and the rows of the piece are in both waveforms.
-            unsafe { context.launch_generated(&self.compare, rows_range(context, rows), &args)? };
-        }
+        self.differences.iter().try_for_each(|difference| difference.enqueue(rows, &self.old, &self.next))?;
         let mut sums = vec![0.0; rows];
-        for squares in &self.squares {
-            let mut own = vec![T::zero(); rows];
-            squares.read_range(0, &mut own)?;
-            sums.iter_mut().zip(own).for_each(|(sum, square)| *sum += square.into_f64());
+        for difference in &self.differences {
+            sums.iter_mut().zip(difference.read(rows)?).for_each(|(sum, square)| *sum += square);
         }
         Ok(sums)
     }
@@ -279,7 +277,24 @@ impl<T: Real> Blocks<T> {
         Ok(largest(self.team.all_reduce(Reduction::Sum, &squares)?.into_iter()))
     }
 
-    /// Reads the solution at the end of the window in the rows of this process; the first component of all ranks that is not finite.
+    /// Measures the weight of each rank, by one iteration over these steps.
+    fn measure(&mut self, times: &[f64], h: f64, steps: usize) -> Result<Vec<f64>> {
+        let parts = &mut self.parts;
+        measure(&self.team, |k| parts[k].iterate(times, h, steps))
+    }
+
+    /// Whether any rank has a non-finite value at the end of the window.
+    fn is_broken(&self) -> Result<bool> {
+        let mut broken = Vec::new();
+        for (k, part) in self.parts.iter().enumerate() {
+            let largest = ops::norm_inf(part.stepper.slot(Slot::Input(part.stepper.method().begin())));
+            let largest = largest.map_err(|error| at(&self.team, k, error.into()))?;
+            broken.push(vec![f64::from(u8::from(!largest.into_f64().is_finite()))]);
+        }
+        Ok(self.team.all_reduce(Reduction::Max, &broken)?[0] > 0.0)
+    }
+
+    /// Reads the solution at the end of the window; the process of rank 0 gets all of it. Returns the first non-finite component over all ranks.
     fn collect(&self, solution: &mut [T]) -> Result<Option<usize>> {
         let mut worst = Vec::new();
         for (k, part) in self.parts.iter().enumerate() {
@@ -294,6 +309,11 @@ impl<T: Real> Blocks<T> {
                 solution[whole].copy_from_slice(&all[own]);
             }
             worst.push(vec![(solution.len() - first) as f64]);
+        }
+        let pieces: Vec<Vec<_>> = (0..self.team.ranks()).map(|rank| self.slabs.of_whole(rank).collect()).collect();
+        for piece in 0..pieces[0].len() {
+            let ranges: Vec<_> = pieces.iter().map(|pieces| pieces[piece].clone()).collect();
+            self.team.gather_ranges(&ranges, solution)?;
         }
         let worst = self.team.all_reduce(Reduction::Max, &worst)?[0] as usize;
         Ok((worst > 0).then(|| solution.len() - worst))
@@ -314,8 +334,18 @@ pub(super) fn run<T: Real>(
         context.require::<T>()?;
     }
     let steps_per_row = team_options.steps_per_exchange.unwrap_or(1);
-    let mut blocks = Blocks::new(team, system, y0, options, team_options, steps_per_row)?;
     stability::check(&team.contexts()[0], Some(team), system, t0, y0, options)?;
+    let weighted = |weights: Vec<f64>| {
+        let with = TeamOptions { weights, ..team_options.clone() };
+        Blocks::new(team, system, y0, options, &with, steps_per_row)
+    };
+    let given = if team_options.weights.is_empty() { &options.weights } else { &team_options.weights };
+    let mut blocks = weighted(given.clone())?;
+    if options.balance && team.ranks() > 1 {
+        let weights = blocks.measure(&options.times(t0, 0..options.window()), options.h, steps_per_row)?;
+        drop(blocks);
+        blocks = weighted(weights)?;
+    }
     let bytes: Vec<_> = blocks.parts.iter().map(|part| vec![part.bytes() as f64]).collect();
     let memory_bytes = team.all_reduce(Reduction::Sum, &bytes)?[0] as u64;
     let mut report = Report::new(memory_bytes, blocks.parts[0].stepper.words());
@@ -323,7 +353,9 @@ pub(super) fn run<T: Real>(
     let mut windows = options.schedule();
     // Rows of the window before.
     let mut before = 0;
+    team.finish()?;
     while let Some(range) = windows.next() {
+        let begun = Instant::now();
         let times = options.times(t0, range.clone());
         let rows = times.len().div_ceil(steps_per_row);
         blocks.each(|part| part.first_guess(options, before, rows))?;
@@ -334,23 +366,25 @@ pub(super) fn run<T: Real>(
             let difference = blocks.exchange(rows)?;
             history.push(difference);
             let ends = options.ends(iteration, difference);
-            if !ends && difference.is_finite() {
-                continue;
+            if !difference.is_finite() || ends && blocks.is_broken()? {
+                let component = blocks.collect(&mut solution)?.unwrap_or(0);
+                return Err(Error::Waveform { window, iteration, component });
             }
-            let bad = blocks.collect(&mut solution)?;
-            if bad.is_some() || !difference.is_finite() {
-                return Err(Error::Waveform { window, iteration, component: bad.unwrap_or(0) });
+            if ends {
+                break;
             }
-            break;
         }
         let input = blocks.parts[0].stepper.method().begin();
         blocks.each(|part| Ok(part.start.copy_from(part.stepper.slot(Slot::Input(input)))?))?;
+        options.terminated(window, &history)?;
         windows.took(history.len());
-        report.add(times.len(), history);
+        report.add(times.len(), history, begun.elapsed());
         before = rows;
         if let Some(see) = &mut see {
+            blocks.collect(&mut solution)?;
             see(t0 + range.end as f64 * options.h, &solution)?;
         }
     }
+    blocks.collect(&mut solution)?;
     Ok(Relaxation { solution, waveform: Vec::new(), report })
 }

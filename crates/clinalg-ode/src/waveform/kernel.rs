@@ -41,7 +41,9 @@ pub(super) fn sweep<T: Real>(
         return refuse("OpenCL C does not say which values are its own; write formulas");
     }
     if system.is_dense() {
-        return refuse("sums over all points have no waveform kernels; use `relax_sequentially`");
+        return refuse(
+            "sums over all points have no waveform kernels: integrate by the method itself, or in plain Rust by `relax_sequentially`",
+        );
     }
     let plan = Plan::new(stages.graph(), Variant::Basic);
     let rhs = |v: &Value| matches!(plan.graph().node(*v).op, Op::Rhs { .. });
@@ -77,6 +79,13 @@ impl<T: Real> Sweep<'_, T> {
             Some(points) => format!("((size_t){points} * {})", self.fields()),
             None => "COMPONENTS".into(),
         };
+        if self.options.copies != Copies::None {
+            text.push_str(match self.writer.family {
+                // Adjacent work-items write adjacent values.
+                KernelFamily::Gpu => "#define PLACE(k) ((size_t)(k) * COMPONENTS)\n",
+                KernelFamily::Cpu => "#define PLACE(k) (k)\n",
+            });
+        }
         writeln!(text, "#define STORED {stored}\n#define ROWS {}", self.stages.count()).expect("text grows");
         text.push_str(
             "__kernel void waveform_sweep(const REAL h, const uint steps, __global const REAL *restrict times,
@@ -154,12 +163,16 @@ impl<T: Real> Sweep<'_, T> {
             _ => ("0".into(), "(idx)COMPONENTS".into()),
         };
         let shift = if self.options.copies == Copies::All { "0".into() } else { format!("own - {}", width / 2) };
+        let first = match self.writer.family {
+            KernelFamily::Gpu => format!("(size_t){f} * POINTS + p"),
+            KernelFamily::Cpu => format!("(size_t)own * {width}"),
+        };
         format!(
             "const idx own = AT(p, {f}), shift = {shift};
-__global REAL *mine = copies + (size_t)own * {width};
+__global REAL *mine = copies + {first};
 for (idx c = {from}; c < {to}; c++)
-mine[c - shift] = row{}[c];
-mine[own - shift] = {};\n",
+mine[PLACE(c - shift)] = row{}[c];
+mine[PLACE(own - shift)] = {};\n",
             x.0,
             plain_name(x, f)
         )
@@ -187,7 +200,7 @@ mine[own - shift] = {};\n",
                 };
                 let (name, row) = (plain_name(x, field), format!("row{}[AT({at}, {field})]", x.0));
                 match (own, offset) {
-                    _ if copies => format!("mine[AT({at}, {field}) - shift]"),
+                    _ if copies => format!("mine[PLACE(AT({at}, {field}) - shift)]"),
                     (true, [0, 0, 0]) => name,
                     // At a side of the grid the neighbour can be the point itself.
                     (true, _) => format!("({at} == p ? {name} : {row})"),
@@ -405,19 +418,20 @@ __kernel void waveform_begin(const ulong base, const ulong n, const ulong source
     )
 }
 
-/// The source of `waveform_difference`: the squared 2-norm of the difference of each row but the first, of `count` of the `n` columns
-/// from column `first` on; the waveforms begin at value `base`.
+/// The source of `waveform_difference`: for each row but the first, the squared 2-norm of the difference, in `parts` parts. It covers `count` of the
+/// `n` columns, from column `first` on. The waveforms begin at index `base`.
 pub(super) fn difference(family: KernelFamily) -> &'static str {
     match family {
         KernelFamily::Gpu => {
             "
-__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count,
+__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count, const ulong parts,
     __global const REAL *restrict old, __global const REAL *restrict next, __global REAL *restrict squares)
 {
     __local REAL tree[LOCAL];
-    const size_t lane = get_local_id(0), row = get_group_id(0) + 1;
+    const size_t lane = get_local_id(0), row = get_group_id(0) / parts + 1, part = get_group_id(0) % parts;
+    const size_t from = first + part_start(count, part, parts), to = first + part_start(count, part + 1, parts);
     REAL sum = ZERO;
-    for (size_t c = first + lane; c < first + count; c += LOCAL) {
+    for (size_t c = from + lane; c < to; c += LOCAL) {
         const REAL difference = next[base + row * n + c] - old[base + row * n + c];
         sum = sum + difference * difference;
     }
@@ -429,22 +443,23 @@ __kernel void waveform_difference(const ulong base, const ulong n, const ulong f
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (lane == 0)
-        squares[row - 1] = tree[0];
+        squares[get_group_id(0)] = tree[0];
 }
 "
         }
         KernelFamily::Cpu => {
             "
-__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count,
+__kernel void waveform_difference(const ulong base, const ulong n, const ulong first, const ulong count, const ulong parts,
     __global const REAL *restrict old, __global const REAL *restrict next, __global REAL *restrict squares)
 {
-    const size_t row = get_global_id(0) + 1;
+    const size_t row = get_global_id(0) / parts + 1, part = get_global_id(0) % parts;
+    const size_t from = first + part_start(count, part, parts), to = first + part_start(count, part + 1, parts);
     REAL sum = ZERO;
-    for (size_t c = first; c < first + count; c++) {
+    for (size_t c = from; c < to; c++) {
         const REAL difference = next[base + row * n + c] - old[base + row * n + c];
         sum = sum + difference * difference;
     }
-    squares[row - 1] = sum;
+    squares[get_global_id(0)] = sum;
 }
 "
         }

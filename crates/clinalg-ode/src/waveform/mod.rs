@@ -10,8 +10,10 @@
 //! arithmetic: small grids on one device, several devices, clusters.
 
 mod boundary;
+mod cluster;
 mod device;
 mod devices;
+mod difference;
 mod fields;
 mod kernel;
 mod options;
@@ -21,7 +23,8 @@ mod stability;
 mod stages;
 mod team;
 
-pub use device::{explain, relax, relax_windows};
+pub use cluster::Cluster;
+pub use device::{See, explain, relax, relax_windows};
 pub use devices::relax_by_devices;
 pub use fields::relax_fields;
 pub use options::{Copies, Guess, Relaxation, Report, Stop, Storage, VARIANTS, WaveformOptions};

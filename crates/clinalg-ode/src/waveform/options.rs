@@ -1,6 +1,7 @@
 //! What a waveform relaxation is given, and what it reports.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -98,6 +99,11 @@ pub struct WaveformOptions {
     pub keep: bool,
     /// Refuses steps past the method's stability limit, by an estimate of the largest eigenvalue at the beginning.
     pub watch_stability: bool,
+    /// One weight per device of a team, proportional to the work that the device does per unit of time. Blocks or rows are shared out in this ratio;
+    /// if empty, all devices get an equal share.
+    pub weights: Vec<f64>,
+    /// Measures these weights before the first window, with one iteration of it on each device.
+    pub balance: bool,
 }
 
 impl WaveformOptions {
@@ -117,6 +123,8 @@ impl WaveformOptions {
             copies: Copies::None,
             keep: false,
             watch_stability: true,
+            weights: Vec::new(),
+            balance: false,
         }
     }
 
@@ -246,6 +254,24 @@ impl WaveformOptions {
         }
     }
 
+    /// Checks that the iterations of a window have terminated: for any problem, as many iterations as there are rows must leave nothing to change.
+    ///
+    /// # Errors
+    /// [`Error::Variant`] if they have not, for example on a device whose results are not reproducible.
+    pub(crate) fn terminated(&self, window: usize, history: &[f64]) -> Result<()> {
+        let count = history.len();
+        match history.last() {
+            Some(last) if !self.ends(count, *last) => {
+                let reason = format!(
+                    "window {window} still changes by {last:e} after {count} iterations, where no more can change: the device does not \
+                     compute the same values twice; run `clinalg doctor`"
+                );
+                Err(Error::Variant { variant: "waveform", reason })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Values of the two iterates of a window.
     ///
     /// # Errors
@@ -300,6 +326,8 @@ pub struct Report {
     pub memory_bytes: u64,
     /// Words moved per component, step and iteration by the model, those of the difference included.
     pub words_per_component: f64,
+    /// Seconds of all iterations. Set-up, uploads, and reading the solution at the ends of windows are not included.
+    pub seconds: f64,
 }
 
 impl Report {
@@ -310,11 +338,13 @@ impl Report {
             error_history: Vec::new(),
             memory_bytes,
             words_per_component,
+            seconds: 0.0,
         }
     }
 
     /// Adds a window.
-    pub(crate) fn add(&mut self, steps: usize, history: Vec<f64>) {
+    pub(crate) fn add(&mut self, steps: usize, history: Vec<f64>, time: Duration) {
+        self.seconds += time.as_secs_f64();
         self.iterations.push(history.len());
         self.window_steps.push(steps);
         self.error_history.push(history);
@@ -331,4 +361,22 @@ pub struct Relaxation<T> {
     pub waveform: Vec<T>,
     /// What was done.
     pub report: Report,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_that_does_not_end_is_an_error() {
+        let mut options = WaveformOptions::new(0.1, 2);
+        assert!(options.terminated(0, &[1.0, 0.5, 0.0]).is_ok());
+        let error = options.terminated(3, &[1.0, 0.5, 0.25]).unwrap_err();
+        assert!(error.to_string().contains("window 3") && error.to_string().contains("after 3 iterations"), "{error}");
+        options.stop = Stop::Iterations(3);
+        assert!(options.terminated(0, &[1.0, 0.5, 0.25]).is_ok());
+        assert!(options.terminated(0, &[1.0, 0.5]).is_err());
+        options.stop = Stop::Difference(0.3);
+        assert!(options.terminated(0, &[1.0, 0.25]).is_ok() && options.terminated(0, &[1.0]).is_err());
+    }
 }

@@ -1,5 +1,7 @@
 //! Waveform relaxation in plain sequential Rust: the oracle of the kernels.
 
+use std::time::Instant;
+
 use clinalg::Real;
 
 use crate::method::graph::{Op, Value};
@@ -55,6 +57,7 @@ pub fn relax_sequentially<T: Real>(
     let mut before = 0;
     while let Some(range) = windows.next() {
         let (window, steps) = (report.iterations.len(), range.len());
+        let begun = Instant::now();
         if window > 0 {
             let start = old[before * count * d..][..d].to_vec();
             let earlier = old[(before - 1) * count * d..][..d].to_vec();
@@ -93,8 +96,9 @@ pub fn relax_sequentially<T: Real>(
                 break;
             }
         }
+        options.terminated(window, &history)?;
         windows.took(history.len());
-        report.add(steps, history);
+        report.add(steps, history, begun.elapsed());
         before = steps;
     }
     let solution = old[before * count * d..][..d].to_vec();

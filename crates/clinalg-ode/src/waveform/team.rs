@@ -4,17 +4,17 @@
 //! step. Each device has the blocks that follow each other in its part of their order, and the stored waveforms of all points.
 
 use std::ops::Range as Span;
+use std::time::Instant;
 
-use clinalg::runtime::{Arg, Buffer, GeneratedKernel};
-use clinalg::team::{Exchange, Message, Partition as Ranks, Team};
-use clinalg::{Context, Real};
+use clinalg::runtime::{Arg, Buffer, GeneratedKernel, View, ViewMut};
+use clinalg::team::{Exchange, Message, Partition as Ranks, Reduction, Team};
+use clinalg::{Context, Real, Vector, ops};
 
 use crate::model::System;
-use crate::team::TeamOptions;
+use crate::team::{TeamOptions, at, measure};
 use crate::waveform::boundary::Boundary;
-use crate::waveform::device::{
-    See, Sweep, all_items, begin_args, constants, difference_args, fits, largest, rows_range,
-};
+use crate::waveform::device::{See, Sweep, all_items, begin_args, constants, fits};
+use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
 use crate::waveform::stages::Stages;
@@ -28,6 +28,9 @@ pub enum Sharing {
     General,
     /// Those that another device may read by the right-hand side's offsets.
     Limited,
+    /// As [`Sharing::Limited`], but each device first integrates the blocks whose waveforms are sent. It integrates the others while these waveforms
+    /// are in transit.
+    EdgesFirst,
 }
 
 /// Bytes on each device: two waveforms of the stored points, their numbers, all components at both ends of the window.
@@ -47,13 +50,16 @@ pub(super) fn memory<T: Real>(
     fits(context, options, values * size_of::<T>() as u128 + 4 * indices)
 }
 
-/// As [`relax_windows`](crate::waveform::relax_windows) on the devices of a team, for blocks of points and with only waveforms at their
-/// boundaries stored, whatever `options.storage` says; for [`Partition::Device`] as [`relax_by_devices`](crate::waveform::relax_by_devices). The iterates have the bits of one device; differences are summed device by
-/// device.
+/// As [`relax_windows`](crate::waveform::relax_windows) on the devices of a team, for blocks of points. Only the waveforms at block boundaries are
+/// stored, whatever `options.storage` says. For [`Partition::Device`], as [`relax_by_devices`](crate::waveform::relax_by_devices).
+///
+/// Each device has consecutive blocks, shared out by `options.weights` or `options.balance`. The iterates are bitwise equal to those of one device;
+/// differences are summed per device. The team may span several processes, all of which must make this call. The process of rank 0 gets the whole
+/// solution, and `see` receives it there. The other processes get the components of their own ranks, and zeros elsewhere.
 ///
 /// # Errors
-/// Those of [`relax_windows`](crate::waveform::relax_windows); [`Error::Value`] for fewer blocks than devices; [`Error::Variant`] for a team of several
-/// processes, which takes [`relax_by_devices`](crate::waveform::relax_by_devices).
+/// Those of [`relax_windows`](crate::waveform::relax_windows); [`Error::Value`] for fewer blocks than devices, and for weights unless there is one
+/// positive number per device; those of the network.
 pub fn relax_on_team<T: Real>(
     team: &Team,
     system: &System,
@@ -61,25 +67,25 @@ pub fn relax_on_team<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
     sharing: Sharing,
-    mut see: impl FnMut(f64, &[T]) -> Result<()>,
+    see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
     let options = WaveformOptions { storage: Storage::Boundary, ..options.clone() };
     if options.partition == Partition::Device {
-        return devices::run(team, system, t0, y0, &options, &TeamOptions::default(), Some(&mut see));
+        return devices::run(team, system, t0, y0, &options, &TeamOptions::default(), see);
     }
-    run(team, system, t0, y0, &options, sharing, Some(&mut see))
+    run(team, system, t0, y0, &options, sharing, see)
 }
 
 /// A device with its blocks.
 struct Part<T: Real> {
     context: Context,
     blocks: Span<usize>,
-    /// Its stored columns.
-    columns: Span<usize>,
+    /// The blocks that are integrated while the waveforms of the others are in transit.
+    inner: Span<usize>,
     sweep: Sweep,
     begin: GeneratedKernel,
     gather: GeneratedKernel,
-    compare: GeneratedKernel,
+    difference: Difference<T>,
     pack: GeneratedKernel,
     unpack: GeneratedKernel,
     old: Buffer<T>,
@@ -87,7 +93,6 @@ struct Part<T: Real> {
     start: Buffer<T>,
     end: Buffer<T>,
     times: Buffer<T>,
-    squares: Buffer<T>,
     constants: Buffer<T>,
     numbers: Buffer<u32>,
     points: Buffer<u32>,
@@ -114,29 +119,29 @@ impl<T: Real> Part<T> {
         options: &WaveformOptions,
         stages: &Stages,
         boundary: &Boundary,
-        blocks: Span<usize>,
+        [blocks, inner]: [Span<usize>; 2],
         [sent, received]: [&[u32]; 2],
     ) -> Result<Part<T>> {
         let (fields, rows) = (system.fields().len(), options.window() * stages.count());
         let zeros = |count: usize| Buffer::<T>::zeroed(context, count.max(1));
         let stored = boundary.points.len() * fields;
+        let columns = boundary.starts[blocks.start] * fields..boundary.starts[blocks.end] * fields;
         let points: Vec<u32> = boundary.points.iter().map(|p| *p as u32).collect();
         let generated = |name: &'static str, source: String| GeneratedKernel::new(name, source, T::PRECISION);
         let part = Part {
             sweep: Sweep::new::<T>(context, system, options, stages, Some((boundary.points.len(), blocks.len())))?,
             begin: generated("waveform_begin", kernel::begin::<T>(stages)),
             gather: generated("waveform_gather", kernel::gather(system)),
-            compare: generated("waveform_difference", kernel::difference(context.family()).into()),
+            difference: Difference::new(context, rows, 0, stored, columns)?,
             pack: generated("waveform_pack", kernel::PACK.into()),
             unpack: generated("waveform_unpack", kernel::UNPACK.into()),
-            columns: boundary.starts[blocks.start] * fields..boundary.starts[blocks.end] * fields,
             blocks,
+            inner,
             old: zeros((rows + 1) * stored)?,
             next: zeros((rows + 1) * stored)?,
             start: Buffer::from_slice(context, y0)?,
             end: zeros(y0.len())?,
             times: zeros(options.window())?,
-            squares: zeros(rows)?,
             constants: constants(context, system)?,
             numbers: indices(context, &boundary.numbers)?,
             points: indices(context, &points)?,
@@ -148,7 +153,7 @@ impl<T: Real> Part<T> {
             context: context.clone(),
         };
         let mut kernels =
-            vec![part.sweep.kernel.clone(), part.begin.clone(), part.gather.clone(), part.compare.clone()];
+            vec![part.sweep.kernel.clone(), part.begin.clone(), part.gather.clone(), part.difference.kernel.clone()];
         if part.counts != [0, 0] {
             kernels.extend([part.pack.clone(), part.unpack.clone()]);
         }
@@ -178,16 +183,34 @@ impl<T: Real> Part<T> {
         Ok(self.times.write_range(0, times)?)
     }
 
-    /// An iteration of the device's blocks over these steps and rows; then packs what is sent of `most` rows.
-    fn iterate(&self, h: f64, [steps, rows]: [usize; 2], n: usize, most: usize, fields: usize) -> Result<()> {
-        let more = [self.numbers.arg(), self.start.arg(), self.end.arg(), Arg::size(self.blocks.start)];
-        self.sweep.launch(&self.context, h, steps, [&self.times, &self.constants, &self.old, &self.next], &more)?;
-        let buffers = [self.old.arg(), self.next.arg(), self.squares.arg()];
-        let args = difference_args(0, n, self.columns.clone(), buffers);
-        // SAFETY: the arguments are those of the kernel, in its order, one item or work-group for each of `rows` rows after
-        // the first; `squares` has as many values, and the columns are among the n of a row.
-        unsafe { self.context.launch_generated(&self.compare, rows_range(&self.context, rows), &args)? };
-        self.move_rows(&self.pack, self.counts[0], [&self.next, &self.outbox], &self.sent, n, most, fields)
+    /// Integrates the given blocks over `steps` steps.
+    fn integrate(&self, h: f64, steps: usize, blocks: Span<usize>) -> Result<()> {
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let more = [self.numbers.arg(), self.start.arg(), self.end.arg(), Arg::size(blocks.start)];
+        let buffers = [&self.times, &self.constants, &self.old, &self.next];
+        self.sweep.launch_blocks(&self.context, blocks.len(), h, steps, buffers, &more)
+    }
+
+    /// Integrates the blocks whose waveforms other devices may read, and packs up to `most` rows for sending.
+    fn edges(&self, h: f64, steps: usize, n: usize, most: usize, fields: usize) -> Result<()> {
+        self.integrate(h, steps, self.blocks.start..self.inner.start)?;
+        self.integrate(h, steps, self.inner.end..self.blocks.end)?;
+        self.move_rows(&self.pack, self.counts[0], [&self.next, &self.outbox], &self.sent, n, most, fields)?;
+        Ok(self.context.queue().flush()?)
+    }
+
+    /// Integrates the other blocks, and enqueues the squared differences of the two iterates.
+    fn rest(&self, h: f64, [steps, rows]: [usize; 2]) -> Result<()> {
+        self.integrate(h, steps, self.inner.clone())?;
+        self.difference.enqueue(rows, &self.old, &self.next)?;
+        Ok(self.context.queue().flush()?)
+    }
+
+    /// Whether any value at the end of the window is not finite.
+    fn is_broken(&self) -> Result<bool> {
+        Ok(!ops::norm_inf(&Vector::from_view((&self.end).into())?)?.into_f64().is_finite())
     }
 
     #[expect(clippy::too_many_arguments, reason = "the arguments of the kernel")]
@@ -220,6 +243,247 @@ impl<T: Real> Part<T> {
     }
 }
 
+/// The numbers of the stored points that belong to a rank.
+fn own_numbers(boundary: &Boundary, ranks: &Ranks, rank: usize) -> Span<u32> {
+    let blocks = ranks.range(rank);
+    boundary.starts[blocks.start] as u32..boundary.starts[blocks.end] as u32
+}
+
+/// The longest run of blocks with no point that is sent.
+fn inner(boundary: &Boundary, blocks: Span<usize>, sent: &[u32]) -> Span<usize> {
+    let mut is_sent = vec![false; blocks.len()];
+    for number in sent {
+        let block = boundary.starts.partition_point(|start| *start <= *number as usize) - 1;
+        is_sent[block - blocks.start] = true;
+    }
+    let (mut longest, mut begin) = (blocks.end..blocks.end, blocks.start);
+    for (k, sent) in is_sent.iter().enumerate() {
+        let end = blocks.start + k + 1;
+        if *sent {
+            begin = end;
+        } else if end - begin > longest.len() {
+            longest = begin..end;
+        }
+    }
+    longest
+}
+
+/// The data that stay the same when blocks move from one device to another.
+struct Case<'a> {
+    team: &'a Team,
+    system: &'a System,
+    options: &'a WaveformOptions,
+    stages: Stages,
+    boundary: Boundary,
+    sharing: Sharing,
+}
+
+impl Case<'_> {
+    fn fields(&self) -> usize {
+        self.system.fields().len()
+    }
+
+    /// Number of values in a row of the stored waveforms.
+    fn width(&self) -> usize {
+        self.boundary.points.len() * self.fields()
+    }
+
+    /// Most rows of a window, not counting the first.
+    fn most(&self) -> usize {
+        self.options.window() * self.stages.count()
+    }
+
+    fn blocks(&self) -> usize {
+        self.boundary.starts.len() - 1
+    }
+
+    /// The blocks of each rank.
+    fn ranks(&self, weights: &[f64]) -> Result<Ranks> {
+        let (blocks, ranks) = (self.blocks(), self.team.ranks());
+        if blocks < ranks {
+            return Err(Error::value("blocks", format!("at least {ranks}, one for each device"), blocks));
+        }
+        if !weights.is_empty() && weights.len() != ranks {
+            return Err(Error::value("weights", format!("{ranks}, one for each device"), weights.len()));
+        }
+        let even = vec![1.0; ranks];
+        Ok(Ranks::weighted(blocks, if weights.is_empty() { &even } else { weights })?)
+    }
+
+    /// For each rank: the numbers of the other ranks' points that it reads, the numbers of its own points that others read, ordered by reader, and
+    /// the messages.
+    fn routes(&self, ranks: &Ranks) -> (Vec<Vec<u32>>, Vec<Vec<u32>>, Vec<Message>) {
+        let stored = self.boundary.points.len() as u32;
+        let count = self.team.ranks();
+        let wanted = |rank: usize| {
+            let own = own_numbers(&self.boundary, ranks, rank);
+            match self.sharing {
+                Sharing::General => (0..stored).filter(|k| !own.contains(k)).collect(),
+                Sharing::Limited | Sharing::EdgesFirst => self.boundary.read_by(self.system, ranks.range(rank)),
+            }
+        };
+        let wanted: Vec<Vec<u32>> = (0..count).map(wanted).collect();
+        let (mut messages, mut sent) = (Vec::new(), vec![Vec::new(); count]);
+        let width = self.most() * self.fields();
+        for (to, numbers) in wanted.iter().enumerate() {
+            for (from, sent) in sent.iter_mut().enumerate() {
+                let own = own_numbers(&self.boundary, ranks, from);
+                let first = numbers.partition_point(|k| *k < own.start);
+                let last = numbers.partition_point(|k| *k < own.end);
+                if first < last {
+                    let (source, target) = (sent.len() * width, first * width);
+                    messages.push(Message { from, source, to, target, len: (last - first) * width });
+                    sent.extend_from_slice(&numbers[first..last]);
+                }
+            }
+        }
+        (wanted, sent, messages)
+    }
+
+    /// The components of a rank's blocks, block by block.
+    fn components(&self, blocks: Span<usize>) -> impl Iterator<Item = usize> + '_ {
+        let n = self.system.grid().n;
+        blocks.flat_map(move |block| {
+            let [xs, ys, zs] = self.boundary.points_of(block).clone();
+            let points = zs.flat_map(move |z| {
+                let xs = xs.clone();
+                ys.clone().flat_map(move |y| xs.clone().map(move |x| x + n[0] * (y + n[1] * z)))
+            });
+            points.flat_map(move |p| (0..self.fields()).map(move |field| self.system.component(field, p)))
+        })
+    }
+}
+
+/// The blocks of all devices.
+struct Blocks<'a, T: Real> {
+    case: &'a Case<'a>,
+    ranks: Ranks,
+    parts: Vec<Part<T>>,
+    exchange: Exchange<T>,
+}
+
+impl<'a, T: Real> Blocks<'a, T> {
+    fn new(case: &'a Case<'a>, y0: &[T], ranks: Ranks) -> Result<Blocks<'a, T>> {
+        let Case { team, system, options, stages, boundary, sharing } = case;
+        let (wanted, sent, messages) = case.routes(&ranks);
+        let mut parts = Vec::new();
+        for (k, context) in team.contexts().iter().enumerate() {
+            let rank = team.local().start + k;
+            let lists = [&sent[rank][..], &wanted[rank][..]];
+            let blocks = ranks.range(rank);
+            let inner = match sharing {
+                Sharing::EdgesFirst => inner(boundary, blocks.clone(), &sent[rank]),
+                _ => blocks.end..blocks.end,
+            };
+            let part = Part::new(context, system, y0, options, stages, boundary, [blocks, inner], lists);
+            parts.push(part.map_err(|error| at(team, k, error))?);
+        }
+        let exchange = Exchange::new(team, &messages)?;
+        Ok(Blocks { case, ranks, parts, exchange })
+    }
+
+    /// Calls `work` on each part; errors name the rank.
+    fn each(&mut self, mut work: impl FnMut(&mut Part<T>) -> Result<()>) -> Result<()> {
+        let team = self.case.team;
+        let mut parts = self.parts.iter_mut().enumerate();
+        parts.try_for_each(|(k, part)| work(part).map_err(|error| at(team, k, error)))
+    }
+
+    /// Measures the weight of each rank, by one iteration over these steps.
+    fn measure(&mut self, times: &[T], steps: usize) -> Result<Vec<f64>> {
+        let Case { team, options, .. } = self.case;
+        let (n, fields, rows) = (self.case.width(), self.case.fields(), steps * self.case.stages.count());
+        self.each(|part| part.first_guess(options, times, rows, n, fields, 0))?;
+        let parts = &self.parts;
+        measure(team, |k| parts[k].integrate(options.h, steps, parts[k].blocks.clone()))
+    }
+
+    /// One iteration over `steps` steps; returns the largest difference of a row from the previous iterate.
+    fn iterate(&mut self, steps: usize) -> Result<f64> {
+        let Case { team, options, stages, .. } = self.case;
+        let (n, most, fields) = (self.case.width(), self.case.most(), self.case.fields());
+        let rows = steps * stages.count();
+        self.each(|part| part.edges(options.h, steps, n, most, fields))?;
+        {
+            let sources: Vec<View<'_, T>> = self.parts.iter().map(|part| (&part.outbox).into()).collect();
+            // Dropped before the values are written, which may then change again.
+            let _transfers = match self.case.sharing {
+                Sharing::EdgesFirst => self.exchange.begin(&sources)?,
+                _ => {
+                    self.exchange.read(&sources)?;
+                    Vec::new()
+                }
+            };
+            for (k, part) in self.parts.iter().enumerate() {
+                part.rest(options.h, [steps, rows]).map_err(|error| at(team, k, error))?;
+            }
+        }
+        let mut targets: Vec<ViewMut<'_, T>> = self.parts.iter_mut().map(|part| (&mut part.inbox).into()).collect();
+        self.exchange.finish(&mut targets)?;
+        drop(targets);
+        let mut squares = Vec::new();
+        for (k, part) in self.parts.iter().enumerate() {
+            squares.push(part.difference.read(rows).map_err(|error| at(team, k, error))?);
+        }
+        self.each(|part| {
+            let points = part.counts[1];
+            part.move_rows(&part.unpack, points, [&part.next, &part.inbox], &part.received, n, most, fields)?;
+            std::mem::swap(&mut part.old, &mut part.next);
+            Ok(())
+        })?;
+        Ok(largest(team.all_reduce(Reduction::Sum, &squares)?.into_iter()))
+    }
+
+    /// Whether any rank has a non-finite value at the end of the window.
+    fn is_broken(&self) -> Result<bool> {
+        let team = self.case.team;
+        let mut broken = Vec::new();
+        for (k, part) in self.parts.iter().enumerate() {
+            broken.push(vec![f64::from(u8::from(part.is_broken().map_err(|error| at(team, k, error))?))]);
+        }
+        Ok(team.all_reduce(Reduction::Max, &broken)?[0] > 0.0)
+    }
+
+    /// Reads the solution at the end of the window; the process of rank 0 gets all of it. Returns the first non-finite component over all ranks.
+    fn collect(&self, solution: &mut [T]) -> Result<Option<usize>> {
+        let (case, team) = (self.case, self.case.team);
+        let mut all = vec![T::zero(); solution.len()];
+        let mut first = solution.len();
+        for (k, part) in self.parts.iter().enumerate() {
+            part.end.read(&mut all).map_err(|error| at(team, k, error.into()))?;
+            for c in case.components(part.blocks.clone()) {
+                solution[c] = all[c];
+                first = if all[c].is_finite() { first } else { first.min(c) };
+            }
+        }
+        self.gather(solution)?;
+        let worst = vec![vec![(solution.len() - first) as f64]; self.parts.len()];
+        let worst = team.all_reduce(Reduction::Max, &worst)?[0] as usize;
+        Ok((worst > 0).then(|| solution.len() - worst))
+    }
+
+    /// Sends the components of the other processes to the process of rank 0.
+    fn gather(&self, solution: &mut [T]) -> Result<()> {
+        let (case, team) = (self.case, self.case.team);
+        if team.local().len() == team.ranks() {
+            return Ok(());
+        }
+        let order: Vec<usize> = case.components(0..case.blocks()).collect();
+        let mut by_blocks: Vec<T> = order.iter().map(|c| solution[*c]).collect();
+        let mut end = 0;
+        let ranges: Vec<Span<usize>> = (0..team.ranks())
+            .map(|rank| {
+                let begin = end;
+                end += case.components(self.ranks.range(rank)).count();
+                begin..end
+            })
+            .collect();
+        team.gather_ranges(&ranges, &mut by_blocks)?;
+        order.into_iter().zip(by_blocks).for_each(|(c, value)| solution[c] = value);
+        Ok(())
+    }
+}
+
 pub(super) fn run<T: Real>(
     team: &Team,
     system: &System,
@@ -230,154 +494,64 @@ pub(super) fn run<T: Real>(
     mut see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
     options.check(system, y0)?;
-    if team.local().len() != team.ranks() {
-        let reason = "its devices must be those of one process".into();
-        return Err(Error::Variant { variant: "waveform", reason });
-    }
     let boundary = Boundary::new(system, &options.partition)?;
     let stages = Stages::new(&options.method)?;
-    let count = stages.count();
-    let (fields, most, stored) = (system.fields().len(), options.window() * count, boundary.points.len());
-    let n = stored * fields;
-    let mut memory_bytes = 0;
+    let case = Case { team, system, options, stages, boundary, sharing };
+    let ranks = case.ranks(&options.weights)?;
+    let mut bytes = Vec::new();
     for context in team.contexts() {
         context.require::<T>()?;
-        memory_bytes += memory::<T>(context, system, options, &boundary)?;
+        bytes.push(vec![memory::<T>(context, system, options, &case.boundary)? as f64]);
     }
-    let ranks = Ranks::even(boundary.starts.len() - 1, team.ranks())?;
-    // What each rank reads of each other one, in the order of the numbers.
-    let wanted: Vec<Vec<u32>> = (0..team.ranks())
-        .map(|rank| {
-            let own = boundary.starts[ranks.range(rank).start] as u32..boundary.starts[ranks.range(rank).end] as u32;
-            match sharing {
-                Sharing::General => (0..stored as u32).filter(|k| !own.contains(k)).collect(),
-                Sharing::Limited => boundary.read_by(system, ranks.range(rank)),
-            }
-        })
-        .collect();
-    let mut messages = Vec::new();
-    let mut sent = vec![Vec::new(); team.ranks()];
-    for (to, numbers) in wanted.iter().enumerate() {
-        for (from, sent) in sent.iter_mut().enumerate() {
-            let span = ranks.range(from);
-            let own = boundary.starts[span.start] as u32..boundary.starts[span.end] as u32;
-            let first = numbers.partition_point(|k| *k < own.start);
-            let last = numbers.partition_point(|k| *k < own.end);
-            let width = most * fields;
-            messages.push(Message {
-                from,
-                source: sent.len() * width,
-                to,
-                target: first * width,
-                len: (last - first) * width,
-            });
-            sent.extend_from_slice(&numbers[first..last]);
-        }
-    }
-    messages.retain(|message| message.len > 0);
-    let mut exchange = Exchange::<T>::new(team, &messages)?;
-    let mut parts = Vec::new();
-    for (rank, context) in team.contexts().iter().enumerate() {
-        let lists = [&sent[rank][..], &wanted[rank][..]];
-        parts.push(Part::new(context, system, y0, options, &stages, &boundary, ranks.range(rank), lists)?);
-    }
+    let memory_bytes = team.all_reduce(Reduction::Sum, &bytes)?[0] as u64;
     stability::check(&team.contexts()[0], Some(team), system, t0, y0, options)?;
-    let part = stored as f64 / system.grid().points() as f64;
+    let mut blocks = Blocks::new(&case, y0, ranks)?;
+    let (n, fields, count) = (case.width(), case.fields(), case.stages.count());
+    let times_of = |range: Span<usize>| -> Vec<T> { options.times(t0, range).into_iter().map(T::from_f64).collect() };
+    if options.balance && team.ranks() > 1 {
+        let steps = options.window();
+        let weights = blocks.measure(&times_of(0..steps), steps)?;
+        drop(blocks);
+        blocks = Blocks::new(&case, y0, case.ranks(&weights)?)?;
+    }
+    let part = case.boundary.points.len() as f64 / system.grid().points() as f64;
     let mut report = Report::new(memory_bytes, options.words(part, count));
-    let mut solution = y0.to_vec();
+    let mut solution = vec![T::zero(); y0.len()];
     let mut windows = options.schedule();
     let mut before = 0;
+    team.finish()?;
     while let Some(range) = windows.next() {
-        let (window, steps) = (report.iterations.len(), range.len());
-        let times: Vec<T> = options.times(t0, range.clone()).into_iter().map(T::from_f64).collect();
-        for part in &mut parts {
-            part.first_guess(options, &times, steps * count, n, fields, before * count)?;
-        }
-        let (rows, mut history) = (steps * count, Vec::new());
+        let (window, steps, begun) = (report.iterations.len(), range.len(), Instant::now());
+        let (rows, times) = (steps * count, times_of(range.clone()));
+        blocks.each(|part| {
+            if before > 0 {
+                std::mem::swap(&mut part.start, &mut part.end);
+            }
+            part.first_guess(options, &times, rows, n, fields, before * count)
+        })?;
+        let mut history = Vec::new();
         // Finite termination: the iteration after as many others as rows changes nothing.
         for iteration in 1..=rows + 1 {
-            for part in &parts {
-                part.iterate(options.h, [steps, rows], n, most, fields)?;
-            }
-            let difference = exchanged(&mut exchange, &mut parts, rows)?;
-            for part in &mut parts {
-                part.move_rows(
-                    &part.unpack,
-                    part.counts[1],
-                    [&part.next, &part.inbox],
-                    &part.received,
-                    n,
-                    most,
-                    fields,
-                )?;
-                std::mem::swap(&mut part.old, &mut part.next);
-            }
+            let difference = blocks.iterate(steps)?;
             history.push(difference);
             let ends = options.ends(iteration, difference);
-            if ends || !difference.is_finite() {
-                collect(&parts, system, &boundary, &mut solution)?;
-            }
-            if !difference.is_finite() || ends && solution.iter().any(|v| !v.is_finite()) {
-                let component = solution.iter().position(|v| !v.is_finite()).unwrap_or(0);
+            if !difference.is_finite() || ends && blocks.is_broken()? {
+                let component = blocks.collect(&mut solution)?.unwrap_or(0);
                 return Err(Error::Waveform { window, iteration, component });
             }
             if ends {
                 break;
             }
         }
-        for part in &mut parts {
-            std::mem::swap(&mut part.start, &mut part.end);
-        }
+        options.terminated(window, &history)?;
         windows.took(history.len());
-        report.add(steps, history);
+        report.add(steps, history, begun.elapsed());
         before = steps;
         if let Some(see) = &mut see {
+            blocks.collect(&mut solution)?;
             see(t0 + range.end as f64 * options.h, &solution)?;
         }
     }
+    blocks.collect(&mut solution)?;
     Ok(Relaxation { solution, waveform: Vec::new(), report })
-}
-
-/// Exchanges what was packed; the difference between the iterates of all devices.
-fn exchanged<T: Real>(exchange: &mut Exchange<T>, parts: &mut [Part<T>], rows: usize) -> Result<f64> {
-    {
-        let sources: Vec<_> = parts.iter().map(|part| (&part.outbox).into()).collect();
-        exchange.read(&sources)?;
-    }
-    let mut targets: Vec<_> = parts.iter_mut().map(|part| (&mut part.inbox).into()).collect();
-    exchange.finish(&mut targets)?;
-    drop(targets);
-    let mut squares = vec![0.0; rows];
-    for part in parts.iter() {
-        let mut own = vec![T::zero(); rows];
-        part.squares.read_range(0, &mut own)?;
-        squares.iter_mut().zip(own).for_each(|(sum, square)| *sum += square.into_f64());
-    }
-    Ok(largest(squares.into_iter()))
-}
-
-/// The components at the end of the window, from the devices that have them.
-fn collect<T: Real>(parts: &[Part<T>], system: &System, boundary: &Boundary, solution: &mut [T]) -> Result<()> {
-    if let [part] = parts {
-        return Ok(part.end.read(solution)?);
-    }
-    let n = system.grid().n;
-    let mut all = vec![T::zero(); solution.len()];
-    for part in parts {
-        part.end.read(&mut all)?;
-        for block in part.blocks.clone() {
-            let [xs, ys, zs] = boundary.points_of(block);
-            for z in zs.clone() {
-                for y in ys.clone() {
-                    for x in xs.clone() {
-                        for field in 0..system.fields().len() {
-                            let component = system.component(field, x + n[0] * (y + n[1] * z));
-                            solution[component] = all[component];
-                        }
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,29 +1,18 @@
 //! Strong connections and aggregates.
 
-use super::prolongator::NearNull;
 use crate::matrix::{Entries, EntriesRef, Structure};
 use crate::ops::{items, sparse};
-use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup::Program;
-use crate::{Buffer, Real, Result, Vector, ops};
+use crate::{Buffer, Real, Result};
 
-/// What an entry is compared with.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Measure {
-    /// The geometric mean of the largest moduli of its row and its column's row: both nodes depend on each other.
-    Mutual,
-    /// The largest modulus of its row, which may depend on a node that does not depend on it: where a coefficient jumps, the side with
-    /// the small one.
-    Row,
-}
+/// Most entries of a row whose part of the prolongator one work-item computes; it passes over the row once per aggregate.
+const LONG_ROW: u32 = 256;
 
-/// What decides which entries are strong: the measure, the square of the bound and the largest moduli of the rows.
-type Bound<'a, T> = (Measure, T, &'a Buffer<T>);
-
-/// The strong entries of a matrix with the others on the diagonal, and a bound of the eigenvalues of D^-1 times it.
-pub(super) struct Strong<T: Real> {
-    pub(super) matrix: Entries<T>,
-    pub(super) largest: f64,
+/// The largest off-diagonal modulus of each row of a matrix.
+pub(super) struct Peaks<T: Real> {
+    pub(super) values: Buffer<T>,
+    /// Whether some row is too long for one work-item to pass over it several times.
+    pub(super) long: bool,
 }
 
 /// How the nodes of a graph are grouped.
@@ -33,59 +22,16 @@ pub(super) struct Aggregates {
     pub(super) of: Buffer<u32>,
 }
 
-impl<T: Real> Strong<T> {
-    /// Weak entries go to the diagonal with the weights of `near`.
-    pub(super) fn of(a: EntriesRef<'_, T>, measure: Measure, theta: f64, near: &NearNull<T>) -> Result<Strong<T>> {
+impl<T: Real> Peaks<T> {
+    pub(super) fn of(a: EntriesRef<'_, T>) -> Result<Peaks<T>> {
         let s = a.structure;
         let (context, rows) = (s.offset.context(), s.rows);
-        let (program, range) = (Program::<T>::new(), items(context, rows));
-        let mut peak = Buffer::<T>::uninit(context, rows)?;
-        program.fill_peaks(context, range, rows, &s.offset, &s.column, a.values, &mut peak)?;
-        let mut count = Buffer::<u32>::uninit(context, rows)?;
-        let theta2 = T::from_f64(theta * theta);
-        let by_row = u32::from(measure == Measure::Row);
-        program
-            .count_strong(context, range, rows, by_row, theta2, &peak, &s.offset, &s.column, a.values, &mut count)?;
-        let (offset, nnz) = sparse::scan(context, &count)?;
-        let column = Buffer::uninit(context, nnz)?;
-        let structure = Structure { rows, cols: s.cols, nnz, offset, column };
-        let (values, largest) = fill(a, &structure, near, Some((measure, theta2, &peak)))?;
-        Ok(Strong { matrix: Entries { structure, values }, largest })
+        let mut values = Buffer::<T>::uninit(context, rows)?;
+        let mut long = Buffer::<u32>::zeroed(context, 1)?;
+        let (program, range, to) = (Program::<T>::new(), items(context, rows), &mut values);
+        program.fill_peaks(context, range, rows, LONG_ROW, &s.offset, &s.column, a.values, to, &mut long)?;
+        Ok(Peaks { values, long: long.to_vec()? != [0] })
     }
-}
-
-/// The values of the strong entries, which are those of `strong` already or follow from a bound and the peaks of the rows; the bound of the
-/// eigenvalues.
-pub(super) fn fill<T: Real>(
-    a: EntriesRef<'_, T>,
-    strong: &Structure,
-    near: &NearNull<T>,
-    new: Option<Bound<'_, T>>,
-) -> Result<(Buffer<T>, f64)> {
-    let s = a.structure;
-    let (context, rows) = (s.offset.context(), s.rows);
-    let mut values = Buffer::uninit(context, strong.nnz)?;
-    let bound = Vector::<T>::uninit(context, rows)?;
-    let (measure, theta2, peak) = new.unwrap_or((Measure::Mutual, T::zero(), a.values));
-    Program::<T>::new().fill_strong(
-        context,
-        items(context, rows),
-        rows,
-        u32::from(new.is_some()),
-        u32::from(measure == Measure::Row),
-        theta2,
-        peak,
-        near.count,
-        &near.values,
-        &s.offset,
-        &s.column,
-        a.values,
-        &strong.offset,
-        Out::shared(&strong.column),
-        &mut values,
-        Out::shared(bound.buffer()),
-    )?;
-    Ok((values, ops::norm_inf(&bound)?.into_f64()))
 }
 
 /// The matrix of nodes of `block` rows each: the Frobenius norms of the blocks of A.
@@ -107,7 +53,7 @@ pub(super) fn nodes<T: Real>(a: EntriesRef<'_, T>, block: usize) -> Result<Entri
     };
     let Structure { offset, column, .. } = &mut blocks.structure;
     program.fill_blocks(context, items(context, rows), rows, block as u32, offset, column, &mut blocks.values)?;
-    let (each, _) = EntriesRef::from(&blocks).transposed()?;
+    let each = EntriesRef::from(&blocks).transposed()?;
     let squares = EntriesRef { structure: s, values: &square };
     let (half, _) = sparse::multiply((&blocks).into(), squares)?;
     let (mut nodes, _) = sparse::multiply((&half).into(), (&each).into())?;
@@ -120,14 +66,18 @@ pub(super) fn nodes<T: Real>(a: EntriesRef<'_, T>, block: usize) -> Result<Entri
 const ROUNDS: usize = 4;
 
 /// Aggregates around the nodes of a maximal independent set of distance two (Bell, Dalton and Olson 2012): a root with its neighbours; other
-/// nodes join the neighbour with the largest entry.
-pub(super) fn aggregate<T: Real>(graph: &Entries<T>) -> Result<Aggregates> {
-    let s = &graph.structure;
-    let (context, rows, offset, column) = (s.offset.context(), s.rows, &s.offset, &s.column);
-    let (program, range) = (Program::<T>::new(), items(context, rows));
+/// nodes join the neighbour with the largest entry. Neighbours are those with an entry above `theta` times the geometric mean of the peaks of
+/// both rows.
+pub(super) fn aggregate<T: Real>(a: EntriesRef<'_, T>, peaks: &Peaks<T>, theta: f64) -> Result<Aggregates> {
+    let s = a.structure;
+    let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
+    let (program, range, theta2) = (Program::<T>::new(), items(context, rows), T::from_f64(theta * theta));
     let mut state = Buffer::<u64>::uninit(context, rows)?;
     let mut most = Buffer::<u64>::uninit(context, rows)?;
-    program.start_states(context, range, rows, offset, &mut state)?;
+    let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
+    let (peak, to) = (&peaks.values, &mut linked);
+    program.link_strong(context, range, rows, theta2, peak, offset, &s.column, a.values, to, &mut state)?;
+    let column = &linked;
     loop {
         let mut undecided = Buffer::<u32>::zeroed(context, ROUNDS)?;
         for round in 0..ROUNDS as u32 {
@@ -145,6 +95,6 @@ pub(super) fn aggregate<T: Real>(graph: &Entries<T>) -> Result<Aggregates> {
     let mut near = flag;
     program.join_roots(context, range, rows, offset, column, &state, &number, &mut near)?;
     let mut of = Buffer::<u32>::uninit(context, rows)?;
-    program.join_neighbours(context, range, rows, offset, column, &graph.values, &near, &mut of)?;
+    program.join_neighbours(context, range, rows, offset, column, a.values, &near, &mut of)?;
     Ok(Aggregates { count, of })
 }

@@ -6,19 +6,22 @@
 //! every call.
 
 mod aggregate;
+mod clock;
 mod cycle;
 mod params;
 mod prolongator;
 mod report;
 mod setup;
+mod smoothing;
 
 pub use params::{AmgParams, Smoother};
 pub use prolongator::rigid_motions;
-pub use report::{AmgLevel, AmgReport};
+pub use report::{AmgLevel, AmgPhase, AmgReport};
 
 use std::fmt;
 use std::time::Instant;
 
+use clock::Clock;
 use cycle::{Plan, visit};
 use prolongator::NearNull;
 use setup::{Coarsest, Level};
@@ -26,8 +29,8 @@ use setup::{Coarsest, Level};
 use crate::error::check_length;
 use crate::matrix::Values;
 use crate::ops::items;
-use crate::runtime::Out;
 use crate::runtime::kernels::{amg_cycle, amg_setup};
+use crate::runtime::{Out, Reuse};
 use crate::solve::{Operator, Preconditioner};
 use crate::{Context, Csr, Error, Real, Result, Vector, ops};
 
@@ -157,13 +160,19 @@ impl<T: Real> Amg<T> {
     fn build(a: &Csr<T>, near: NearNull<T>, params: &AmgParams) -> Result<Amg<T>> {
         let started = Instant::now();
         let context = a.context().clone();
-        let (levels, end, near) = setup::build(a.try_clone()?, near, params)?;
+        // Only kernels use the buffers made here, as `Reuse` requires.
+        let _reuse = Reuse::start();
+        let mut clock = Clock::new(&context, params.timed);
+        let copy = a.try_clone()?;
+        clock.mark("copy")?;
+        let (levels, end, near) = setup::build(copy, near, params, &mut clock)?;
         let levels = Levels { levels, end, near };
         let hierarchy = match params.single && size_of::<T>() > size_of::<f32>() {
             false => Hierarchy::Own(levels),
             true => {
                 let n = a.rows();
                 let levels = narrowed(&context, levels, params)?;
+                clock.mark("single precision")?;
                 let (r, z) = (Vector::uninit(&context, n)?, Vector::uninit(&context, n)?);
                 Hierarchy::Single { levels, r, z, context: context.clone() }
             }
@@ -174,6 +183,7 @@ impl<T: Real> Amg<T> {
             Hierarchy::Single { levels, .. } => AmgReport::of(levels),
         };
         report.seconds = started.elapsed().as_secs_f64();
+        report.phases = clock.phases();
         Ok(Amg { params: params.clone(), hierarchy, report })
     }
 
@@ -190,6 +200,7 @@ impl<T: Real> Amg<T> {
         if !self.params.reusable {
             return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
         }
+        let _reuse = Reuse::start();
         setup::refill(levels, end, near, a, self.params.smoother)?;
         a.context().finish()?;
         self.report.seconds = started.elapsed().as_secs_f64();

@@ -23,7 +23,7 @@ pub enum Smoother {
 #[non_exhaustive]
 pub struct AmgParams {
     /// Rows i and j are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest moduli of
-    /// both rows outside of the diagonal; halved from level to level. The prolongator is smoothed by the entries of a row above `theta`
+    /// both rows outside of the diagonal, on every level. The prolongator is smoothed by the entries of a row above `theta`
     /// times its own largest modulus. At least 0 and below 1. Default 0.08.
     pub theta: f64,
     /// Default Chebyshev of degree 2.
@@ -40,6 +40,9 @@ pub struct AmgParams {
     pub single: bool,
     /// Keep what [`Amg::refill`](super::Amg::refill) takes from one matrix to the next. Default false.
     pub reusable: bool,
+    /// Measure the phases of the set-up for [`AmgReport::phases`](super::AmgReport::phases). This waits for the device after each phase. Default
+    /// false.
+    pub timed: bool,
 }
 
 impl Default for AmgParams {
@@ -53,6 +56,7 @@ impl Default for AmgParams {
             block: 1,
             single: false,
             reusable: false,
+            timed: false,
         }
     }
 }
@@ -103,6 +107,12 @@ impl AmgParams {
     /// With what [`Amg::refill`](super::Amg::refill) needs or without.
     pub fn reusable(mut self, reusable: bool) -> AmgParams {
         self.reusable = reusable;
+        self
+    }
+
+    /// Whether to measure the phases of the set-up.
+    pub fn timed(mut self, timed: bool) -> AmgParams {
+        self.timed = timed;
         self
     }
 

@@ -63,41 +63,50 @@ impl<T: Real> NearNull<T> {
     }
 }
 
-/// The prolongator whose columns are the near-null vectors on each aggregate, made orthonormal, and the near-null vectors of the coarse level.
-pub(super) fn tentative<T: Real>(aggregates: &Aggregates, near: &NearNull<T>) -> Result<(Entries<T>, NearNull<T>)> {
-    let (nodes, groups) = (aggregates.of.len(), aggregates.count);
-    let NearNull { block, count: vectors, values: given } = near;
-    let (rows, block32, vectors32) = (nodes * block, *block as u32, *vectors as u32);
-    let context = given.context();
-    let program = Program::<T>::new();
-    let entries = |rows: usize, block: u32, vectors: u32, cols: usize| -> Result<Entries<T>> {
-        let range = items(context, rows);
-        let mut count = Buffer::<u32>::uninit(context, rows)?;
-        program.count_tentative(context, range, rows, block, vectors, &aggregates.of, &mut count)?;
-        let (offset, nnz) = sparse::scan(context, &count)?;
-        let mut column = Buffer::uninit(context, nnz)?;
-        program.fill_tentative(context, range, rows, block, vectors, &aggregates.of, &offset, &mut column)?;
-        let structure = Structure { rows, cols, nnz, offset, column };
-        Ok(Entries { structure, values: Buffer::zeroed(context, nnz)? })
-    };
-    // The nodes of each aggregate.
-    let (list, _) = EntriesRef::from(&entries(nodes, 1, 1, groups)?).transposed()?;
-    let mut p = entries(rows, block32, vectors32, groups * vectors)?;
-    let mut coarse = Buffer::<T>::uninit(context, groups * vectors * vectors)?;
-    program.orthonormalise(
-        context,
-        items(context, groups),
-        groups,
-        block32,
-        vectors32,
-        &list.structure.offset,
-        &list.structure.column,
-        given,
-        &p.structure.offset,
-        &mut p.values,
-        &mut coarse,
-    )?;
-    Ok((p, NearNull { block: *vectors, count: *vectors, values: coarse }))
+/// The tentative prolongator: its columns are the near-null vectors restricted to each aggregate and orthonormalised there.
+pub(super) struct Tentative<T: Real> {
+    pub(super) matrix: Entries<T>,
+    /// The near-null vectors of the coarse level.
+    pub(super) coarse: NearNull<T>,
+}
+
+impl<T: Real> Tentative<T> {
+    pub(super) fn new(aggregates: &Aggregates, near: &NearNull<T>) -> Result<Tentative<T>> {
+        let (nodes, groups) = (aggregates.of.len(), aggregates.count);
+        let NearNull { block, count: vectors, values: given } = near;
+        let (rows, block32, vectors32) = (nodes * block, *block as u32, *vectors as u32);
+        let context = given.context();
+        let program = Program::<T>::new();
+        let entries = |rows: usize, block: u32, vectors: u32, cols: usize| -> Result<Entries<T>> {
+            let range = items(context, rows);
+            let mut count = Buffer::<u32>::uninit(context, rows)?;
+            program.count_tentative(context, range, rows, block, vectors, &aggregates.of, &mut count)?;
+            let (offset, nnz) = sparse::scan(context, &count)?;
+            let mut column = Buffer::uninit(context, nnz)?;
+            program.fill_tentative(context, range, rows, block, vectors, &aggregates.of, &offset, &mut column)?;
+            let structure = Structure { rows, cols, nnz, offset, column };
+            Ok(Entries { structure, values: Buffer::zeroed(context, nnz)? })
+        };
+        // The nodes of each aggregate.
+        let list = EntriesRef::from(&entries(nodes, 1, 1, groups)?).transposed()?;
+        let mut p = entries(rows, block32, vectors32, groups * vectors)?;
+        let mut coarse = Buffer::<T>::uninit(context, groups * vectors * vectors)?;
+        program.orthonormalise(
+            context,
+            items(context, groups),
+            groups,
+            block32,
+            vectors32,
+            &list.structure.offset,
+            &list.structure.column,
+            given,
+            &p.structure.offset,
+            &mut p.values,
+            &mut coarse,
+        )?;
+        let coarse = NearNull { block: *vectors, count: *vectors, values: coarse };
+        Ok(Tentative { matrix: p, coarse })
+    }
 }
 
 /// The motions of a rigid body, one vector after the other: 3 in the plane, 6 in space. `coordinates` has `dim` values per node; unknowns are

@@ -22,6 +22,18 @@ pub struct AmgLevel {
     pub format: crate::matrix::Format,
 }
 
+/// A phase of the set-up on one level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AmgPhase {
+    /// The level; 0 is the finest.
+    pub level: usize,
+    /// The name of the phase.
+    pub name: &'static str,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
 /// Levels, sizes and complexities of a hierarchy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -40,6 +52,8 @@ pub struct AmgReport {
     pub null_vectors: usize,
     /// Seconds of the set-up, or of the last refill.
     pub seconds: f64,
+    /// The phases of the set-up, if they were measured ([`AmgParams::timed`](super::AmgParams::timed)).
+    pub phases: Vec<AmgPhase>,
     /// That of [`Amg::convergence_factor`](super::Amg::convergence_factor), once it was computed.
     pub convergence_factor: Option<f64>,
 }
@@ -77,6 +91,7 @@ impl AmgReport {
             direct,
             null_vectors,
             seconds: 0.0,
+            phases: Vec::new(),
             convergence_factor: None,
         }
     }

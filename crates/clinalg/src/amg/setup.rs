@@ -1,9 +1,11 @@
 //! The levels of a hierarchy: how they are made, and made again for other values.
 
-use super::aggregate::{self, Measure, Strong, aggregate};
+use super::aggregate::{self, Peaks, aggregate};
+use super::clock::Clock;
 use super::params::{AmgParams, Smoother};
-use super::prolongator::{NearNull, tentative};
-use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values};
+use super::prolongator::NearNull;
+use super::smoothing::{Smoothing, Source, Strong};
+use crate::matrix::{Csr, EntriesRef, Structure, Values};
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
 use crate::runtime::Out;
@@ -36,9 +38,7 @@ pub(super) struct Coarser<T: Real> {
 
 /// What stays as it is when the values of the matrix change.
 struct Kept<T: Real> {
-    strong: Option<Structure>,
-    tentative: Entries<T>,
-    smoothing: Product,
+    smoothing: Smoothing<T>,
     /// A times the prolongator.
     half: Structure,
     half_product: Product,
@@ -110,16 +110,6 @@ impl<T: Real> Level<T> {
     }
 }
 
-/// The step from a tentative to a smoothed prolongator: 4/3 over the bound of the eigenvalues.
-const SMOOTHING: f64 = 4.0 / 3.0;
-
-/// I - omega D^-1 A from the entries of A, in place.
-fn smooth<T: Real>(s: &Structure, values: &mut Buffer<T>, largest: f64) -> Result<()> {
-    let (context, rows) = (s.offset.context(), s.rows);
-    let omega = T::from_f64(SMOOTHING / largest);
-    Program::<T>::new().fill_smoothing(context, items(context, rows), rows, omega, &s.offset, &s.column, values)
-}
-
 /// The next coarser level, or why there is none.
 enum Next<T: Real> {
     Level(Box<(Coarser<T>, Csr<T>, NearNull<T>)>),
@@ -127,19 +117,26 @@ enum Next<T: Real> {
     Stalls(usize),
 }
 
-fn coarsen<T: Real>(level: &Level<T>, near: &NearNull<T>, theta: f64, params: &AmgParams) -> Result<Next<T>> {
+fn coarsen<T: Real>(
+    level: &Level<T>,
+    near: &NearNull<T>,
+    params: &AmgParams,
+    clock: &mut Clock<'_>,
+) -> Result<Next<T>> {
     let a = level.a.entries();
-    let (context, rows) = (level.a.context(), level.a.rows());
-    let graph = match near.block {
-        1 => Strong::of(a, Measure::Mutual, theta, near)?,
-        block => {
-            let nodes = aggregate::nodes(a, block)?;
-            let near = NearNull::constant(context, rows / block, 1)?;
-            Strong::of((&nodes).into(), Measure::Mutual, theta, &near)?
-        }
+    let (context, rows, theta) = (level.a.context(), level.a.rows(), params.theta);
+    // With one unknown per node, weak entries of a row are left out of the prolongator smoothing as well.
+    let (aggregates, peaks) = if near.block == 1 {
+        let peaks = Peaks::of(a)?;
+        clock.mark("strength")?;
+        (aggregate(a, &peaks, theta)?, Some(peaks))
+    } else {
+        let nodes = aggregate::nodes(a, near.block)?;
+        let peaks = Peaks::of((&nodes).into())?;
+        clock.mark("strength")?;
+        (aggregate((&nodes).into(), &peaks, theta)?, None)
     };
-    let aggregates = aggregate(&graph.matrix)?;
-    drop(graph);
+    clock.mark("aggregation")?;
     let coarse_rows = aggregates.count * near.count;
     if aggregates.count == 0 {
         return Ok(Next::NothingStrong);
@@ -147,36 +144,29 @@ fn coarsen<T: Real>(level: &Level<T>, near: &NearNull<T>, theta: f64, params: &A
     if coarse_rows as f64 > LEAST_COARSENING * rows as f64 {
         return Ok(Next::Stalls(coarse_rows));
     }
-    let (tentative, coarse_near) = tentative(&aggregates, near)?;
-    // With one unknown per node what is weak for its row has no part in the smoothing either.
-    let ((p, smoothing), strong) = if near.block == 1 {
-        let mut strong = Strong::of(a, Measure::Row, theta, near)?;
-        let Entries { structure, values } = &mut strong.matrix;
-        // A bound by the rows, and an estimate for the whole matrix: the step may be as long as either allows.
-        smooth(structure, values, strong.largest.min(level.largest))?;
-        (sparse::multiply((&strong.matrix).into(), (&tentative).into())?, Some(strong.matrix.structure))
-    } else {
-        let mut values = Buffer::uninit(context, a.structure.nnz)?;
-        values.copy_from(a.values)?;
-        smooth(a.structure, &mut values, level.largest)?;
-        let s = EntriesRef { structure: a.structure, values: &values };
-        (sparse::multiply(s, (&tentative).into())?, None)
-    };
+    let source = Source { a, near, largest: level.largest };
+    let strong = Strong { aggregates: &aggregates, peaks: peaks.as_ref(), theta };
+    let (p, smoothing, coarse_near) = Smoothing::new(&source, &strong)?;
+    clock.mark("prolongator")?;
+    let r = EntriesRef::from(&p).transposed()?;
+    clock.mark("transpose")?;
     let (half, half_product) = sparse::multiply(a, (&p).into())?;
-    let (r, r_offsets) = EntriesRef::from(&p).transposed()?;
+    clock.mark("AP")?;
     let (mut coarse, galerkin) = sparse::multiply((&r).into(), (&half).into())?;
     mend(&coarse.structure, &mut coarse.values)?;
-    let kept =
-        params.reusable.then(|| Kept { strong, tentative, smoothing, half: half.structure, half_product, galerkin });
+    clock.mark("RAP")?;
+    let kept = params.reusable.then(|| Kept { smoothing, half: half.structure, half_product, galerkin });
     let coarser = Coarser {
-        prolong: Csr::from_entries(p)?,
-        restrict: Csr::analysed(r.structure, &r_offsets, r.values)?,
+        prolong: Csr::for_few_products(p)?,
+        restrict: Csr::for_few_products(r)?,
         b: Vector::uninit(context, coarse_rows)?,
         x: Vector::uninit(context, coarse_rows)?,
         kept,
         near: None,
     };
-    Ok(Next::Level(Box::new((coarser, Csr::from_entries(coarse)?, coarse_near))))
+    let coarse = Csr::for_few_products(coarse)?;
+    clock.mark("formats")?;
+    Ok(Next::Level(Box::new((coarser, coarse, coarse_near))))
 }
 
 fn mend<T: Real>(s: &Structure, values: &mut Buffer<T>) -> Result<()> {
@@ -188,15 +178,22 @@ fn mend<T: Real>(s: &Structure, values: &mut Buffer<T>) -> Result<()> {
 pub(super) type Built<T> = (Vec<Level<T>>, Coarsest<T>, NearNull<T>);
 
 /// All levels of `a`.
-pub(super) fn build<T: Real>(a: Csr<T>, near: NearNull<T>, params: &AmgParams) -> Result<Built<T>> {
+pub(super) fn build<T: Real>(
+    a: Csr<T>,
+    near: NearNull<T>,
+    params: &AmgParams,
+    clock: &mut Clock<'_>,
+) -> Result<Built<T>> {
     let mut levels: Vec<Level<T>> = Vec::new();
-    let (mut next, mut near, mut theta) = (Some(a), near, params.theta);
+    let (mut next, mut near) = (Some(a), near);
     let mut end = None;
     while let Some(a) = next.take() {
+        clock.enter(levels.len());
         let mut level = Level::new(a, params.smoother)?;
+        clock.mark("smoother")?;
         let rows = level.a.rows();
         if rows > params.coarse_size && levels.len() + 1 < params.max_levels {
-            match coarsen(&level, &near, theta, params)? {
+            match coarsen(&level, &near, params, clock)? {
                 Next::Level(made) => {
                     let (mut coarser, coarse, coarse_near) = *made;
                     let finer = std::mem::replace(&mut near, coarse_near);
@@ -214,7 +211,6 @@ pub(super) fn build<T: Real>(a: Csr<T>, near: NearNull<T>, params: &AmgParams) -
                 }
             }
         }
-        theta /= 2.0;
         levels.push(level);
     }
     let last = levels.last().expect("the matrix is a level");
@@ -230,6 +226,7 @@ pub(super) fn build<T: Real>(a: Csr<T>, near: NearNull<T>, params: &AmgParams) -
         }
         None => coarsest(&last.a, &near)?,
     };
+    clock.mark("coarsest")?;
     Ok((levels, end, near))
 }
 
@@ -256,27 +253,11 @@ pub(super) fn refill<T: Real>(
         };
         let a = level.a.entries();
         let context = level.a.context();
-        let copied;
-        let (values, structure) = match &kept.strong {
-            Some(strong) => {
-                let (mut values, largest) = aggregate::fill(a, strong, finer, None)?;
-                smooth(strong, &mut values, largest.min(level.largest))?;
-                copied = values;
-                (&copied, strong)
-            }
-            None => {
-                let mut values = Buffer::uninit(context, a.structure.nnz)?;
-                values.copy_from(a.values)?;
-                smooth(a.structure, &mut values, level.largest)?;
-                copied = values;
-                (&copied, a.structure)
-            }
-        };
         let p_structure = step.prolong.structure().clone();
+        let source = Source { a, near: finer, largest: level.largest };
         let to = step.prolong.values_mut();
-        let s = EntriesRef { structure, values };
-        kept.smoothing.fill(s, (&kept.tentative).into(), &p_structure, Out::shared(to.buffer()))?;
-        let (r, _) = step.prolong.entries().transposed()?;
+        kept.smoothing.refill(&source, &p_structure, Out::shared(to.buffer()))?;
+        let r = step.prolong.entries().transposed()?;
         step.restrict.values_mut().copy_from(&r.values)?;
         let half = Buffer::uninit(context, kept.half.nnz)?;
         kept.half_product.fill(a, step.prolong.entries(), &kept.half, Out::shared(&half))?;

@@ -1,7 +1,7 @@
 //! Compressed columns to compressed rows on the device, which is also the transpose.
 
 use super::csr::{Entries, Structure, balanced};
-use super::spread::{ENTRIES_AHEAD, LONG_ROW};
+use super::spread::{ENTRIES_AHEAD, LONG_ROW, ROW_ITEMS, SHORT_ROW};
 use crate::runtime::kernels::convert;
 use crate::runtime::{In, KernelFamily, Range};
 use crate::{Buffer, Context, Result, Scalar};
@@ -18,8 +18,7 @@ pub(super) enum Rows<'a> {
 pub(super) struct Columns<'a, T: Scalar> {
     pub(super) context: &'a Context,
     pub(super) rows: usize,
-    /// What `offset` holds.
-    pub(super) offsets: &'a [u32],
+    pub(super) cols: usize,
     pub(super) offset: &'a Buffer<u32>,
     pub(super) nnz: usize,
     pub(super) row: Rows<'a>,
@@ -27,18 +26,16 @@ pub(super) struct Columns<'a, T: Scalar> {
 }
 
 impl<T: Scalar> Columns<'_, T> {
-    /// The matrix in compressed rows and what their offsets hold, or `None` where the rows of a column do not increase strictly or one is not a
-    /// row of the matrix.
-    pub(super) fn to_rows(&self) -> Result<Option<(Entries<T>, Vec<u32>)>> {
+    /// Converts the matrix to compressed rows. `None` if the row indices of a column are not strictly increasing or one is out of range.
+    pub(super) fn to_rows(&self) -> Result<Option<Entries<T>>> {
         match self.context.family() {
             KernelFamily::Cpu => self.to_rows_cpu(),
             KernelFamily::Gpu => self.to_rows_gpu(),
         }
     }
 
-    fn to_rows_gpu(&self) -> Result<Option<(Entries<T>, Vec<u32>)>> {
-        let &Columns { context, rows, nnz, offset: given, .. } = self;
-        let cols = self.offsets.len() - 1;
+    fn to_rows_gpu(&self) -> Result<Option<Entries<T>>> {
+        let &Columns { context, rows, cols, nnz, offset: given, .. } = self;
         let local = context.local();
         let program = convert::Program::<T>::new();
         let each = |items: usize| Range::d1(items, local);
@@ -67,11 +64,17 @@ impl<T: Scalar> Columns<'_, T> {
         program.scan_rows(context, Range::d1(parts, 1), rows, &part, &mut cursor, &mut offset)?;
         let mut order = Buffer::<u32>::uninit(context, nnz)?;
         program.scatter_entries(context, each(nnz), nnz, row, &mut cursor, &mut order)?;
-        let offsets = offset.to_vec()?;
-        // One item would take seconds for a row of a million entries.
-        let long: Vec<u32> = (0..rows).filter(|&i| offsets[i + 1] - offsets[i] > LONG_ROW).map(|i| i as u32).collect();
-        program.sort_rows(context, each(rows), rows, LONG_ROW, &offset, &mut order)?;
-        if !long.is_empty() {
+        let mut any_long = Buffer::<u32>::zeroed(context, 1)?;
+        if nnz / rows.max(1) > SHORT_ROW {
+            let range = Range::d1(rows * ROW_ITEMS, ROW_ITEMS);
+            program.rank_rows(context, range, LONG_ROW, &offset, &mut order, &mut any_long)?;
+        } else {
+            program.sort_rows(context, each(rows), rows, LONG_ROW, &offset, &mut order, &mut any_long)?;
+        }
+        if any_long.to_vec()? != [0] {
+            let offsets = offset.to_vec()?;
+            let is_long = |&i: &usize| offsets[i + 1] - offsets[i] > LONG_ROW;
+            let long: Vec<u32> = (0..rows).filter(is_long).map(|i| i as u32).collect();
             let list = Buffer::from_slice(context, &long)?;
             program.sort_long_rows(context, each(long.len() * local), &list, &offset, &mut order)?;
         }
@@ -79,21 +82,20 @@ impl<T: Scalar> Columns<'_, T> {
         let mut values = Buffer::<T>::uninit(context, nnz)?;
         let value = self.value;
         program.gather_entries(context, each(nnz), nnz, &order, &column_of, value, &mut column, &mut values)?;
-        let structure = Structure::new(cols, &offsets, offset, column);
-        Ok(Some((Entries { structure, values }, offsets)))
+        let structure = Structure { rows, cols, nnz, offset, column };
+        Ok(Some(Entries { structure, values }))
     }
 
     /// Each item takes a part of the columns.
-    fn to_rows_cpu(&self) -> Result<Option<(Entries<T>, Vec<u32>)>> {
-        let &Columns { context, rows, nnz, offset: given, .. } = self;
-        let cols = self.offsets.len() - 1;
+    fn to_rows_cpu(&self) -> Result<Option<Entries<T>>> {
+        let &Columns { context, rows, cols, nnz, offset: given, .. } = self;
         let program = convert::Program::<T>::new();
         let fetching = if context.prefetches() { program.entries_ahead(ENTRIES_AHEAD) } else { program };
         let wide = convert::Wide::from(fetching);
         // Each part has counts for all rows; together they take no more memory than the columns do.
         let units = (context.device().compute_units as usize).max(1);
         let copies = units.min(nnz / rows.max(1)).clamp(1, 64);
-        let split = &Buffer::from_slice(context, &balanced(self.offsets, copies))?;
+        let split = &Buffer::from_slice(context, &balanced(&given.to_vec()?, copies))?;
         let mut place = Buffer::<u32>::zeroed(context, copies * rows)?;
         let mut wrong = Buffer::<u32>::zeroed(context, 1)?;
         let range = Range::d1(copies, 1);
@@ -122,8 +124,7 @@ impl<T: Scalar> Columns<'_, T> {
             }
             Rows::Wide(row) => wide.place_entries(context, range, rows, split, given, row, value, place, to, out)?,
         }
-        let offsets = offset.to_vec()?;
-        let structure = Structure::new(cols, &offsets, offset, column);
-        Ok(Some((Entries { structure, values }, offsets)))
+        let structure = Structure { rows, cols, nnz, offset, column };
+        Ok(Some(Entries { structure, values }))
     }
 }

@@ -13,7 +13,7 @@ use super::host::{CsrParts, check_offsets};
 use super::{Values, check_context, index32, sealed};
 use crate::runtime::host;
 use crate::runtime::kernels::csr;
-use crate::runtime::{HostValues, Out, Range};
+use crate::runtime::{HostValues, KernelFamily, Out, Range};
 use crate::{Buffer, Context, Error, Result, Scalar, ViewMut};
 
 /// A sparse `rows` x `cols` matrix in compressed rows: 32-bit offsets and sorted columns, values.
@@ -90,14 +90,14 @@ impl<'a, T: Scalar> From<&'a Csr<T>> for EntriesRef<'a, T> {
 }
 
 impl<T: Scalar> EntriesRef<'_, T> {
-    /// The transpose and what its offsets hold.
-    pub(crate) fn transposed(self) -> Result<(Entries<T>, Vec<u32>)> {
+    /// The transpose.
+    pub(crate) fn transposed(self) -> Result<Entries<T>> {
         let s = self.structure;
         // The rows are the columns of the transpose.
         let columns = Columns {
             context: s.offset.context(),
             rows: s.cols,
-            offsets: &s.offset.to_vec()?,
+            cols: s.rows,
             offset: &s.offset,
             nnz: s.nnz,
             row: Rows::Narrow((&s.column).into()),
@@ -261,14 +261,14 @@ impl<T: Scalar> Csr<T> {
         let columns = Columns {
             context,
             rows,
-            offsets: &narrow_offsets,
+            cols,
             offset: &offset,
             nnz: values.len(),
             row: Rows::Wide((&row).into()),
             value: (&value).into(),
         };
         match columns.to_rows()? {
-            Some((entries, offsets)) => Csr::analysed(entries.structure, &offsets, entries.values),
+            Some(entries) => Csr::from_entries(entries),
             None => Csr::from_parts(context, &CsrParts::from_csc(rows, cols, offsets, indices, values)?),
         }
     }
@@ -303,7 +303,7 @@ impl<T: Scalar> Csr<T> {
         make(context, a.rows(), a.cols(), &offsets, a.indices(), a.data())
     }
 
-    pub(crate) fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
+    fn analysed(structure: Structure, offsets: &[u32], values: Buffer<T>) -> Result<Csr<T>> {
         let found = format::analyse(&structure, offsets, &values, None)?;
         Ok(Csr::of_found(Arc::new(structure), found, values))
     }
@@ -480,8 +480,7 @@ impl<T: Scalar> Csr<T> {
     /// # Errors
     /// [`Error::Allocation`].
     pub fn transpose(&self) -> Result<Csr<T>> {
-        let (entries, offsets) = self.entries().transposed()?;
-        Csr::analysed(entries.structure, &offsets, entries.values)
+        Csr::from_entries(self.entries().transposed()?)
     }
 
     /// What is stored.
@@ -499,6 +498,18 @@ impl<T: Scalar> Csr<T> {
     pub(crate) fn from_entries(entries: Entries<T>) -> Result<Csr<T>> {
         let offsets = entries.structure.offset.to_vec()?;
         Csr::analysed(entries.structure, &offsets, entries.values)
+    }
+
+    /// The matrix with these entries, for a few products only: on a GPU it uses compressed rows without analysing the sparsity pattern.
+    pub(crate) fn for_few_products(entries: Entries<T>) -> Result<Csr<T>> {
+        let Entries { structure, values } = entries;
+        match structure.offset.context().family() {
+            KernelFamily::Cpu => Csr::from_entries(Entries { structure, values }),
+            KernelFamily::Gpu => {
+                let found = format::compressed_rows(&structure);
+                Ok(Csr::of_found(Arc::new(structure), found, values))
+            }
+        }
     }
 
     /// The transpose, kept for later calls until the values change.

@@ -241,6 +241,26 @@ pub(crate) fn analyse<T: Scalar>(
     Ok(Found { plan, stencil })
 }
 
+/// The plan for compressed rows on a GPU, chosen by the mean row length alone.
+pub(crate) fn compressed_rows<T: Scalar>(s: &Structure) -> Found<T> {
+    let context = s.offset.context();
+    let rows = RowProduct::choose(s.rows, s.nnz, 0);
+    let plan = Plan {
+        dia: None,
+        balanced: None,
+        sell: None,
+        runs: None,
+        split: None,
+        plain: false,
+        rows,
+        product: Product::Rows(launch::csr_gpu(context, s.rows, rows)),
+        multi: MultiLaunch::csr(context, s.rows, rows, false),
+        seconds: 0.0,
+        building: 0.0,
+    };
+    Found { plan, stencil: None }
+}
+
 /// The compressed rows as they are, the only format of complex matrices.
 fn complex<T: Scalar>(s: &Structure, offsets: &[u32], forced: Option<Format>) -> Result<Found<T>> {
     if let Some(format) = forced.filter(|&format| format != Format::Csr) {

@@ -51,12 +51,15 @@ pub(crate) struct Rows {
     pub(crate) count: usize,
     /// The row or plane of the next coarser level that lies on the first of them.
     pub(crate) skip: usize,
+    /// Rows `low` to `high` - 1, counted from the first, are summed; the others are copies of rows that another context owns.
+    pub(crate) low: usize,
+    pub(crate) high: usize,
 }
 
 impl Rows {
     /// All of a grid with n points per side.
     pub(crate) fn all(n: usize) -> Rows {
-        Rows { count: n, skip: 0 }
+        Rows { count: n, skip: 0, low: 0, high: n }
     }
 
     /// Those of the next coarser level that lie on them.
@@ -79,9 +82,8 @@ pub(crate) fn triple<T: Real>(partials: &[T]) -> [f64; 3] {
     [0, 1, 2].map(|which| partials.iter().skip(which).step_by(3).map(|p| p.into_f64()).sum())
 }
 
-/// The norms from the partial sums of the kernels of start values; `None` where the squares are out of range.
-pub(crate) fn start_norms<T: Real>(partials: &[T]) -> StartNorms {
-    let [size, defect, source] = triple(partials);
+/// The norms from the sums that the kernel for the start values computes; `None` where the squares are out of range.
+pub(crate) fn start_norms<T: Real>([size, defect, source]: [f64; 3]) -> StartNorms {
     let root = |squares: f64| in_range::<T>(squares).then(|| squares.sqrt());
     // Of the first only whether it is finite matters.
     [size.is_finite().then(|| size.sqrt()), root(defect), root(source)]

@@ -9,6 +9,7 @@ use super::context::Context;
 use super::host;
 use super::kernels::vector;
 use super::launch::{self, Arg, In, Mem, Out};
+use super::memory::Taken;
 use super::view::{View, ViewMut};
 use crate::error::check_length;
 use crate::{Element, Error, Result};
@@ -27,6 +28,8 @@ pub struct Buffer<T: Element> {
     mem: *mut c_void,
     len: usize,
     bytes: u64,
+    /// Whether the memory goes back to the pool for later buffers.
+    kept: bool,
     values: PhantomData<T>,
 }
 
@@ -43,7 +46,7 @@ impl<T: Element> fmt::Debug for Buffer<T> {
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.context.release_mem(self.mem, self.bytes);
+        self.context.release_mem(self.mem, self.bytes, self.kept);
     }
 }
 
@@ -55,8 +58,8 @@ impl<T: Element> Buffer<T> {
     pub(crate) fn uninit(context: &Context, len: usize) -> Result<Buffer<T>> {
         // Whole words, which a fill by kernel writes.
         let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64).div_ceil(4).saturating_mul(4);
-        let mem = context.create_mem(bytes)?;
-        Ok(Buffer { context: context.clone(), mem, len, bytes, values: PhantomData })
+        let Taken { mem, bytes, kept } = context.create_mem(bytes)?;
+        Ok(Buffer { context: context.clone(), mem, len, bytes, kept, values: PhantomData })
     }
 
     /// A buffer of `len` values whose content is not defined: it may be what another buffer held, of another process even.
@@ -261,7 +264,7 @@ impl<T: Element> Buffer<T> {
     pub(crate) fn part(&self, offset: usize, len: usize) -> Result<Buffer<T>> {
         check_inside(&(offset..offset + len), self.len)?;
         let mem = self.context.part_of_mem(self.mem, offset * size_of::<T>(), len * size_of::<T>())?;
-        Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, values: PhantomData })
+        Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, kept: false, values: PhantomData })
     }
 
     /// Whether both are the same memory.
@@ -348,7 +351,7 @@ impl<T> Drop for Shared<'_, T> {
     fn drop(&mut self) {
         // A queue that fails runs nothing more.
         let _ = self.context.finish();
-        self.context.release_mem(self.mem, 0);
+        self.context.release_mem(self.mem, 0, false);
     }
 }
 
@@ -356,7 +359,8 @@ impl<T> Drop for Shared<'_, T> {
 mod tests {
     use super::*;
     use crate::Complex;
-    use crate::runtime::{ContextOptions, KernelFamily, devices};
+    use crate::runtime::pool::rounded;
+    use crate::runtime::{ContextOptions, KernelFamily, Reuse, devices};
 
     #[test]
     fn kernels_read_values_of_the_host() {
@@ -378,6 +382,30 @@ mod tests {
             }
             assert_eq!(context.memory().live_bytes, before.live_bytes);
             assert_eq!(context.memory().live_buffers, before.live_buffers);
+        }
+    }
+
+    #[test]
+    fn memory_is_used_again_where_it_may_be() {
+        for device in clinalg_testing::found(devices()).unwrap_or_default() {
+            let context = Context::new(&device, &ContextOptions::default()).unwrap();
+            let reuse = Reuse::start();
+            let [first, other] = [(); 2].map(|()| Buffer::<f64>::uninit(&context, 100_000).unwrap());
+            let mem = first.mem;
+            drop(first);
+            let mut again = Buffer::<f32>::zeroed(&context, 190_000).unwrap();
+            assert!(again.mem == mem && context.memory().live_buffers == 2);
+            again.fill(2.5).unwrap();
+            assert_eq!(again.to_vec().unwrap(), vec![2.5; 190_000]);
+            drop(reuse);
+            drop((again, other));
+            // Without `Reuse`, buffers get new memory, which is not pooled.
+            let new = Buffer::<f64>::zeroed(&context, 100_000).unwrap();
+            assert_eq!(context.memory().live_bytes, 800_000);
+            drop(new);
+            assert_eq!((context.memory().live_bytes, context.memory().live_buffers), (0, 0));
+            assert_eq!(context.release_kept_memory(), 2 * rounded(800_000));
+            assert_eq!(context.release_kept_memory(), 0);
         }
     }
 

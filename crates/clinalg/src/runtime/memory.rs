@@ -2,8 +2,8 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use ocl::ffi;
 use serde::Serialize;
@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::device::DeviceKind;
 use super::launch::{Arg, Mem, Out};
+use super::pool::{Pool, Reuse, rounded};
 use super::raw::{Raw, lock};
 use super::status::SUCCESS;
 use super::{fork, host};
@@ -41,6 +42,31 @@ pub(super) struct Account {
     peak_bytes: AtomicU64,
     live_buffers: AtomicU64,
     scratch: Mutex<Scratch>,
+    pool: Mutex<Pool>,
+}
+
+/// Memory of a buffer.
+pub(super) struct Taken {
+    pub(super) mem: *mut c_void,
+    pub(super) bytes: u64,
+    /// Whether the memory goes back to the pool when the buffer is dropped.
+    pub(super) kept: bool,
+}
+
+/// The pool may hold at most the device's memory divided by this.
+const KEPT_SHARE: u64 = 8;
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        release_all(self.pool.get_mut().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+fn release_all(pool: &mut Pool) {
+    for mem in pool.drain().filter(|_| !fork::is_child()) {
+        // SAFETY: the pool owns the memory objects; the queue keeps what it still needs.
+        unsafe { ffi::clReleaseMemObject(mem.0) };
+    }
 }
 
 /// Memory for the partial results of reductions, made by the first one.
@@ -76,7 +102,34 @@ impl Context {
         self.account().peak_bytes.store(self.account().live_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    pub(super) fn create_mem(&self, bytes: u64) -> Result<*mut c_void> {
+    /// Returns the memory kept for later buffers to the driver, and gives its size in bytes. It is at most an eighth of the device's memory and is
+    /// not counted by [`Context::memory`]. The set-up of algebraic multigrid keeps its memory this way.
+    pub fn release_kept_memory(&self) -> u64 {
+        let mut pool = lock(&self.account().pool);
+        let bytes = pool.bytes();
+        release_all(&mut pool);
+        bytes
+    }
+
+    /// Memory of at least `bytes`.
+    pub(super) fn create_mem(&self, bytes: u64) -> Result<Taken> {
+        if !Reuse::is_on() {
+            return Ok(Taken { mem: self.create_new(bytes)?, bytes, kept: false });
+        }
+        let account = self.account();
+        let taken = lock(&account.pool).take(bytes);
+        if let Some((mem, bytes)) = taken {
+            let live = account.live_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            account.peak_bytes.fetch_max(live, Ordering::Relaxed);
+            account.live_buffers.fetch_add(1, Ordering::Relaxed);
+            return Ok(Taken { mem, bytes, kept: true });
+        }
+        let bytes = rounded(bytes).min(self.device().max_alloc).max(bytes);
+        Ok(Taken { mem: self.create_new(bytes)?, bytes, kept: true })
+    }
+
+    /// Allocates memory from the driver. Pooled memory is released first if both do not fit.
+    fn create_new(&self, bytes: u64) -> Result<*mut c_void> {
         let account = self.account();
         let info = self.device();
         let refuse = |limit: String| Error::Allocation { bytes, device: info.name.clone(), limit };
@@ -84,10 +137,18 @@ impl Context {
             return Err(refuse(format!("its largest single allocation is {} bytes", info.max_alloc)));
         }
         let live = account.live_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let kept = lock(&account.pool).bytes();
+        if kept > 0 && live.saturating_add(kept) > info.global_mem {
+            self.release_kept_memory();
+        }
         let made = if live > info.global_mem {
             Err(refuse(format!("{} of its {} bytes are in use", live - bytes, info.global_mem)))
         } else {
-            self.new_mem(bytes as usize).map_err(|error| match error {
+            let made = match self.new_mem(bytes as usize) {
+                Err(_) if self.release_kept_memory() > 0 => self.new_mem(bytes as usize),
+                made => made,
+            };
+            made.map_err(|error| match error {
                 Error::Allocation { device, limit, .. } => Error::Allocation { bytes, device, limit },
                 other => other,
             })
@@ -145,8 +206,10 @@ impl Context {
         Ok(mem)
     }
 
-    pub(super) fn release_mem(&self, mem: *mut c_void, bytes: u64) {
-        if !fork::is_child() {
+    pub(super) fn release_mem(&self, mem: *mut c_void, bytes: u64, kept: bool) {
+        let limit = self.device().global_mem / KEPT_SHARE;
+        let kept = kept && lock(&self.account().pool).keep(mem, bytes, limit);
+        if !kept && !fork::is_child() {
             // SAFETY: a buffer releases its memory object once; the queue keeps what it still needs.
             unsafe { ffi::clReleaseMemObject(mem) };
         }

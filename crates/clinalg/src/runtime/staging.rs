@@ -306,6 +306,23 @@ impl<'a, T: Element> View<'a, T> {
         }
         Ok(())
     }
+
+    /// As [`View::read_async`], but starts after `ready`, an event of the same context. Nothing may write the values until `staging` has them.
+    pub(crate) fn read_beside(&self, ready: &Event, staging: &mut Staging<T>) -> Result<()> {
+        let context = self.context();
+        if !staging.context.same(context) {
+            return Err(Error::Context { argument: "staging" });
+        }
+        staging.reserve(self.len())?;
+        if !self.is_empty() {
+            let queue = context.transfer_queue()?;
+            // SAFETY: both memories hold as many bytes; the staging memory is not touched before the event, and the driver keeps
+            // that of the device.
+            let read = unsafe { queue.read_after(Some(ready), self.raw(), staging.start().cast(), context)? };
+            staging.pending = Some(read);
+        }
+        Ok(())
+    }
 }
 
 impl<'a, T: Element> ViewMut<'a, T> {
@@ -336,6 +353,24 @@ impl<'a, T: Element> ViewMut<'a, T> {
             staging.pending = Some(written);
         }
         Ok(())
+    }
+
+    /// Replaces all values by those of `staging`, of any context. The transfer starts after `ready`, an event of the view's context, and runs
+    /// concurrently with kernels; kernels that use the values must wait for the returned event. The host first waits for the last transfer of
+    /// `staging`.
+    pub(crate) fn write_beside(self, ready: &Event, staging: &mut Staging<T>) -> Result<Event> {
+        check_length("staging", self.len(), staging.len)?;
+        staging.wait()?;
+        if self.is_empty() {
+            return Ok(ready.clone());
+        }
+        let context = self.context();
+        let queue = context.transfer_queue()?;
+        // SAFETY: both memories hold as many bytes; the staging memory is not touched before the event, and the driver keeps that of
+        // the device.
+        let written = unsafe { queue.write_after(Some(ready), self.as_view().raw(), staging.start().cast(), context)? };
+        staging.pending = Some(written.clone());
+        Ok(written)
     }
 
     /// Copies `source`, of the same length and of any context, through `staging` of the source's context; the host does

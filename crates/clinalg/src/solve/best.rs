@@ -1,8 +1,18 @@
 //! The best iterate of a method whose residuals may rise.
 
-use super::run::Run;
-use crate::ops::{self, DotParts};
-use crate::{Context, Result, Scalar, Vector};
+use crate::{Result, Scalar, Vector, ops};
+
+/// A vector of one device or of a team.
+pub(crate) trait Iterate: Sized {
+    /// Copies `other`, which has the same length.
+    fn set(&mut self, other: &Self) -> Result<()>;
+}
+
+impl<T: Scalar> Iterate for Vector<T> {
+    fn set(&mut self, other: &Vector<T>) -> Result<()> {
+        ops::copy(other, self)
+    }
+}
 
 /// A residual this many times the smallest one has risen: falling again is worth a copy.
 const RISEN: f64 = 10.0;
@@ -12,37 +22,38 @@ const MUCH_BETTER: f64 = 1e-2;
 /// The iterate with the smallest residual among those that were worth a copy: those that improved after the residual had
 /// risen, and one for each factor [`MUCH_BETTER`]. A solve that converges without peaks copies x five or six times.
 #[derive(Debug)]
-pub(super) struct Best<T: Scalar> {
-    x: Vector<T>,
+pub(crate) struct Best<V> {
+    x: V,
     /// Its |b - A x|.
     norm: f64,
     smallest: f64,
     risen: bool,
 }
 
-impl<T: Scalar> Best<T> {
-    pub(super) fn new(context: &Context, n: usize) -> Result<Best<T>> {
-        Ok(Best { x: Vector::uninit(context, n)?, norm: f64::NAN, smallest: f64::NAN, risen: false })
+impl<V: Iterate> Best<V> {
+    /// `x` provides the memory for the best iterate.
+    pub(crate) fn new(x: V) -> Best<V> {
+        Best { x, norm: f64::NAN, smallest: f64::NAN, risen: false }
     }
 
     /// Keeps the start x, whose residual has this norm.
-    pub(super) fn start(&mut self, x: &Vector<T>, norm: f64) -> Result<()> {
+    pub(crate) fn start(&mut self, x: &V, norm: f64) -> Result<()> {
         self.keep(x, norm)
     }
 
-    fn keep(&mut self, x: &Vector<T>, norm: f64) -> Result<()> {
+    fn keep(&mut self, x: &V, norm: f64) -> Result<()> {
         (self.norm, self.smallest, self.risen) = (norm, norm, false);
-        ops::copy(x, &mut self.x)
+        self.x.set(x)
     }
 
     /// Enters the norm of an iteration's residual.
-    pub(super) fn enter(&mut self, norm: f64) {
+    pub(crate) fn enter(&mut self, norm: f64) {
         self.smallest = self.smallest.min(norm);
         self.risen |= norm > RISEN * self.smallest;
     }
 
     /// Keeps x, whose residual was entered last, where it is better and worth a copy.
-    pub(super) fn look(&mut self, x: &Vector<T>, norm: f64) -> Result<()> {
+    pub(crate) fn look(&mut self, x: &V, norm: f64) -> Result<()> {
         if norm <= MUCH_BETTER * self.norm || self.risen && norm < self.norm {
             self.keep(x, norm)?;
         }
@@ -50,25 +61,18 @@ impl<T: Scalar> Best<T> {
     }
 
     /// The iterate kept.
-    pub(super) fn vector(&self) -> &Vector<T> {
+    pub(crate) fn vector(&self) -> &V {
         &self.x
     }
 
-    /// Puts x back to the iterate kept where that has the smaller true residual. Leaves r = b - A x.
-    pub(super) fn take(
-        &self,
-        run: &mut Run<'_, T>,
-        x: &mut Vector<T>,
-        r: &mut Vector<T>,
-        norms: &mut DotParts<T>,
-    ) -> Result<()> {
-        let norm = run.norm();
+    /// Resets x, whose true residual has the norm `norm`, to the best iterate if that has a smaller residual. `residual` computes r = b - A x and
+    /// returns its norm.
+    pub(crate) fn take(&self, x: &mut V, norm: f64, mut residual: impl FnMut(&V) -> Result<f64>) -> Result<()> {
         if self.norm < norm || !norm.is_finite() {
-            run.go_back(&self.x, r, norms)?;
-            if run.norm() < norm || !norm.is_finite() {
-                return ops::copy(&self.x, x);
+            if residual(&self.x)? < norm || !norm.is_finite() {
+                return x.set(&self.x);
             }
-            run.go_back(x, r, norms)?;
+            residual(x)?;
         }
         Ok(())
     }

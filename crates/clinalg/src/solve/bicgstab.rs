@@ -39,7 +39,7 @@ pub struct BiCgStab<T: Scalar> {
     /// M^-1 p and M^-1 r.
     y: Vector<T>,
     z: Vector<T>,
-    best: Best<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
     scalars: Scalars<T>,
 }
@@ -65,7 +65,7 @@ impl<T: Scalar> BiCgStab<T> {
         let vector = || Vector::uninit(context, n);
         let (norms, scalars) = (DotParts::new(context)?, Scalars::new(context)?);
         let [r, shadow, p, v, t, y, z] = [vector()?, vector()?, vector()?, vector()?, vector()?, vector()?, vector()?];
-        let best = Best::new(context, n)?;
+        let best = Best::new(vector()?);
         Ok(BiCgStab { params, r, shadow, p, v, t, y, z, best, norms, scalars })
     }
 
@@ -292,7 +292,10 @@ impl<T: Scalar> Solver<T> for BiCgStab<T> {
                     self.best.look(x, run.norm())?;
                     continue;
                 }
-                Some(_) => self.best.take(&mut run, x, &mut self.r, &mut self.norms)?,
+                Some(_) => {
+                    let norm = run.norm();
+                    self.best.take(x, norm, |x| run.go_back(x, &mut self.r, &mut self.norms))?;
+                }
             }
             let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
             if gives_up && run.norm() <= SHADOW_PROGRESS * changed_at && run.may_go_on() {

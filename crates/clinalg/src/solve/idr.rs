@@ -33,7 +33,7 @@ pub struct Idr<T: Scalar> {
     v: Vector<T>,
     z: Vector<T>,
     t: Vector<T>,
-    best: Best<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
     projection: Projection<T>,
 }
@@ -66,7 +66,7 @@ impl<T: Scalar> Idr<T> {
             }
             shadow.push(p);
         }
-        let (best, norms) = (Best::new(context, n)?, DotParts::new(context)?);
+        let (best, norms) = (Best::new(Vector::uninit(context, n)?), DotParts::new(context)?);
         let [r, v, z, t] = [
             Vector::uninit(context, n)?,
             Vector::uninit(context, n)?,
@@ -205,7 +205,10 @@ impl<T: Scalar> Solver<T> for Idr<T> {
             match end {
                 Some(Stop::Converged) => {}
                 None => self.best.look(x, run.norm())?,
-                Some(_) => self.best.take(&mut run, x, &mut self.r, &mut self.norms)?,
+                Some(_) => {
+                    let norm = run.norm();
+                    self.best.take(x, norm, |x| run.go_back(x, &mut self.r, &mut self.norms))?;
+                }
             }
         }
     }

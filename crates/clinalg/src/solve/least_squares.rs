@@ -4,7 +4,7 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::basis::shrink;
-use super::run::{FLOOR_CEILING, FLOOR_FACTOR};
+use super::judge::{FLOOR_CEILING, FLOOR_FACTOR};
 use super::{LeastSquaresParams, Progress, Report, Stop};
 use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};

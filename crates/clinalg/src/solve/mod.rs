@@ -33,7 +33,7 @@
 //! entries between about 1e-15 and 1e15).
 
 mod basis;
-mod best;
+pub(crate) mod best;
 mod bicgstab;
 pub(crate) mod cg;
 mod checked;
@@ -41,13 +41,14 @@ mod flexible;
 mod gmres;
 mod idr;
 mod inverse;
+pub(crate) mod judge;
 mod least_squares;
 mod minres;
 mod params;
 mod precondition;
 mod report;
 mod richardson;
-pub(crate) mod run;
+mod run;
 mod scalars;
 mod solver;
 mod stationary;

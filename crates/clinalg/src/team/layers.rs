@@ -37,6 +37,12 @@ pub(crate) trait Layers<T: Real>: Hierarchy<Grid = Vector<T>> + Send + Sized + '
         grids: [&Vector<T>; 2],
         partial: Out<'_, T>,
     ) -> Result<()>;
+
+    /// Number of partial sums that [`Layers::sum_squares_start`] writes.
+    fn start_sums(&self, level: usize) -> usize;
+
+    /// On a GPU, enqueues the sums of the squares of u, of the defect and of the source over the rank's own rows, in one pass.
+    fn sum_squares_start(&self, level: usize, grids: [&Vector<T>; 2], partial: Out<'_, T>) -> Result<()>;
 }
 
 impl<T: Real> Layers<T> for poisson2::Levels<T> {
@@ -70,6 +76,14 @@ impl<T: Real> Layers<T> for poisson2::Levels<T> {
     ) -> Result<()> {
         poisson2::Levels::sum_squares(self, term, level, rows, scale, grids, partial)
     }
+
+    fn start_sums(&self, level: usize) -> usize {
+        poisson2::Levels::start_sums(self, level)
+    }
+
+    fn sum_squares_start(&self, level: usize, grids: [&Vector<T>; 2], partial: Out<'_, T>) -> Result<()> {
+        poisson2::Levels::sum_squares_start(self, level, grids, partial)
+    }
 }
 
 impl<T: Real> Layers<T> for poisson3::Levels<T> {
@@ -101,5 +115,13 @@ impl<T: Real> Layers<T> for poisson3::Levels<T> {
         partial: Out<'_, T>,
     ) -> Result<()> {
         poisson3::Levels::sum_squares(self, term, level, rows, scale, grids, partial)
+    }
+
+    fn start_sums(&self, level: usize) -> usize {
+        poisson3::Levels::start_sums(self, level)
+    }
+
+    fn sum_squares_start(&self, level: usize, grids: [&Vector<T>; 2], partial: Out<'_, T>) -> Result<()> {
+        poisson3::Levels::sum_squares_start(self, level, grids, partial)
     }
 }

@@ -2,9 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use super::krylov::{Method, Preconditioner, Run, dot, precondition, solve};
+use super::krylov::{BestAnd, Method, Preconditioner, dot, precondition, record, solve};
 use super::vector::{Dots, Vector};
 use super::{Operator, Partition, Team};
+use crate::solve::best::Best;
+use crate::solve::judge::Judge;
 use crate::solve::{BiCgStabParams, CgParams, GmresParams, Progress, Report, Stop, Stopping};
 use crate::{Error, Real, Result};
 
@@ -38,13 +40,23 @@ pub struct Cg<T: Real> {
 
 /// BiCGStab (van der Vorst 1992; Saad 2003, algorithm 7.7), preconditioned from the right, for any nonsingular A.
 ///
-/// Three reductions over the ranks per iteration; otherwise as [`Cg`].
+/// Three reductions over the ranks per iteration; otherwise as [`Cg`]. Restarts from the best iterate with another shadow residual
+/// and returns the best iterate as [`solve::BiCgStab`](crate::solve::BiCgStab) does.
 #[derive(Debug)]
 pub struct BiCgStab<T: Real> {
     params: BiCgStabParams,
     vectors: [Vector<T>; 7],
+    best: Best<Vector<T>>,
     dots: Dots<T>,
+    /// Whether the shadow residual has scattered signs; `changed_at` is the residual at the last change.
+    scattered: bool,
+    changed_at: f64,
+    /// The largest |A M^-1 p| / |p| so far in the solve.
+    largest: f64,
 }
+
+/// The shadow residual may change again once the residual has fallen below this fraction of that at the last change.
+const SHADOW_PROGRESS: f64 = 0.9;
 
 /// Restarted GMRES (Saad and Schultz 1986; Saad 2003, algorithm 9.5), preconditioned from the right, with classical Gram-Schmidt
 /// orthogonalisation done twice, for any nonsingular A.
@@ -56,6 +68,8 @@ pub struct Gmres<T: Real> {
     basis: Vec<Vector<T>>,
     spare: [Vector<T>; 3],
     dots: Dots<T>,
+    /// The residual at the start of the last cycle.
+    last: f64,
 }
 
 /// The calls that every method has.
@@ -138,7 +152,7 @@ impl<T: Real> Method<T> for Cg<T> {
 
     fn cycle(
         &mut self,
-        run: &mut Run<'_>,
+        judge: &mut Judge<'_>,
         a: &mut dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
         x: &mut Vector<T>,
@@ -175,7 +189,7 @@ impl<T: Real> Method<T> for Cg<T> {
                 let squares = dot(dots, r, r)?;
                 (squares, squares)
             };
-            if let Some(stop) = run.record(unit * squares.sqrt()) {
+            if let Some(stop) = record(judge, unit * squares.sqrt()) {
                 return Ok(Some(stop));
             }
             p.update(T::one(), z, T::from_f64(next / rho))?;
@@ -190,7 +204,9 @@ impl<T: Real> BiCgStab<T> {
     /// # Errors
     /// As [`Vector::zeros`].
     pub fn new(team: &Team, partition: &Partition, params: BiCgStabParams) -> Result<BiCgStab<T>> {
-        Ok(BiCgStab { params, vectors: vectors(team, partition)?, dots: Dots::new(team, 2)? })
+        let (vectors, best) = (vectors(team, partition)?, Best::new(Vector::zeros(team, partition)?));
+        let dots = Dots::new(team, 3)?;
+        Ok(BiCgStab { params, vectors, best, dots, scattered: false, changed_at: f64::INFINITY, largest: 0.0 })
     }
 }
 
@@ -199,53 +215,90 @@ impl<T: Real> Method<T> for BiCgStab<T> {
         &self.params.stopping
     }
 
+    fn begin(&mut self) {
+        (self.scattered, self.changed_at, self.largest) = (false, f64::INFINITY, 0.0);
+    }
+
     fn vectors(&mut self) -> [&mut Vector<T>; 3] {
         let [r, p, v, ..] = &mut self.vectors;
         [r, p, v]
     }
 
+    fn best(&mut self) -> Option<BestAnd<'_, T>> {
+        let [r, p, v, ..] = &mut self.vectors;
+        Some((&mut self.best, [r, p, v]))
+    }
+
+    fn changes_after(&mut self, norm: f64) -> bool {
+        let changes = norm <= SHADOW_PROGRESS * self.changed_at;
+        if changes {
+            (self.scattered, self.changed_at) = (true, norm);
+        }
+        changes
+    }
+
     fn cycle(
         &mut self,
-        run: &mut Run<'_>,
+        judge: &mut Judge<'_>,
         a: &mut dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
         x: &mut Vector<T>,
         unit: f64,
     ) -> Result<Option<Stop>> {
-        let BiCgStab { vectors: [r, p, v, shadow, t, z, w], dots, .. } = self;
-        shadow.copy_from(r)?;
+        let BiCgStab { vectors: [r, p, v, shadow, t, z, w], best, dots, scattered, largest, .. } = self;
+        let eps = T::epsilon().into_f64();
+        if *scattered {
+            shadow.scatter_signs(r)?
+        } else {
+            shadow.copy_from(r)?
+        }
         p.copy_from(r)?;
-        let mut rho = dot(dots, shadow, r)?;
+        let first = dots.of(&[(shadow, r), (shadow, shadow)])?;
+        let (mut rho, shadow_length) = (first[0], first[1].sqrt());
         loop {
-            // z = M^-1 p, v = A z.
-            let direction = precondition(&mut m, p, z)?;
-            a.apply(direction, v)?;
-            let sigma = dot(dots, shadow, v)?;
-            if !(rho.is_finite() && sigma.is_finite()) {
+            // z = M^-1 p, v = A z; the step along z makes r orthogonal to the shadow residual.
+            let along = precondition(&mut m, p, z)?;
+            a.apply(along, v)?;
+            let three = dots.of(&[(shadow, v), (v, v), (p, p)])?;
+            let (sigma, square, length) = (three[0], three[1], three[2].sqrt());
+            if !(rho.is_finite() && sigma.is_finite() && square.is_finite()) {
                 return Ok(Some(Stop::NotFinite));
             }
-            if rho == 0.0 || sigma == 0.0 {
+            let quotient = square.sqrt() / length;
+            if quotient <= eps * *largest || sigma.abs() <= eps * shadow_length * square.sqrt() {
                 return Ok(Some(Stop::Breakdown));
             }
+            *largest = largest.max(quotient);
             let alpha = rho / sigma;
             r.update(T::from_f64(-alpha), v, T::one())?;
-            x.update(T::from_f64(unit * alpha), direction, T::one())?;
-            // w = M^-1 s, t = A w, where s is the residual so far.
-            let direction = precondition(&mut m, r, w)?;
-            a.apply(direction, t)?;
-            let both = dots.of(&[(t, r), (t, t)])?;
-            let omega = if both[1] == 0.0 { 0.0 } else { both[0] / both[1] };
-            if !omega.is_finite() {
+            x.update(T::from_f64(unit * alpha), along, T::one())?;
+            // w = M^-1 r, t = A w; the step along w minimises r.
+            let along = precondition(&mut m, r, w)?;
+            a.apply(along, t)?;
+            let three = dots.of(&[(t, r), (t, t), (r, r)])?;
+            let (mixed, other, half) = (three[0], three[1], three[2].sqrt());
+            let norm = unit * half;
+            if judge.reaches(norm) {
+                return Ok(Some(record(judge, norm).unwrap_or(Stop::Converged)));
+            }
+            if !(mixed.is_finite() && other.is_finite() && half.is_finite()) {
                 return Ok(Some(Stop::NotFinite));
             }
-            x.update(T::from_f64(unit * omega), direction, T::one())?;
+            if mixed.abs() <= eps * other.sqrt() * half {
+                return Ok(Some(record(judge, norm).unwrap_or(Stop::Breakdown)));
+            }
+            let omega = mixed / other;
+            x.update(T::from_f64(unit * omega), along, T::one())?;
             r.update(T::from_f64(-omega), t, T::one())?;
             let both = dots.of(&[(r, r), (shadow, r)])?;
             let (squares, next) = (both[0], both[1]);
-            if let Some(stop) = run.record(unit * squares.sqrt()) {
+            let norm = unit * squares.sqrt();
+            best.enter(norm);
+            if let Some(stop) = record(judge, norm) {
                 return Ok(Some(stop));
             }
-            if omega == 0.0 || next.abs() <= T::epsilon().into_f64() * squares.sqrt() * rho.abs().sqrt() {
+            best.look(x, norm)?;
+            if next.abs() <= eps * shadow_length * squares.sqrt() {
                 return Ok(Some(Stop::Breakdown));
             }
             let beta = next / rho * (alpha / omega);
@@ -268,13 +321,23 @@ impl<T: Real> Gmres<T> {
             return Err(Error::value("restart", "at least 1", 0));
         }
         let basis = (0..=restart).map(|_| Vector::zeros(team, partition)).collect::<Result<_>>()?;
-        Ok(Gmres { params, basis, spare: vectors(team, partition)?, dots: Dots::new(team, restart + 1)? })
+        Ok(Gmres {
+            params,
+            basis,
+            spare: vectors(team, partition)?,
+            dots: Dots::new(team, restart + 1)?,
+            last: f64::INFINITY,
+        })
     }
 }
 
 impl<T: Real> Method<T> for Gmres<T> {
     fn stopping(&self) -> &Stopping {
         &self.params.stopping
+    }
+
+    fn begin(&mut self) {
+        self.last = f64::INFINITY;
     }
 
     fn vectors(&mut self) -> [&mut Vector<T>; 3] {
@@ -284,15 +347,20 @@ impl<T: Real> Method<T> for Gmres<T> {
 
     fn cycle(
         &mut self,
-        run: &mut Run<'_>,
+        judge: &mut Judge<'_>,
         a: &mut dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
         x: &mut Vector<T>,
         unit: f64,
     ) -> Result<Option<Stop>> {
-        let Gmres { basis, spare: [z, ..], dots, .. } = self;
+        let Gmres { basis, spare: [z, ..], dots, last, .. } = self;
         let restart = basis.len() - 1;
         let norm = basis[0].norm2()?;
+        let eps = T::epsilon().into_f64();
+        if unit * norm >= *last * (1.0 - 10.0 * eps) {
+            return Ok(Some(Stop::Stagnated));
+        }
+        *last = unit * norm;
         basis[0].scale(T::from_f64(1.0 / norm))?;
         // The triangular factor, column by column, the rotations that made it, and the rotated right-hand side.
         let mut columns: Vec<Vec<f64>> = Vec::with_capacity(restart);
@@ -314,7 +382,10 @@ impl<T: Real> Method<T> for Gmres<T> {
                 }
             }
             let length = w.norm2()?;
-            column[k + 1] = length;
+            let before = column.iter().map(|part| part * part).sum::<f64>().sqrt();
+            // The Krylov space is exhausted: it holds the solution unless A is singular.
+            let exhausted = length <= eps * before.max(length);
+            column[k + 1] = if exhausted { 0.0 } else { length };
             if column.iter().any(|value| !value.is_finite()) {
                 seen = Some(Stop::NotFinite);
                 break;
@@ -335,10 +406,9 @@ impl<T: Real> Method<T> for Gmres<T> {
             rhs.push(-s * rhs[k]);
             rhs[k] *= c;
             let residual = rhs[k + 1].abs();
-            seen = run.record(unit * residual);
-            if length == 0.0 {
-                // The solution lies in the space so far.
-                seen = seen.or(Some(Stop::Converged));
+            seen = record(judge, unit * residual);
+            if exhausted {
+                seen = seen.or(Some(Stop::Breakdown));
             } else {
                 w.scale(T::from_f64(1.0 / length))?;
             }

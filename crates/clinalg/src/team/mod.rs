@@ -25,8 +25,10 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod background;
 mod balance;
 mod csr;
+mod cycles;
 mod exchange;
 mod gather;
 mod krylov;
@@ -34,6 +36,7 @@ mod layers;
 mod methods;
 mod network;
 mod partition;
+mod phases;
 mod poisson;
 mod strips;
 mod vector;
@@ -45,6 +48,7 @@ pub use krylov::{Jacobi, Preconditioner};
 pub use methods::{BiCgStab, Cg, Gmres};
 pub use network::{Network, Received, Sent};
 pub use partition::Partition;
+pub use phases::{Phase, PhaseTime};
 pub use poisson::Poisson;
 pub use vector::Vector;
 pub use wave::Wave;

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::layers::Layers;
 use super::strips::{Grid, Strips};
-use super::{Partition, Reduction, Team};
+use super::{Partition, PhaseTime, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::cycle::{Hierarchy, Multigrid};
 use crate::multigrid::equation::Equation;
@@ -15,15 +15,11 @@ use crate::runtime::KernelFamily;
 use crate::solve::Progress;
 use crate::{Error, Real, Result, Vector};
 
-/// Most points per side of the levels that rank 0 of GPUs solves alone, measured on 2 NVIDIA H200: 513 and less differ by their spread, of
-/// 1025 the gathering itself takes longer than the exchanges that it saves.
-const GATHER_GPU: usize = 513;
-/// The same for CPUs of 20 GB/s.
-const GATHER_CPU: usize = 257;
-/// The same of a cube on a GPU.
-const GATHER_GPU_CUBE: usize = 65;
-/// The same of a cube for CPUs of 20 GB/s.
-const GATHER_CPU_CUBE: usize = 33;
+/// Most points per side of the levels that rank 0 solves alone. Measured on 2 NVIDIA H200, where gathering at 513 costs more than the exchanges that
+/// it saves, by 2 % of a solve at 16385, and on CPUs with 20 GB/s.
+const GATHER: usize = 257;
+/// The same for a cube; gathering at 65 takes 6 % longer at 257^3 and equally long at 513^3.
+const GATHER_CUBE: usize = 33;
 
 /// Most points of the grids that devices are measured on: several times their caches.
 const MEASURED_GPU: usize = 1 << 25;
@@ -35,6 +31,7 @@ trait Solver<T: Real>: Send {
     fn zeros(&self) -> Result<Grid<T>>;
     fn load(&self, values: &[T], grid: &mut Grid<T>) -> Result<()>;
     fn store(&self, grid: &Grid<T>, values: &mut [T]) -> Result<()>;
+    fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime>;
     fn iterate(
         &mut self,
         params: &PoissonParams,
@@ -61,6 +58,10 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
         self.hierarchy().store(grid, values)
     }
 
+    fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime> {
+        self.components().measure_phases(on)
+    }
+
     fn iterate(
         &mut self,
         params: &PoissonParams,
@@ -81,8 +82,8 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
 /// their last bits are others than on one device, a relative 1e-12 at most, and the iteration stops after the same cycle
 /// unless a residual is as close to the tolerance as that.
 ///
-/// Levels below a size are gathered on rank 0, where they cost less than exchanges would: 257 points per side on CPUs, 513 on
-/// GPUs, of a cube 33 and 65, see [`Poisson::with_gather_side`].
+/// Small levels are gathered on rank 0, where they cost less than exchanges would: those of up to 257 points per side, or 33 for a cube; see
+/// [`Poisson::with_gather_side`].
 ///
 /// ```
 /// use clinalg::multigrid::PoissonParams;
@@ -129,13 +130,7 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
     pub fn weighted(team: &Team, params: &PoissonParams, weights: &[f64]) -> Result<Poisson<T>> {
-        let gpu = team.has_gpu();
-        let side = match (gpu, params.dim) {
-            (true, 3) => GATHER_GPU_CUBE,
-            (true, _) => GATHER_GPU,
-            (false, 3) => GATHER_CPU_CUBE,
-            (false, _) => GATHER_CPU,
-        };
+        let side = if params.dim == 3 { GATHER_CUBE } else { GATHER };
         Poisson::with_gather_side(team, params, weights, side)
     }
 
@@ -270,6 +265,18 @@ impl<T: Real> Poisson<T> {
     pub fn iterate(&mut self, progress: Progress<'_>) -> Result<PoissonReport> {
         let report = self.solver.iterate(&self.params, &self.f, &mut self.u, progress)?;
         Ok(PoissonReport { levels: self.levels, ..report })
+    }
+
+    /// As [`Poisson::iterate`], and measures the time of each phase on each level. Phases that normally overlap then wait for each other, so their
+    /// sum exceeds the time of a normal solve.
+    ///
+    /// # Errors
+    /// As [`Poisson::iterate`].
+    pub fn iterate_phases(&mut self, progress: Progress<'_>) -> Result<(PoissonReport, Vec<PhaseTime>)> {
+        self.solver.measure_phases(true);
+        let report = self.iterate(progress);
+        let phases = self.solver.measure_phases(false);
+        Ok((report?, phases))
     }
 
     /// Reads the solution: the rows of the ranks of this process, which in one process are all, into an array of n^dim values.

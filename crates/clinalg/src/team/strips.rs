@@ -5,18 +5,23 @@
 //! The kernels of one device run on these rows as if they were a grid of their own: what they compute beside the first and the
 //! last row is wrong and the error moves inwards by a row per stage, but never reaches the rows that the rank owns before the
 //! next exchange. So all bits are those of one device.
+//!
+//! A V-cycle exchanges the right-hand side of each level once. The solution of the finest level is exchanged while the coarse levels are visited. On
+//! the way up the halos are deep enough without an exchange.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
+use super::background::Background;
 use super::layers::{Layers, Part};
-use super::{Exchange, Message, Partition, Team};
+use super::phases::{Clock, Phase};
+use super::{Exchange, Message, Partition, PhaseTime, Reduction, Team};
 use crate::multigrid::backend::{self, Build, Relaxation};
-use crate::multigrid::cycle::{CoarseCycles, Components, Hierarchy, Multigrid, Plan, Sweeps};
+use crate::multigrid::cycle::{CoarseCycles, Components, Hierarchy, Multigrid, Plan};
 use crate::multigrid::equation::Equation;
-use crate::multigrid::launch::{Rows, Term, root_of_squares, total};
+use crate::multigrid::launch::{Rows, Term, in_range, root_of_squares, total, triple};
 use crate::multigrid::{Cycle, PoissonParams, Smoother};
-use crate::runtime::{Out, View, ViewMut};
+use crate::runtime::{KernelFamily, Out, View, ViewMut};
 use crate::{Buffer, Context, Real, Result, Vector, ops};
 
 /// A grid of one level.
@@ -36,26 +41,31 @@ struct Layout {
 
 /// The levels from the finest one to the first that is gathered.
 pub(crate) struct Strips<T: Real, L: Layers<T>> {
-    team: Team,
+    pub(super) team: Team,
     sides: Vec<usize>,
+    /// Whether all ranks use the kernels for GPUs.
+    gpus: bool,
     /// The level that is gathered.
-    gathered: usize,
+    pub(super) gathered: usize,
     layouts: Vec<Layout>,
-    parts: Vec<Part<T, L>>,
+    pub(super) parts: Vec<Part<T, L>>,
     /// Halos of each level above the gathered one.
-    halos: Vec<RefCell<Exchange<T>>>,
-    transfer: Gathered<T>,
+    pub(super) halos: Vec<RefCell<Exchange<T>>>,
+    /// Halos of the finest level, exchanged while the coarse levels are visited.
+    pub(super) finest: Background<T>,
+    pub(super) transfer: Gathered<T>,
     /// Strips of the gathered level, of u and of f.
-    strips: [Vec<Vector<T>>; 2],
+    pub(super) strips: [Vec<Vector<T>>; 2],
     /// The levels from the gathered one on, on rank 0.
     coarse: Option<Box<dyn CoarseCycles<Vector<T>>>>,
     whole: Option<L>,
     /// Visits of the gathered level per visit of the one above.
-    visits: usize,
+    pub(super) visits: usize,
     /// Whether the next visit of the gathered level starts from the solution of the coarser ones.
     full: bool,
     /// Partial sums of each rank.
     partials: Vec<Buffer<T>>,
+    pub(super) clock: Clock,
 }
 
 /// The cycles of the gathered levels.
@@ -73,13 +83,16 @@ impl<T: Real> Build<T> for Coarse<'_> {
     }
 }
 
-/// Rows beside those that a rank owns, even: enough for all that happens to u between two exchanges.
+/// Halo rows on either side of the rows that a rank owns, an even number: enough for all the work between two exchanges.
 fn halo(params: &PoissonParams) -> usize {
     let stages = |sweeps: usize| if params.smoother == Smoother::RedBlack { 2 * sweeps } else { sweeps };
     let (pre, post) = (stages(params.pre), stages(params.post));
-    // Relaxations, then the defect beside the own rows and its neighbours; or, without an exchange between, the relaxations after the
-    // correction, which leaves out the outermost row.
-    (pre + 2).max(pre + post).max(post + 1).next_multiple_of(2)
+    // The finest level needs rows for the relaxations after the correction, for those of the next cycle, and for the defect on the rank's own rows
+    // and their neighbours. The correction leaves out the outermost row.
+    let finest = post + pre + 2;
+    // The other levels need rows for what the correction of the next finer level reads (2 rows for cubic interpolation), and for the relaxations.
+    let correction = finest.div_ceil(2).max(post).max(2);
+    (finest + 1).max(correction + post + pre.max(1)).next_multiple_of(2)
 }
 
 impl<T: Real, L: Layers<T>> Strips<T, L> {
@@ -93,6 +106,9 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
         plan: Plan,
     ) -> Result<Strips<T, L>> {
         let depth = halo(params);
+        let is_cpu = |context: &Context| vec![f64::from(u8::from(context.family() == KernelFamily::Cpu))];
+        let cpus: Vec<_> = team.contexts().iter().map(is_cpu).collect();
+        let gpus = team.all_reduce(Reduction::Max, &cpus)? == [0.0];
         let layouts: Vec<Layout> = (0..=gathered)
             .map(|level| Layout::new(partition, sides[level], gathered - level, depth))
             .collect::<Result<_>>()?;
@@ -109,6 +125,8 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
             )?))
         });
         let halos = halos.collect::<Result<_>>()?;
+        let finest = Message::halos(&layouts[0].partition, &layouts[0].stored, width::<T, L>(sides[0]))?;
+        let finest = Background::new(team, &finest)?;
         let (last, n) = (&layouts[gathered], sides[gathered]);
         let width = width::<T, L>(n);
         let transfer = Gathered::new(team, last, width)?;
@@ -126,15 +144,18 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
         } else {
             (None, None)
         };
-        let most = |part: &Part<T, L>| (0..=gathered).map(|level| part.hierarchy().sums(level)).max().unwrap_or(0);
+        let sums = |levels: &L, level: usize| levels.sums(level).max(levels.start_sums(level));
+        let most = |part: &Part<T, L>| (0..=gathered).map(|level| sums(part.hierarchy(), level)).max().unwrap_or(0);
         let partials = team.each(|k, context| Buffer::zeroed(context, most(&parts[k])))?;
         Ok(Strips {
             team: team.clone(),
             sides: sides.to_vec(),
+            gpus,
             gathered,
             layouts,
             parts,
             halos,
+            finest,
             transfer,
             strips,
             coarse,
@@ -142,6 +163,7 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
             visits: plan.visits,
             full: false,
             partials,
+            clock: Clock::default(),
         })
     }
 
@@ -185,13 +207,41 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
     }
 
     /// Fills the halos of a level that is not gathered.
-    fn exchange(&self, level: usize, strips: &mut [Vector<T>]) -> Result<()> {
-        self.halos[level].borrow_mut().run(strips)
+    pub(super) fn exchange(&self, level: usize, strips: &mut [Vector<T>]) -> Result<()> {
+        let since = self.clock.start(&self.team)?;
+        self.halos[level].borrow_mut().run(strips)?;
+        self.clock.stop(&self.team, since, Phase::Exchange, level)
+    }
+
+    /// Switches the measurement of phases on or off for the following cycles, and returns the times so far. While it is on, phases do not overlap.
+    pub(crate) fn measure_phases(&mut self, on: bool) -> Vec<PhaseTime> {
+        self.clock.switch(on)
+    }
+
+    /// The sums of the squares of u, of the defect and of the source, if all ranks use the kernels for GPUs.
+    pub(super) fn start_sums(&self, level: usize, u: &[Vector<T>], f: &[Vector<T>]) -> Result<Option<[f64; 3]>> {
+        if !self.gpus {
+            return Ok(None);
+        }
+        let since = self.clock.start(&self.team)?;
+        self.team.each(|k, context| {
+            let partial = Out::shared(&self.partials[k]);
+            self.parts[k].hierarchy().sum_squares_start(level, [&u[k], &f[k]], partial)?;
+            context.queue().flush()
+        })?;
+        let sums = self.team.each(|k, _| {
+            let count = self.parts[k].hierarchy().start_sums(level);
+            Ok(triple(&self.partials[k].slice(0..count)?.to_vec()?).to_vec())
+        })?;
+        let sums = self.team.all_reduce(Reduction::Sum, &sums)?;
+        self.clock.stop(&self.team, since, Phase::Norm, level)?;
+        Ok(Some([sums[0], sums[1], sums[2]]))
     }
 
     /// A norm over the interior.
     fn norm_of(&self, term: Term, level: usize, u: &Grid<T>, f: &Grid<T>) -> Result<f64> {
-        root_of_squares(|scale: T| {
+        let since = self.clock.start(&self.team)?;
+        let norm = root_of_squares(|scale: T| {
             let sums = match (u, f) {
                 (Grid::Strips(u), Grid::Strips(f)) => {
                     // All devices sum at the same time.
@@ -216,7 +266,9 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
                 _ => unreachable!("u and f are grids of one level"),
             };
             self.team.sum(sums)
-        })
+        })?;
+        self.clock.stop(&self.team, since, Phase::Norm, level)?;
+        Ok(norm)
     }
 }
 
@@ -240,7 +292,8 @@ impl Layout {
     fn rows(layouts: &[Layout], level: usize, rank: usize) -> Rows {
         let stored = &layouts[level].stored[rank];
         let skip = layouts.get(level + 1).map_or(0, |coarser| stored.start / 2 - coarser.stored[rank].start);
-        Rows { count: stored.len(), skip }
+        let own = layouts[level].partition.range(rank);
+        Rows { count: stored.len(), skip, low: own.start - stored.start, high: own.end - stored.start }
     }
 }
 
@@ -249,14 +302,14 @@ fn width<T: Real, L: Layers<T>>(n: usize) -> usize {
     n.pow(L::DIM as u32 - 1)
 }
 
-fn strips_of<T: Real>(grid: &Grid<T>) -> &[Vector<T>] {
+pub(super) fn strips_of<T: Real>(grid: &Grid<T>) -> &[Vector<T>] {
     match grid {
         Grid::Strips(strips) => strips,
         Grid::Whole(_) => unreachable!("the level is shared out"),
     }
 }
 
-fn strips_mut<T: Real>(grid: &mut Grid<T>) -> &mut [Vector<T>] {
+pub(super) fn strips_mut<T: Real>(grid: &mut Grid<T>) -> &mut [Vector<T>] {
     match grid {
         Grid::Strips(strips) => strips,
         Grid::Whole(_) => unreachable!("the level is shared out"),
@@ -264,7 +317,7 @@ fn strips_mut<T: Real>(grid: &mut Grid<T>) -> &mut [Vector<T>] {
 }
 
 /// The gathered level, between the strips of all ranks and the whole grid of rank 0.
-struct Gathered<T: Real> {
+pub(super) struct Gathered<T: Real> {
     gather: Exchange<T>,
     scatter: Exchange<T>,
     /// What the other ranks have of the whole grid.
@@ -282,9 +335,17 @@ impl<T: Real> Gathered<T> {
     }
 
     /// Brings the strips to the whole grid.
-    fn gather(&mut self, strips: &[Vector<T>], whole: &mut Option<Vector<T>>) -> Result<()> {
+    pub(super) fn gather(&mut self, strips: &[Vector<T>], whole: &mut Option<Vector<T>>) -> Result<()> {
+        self.begin_gather(strips)?;
+        self.end_gather(whole)
+    }
+
+    pub(super) fn begin_gather(&mut self, strips: &[Vector<T>]) -> Result<()> {
         let sources: Vec<View<'_, T>> = strips.iter().map(Into::into).collect();
-        self.gather.read(&sources)?;
+        self.gather.read(&sources)
+    }
+
+    pub(super) fn end_gather(&mut self, whole: &mut Option<Vector<T>>) -> Result<()> {
         let mut targets: Vec<ViewMut<'_, T>> = self.none.iter_mut().map(Into::into).collect();
         if let Some(whole) = whole {
             targets[0] = whole.into();
@@ -293,7 +354,7 @@ impl<T: Real> Gathered<T> {
     }
 
     /// Brings the whole grid to the strips.
-    fn scatter(&mut self, whole: &Option<Vector<T>>, strips: &mut [Vector<T>]) -> Result<()> {
+    pub(super) fn scatter(&mut self, whole: &Option<Vector<T>>, strips: &mut [Vector<T>]) -> Result<()> {
         let mut sources: Vec<View<'_, T>> = self.none.iter().map(Into::into).collect();
         if let Some(whole) = whole {
             sources[0] = whole.into();
@@ -338,7 +399,9 @@ impl<T: Real, L: Layers<T>> Hierarchy for Strips<T, L> {
             let visits = if self.gathered == self.sides.len() - 1 { 1 } else { self.visits };
             (0..visits).try_for_each(|visit| coarse.visit(u, f, zero && visit == 0))
         };
-        cycles().map_err(|error| self.team.at(0, error))
+        let since = self.clock.start(&self.team)?;
+        cycles().map_err(|error| self.team.at(0, error))?;
+        self.clock.stop(&self.team, since, Phase::Coarse, self.gathered)
     }
 
     fn defect_norm(&mut self, level: usize, u: &Grid<T>, f: &Grid<T>) -> Result<f64> {
@@ -350,18 +413,27 @@ impl<T: Real, L: Layers<T>> Hierarchy for Strips<T, L> {
     }
 
     fn norm(&self, u: &Grid<T>) -> Result<f64> {
-        let norms = self.team.each(|k, _| {
-            let own = match u {
-                Grid::Strips(strips) => {
-                    let level = self.level_of(strips[k].len(), k);
-                    Vector::from_view(strips[k].slice(self.own(level, k))?)?
-                }
-                Grid::Whole(Some(whole)) if k == 0 => Vector::from_view(whole.into())?,
-                Grid::Whole(_) => return Ok(0.0),
-            };
+        let strips = match u {
+            Grid::Strips(strips) => strips,
+            Grid::Whole(whole) => {
+                let norms = self.team.each(|_, _| whole.as_ref().map_or(Ok(0.0), |u| Ok(ops::norm2(u)?.into_f64())))?;
+                return self
+                    .team
+                    .norm(norms.into_iter().enumerate().map(|(k, n)| if k == 0 { n } else { 0.0 }).collect());
+            }
+        };
+        let level = self.level_of(strips[0].len(), 0);
+        // Only the first sum is needed.
+        if let Some([size, ..]) = self.start_sums(level, strips, strips)?
+            && in_range::<T>(size)
+        {
+            return Ok(size.sqrt());
+        }
+        let own = |k: usize, _: &Context| {
+            let own = Vector::from_view(strips[k].slice(self.own(level, k))?)?;
             Ok(ops::norm2(&own)?.into_f64())
-        })?;
-        self.team.norm(norms)
+        };
+        self.team.norm(self.team.each(own)?)
     }
 
     fn coarsen(
@@ -400,99 +472,5 @@ impl<T: Real, L: Layers<T>> Strips<T, L> {
         let rank = self.team.local().start + k;
         let values = |level: usize| self.layouts[level].stored[rank].len() * width::<T, L>(self.sides[level]);
         (0..self.gathered).find(|&level| values(level) == len).expect("a strip belongs to a level")
-    }
-
-    /// Runs `work` on each rank with its strips of the coarser grid, those of the gathered level if it is that.
-    fn with_coarse(
-        &mut self,
-        coarse: &Grid<T>,
-        mut work: impl FnMut(&mut Part<T, L>, usize, &Vector<T>) -> Result<()>,
-    ) -> Result<()> {
-        let Strips { team, parts, strips: [own, _], transfer, .. } = self;
-        let coarse = match coarse {
-            Grid::Strips(coarse) => coarse,
-            Grid::Whole(whole) => {
-                transfer.scatter(whole, own)?;
-                own
-            }
-        };
-        team.each(|k, _| work(&mut parts[k], k, &coarse[k])).map(drop)
-    }
-
-    /// Runs `work` on each rank with its strips of the coarser right-hand side, which it writes.
-    fn write_coarse(
-        &mut self,
-        level: usize,
-        coarse: &mut Grid<T>,
-        mut work: impl FnMut(&mut Part<T, L>, usize, &mut Vector<T>) -> Result<()>,
-    ) -> Result<()> {
-        let Strips { team, parts, strips: [_, own], transfer, .. } = self;
-        match coarse {
-            Grid::Strips(coarse) => {
-                team.each(|k, _| work(&mut parts[k], k, &mut coarse[k]))?;
-                self.exchange(level + 1, coarse)
-            }
-            Grid::Whole(whole) => {
-                team.each(|k, _| work(&mut parts[k], k, &mut own[k]))?;
-                transfer.gather(own, whole)
-            }
-        }
-    }
-}
-
-impl<T: Real, L: Layers<T>> Components for Strips<T, L> {
-    type Grid = Grid<T>;
-    type Hierarchy = Self;
-
-    fn hierarchy(&self) -> &Self {
-        self
-    }
-
-    fn hierarchy_mut(&mut self) -> &mut Self {
-        self
-    }
-
-    fn smooth(&mut self, level: usize, u: &mut Grid<T>, f: &Grid<T>, sweeps: Sweeps) -> Result<()> {
-        let (u, f) = (strips_mut(u), strips_of(f));
-        let Strips { team, parts, .. } = self;
-        team.each(|k, _| parts[k].smooth(level, &mut u[k], &f[k], sweeps))?;
-        self.exchange(level, u)
-    }
-
-    fn restrict_defect(&mut self, level: usize, u: &Grid<T>, f: &Grid<T>, coarse: &mut Grid<T>) -> Result<()> {
-        let (u, f) = (strips_of(u), strips_of(f));
-        self.write_coarse(level, coarse, |part, k, coarse| part.restrict_defect(level, &u[k], &f[k], coarse))
-    }
-
-    fn interpolate_add(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>) -> Result<()> {
-        let u = strips_mut(u);
-        self.with_coarse(coarse, |part, k, coarse| part.interpolate_add(level, coarse, &mut u[k]))?;
-        self.exchange(level, u)
-    }
-
-    /// Leaves u without an exchange: its halo is deep enough for [`Components::ascend`].
-    fn descend(
-        &mut self,
-        level: usize,
-        u: &mut Grid<T>,
-        f: &Grid<T>,
-        zero: bool,
-        sweeps: Sweeps,
-        coarse: &mut Grid<T>,
-    ) -> Result<()> {
-        let (u, f) = (strips_mut(u), strips_of(f));
-        self.write_coarse(level, coarse, |part, k, coarse| part.descend(level, &mut u[k], &f[k], zero, sweeps, coarse))
-    }
-
-    fn ascend(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>, f: &Grid<T>, sweeps: Sweeps) -> Result<()> {
-        let (u, f) = (strips_mut(u), strips_of(f));
-        self.with_coarse(coarse, |part, k, coarse| part.ascend(level, coarse, &mut u[k], &f[k], sweeps))?;
-        self.exchange(level, u)
-    }
-
-    fn refine(&mut self, level: usize, coarse: &Grid<T>, u: &mut Grid<T>) -> Result<()> {
-        let u = strips_mut(u);
-        self.with_coarse(coarse, |part, k, coarse| part.refine(level, coarse, &mut u[k]))?;
-        self.exchange(level, u)
     }
 }

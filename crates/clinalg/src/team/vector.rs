@@ -151,6 +151,13 @@ impl<T: Real> Vector<T> {
         team.each(|k, _| ops::multiply(&x.parts[k], &y.parts[k], &mut parts[k])).map(drop)
     }
 
+    /// Copies the values of `x` with pseudo-random signs.
+    pub(super) fn scatter_signs(&mut self, x: &Vector<T>) -> Result<()> {
+        self.check(x, "x")?;
+        let Vector { team, parts, .. } = self;
+        team.each(|k, _| ops::scatter_signs(&x.parts[k], &mut parts[k])).map(drop)
+    }
+
     /// The Euclidean norm, from those of the ranks in their order.
     ///
     /// # Errors

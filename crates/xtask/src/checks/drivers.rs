@@ -39,14 +39,22 @@ fn platforms(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Test programs of the core that every driver runs, with that of the handles: operations, formats, solvers. The grids are in the
 /// self-test.
-const PROGRAMS: [&str; 8] = ["formats", "inverse", "multivector", "matrix", "ops", "cpu_paths", "props", "solvers"];
+const PROGRAMS: [&str; 8] = [
+    "core-formats",
+    "core-inverse",
+    "core-multivector",
+    "core-matrix",
+    "core-ops",
+    "core-cpu_paths",
+    "core-props",
+    "core-solvers",
+];
 
 /// The core's tests and the program's self-test with no other driver than that of the folder.
 fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let programs = test_programs::build(workspace)?;
-    let chosen = |name: &str| workspace.long || PROGRAMS.contains(&name);
     let runs = |package: &str, name: &str| match package {
-        "clinalg" => chosen(name),
+        "tests" => PROGRAMS.contains(&name) || (workspace.long && name.starts_with("core-")),
         "clinalg-handles" => name == "registry",
         _ => false,
     };

@@ -103,6 +103,8 @@ impl Pass {
             n,
             rows.count,
             rows.skip,
+            rows.low as u32,
+            rows.high as u32,
             strip.rows as u32,
             launch::h2(n),
             launch::inverse_h2(n),

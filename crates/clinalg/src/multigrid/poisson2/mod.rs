@@ -9,7 +9,7 @@ pub(crate) use cpu::Poisson2Cpu;
 pub(crate) use gpu::Poisson2Gpu;
 
 use super::cycle::{Hierarchy, StartNorms};
-use super::launch::{Rows, Term, h2, inverse_h2, items, root_of_squares, shares, start_norms, total};
+use super::launch::{Rows, Term, h2, inverse_h2, items, root_of_squares, shares, start_norms, total, triple};
 use crate::runtime::kernels::{grid2, grid2_transfer};
 use crate::runtime::{KernelFamily, Out, Range};
 use crate::{Context, Real, Result, Vector, ops};
@@ -170,13 +170,27 @@ impl<T: Real> Levels<T> {
 
     /// The norms of a start value on a GPU, in one pass.
     fn norms_of_start(&self, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
-        let (context, n) = (&self.context, self.sides[0]);
-        let (count, range) = shares(context, n.div_ceil(SUMMED_ROWS), 3);
-        let (program, u, f) = (grid2::Program::<T>::new(), u.buffer(), f.buffer());
-        let partials = context.partials(3 * count, |partial| {
-            program.sum_squares_start(context, range, n, inverse_h2(n), self.shift, u, f, partial)
-        })?;
-        Ok(start_norms(&partials))
+        let partials =
+            self.context.partials(self.start_sums(0), |partial| self.sum_squares_start(0, [u, f], partial))?;
+        Ok(start_norms::<T>(triple(&partials)))
+    }
+
+    /// Number of partial sums that [`Levels::sum_squares_start`] writes.
+    pub(crate) fn start_sums(&self, level: usize) -> usize {
+        3 * self.start_shares(level).0
+    }
+
+    fn start_shares(&self, level: usize) -> (usize, Range) {
+        let Rows { low, high, .. } = self.rows[level];
+        shares(&self.context, (high - low).div_ceil(SUMMED_ROWS), 3)
+    }
+
+    /// On a GPU, enqueues the sums of the squares of u, of the defect and of the source, over the rows to be summed.
+    pub(crate) fn sum_squares_start(&self, level: usize, [u, f]: [&Vector<T>; 2], partial: Out<'_, T>) -> Result<()> {
+        let (context, n, Rows { count, low, high, .. }) = (&self.context, self.sides[level], self.rows[level]);
+        let (_, range) = self.start_shares(level);
+        let (program, inverse_h2, [u, f]) = (grid2::Program::<T>::new(), inverse_h2(n), [u, f].map(Vector::buffer));
+        program.sum_squares_start(context, range, n, count, low, high, inverse_h2, self.shift, u, f, partial)
     }
 }
 

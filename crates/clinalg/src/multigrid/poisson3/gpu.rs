@@ -5,7 +5,7 @@ use crate::multigrid::cycle::Order;
 use crate::multigrid::cycle::{Components, Hierarchy, Norms, StartNorms, Sweeps};
 use crate::multigrid::launch::{self, Rows};
 use crate::multigrid::params::Smoother;
-use crate::runtime::kernels::{grid3, grid3_sweep};
+use crate::runtime::kernels::grid3_sweep;
 use crate::runtime::{Out, Range};
 use crate::{Context, Real, Result, Vector};
 
@@ -66,14 +66,9 @@ impl<T: Real> Poisson3Gpu<T> {
     /// The norms of u, of the defect and of the source, in one pass.
     fn norms_on(&self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<StartNorms> {
         let levels = &self.levels;
-        let n = levels.sides[level];
-        let (count, range) = launch::shares(&levels.context, n * n, 3);
-        let (program, inverse_h2) = (grid3::Program::<T>::new(), levels.inverse_h2(level));
-        let (u, f) = (u.buffer(), f.buffer());
-        let partials = levels.context.partials(3 * count, |partial| {
-            program.sum_squares_start(&levels.context, range, n, inverse_h2, levels.shift, u, f, partial)
-        })?;
-        Ok(launch::start_norms(&partials))
+        let sum = |partial: Out<'_, T>| levels.sum_squares_start(level, [u, f], partial);
+        let partials = levels.context.partials(levels.start_sums(level), sum)?;
+        Ok(launch::start_norms::<T>(launch::triple(&partials)))
     }
 
     /// A sweep of red-black; u and the spare grid change places.
@@ -88,7 +83,7 @@ impl<T: Real> Poisson3Gpu<T> {
     ) -> Result<()> {
         let levels = &self.levels;
         let (n, weight, h2) = (levels.sides[level], levels.weight(level), levels.h2(level));
-        let Rows { count, skip } = levels.rows[level];
+        let Rows { count, skip, .. } = levels.rows[level];
         let (tiles, planes, range) = self.walk(n, count);
         let out = Out::shared(levels.spare[level].buffer());
         let [f, from, coarse] = [f, u, coarse].map(Vector::buffer);
@@ -164,7 +159,7 @@ impl<T: Real> Components for Poisson3Gpu<T> {
     fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
         let Levels { context, sides, rows, shift, .. } = &self.levels;
         let (n, inverse_h2) = (sides[level], self.levels.inverse_h2(level));
-        let Rows { count, skip } = rows[level];
+        let Rows { count, skip, .. } = rows[level];
         let (tiles, planes, range) = self.walk(n, count);
         let (tiles, planes, coarse) = (tiles as u32, planes as u32, Out::shared(coarse.buffer()));
         let (program, f, u) = (grid3_sweep::Program::new(), f.buffer(), u.buffer());

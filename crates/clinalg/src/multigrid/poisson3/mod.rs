@@ -95,7 +95,7 @@ impl<T: Real> Levels<T> {
     }
 
     fn interpolate_add(&self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
-        let (context, n, Rows { count, skip }) = (&self.context, self.sides[level], self.rows[level]);
+        let (context, n, Rows { count, skip, .. }) = (&self.context, self.sides[level], self.rows[level]);
         let rows = (n - 2) * (count - 2);
         let (range, u) = (items(context, [n - 2, rows], rows), Out::shared(u.buffer()));
         grid3_transfer::Program::<T>::new().interpolate_add(context, range, n, count, skip, coarse.buffer(), u)
@@ -103,7 +103,7 @@ impl<T: Real> Levels<T> {
 
     /// Interior of `u` = tricubic interpolant of `coarse`.
     fn refine(&self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
-        let (context, n, Rows { count, skip }) = (&self.context, self.sides[level], self.rows[level]);
+        let (context, n, Rows { count, skip, .. }) = (&self.context, self.sides[level], self.rows[level]);
         let column = if n > LARGE { LONG_COLUMN } else { COLUMN };
         let range = items(context, [n - 2, (n - 2) * (count / 2).div_ceil(column)], (n - 2) * (count - 2));
         let (program, u) = (grid3_transfer::Program::<T>::new(), Out::shared(u.buffer()));
@@ -132,6 +132,24 @@ impl<T: Real> Levels<T> {
                 program.sum_square_source(context, range, n, height, low, high, inverse_h2, shift, scale, u, f, partial)
             }
         }
+    }
+
+    /// Number of partial sums that [`Levels::sum_squares_start`] writes.
+    pub(crate) fn start_sums(&self, level: usize) -> usize {
+        3 * self.start_shares(level).0
+    }
+
+    fn start_shares(&self, level: usize) -> (usize, Range) {
+        launch::shares(&self.context, self.sides[level].pow(2), 3)
+    }
+
+    /// On a GPU, enqueues the sums of the squares of u, of the defect and of the source, over the planes to be summed.
+    pub(crate) fn sum_squares_start(&self, level: usize, [u, f]: [&Vector<T>; 2], partial: Out<'_, T>) -> Result<()> {
+        let (context, n, Rows { count, low, high, .. }) = (&self.context, self.sides[level], self.rows[level]);
+        let (_, range) = self.start_shares(level);
+        let (program, inverse_h2) = (grid3::Program::<T>::new(), self.inverse_h2(level));
+        let [u, f] = [u, f].map(Vector::buffer);
+        program.sum_squares_start(context, range, n, count, low, high, inverse_h2, self.shift, u, f, partial)
     }
 
     /// How many parts [`Levels::sum_squares`] leaves, and its range.

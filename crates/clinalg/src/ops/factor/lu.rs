@@ -66,6 +66,11 @@ impl<T: Scalar> Lu<T> {
         &self.factors
     }
 
+    /// Returns the factors, which are stored in the memory of A.
+    pub fn into_factors(self) -> Dense<T> {
+        self.factors
+    }
+
     /// Row k was exchanged with row `pivots()[k]`, in this order; counted from 0.
     ///
     /// # Errors

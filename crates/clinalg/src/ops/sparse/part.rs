@@ -125,9 +125,8 @@ impl<T: Scalar> Csr<T> {
         }
         if !rises(cols) {
             let part = rows_of(self.entries(), rows)?;
-            let (turned, _) = EntriesRef::from(&part).transposed()?;
-            let (back, offsets) = EntriesRef::from(&rows_of((&turned).into(), cols)?).transposed()?;
-            return Csr::analysed(back.structure, &offsets, back.values);
+            let turned = EntriesRef::from(&part).transposed()?;
+            return Csr::from_entries(EntriesRef::from(&rows_of((&turned).into(), cols)?).transposed()?);
         }
         let source: Option<Vec<u32>> =
             (!is_all(rows, self.rows())).then(|| (0..rows.count()).map(|k| rows.at(k) as u32).collect());

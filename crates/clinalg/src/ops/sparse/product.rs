@@ -34,11 +34,16 @@ const LOCAL_BYTES: usize = 16 << 10;
 /// Bytes of the tables in global memory that are in use at a time.
 const LONG_BYTES: usize = 256 << 20;
 /// Places of tables in local memory when entries are counted; a table holds as many columns as it has places.
-const COUNT_SIZES: &[usize] = &[64, 512, 4096];
+const COUNT_SIZES: &[usize] = &[32, 64, 128, 512, 4096];
 /// The same when entries are summed; three quarters are filled at most.
-const FILL_SIZES: &[usize] = &[32, 128, 512, 2048];
+const FILL_SIZES: &[usize] = &[16, 32, 64, 128, 512, 2048];
 /// Places of the largest table of 16-byte values.
-const WIDE_FILL_SIZES: &[usize] = &[32, 128, 512, 1024];
+const WIDE_FILL_SIZES: &[usize] = &[16, 32, 64, 128, 512, 1024];
+/// A row of the product is first assumed to have this fraction (one over `SHARE`) of its products as entries, since the products of a Galerkin
+/// product often fall on the same columns. Rows whose table turns out too small are counted again.
+const SHARE: u32 = 8;
+/// Limits for a row handled by a single work-item: places of its table, and entries per row of B.
+const ALONE: (usize, usize) = (32, 4);
 
 /// The product of the patterns and values.
 pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) -> Result<(Entries<T>, Product)> {
@@ -56,28 +61,19 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
             program.count_product_cpu(context, range, rows, cols, ao, ac, bo, bc, &mut place, &mut count)?;
         }
         KernelFamily::Gpu => {
-            let mut bound = Buffer::<u32>::uninit(context, left.rows)?;
-            let (rows, cols) = (left.rows, right.cols as u32);
-            let (ao, ac, bo, bc) = (&left.offset, &left.column, &right.offset, &right.column);
-            program.bound_product(context, items(context, rows), rows, cols, ao, ac, bo, &mut bound)?;
+            let [mut bound, mut guess] =
+                [Buffer::<u32>::uninit(context, left.rows)?, Buffer::uninit(context, left.rows)?];
+            let (rows, cols, least) = (left.rows, right.cols as u32, COUNT_SIZES[0] as u32);
+            let (ao, ac, bo) = (&left.offset, &left.column, &right.offset);
+            let range = items(context, rows);
+            program.bound_product(context, range, rows, cols, SHARE, least, ao, ac, bo, &mut bound, &mut guess)?;
             count.fill(0)?;
             let lanes = lanes(right);
-            let full = |size: usize| size;
-            for bin in &binned::<T>(&bound, lanes, COUNT_SIZES, size_of::<u32>(), full)? {
-                let (listed, lanes, size) = (bin.listed as u32, bin.lanes as u32, bin.size as u32);
-                let range = bin.range(context, size_of::<u32>());
-                if bin.long {
-                    let mut key = Buffer::<u32>::uninit(context, range.groups() * bin.rows * bin.size)?;
-                    let program = Long::<T>::from(program);
-                    let to = &mut count;
-                    program
-                        .count_product(context, range, listed, lanes, size, &bin.list, ao, ac, bo, bc, &mut key, to)?;
-                } else {
-                    let key = bin.rows * bin.size;
-                    let to = &mut count;
-                    program
-                        .count_product_gpu(context, range, listed, lanes, size, &bin.list, ao, ac, bo, bc, key, to)?;
-                }
+            count_rows::<T>(left, right, lanes, &guess, &mut count)?;
+            let mut full = Buffer::<u32>::zeroed(context, 1)?;
+            program.keep_full(context, range, rows, &count, &mut bound, &mut full)?;
+            if full.to_vec()? != [0] {
+                count_rows::<T>(left, right, lanes, &bound, &mut count)?;
             }
             let sizes = if size_of::<T>() > 8 { WIDE_FILL_SIZES } else { FILL_SIZES };
             bins = binned::<T>(&count, lanes, sizes, size_of::<u32>() + size_of::<T>(), |size| size / 4 * 3)?;
@@ -90,6 +86,32 @@ pub(crate) fn multiply<T: Scalar>(a: EntriesRef<'_, T>, b: EntriesRef<'_, T>) ->
     let product = Product { bins };
     product.fill(a, b, &structure, Out::shared(&values))?;
     Ok((Entries { structure, values }, product))
+}
+
+/// Counts the entries of the rows whose `bound` is not 0, in tables of the given size.
+fn count_rows<T: Scalar>(
+    a: &Structure,
+    b: &Structure,
+    lanes: usize,
+    bound: &Buffer<u32>,
+    count: &mut Buffer<u32>,
+) -> Result<()> {
+    let context = a.offset.context();
+    let program = Program::<T>::new();
+    let (ao, ac, bo, bc) = (&a.offset, &a.column, &b.offset, &b.column);
+    for bin in &binned::<T>(bound, lanes, COUNT_SIZES, size_of::<u32>(), |size| size)? {
+        let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
+        let (range, places) = (bin.range(context, size_of::<u32>()), bin.places());
+        let to = &mut *count;
+        if bin.long {
+            let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
+            let (program, key) = (Long::<T>::from(program), &mut key);
+            program.count_product(context, range, listed, lanes, size, list, ao, ac, bo, bc, key, to)?;
+        } else {
+            program.count_product_gpu(context, range, listed, lanes, size, list, ao, ac, bo, bc, places, to)?;
+        }
+    }
+    Ok(())
 }
 
 impl Product {
@@ -117,7 +139,7 @@ impl Product {
         for bin in &self.bins {
             let (list, listed, lanes, size) = (&bin.list, bin.listed as u32, bin.lanes as u32, bin.size as u32);
             let range = bin.range(context, size_of::<u32>() + size_of::<T>());
-            let places = bin.rows * bin.size;
+            let places = bin.places();
             if bin.long {
                 let mut key = Buffer::<u32>::uninit(context, range.groups() * places)?;
                 let mut sum = Buffer::<T>::uninit(context, range.groups() * places)?;
@@ -137,6 +159,11 @@ impl Product {
 }
 
 impl Bin {
+    /// Places of all tables of a work-group. Tables in local memory are padded by one place each, so that they start in different banks.
+    fn places(&self) -> usize {
+        self.rows * (self.size + usize::from(!self.long))
+    }
+
     fn range(&self, context: &Context, bytes: usize) -> Range {
         let local = self.lanes * self.rows;
         let groups = self.listed.div_ceil(self.rows);
@@ -162,34 +189,41 @@ fn binned<T: Scalar>(
     most: impl Fn(usize) -> usize,
 ) -> Result<Vec<Bin>> {
     let (context, rows) = (bound.context(), bound.len());
+    if rows == 0 {
+        return Ok(Vec::new());
+    }
     let program = Program::<T>::new();
     let each = items(context, rows);
-    let mut flag = Buffer::<u32>::uninit(context, rows)?;
+    let highs: Vec<u32> = sizes.iter().map(|&size| most(size) as u32).collect();
+    let high = Buffer::from_slice(context, &highs)?;
+    let mut classes = Buffer::<u32>::zeroed(context, 1)?;
+    program.mark_classes(context, each, rows, sizes.len() as u32, &high, bound, &mut classes)?;
+    let classes = classes.to_vec()?[0];
     let mut bins = Vec::new();
-    let mut low = 0;
-    let mut seen = 0;
-    for k in 0..=sizes.len() {
-        if seen == rows {
-            break;
-        }
+    for k in (0..=sizes.len()).filter(|k| classes >> k & 1 == 1) {
         let long = k == sizes.len();
-        let high = if long { u32::MAX } else { most(sizes[k]) as u32 };
-        program.flag_sizes(context, each, rows, low, high, bound, &mut flag)?;
-        let (offset, listed) = scan(context, &flag)?;
-        low = high;
-        seen += listed;
-        if listed == 0 {
-            continue;
-        }
-        let mut list = Buffer::<u32>::uninit(context, listed)?;
-        program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
+        let (list, listed) = if classes == 1 << k {
+            let mut list = Buffer::<u32>::uninit(context, rows)?;
+            program.list_rows(context, each, rows, &mut list)?;
+            (list, rows)
+        } else {
+            let low = if k == 0 { 0 } else { highs[k - 1] };
+            let high = if long { u32::MAX } else { highs[k] };
+            let mut flag = Buffer::<u32>::uninit(context, rows)?;
+            program.flag_sizes(context, each, rows, low, high, bound, &mut flag)?;
+            let (offset, listed) = scan(context, &flag)?;
+            let mut list = Buffer::<u32>::uninit(context, listed)?;
+            program.list_flagged(context, each, rows, &flag, &offset, &mut list)?;
+            (list, listed)
+        };
         bins.push(if long {
             let largest = bound.to_vec()?.into_iter().max().unwrap_or(0) as usize;
             let places = largest.div_ceil(most(4)) * 4;
             Bin { list, listed, lanes: context.local().min(256), size: places.next_power_of_two(), rows: 1, long }
         } else {
             let size = sizes[k];
-            let rows = (64 / lanes).min(LOCAL_BYTES / (size * bytes)).max(1);
+            let lanes = if size <= ALONE.0 && lanes <= ALONE.1 { 1 } else { lanes };
+            let rows = (64 / lanes).min(LOCAL_BYTES / ((size + 1) * bytes)).max(1);
             // A power of two, and no fewer items than a warp has.
             let rows = 1 << rows.ilog2();
             Bin { list, listed, lanes: lanes.max(32 / rows), size, rows, long }

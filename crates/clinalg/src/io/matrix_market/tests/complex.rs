@@ -71,10 +71,10 @@ fn faults() {
     assert_eq!(fault(array("general\n1 1\n3 4 5\n")), format!("3: the line has 3 fields, expected {line}"));
 }
 
-/// Files that SciPy wrote, and their values from NumPy, see `tests/data/market.py`.
+/// Files that SciPy wrote, and their values from NumPy, see `tests/core/data/market.py`.
 #[test]
 fn files_of_scipy() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/market");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/core/data/market");
     let expected: serde_json::Value = serde_json::from_reader(File::open(folder.join("values.json")).unwrap()).unwrap();
     let mut files = 0;
     for (name, matrix) in expected.as_object().unwrap().iter().filter(|(_, matrix)| matrix.is_object()) {

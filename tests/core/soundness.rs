@@ -26,7 +26,7 @@ fn unsound_programs_do_not_compile() {
     if !clinalg_testing::long() {
         return clinalg_testing::skip("a minute of compiling is for CLINALG_TEST_LONG");
     }
-    trybuild::TestCases::new().compile_fail("tests/unsound/*.rs");
+    trybuild::TestCases::new().compile_fail("core/unsound/*.rs");
 }
 
 /// Another context on the same device.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes factor.json, the numbers of SciPy that crates/clinalg/tests/factor.rs compares with.
+"""Makes factor.json, the numbers of SciPy that tests/core/factor.rs compares with.
 
 Complex numbers are pairs of real and imaginary part; matrices are lists of columns. The entries of the matrices are exact in single precision.
 """

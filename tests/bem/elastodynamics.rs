@@ -28,6 +28,12 @@ fn pairs() -> Vec<[Context; 2]> {
     devices.iter().flat_map(families).collect()
 }
 
+/// A context whose memory no other test uses.
+fn own_context() -> Option<Context> {
+    let devices = clinalg_testing::found(devices())?;
+    Some(Context::new(&devices[0], &ContextOptions::default()).unwrap())
+}
+
 fn norm(values: &[C64]) -> f64 {
     values.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt()
 }
@@ -392,10 +398,20 @@ fn products_on_the_fly_and_shared_rows_give_the_solution_of_stored_matrices() {
         assert_eq!(joined.g().to_column_major().unwrap(), whole.g().to_column_major().unwrap());
         let stored = shared.assemble_by(Algorithm::Tiled, frequency).unwrap().system(&conditions).unwrap();
         let otf = shared.on_the_fly(frequency, &conditions).unwrap();
+        let mut memory = Vec::new();
         for system in [stored, otf] {
             let (found, report) = system.gmres(&given, params(), quiet).unwrap();
             assert!(report.stop.is_success() && distance(found.displacements(), want.displacements()) < 1e-9);
+            memory.extend(system.into_memory());
         }
+        // The stored matrices of both devices serve again, those of one alone do not.
+        assert_eq!(memory.len(), 2);
+        let again = shared.assemble_in(Algorithm::Tiled, frequency, memory).unwrap();
+        assert!((again.residual(&u, &t).unwrap() - residual).abs() < 1e-14);
+        let mut memory = again.into_memory();
+        memory.pop();
+        let refused = shared.assemble_in(Algorithm::Tiled, frequency, memory).unwrap_err().to_string();
+        assert!(refused.contains("that of 2 devices"), "{refused}");
         assert!(Shared::<Complex<f64>>::new(&[], mesh, damped(), Domain::Exterior, &Options::default()).is_err());
         let single =
             Problem::<Complex<f32>>::new(&context, mesh, problem.material(), Domain::Exterior, &Options::default());
@@ -462,7 +478,7 @@ fn stresses_are_those_of_the_displacements_and_of_a_known_field() {
 
 #[test]
 fn rectangular_matrices_have_the_columns_of_enclosing_elements() {
-    let Some(context) = clinalg_testing::found(Context::global()) else { return };
+    let Some(context) = own_context() else { return };
     let mesh = ElementMesh::half_space_disc(2, 1.0, 2.5).unwrap();
     let (m, n) = (mesh.boundary(), mesh.len());
     assert!((mesh.centres()[..m].iter().map(|c| c[2].abs()).fold(0.0, f64::max)) < 1e-15);
@@ -472,14 +488,25 @@ fn rectangular_matrices_have_the_columns_of_enclosing_elements() {
     let wide = problem(Options::default().rectangular(true).rows(3..m)).assemble(1.1).unwrap();
     assert_eq!((wide.h().rows(), wide.h().cols()), (3 * (m - 3), 3 * n));
     // The matrices of another frequency in the same memory, with the same bits; not in matrices of another size.
-    let mut reused = problem(Options::default()).assemble(0.4).unwrap();
     let whole = problem(Options::default());
-    whole.assemble_into(Algorithm::Tiled, 1.1, &mut reused).unwrap();
-    assert_eq!(reused.frequency(), 1.1);
-    assert_eq!(reused.g().to_column_major().unwrap(), square.g().to_column_major().unwrap());
-    let mut other = problem(Options::default().rows(3..m)).assemble(0.4).unwrap();
-    let refused = whole.assemble_into(Algorithm::Tiled, 1.1, &mut other).unwrap_err();
+    let factors = whole.assemble(0.4).unwrap().system(&Conditions::uniform(&mesh, Known::Traction)).unwrap();
+    let factors = factors.factorise().unwrap();
+    let live = context.memory().live_bytes;
+    let reused = whole.assemble_in(Algorithm::Tiled, 1.1, factors).unwrap();
+    assert!(reused.frequency() == 1.1 && context.memory().live_bytes <= live);
+    for (got, want) in [(reused.h(), square.h()), (reused.g(), square.g())] {
+        assert_eq!(got.to_column_major().unwrap(), want.to_column_major().unwrap());
+    }
+    let other = problem(Options::default().rows(3..m)).assemble(0.4).unwrap();
+    let refused = whole.assemble_in(Algorithm::Tiled, 1.1, other).unwrap_err();
     assert!(refused.to_string().contains(&format!("{} x {}", 3 * m, 3 * m)), "{refused}");
+    let system = reused.system(&Conditions::uniform(&mesh, Known::Traction)).unwrap();
+    let apart = Context::new(&devices().unwrap()[0], &ContextOptions::default()).unwrap();
+    let elsewhere = Problem::<Complex<f64>>::new(&apart, &mesh, damped(), Domain::Interior, &Options::default());
+    assert_eq!(
+        elsewhere.unwrap().assemble_in(Algorithm::Tiled, 1.1, system).unwrap_err().id(),
+        "clinalg:argument:context"
+    );
     let (all, some) = (square.h().to_column_major().unwrap(), wide.h().to_column_major().unwrap());
     for j in 0..3 * m {
         assert_eq!(some[j * 3 * (m - 3)..(j + 1) * 3 * (m - 3)], all[j * 3 * m + 9..(j + 1) * 3 * m], "column {j}");
@@ -611,6 +638,60 @@ fn what_makes_no_problem_is_said() {
     for (point, words) in [([2.0, 0.0, 0.0], "in the material"), ([1.0, 0.3, 0.3], "away from the surface")] {
         value(problem.evaluate(&solution, &[point]).unwrap_err(), words);
     }
+    let around = |frequency: f64, far: f64| {
+        let problem =
+            Problem::<Complex<f32>>::new(&context, &cube, damped(), Domain::Exterior, &Options::default()).unwrap();
+        let solution = Solution::new(vec![C64::from(1.0); 18], vec![C64::default(); 18], frequency).unwrap();
+        problem.evaluate(&solution, &[[0.0, far, 3.0]]).map(|u| u[0][1].norm())
+    };
+    // In single precision a distance of 1e4 is known to 6e-4, which blurs waves of the wave number 800.
+    for (frequency, far) in [(1000.0, 1e4), (1.0, 1e30), (0.0, 1e200)] {
+        value(around(frequency, far).unwrap_err(), "distances resolve the waves");
+    }
+    assert!(around(1.0, 1e4).unwrap() > 0.0);
+    value(ElementMesh::new(Vec::new(), Vec::new(), 0).unwrap_err(), "at least one element");
+}
+
+/// H and G that are larger than the device's memory, or each of them than its largest allocation.
+#[test]
+fn matrices_that_do_not_fit_are_refused_before_anything_is_allocated() {
+    let Some(context) = own_context() else { return };
+    let info = context.device();
+    // 4 * 9 numbers of 8 bytes for each pair of 6 n^2 elements.
+    let bytes = |n: u64| 288 * (6 * n * n).pow(2);
+    let first = |limit: u64, share: u64| (1..=1024).find(|&n| bytes(n) / share > limit);
+    for (n, words) in [
+        (first(info.global_mem, 1), format!("of its {} bytes are in use", info.global_mem)),
+        (first(info.max_alloc, 2), format!("its largest single allocation is {} bytes", info.max_alloc)),
+    ] {
+        let Some(n) = n.filter(|&n| n <= 100 || clinalg_testing::long()) else {
+            clinalg_testing::skip_part(format!("{}: a mesh whose matrices exceed its memory takes long", info.name));
+            continue;
+        };
+        let mesh = ElementMesh::cubed_sphere(n as usize, 1.0).unwrap();
+        let options = Options::default();
+        let check = |mesh| Shared::<Complex<f64>>::check_memory(std::slice::from_ref(&context), mesh, &options);
+        let refused = check(&mesh).unwrap_err();
+        assert_eq!(refused.id(), "clinalg:device:memory");
+        let text = refused.to_string();
+        assert!(text.contains(&bytes(n).to_string()), "{text} without {}", bytes(n));
+        assert!(
+            text.contains("products on the fly") && (bytes(n) > info.global_mem || text.contains(&words)),
+            "{text}"
+        );
+        assert_eq!(context.memory().peak_bytes, 0);
+    }
+    check_fitting(&context);
+}
+
+/// What fits is not refused, and rows of one element do for any mesh of these.
+fn check_fitting(context: &Context) {
+    let mesh = ElementMesh::cubed_sphere(8, 1.0).unwrap();
+    for options in [Options::default(), Options::default().rows(5..6)] {
+        Shared::<Complex<f64>>::check_memory(std::slice::from_ref(context), &mesh, &options).unwrap();
+    }
+    let rows = Options::default().rows(5..999);
+    assert!(Shared::<Complex<f64>>::check_memory(std::slice::from_ref(context), &mesh, &rows).is_err());
 }
 
 #[test]

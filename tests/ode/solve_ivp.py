@@ -1,6 +1,6 @@
 """Writes solve_ivp.txt beside it: what SciPy's solve_ivp makes of the problems in integration.rs.
 
-    python3 crates/clinalg-ode/tests/solve_ivp.py
+    python3 tests/ode/solve_ivp.py
 
 A line is a name and numbers. `NAME METHOD steps`: steps taken, steps tried, both without those that find the first step.
 `NAME METHOD end` and `NAME METHOD at T`: the solution at the end and, by the method's interpolant, at a time inside.

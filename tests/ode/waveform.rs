@@ -4,12 +4,12 @@ mod common;
 
 use clinalg::runtime::devices;
 use clinalg::team::Team;
-use clinalg::{Context, ContextOptions, Real};
+use clinalg::{Context, ContextOptions, KernelFamily, Real};
 use clinalg_ode::integrate::Stepper;
-use clinalg_ode::team::TeamOptions;
+use clinalg_ode::team::{Link, TeamOptions, TeamStepper, Traffic, simulate};
 use clinalg_ode::waveform::{
-    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax, relax_by_devices,
-    relax_on_team, relax_sequentially,
+    Cluster, Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax,
+    relax_by_devices, relax_on_team, relax_sequentially,
 };
 use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
 use common::contexts;
@@ -180,7 +180,7 @@ fn devices_are_blocks() {
             let mut team_options = TeamOptions::default();
             team_options.steps_per_exchange = Some(steps_per_exchange);
             let relaxed = |options: &WaveformOptions| {
-                relax_by_devices(&team, system, 0.5, &y0, options, &team_options, |_, _| Ok(())).unwrap()
+                relax_by_devices(&team, system, 0.5, &y0, options, &team_options, None).unwrap()
             };
             let expected = plain(&context, system, &y0, &options);
             let whole = relaxed(&options);
@@ -206,18 +206,18 @@ fn devices_are_blocks() {
         assert_eq!(options.variant(), "device");
         let expected = plain(&context, system, &y0, &options);
         let mut seen = Vec::new();
-        let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, |t, y| {
+        let mut see = |t: f64, y: &[f32]| {
             seen.push((t, y.to_vec()));
             Ok(())
-        });
-        let shared = shared.unwrap();
+        };
+        let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, Some(&mut see)).unwrap();
         assert!(shared.solution == expected[4] && seen == [(0.54, expected[4].clone())]);
         let alone = relax(&context, system, 0.5, &y0, &options).unwrap();
         assert!(alone.solution == expected[4] && alone.report.iterations == [1]);
         let text = explain::<f32>(&context, system, &options).unwrap();
         assert!(text.contains("1 rows of 26 components") && text.contains("at most 5 iterations"), "{text}");
         let few = System::builder(Grid::unit(&[1])).field("u", "-u").build().unwrap();
-        let error = relax_on_team(&team, &few, 0.0, &[1.0_f32], &options, Sharing::Limited, |_, _| Ok(()));
+        let error = relax_on_team(&team, &few, 0.0, &[1.0_f32], &options, Sharing::Limited, None);
         assert!(error.unwrap_err().to_string().contains("at most 1"));
     }
 }
@@ -265,6 +265,98 @@ fn stability_and_values_that_are_not_finite() {
     }
 }
 
+/// Three devices of which one has the other family of kernels: blocks by given and by measured weights.
+#[test]
+fn a_team_of_unequal_devices() {
+    let all = systems();
+    for context in contexts().iter().take(1) {
+        let other = match context.family() {
+            KernelFamily::Cpu => KernelFamily::Gpu,
+            KernelFamily::Gpu => KernelFamily::Cpu,
+        };
+        let on = |family| {
+            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+            Context::new(&devices().unwrap()[context.device().index], &options).unwrap()
+        };
+        let team = Team::of_contexts(vec![context.clone(), on(other), on(context.family())]).unwrap();
+        let (system, block) = &all[0];
+        let y0 = start::<f32>(system);
+        let mut options = WaveformOptions::new(0.01, 6);
+        let expected = plain(context, system, &y0, &options).pop().unwrap();
+        options.windows = 2;
+        for variant in ["block-boundary", "device"] {
+            options.set_variant(variant, *block).unwrap();
+            for (weights, balance) in [(vec![1.0, 4.0, 2.0], false), (Vec::new(), true)] {
+                (options.weights, options.balance) = (weights, balance);
+                let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::EdgesFirst, None).unwrap();
+                assert!(shared.solution == expected, "{variant} {:?}", options.weights);
+                assert!(shared.report.seconds > 0.0);
+            }
+            for wrong in [vec![1.0, 2.0], vec![1.0, 0.0, 1.0], vec![1.0, f64::NAN, 1.0]] {
+                options.weights = wrong;
+                let error = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, None).unwrap_err();
+                assert_eq!(error.id(), "clinalg:argument:value", "{error}");
+            }
+            options.weights = Vec::new();
+        }
+        // Two blocks for three devices, which have rows enough.
+        options.set_variant("block-boundary", [13, 5, 1]).unwrap();
+        let error = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, None).unwrap_err();
+        assert!(error.to_string().contains("at least 3"), "{error}");
+    }
+}
+
+/// Four ranks with messages between them: what an inner rank sends is what the model of a cluster says, and rank 0 has the bits of one device.
+#[test]
+fn ranks_send_what_the_model_says() {
+    let (system, _) = &systems()[2];
+    let y0 = start::<f32>(system);
+    let link = Link { latency: 0.0, bandwidth: f64::INFINITY };
+    let method = Method::named("heun2").unwrap();
+    let cluster = Cluster::new(system, &method, 4, [(1, 1.0), (2, 2.0)], link).unwrap();
+    for context in contexts().iter().take(1) {
+        let team = |network| {
+            let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
+            let own = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
+            Team::with_network(vec![own], network).unwrap()
+        };
+        let mut options = WaveformOptions::new(0.01, 6);
+        options.method = method.clone();
+        options.watch_stability = false;
+        let relaxed = |iterations: usize| {
+            let mut options = options.clone();
+            options.stop = Stop::Iterations(iterations);
+            let done = simulate(4, link, |network| {
+                let team_options = TeamOptions::default();
+                relax_by_devices(&team(network), system, 0.5, &y0, &options, &team_options, None)
+            });
+            done.unwrap()
+        };
+        let (two, three) = (relaxed(2), relaxed(3));
+        let more = |rank: usize| {
+            let (a, b) = (two[rank].1, three[rank].1);
+            [b.exchanges - a.exchanges, b.bytes - a.bytes, b.gathers - a.gathers]
+        };
+        let bytes = 6 * cluster.bytes_per_step();
+        assert_eq!([more(0), more(1), more(2)], [[1, bytes / 2, 1], [1, bytes, 1], [1, bytes, 1]]);
+        let whole = relaxed(7);
+        let expected = plain(context, system, &y0, &options).pop().unwrap();
+        assert!(whole[0].0.solution == expected);
+        // An exchange before every step, or before every second one.
+        for (steps, exchanges) in [(1, 6), (2, 3)] {
+            let done = simulate(4, link, |network| {
+                let mut team_options = TeamOptions::default();
+                team_options.steps_per_exchange = Some(steps);
+                let mut stepper = TeamStepper::<f32>::new(&team(network), &method, system, &team_options)?;
+                stepper.set(std::slice::from_ref(&y0))?;
+                stepper.advance(&[0.5, 0.51, 0.52, 0.53, 0.54, 0.55], 0.01)
+            });
+            let sent = done.unwrap()[1].1;
+            assert_eq!(sent, Traffic { exchanges, bytes: exchanges * steps * cluster.bytes_per_step(), gathers: 1 });
+        }
+    }
+}
+
 /// Waveforms at boundaries alone, private copies, first guesses and adaptive windows change no bit of an iterate.
 #[test]
 fn variants_guesses_and_teams() {
@@ -283,8 +375,8 @@ fn variants_guesses_and_teams() {
             assert!(got.solution == sequential.solution && got.waveform.is_empty(), "{system:?}");
             let (a, b) = (&got.report.error_history[0], &sequential.report.error_history[0]);
             assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5 * b), "{a:?} {b:?}");
-            for sharing in [Sharing::General, Sharing::Limited] {
-                let shared = relax_on_team(&team, system, 0.5, &y0, &options, sharing, |_, _| Ok(())).unwrap();
+            for sharing in [Sharing::General, Sharing::Limited, Sharing::EdgesFirst] {
+                let shared = relax_on_team(&team, system, 0.5, &y0, &options, sharing, None).unwrap();
                 assert!(shared.solution == got.solution, "{sharing:?} {system:?}");
             }
             // Windows of 8 steps and fewer, iterated to the end.
@@ -292,7 +384,7 @@ fn variants_guesses_and_teams() {
             for guess in [Guess::Constant, Guess::Previous, Guess::Linear] {
                 options.guess = guess;
                 let expected = relax_sequentially(system, 0.5, &y0, &options).unwrap();
-                let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, |_, _| Ok(())).unwrap();
+                let shared = relax_on_team(&team, system, 0.5, &y0, &options, Sharing::Limited, None).unwrap();
                 assert!(shared.solution == expected.solution, "{guess:?} {system:?}");
                 let steps = &shared.report.window_steps;
                 assert_eq!(
@@ -391,6 +483,7 @@ fn what_cannot_be_relaxed_is_an_error() {
         assert_eq!(fails(&sums, &[1.0, 2.0, 3.0], &|_| ()).id(), "clinalg:ode:variant");
         let text = explain::<f32>(&context, system, &WaveformOptions::new(0.01, 4)).unwrap();
         assert!(text.contains("234 blocks") && text.contains("9360 bytes"), "{text}");
+        assert!(text.contains("an iteration 2.00 times as long") && text.contains("`auto` never"), "{text}");
         let mut options = WaveformOptions::new(0.01, 4);
         options.set_variant("copy-all", [1; 3]).unwrap();
         let text = explain::<f32>(&context, system, &options).unwrap();

@@ -2,7 +2,7 @@
 
 Needs NumPy and SciPy (made with 1.17.1):
 
-    python3 crates/clinalg/tests/data/complex_histories.py > crates/clinalg/tests/data/complex_histories.json
+    python3 tests/core/data/complex_histories.py > tests/core/data/complex_histories.json
 
 A x = b from x = 0 on a grid of n points squared, neighbours numbered along the rows: the 5-point Laplacian, plus `shift` on the
 diagonal, with the weight of a neighbour to the right turned by the angle `phase` and that to the left turned back, as in a magnetic

@@ -2,7 +2,7 @@
 
 Needs NumPy and SciPy (made with 1.17.1):
 
-    python3 crates/clinalg/tests/data/krylov_histories.py > crates/clinalg/tests/data/krylov_histories.json
+    python3 tests/core/data/krylov_histories.py > tests/core/data/krylov_histories.json
 
 A x = b from x = 0 on a grid of n points squared, neighbours numbered along the rows. Relative residuals |b - A x| / |b| in the
 Euclidean norm, from the start on: for cg and bicgstab of the iterates, for gmres (restart 20) of its recurrence.

@@ -712,3 +712,89 @@ fn systems_without_a_solution_end_with_a_reason() {
         assert_error(cg.solve(&mut a, None, &b, &mut x), SHAPE, "b");
     }
 }
+
+/// -Laplace u + w . grad u by upwind differences on n x n unknowns, times h^2; w = peclet (1, 1/2).
+fn upwind(n: usize, peclet: f64) -> CsrParts<f64> {
+    let (x, y) = (peclet / (n as f64 + 1.0), 0.5 * peclet / (n as f64 + 1.0));
+    let mut entries = Vec::new();
+    for k in 0..n * n {
+        let (i, j) = (k % n, k / n);
+        entries.push((k, k, 4.0 + x + y));
+        let before = [(i > 0, k.wrapping_sub(1), -1.0 - x), (j > 0, k.wrapping_sub(n), -1.0 - y)];
+        let after = [(i + 1 < n, k + 1, -1.0), (j + 1 < n, k + n, -1.0)];
+        entries.extend(before.into_iter().chain(after).filter(|e| e.0).map(|(_, column, value)| (k, column, value)));
+    }
+    CsrParts::from_triplets(n * n, n * n, &entries).unwrap()
+}
+
+/// |b - A x| and |x| by sequential arithmetic.
+fn residual(a: &CsrParts<f64>, b: &[f64], x: &[f64]) -> (f64, f64) {
+    let mut r = b.to_vec();
+    oracle(a).mv(-1.0, x, 1.0, &mut r);
+    let norm = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>().sqrt();
+    (norm(&r), norm(x))
+}
+
+/// The end of a solve is judged as on one device, where the tests of `solvers.rs` have the same cases.
+#[test]
+fn an_end_is_judged_as_on_one_device() {
+    for context in capable::<f64>().take(1) {
+        let team = team(context, 2);
+        let partition = |a: &CsrParts<f64>| Partition::by_entries(&a.offsets, &[1.0, 2.0]).unwrap();
+        // With the residual as shadow, BiCGStab's residual rises by eight orders and a coefficient vanishes after 11 iterations.
+        let parts = upwind(32, 1e5);
+        let (n, rows) = (parts.rows, partition(&parts));
+        let ones = vec![1.0; n];
+        let mut a = team::Csr::new(&team, &parts, &rows).unwrap();
+        let b = team::Vector::from_slice(&team, &rows, &ones).unwrap();
+        let mut solver = team::BiCgStab::new(&team, &rows, Stopping::default().tolerance(1e-10).into()).unwrap();
+        let mut x = a.vector().unwrap();
+        let report = solver.solve(&mut a, None, &b, &mut x).unwrap();
+        assert!(report.stop == Stop::Converged && report.iterations <= 150, "{report}");
+        // Of eight iterations it returns the best, which has no larger residual than the start.
+        solver.stopping_mut().max_iterations = 8;
+        x.fill(0.0).unwrap();
+        let report = solver.solve(&mut a, None, &b, &mut x).unwrap();
+        let mut got = vec![0.0; n];
+        x.read(&mut got).unwrap();
+        assert_eq!(report.stop, Stop::IterationLimit, "{report}");
+        assert!(report.history.iter().any(|&r| r > 100.0) && report.relative_residual <= 1.0, "{report}");
+        let (r, _) = residual(&parts, &ones, &got);
+        assert!((r / (n as f64).sqrt() - report.relative_residual).abs() <= 1e-9, "{r:e}, {report}");
+
+        // A tolerance far below the precision: the solvers stop where a backward stable solution would.
+        let parts = convection(12, 0.0);
+        let (n, rows) = (parts.rows, partition(&parts));
+        let mut a = team::Csr::new(&team, &parts, &rows).unwrap();
+        let exact = noise::<f64>(n, 8);
+        let b = team::Vector::from_slice(&team, &rows, &exact).unwrap();
+        let tight = Stopping::default().tolerance(1e-3 * eps::<f64>()).max_iterations(5000);
+        for name in ["cg", "bicgstab", "gmres"] {
+            let mut x = a.vector().unwrap();
+            let report = match name {
+                "cg" => team::Cg::new(&team, &rows, tight.clone().into()).unwrap().solve(&mut a, None, &b, &mut x),
+                "bicgstab" => {
+                    team::BiCgStab::new(&team, &rows, tight.clone().into()).unwrap().solve(&mut a, None, &b, &mut x)
+                }
+                _ => {
+                    let params = GmresParams::from(tight.clone()).restart(60);
+                    team::Gmres::new(&team, &rows, params).unwrap().solve(&mut a, None, &b, &mut x)
+                }
+            };
+            let report = report.unwrap();
+            assert_eq!(report.stop, Stop::RoundingFloor, "{name}: {report}");
+            let mut got = vec![0.0; n];
+            x.read(&mut got).unwrap();
+            let (r, size) = residual(&parts, &exact, &got);
+            // 9 bounds the norm of A.
+            let stable = eps::<f64>() * (9.0 * size + exact.iter().map(|v| v * v).sum::<f64>().sqrt());
+            assert!(r <= 16.0 * stable, "{name}: {r:e}, eps (|A||x| + |b|) {stable:e}");
+        }
+        let words = assert_error(
+            team::Jacobi::new(&team, &Partition::even(3, 2).unwrap(), &[1.0, 0.0, 2.0]),
+            VALUE,
+            "diagonal",
+        );
+        assert!(words.contains("row 1"), "{words}");
+    }
+}

@@ -9,7 +9,7 @@ use clinalg::solve::{BiCgStab, Cg, Report, Solver, Stop, Stopping};
 use clinalg::{Context, ContextOptions, Csr, Vector};
 
 fn data(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data").join(name)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join(name)
 }
 
 fn column(name: &str) -> Vec<f64> {

@@ -21,7 +21,7 @@ fn solve(p: &Problem, method: &str, t_end: f64, tolerance: f64) -> Vec<f64> {
 
 /// Number of points, time and solution of the file for a problem; see data/reference.py.
 fn scipy(name: &str) -> (usize, f64, Vec<f64>) {
-    let path = format!("{}/tests/data/{name}.txt", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/ode/data/{name}.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let (head, values) = text.split_once('\n').unwrap();
     let (n, t) = head.split_once(' ').unwrap();

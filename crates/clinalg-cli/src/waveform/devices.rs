@@ -1,0 +1,115 @@
+//! One device compared with several.
+
+use clinalg::team::Team;
+use clinalg::{Precision, Real};
+use clinalg_ode::problems::Problem;
+use clinalg_ode::waveform::{Sharing, WaveformOptions, relax_on_team};
+use serde::Serialize;
+
+use super::Args;
+use super::measured::Place;
+use crate::Global;
+use crate::args::DeviceName;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, seconds};
+use crate::place;
+
+#[derive(Serialize)]
+struct Document {
+    problem: String,
+    study: &'static str,
+    n: usize,
+    variant: &'static str,
+    method: String,
+    precision: Precision,
+    h: f64,
+    steps: usize,
+    windows: usize,
+    device: DeviceName,
+    devices: Vec<DeviceName>,
+    runs: Vec<Run>,
+}
+
+#[derive(Serialize)]
+struct Run {
+    devices: usize,
+    sharing: &'static str,
+    iterations: usize,
+    seconds: f64,
+    seconds_per_iteration: f64,
+    /// Time per iteration on one device divided by the time per iteration on this many devices.
+    speedup: f64,
+}
+
+pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let place = Place::new(args, global)?;
+    let place::Place::Team(team) = &place.place else {
+        return Err(Failure::usage("--study devices: give several devices with --devices"));
+    };
+    if team.local().len() < team.ranks() {
+        return Err(Failure::usage("--study devices takes the devices of one process; start `clinalg` in one"));
+    }
+    if args.plot.is_some() {
+        return Err(Failure::usage("--plot: --study devices has no picture"));
+    }
+    let problem = args.system.problem("bruss2d-mix", |_| 100)?;
+    let options = args.options(problem.system.grid().shape())?;
+    let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let alone = Team::of_contexts(vec![team.contexts()[0].clone()])?;
+    let mut sharings = vec![("limited", Sharing::Limited)];
+    if options.variant() != "device" {
+        sharings.push(("edges-first", Sharing::EdgesFirst));
+        sharings.extend((place.sharing == Sharing::General).then_some(("general", Sharing::General)));
+    }
+    let mut runs = vec![one(&alone, &problem, &y0, &options, sharings[0])?];
+    for sharing in sharings {
+        runs.push(one(team, &problem, &y0, &options, sharing)?);
+    }
+    let first = runs[0].seconds_per_iteration;
+    for run in &mut runs {
+        run.speedup = first / run.seconds_per_iteration;
+        let count = if run.devices == 1 { "1 device".to_owned() } else { format!("{} devices", run.devices) };
+        let name = format!("{count}, {}", run.sharing);
+        let (whole, each) = (seconds(run.seconds), seconds(run.seconds_per_iteration));
+        let share = 100.0 * run.speedup / run.devices as f64;
+        out.line(format!("{name}: {} iterations in {whole}, {each} each, efficiency {share:.1} %", run.iterations))?;
+    }
+    let document = Document {
+        problem: problem.name.clone(),
+        study: "devices",
+        n: problem.system.grid().shape()[0],
+        variant: options.variant(),
+        method: args.method.clone(),
+        precision: T::PRECISION,
+        h: args.h,
+        steps: args.steps,
+        windows: args.windows,
+        device: place.context().device().into(),
+        devices: place.devices(global)?,
+        runs,
+    };
+    out.json(&document)?;
+    Ok(Exit::Done)
+}
+
+/// Runs one window to build the kernels, then times all windows.
+fn one<T: Real>(
+    team: &Team,
+    problem: &Problem,
+    y0: &[T],
+    options: &WaveformOptions,
+    (name, sharing): (&'static str, Sharing),
+) -> Result<Run, Failure> {
+    let relax =
+        |options: &WaveformOptions| relax_on_team(team, &problem.system, problem.t0, y0, options, sharing, None);
+    let mut first = options.clone();
+    (first.steps, first.windows) = (options.steps / options.windows, 1);
+    relax(&first)?;
+    first = options.clone();
+    first.watch_stability = false;
+    let report = relax(&first)?.report;
+    let iterations = report.iterations.iter().sum::<usize>();
+    let seconds_per_iteration = report.seconds / iterations as f64;
+    let (devices, seconds) = (team.ranks(), report.seconds);
+    Ok(Run { devices, sharing: name, iterations, seconds, seconds_per_iteration, speedup: 1.0 })
+}

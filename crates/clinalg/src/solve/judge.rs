@@ -1,0 +1,262 @@
+//! The stopping criteria, from residual norms alone: the same for one device and for a team.
+
+use super::{Progress, Report, Stop, Stopping};
+use crate::Real;
+
+/// A restart counts as progress if the true residual has fallen below this fraction of that at the last restart. The number of restarts is bounded by
+/// this and by the iteration limit.
+const RESTART_PROGRESS: f64 = 0.9;
+/// Most consecutive restarts without progress after the recurrence has claimed convergence. GMRES with a preconditioner minimises another norm, so a
+/// restart may help although |b - A x| has not fallen yet.
+const IDLE_RESTARTS: usize = 1;
+/// The smallest residual must fall below this fraction of its value within the stagnation window.
+const WINDOW_PROGRESS: f64 = 0.999;
+/// Residuals up to this many times the estimated rounding error count as being at the rounding floor.
+pub(crate) const FLOOR_FACTOR: f64 = 16.0;
+/// Larger relative residuals do not count as a rounding floor: A is singular to working precision, or nearly so.
+pub(crate) const FLOOR_CEILING: f64 = 0.1;
+
+/// A power of two near `norm`: a vector of that norm can be divided by it without rounding, and the squares then stay in range.
+pub(crate) fn unit<R: Real>(norm: f64) -> f64 {
+    let top = R::max_value().into_f64().log2().floor() - 8.0;
+    norm.log2().floor().clamp(-top, top).exp2()
+}
+
+/// The state of a solve, judged by its residual norms.
+pub(crate) struct Judge<'a> {
+    stopping: Stopping,
+    /// Relative residual to reach.
+    tolerance: f64,
+    epsilon: f64,
+    progress: Progress<'a>,
+    /// Whether `progress` stopped the solve.
+    cancelled: bool,
+    norm_b: f64,
+    /// |b - A x| when it was last computed.
+    norm: f64,
+    history: Vec<f64>,
+    /// The smallest measure of the residual; `mark` is the iteration at which it last fell enough.
+    best: f64,
+    mark: usize,
+    /// Iterations without such a fall after which the iteration has stagnated.
+    window: usize,
+    /// |b - A x| at the start.
+    first: f64,
+    /// |b - A x| at the last restart that followed progress; `idle` counts the restarts since.
+    restarted_at: f64,
+    idle: usize,
+}
+
+/// What to do when the recurrence signals an end that the true residual does not confirm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The solve ends.
+    End(Stop),
+    /// The solve restarts from the true residual.
+    Restart,
+    /// The solve ends; [`Judge::end_at`] determines the reason from the rounding error of b - A x.
+    AtRounding,
+}
+
+impl<'a> Judge<'a> {
+    /// `norm_b` is the norm of the right-hand side.
+    pub(crate) fn new<R: Real>(norm_b: f64, stopping: Stopping, tolerance: f64, progress: Progress<'a>) -> Judge<'a> {
+        let mut history = Vec::with_capacity(stopping.max_iterations.min(1000) + 1);
+        history.push(f64::NAN);
+        Judge {
+            tolerance,
+            epsilon: R::epsilon().into_f64(),
+            progress,
+            cancelled: false,
+            norm_b,
+            norm: f64::NAN,
+            history,
+            best: f64::INFINITY,
+            mark: 0,
+            window: stopping.stagnation_window,
+            stopping,
+            first: f64::INFINITY,
+            restarted_at: f64::INFINITY,
+            idle: 0,
+        }
+    }
+
+    /// Begins the solve, after the initial residual has been entered and has given `stop`. Returns the reason if there is nothing to iterate.
+    pub(crate) fn begin(&mut self, stop: Option<Stop>) -> Option<Stop> {
+        (self.first, self.restarted_at) = (self.norm, self.norm);
+        self.notify(0, self.history[0]);
+        let none = (self.stopping.max_iterations == 0).then_some(Stop::IterationLimit);
+        stop.or(none).or(self.cancelled.then_some(Stop::Cancelled))
+    }
+
+    /// Replaces the last entry of the history by `norm` = |b - A x|; returns an end if this decides.
+    pub(crate) fn enter(&mut self, norm: f64) -> Option<Stop> {
+        self.norm = norm;
+        let relative = self.relative();
+        *self.history.last_mut().expect("the history starts with the first residual") = relative;
+        if !norm.is_finite() {
+            Some(Stop::NotFinite)
+        } else if relative <= self.tolerance {
+            Some(Stop::Converged)
+        } else {
+            None
+        }
+    }
+
+    /// |b|.
+    pub(crate) fn norm_b(&self) -> f64 {
+        self.norm_b
+    }
+
+    /// Sets |b - A x|, which was just computed, without an entry in the history.
+    pub(crate) fn set_norm(&mut self, norm: f64) {
+        self.norm = norm;
+    }
+
+    /// Allows at least `iterations` iterations without a new minimum of the residual.
+    pub(crate) fn be_patient(&mut self, iterations: usize) {
+        self.window = self.window.max(iterations);
+    }
+
+    /// Calls `progress` unless it has stopped the solve.
+    fn notify(&mut self, iteration: usize, relative: f64) {
+        self.cancelled = self.cancelled || (self.progress)(iteration, relative).is_break();
+    }
+
+    /// Whether the progress callback has stopped the solve.
+    pub(crate) fn cancelled(&self) -> bool {
+        self.cancelled
+    }
+
+    /// |b - A x| when it was last computed.
+    pub(crate) fn norm(&self) -> f64 {
+        self.norm
+    }
+
+    /// |b - A x| / |b| when it was last computed.
+    pub(crate) fn relative(&self) -> f64 {
+        self.relative_to_b(self.norm)
+    }
+
+    /// `norm` / |b|; 0 for a zero residual, whatever b is.
+    pub(crate) fn relative_to_b(&self, norm: f64) -> f64 {
+        if norm == 0.0 { 0.0 } else { norm / self.norm_b }
+    }
+
+    /// The squared norm that meets the tolerance, divided by the square of `unit`.
+    pub(crate) fn squares_to_reach(&self, unit: f64) -> f64 {
+        (self.tolerance * self.norm_b / unit).powi(2)
+    }
+
+    /// The squared norm at which the iteration counts as diverged, divided by the square of `unit`.
+    pub(crate) fn squares_to_diverge(&self, unit: f64) -> f64 {
+        (self.first / self.epsilon / unit).powi(2)
+    }
+
+    /// How many iterations to make before the residuals are checked again, as [`Run::record`] may end them. It is half of the number that the
+    /// decrease over the `last` round predicts, at most `most`, at most twice as many as in that round, and within the iteration limits.
+    pub(crate) fn block(&self, last: usize, most: usize) -> usize {
+        let done = self.history.len() - 1;
+        let room = self.stopping.max_iterations.min(self.mark.saturating_add(self.window)).saturating_sub(done);
+        let wanted = match self.history.len().checked_sub(last + 1) {
+            Some(before) if done > 0 => {
+                let now = self.history[done];
+                let fall = (self.history[before] / now).ln() / last as f64;
+                let left = (now / self.tolerance).ln() / fall;
+                // A residual that does not fall allows no prediction.
+                if left > 0.0 { (left / 2.0) as usize } else { most }
+            }
+            _ => 1,
+        };
+        wanted.min(2 * last).min(most).min(room).max(1)
+    }
+
+    /// Whether a residual of this norm meets the tolerance.
+    pub(crate) fn reaches(&self, norm: f64) -> bool {
+        self.relative_to_b(norm) <= self.tolerance
+    }
+
+    /// Records an iteration whose recurrence gives the residual norm `norm`. `measure` is the quantity that the method minimises: the same norm, or
+    /// that of the preconditioned residual. Cancellation is not reported here: the method ends the solve once x belongs to the last iteration
+    /// recorded.
+    pub(crate) fn record(&mut self, norm: f64, measure: f64) -> Option<Stop> {
+        let relative = self.relative_to_b(norm);
+        let iteration = self.history.len();
+        self.history.push(relative);
+        self.notify(iteration, relative);
+        if measure < WINDOW_PROGRESS * self.best {
+            self.best = measure;
+            self.mark = iteration;
+        }
+        if !relative.is_finite() {
+            Some(Stop::NotFinite)
+        } else if relative <= self.tolerance {
+            Some(Stop::Converged)
+        } else if iteration >= self.stopping.max_iterations {
+            Some(Stop::IterationLimit)
+        } else if norm * self.epsilon > self.first {
+            Some(Stop::Diverged)
+        } else if iteration - self.mark >= self.window {
+            Some(Stop::Stagnated)
+        } else {
+            None
+        }
+    }
+
+    /// Judges the end `seen` that the recurrence signalled, after b - A x was computed and found not small enough.
+    pub(crate) fn judge(&mut self, seen: Stop) -> Verdict {
+        if !matches!(seen, Stop::Converged | Stop::Breakdown | Stop::Stagnated) {
+            return Verdict::End(seen);
+        }
+        if self.history.len() > self.stopping.max_iterations {
+            return Verdict::End(Stop::IterationLimit);
+        }
+        if self.cancelled {
+            return Verdict::End(Stop::Cancelled);
+        }
+        if seen != Stop::Stagnated && self.may_restart(seen) {
+            return Verdict::Restart;
+        }
+        Verdict::AtRounding
+    }
+
+    /// The final reason for the end `seen`, given the rounding error `rounding` of b - A x. The error is estimated only now, because an estimate from
+    /// an inaccurate x would be inaccurate too.
+    pub(crate) fn end_at(&self, seen: Stop, rounding: f64) -> Stop {
+        match seen {
+            _ if self.norm <= FLOOR_FACTOR * rounding && self.relative() <= FLOOR_CEILING => Stop::RoundingFloor,
+            Stop::Converged => Stop::Stagnated,
+            other => other,
+        }
+    }
+
+    /// Whether a restart from the true residual is worthwhile after the end `seen`; if so, stagnation is monitored anew.
+    fn may_restart(&mut self, seen: Stop) -> bool {
+        if self.norm <= RESTART_PROGRESS * self.restarted_at {
+            self.restarted_at = self.norm;
+            self.idle = 0;
+        } else if seen == Stop::Converged && self.idle < IDLE_RESTARTS {
+            self.idle += 1;
+        } else {
+            return false;
+        }
+        self.best = f64::INFINITY;
+        true
+    }
+
+    /// Monitors progress anew from the residual entered last, after the method has reset x to a better iterate.
+    pub(crate) fn watch_anew(&mut self) {
+        (self.best, self.mark) = (f64::INFINITY, self.history.len() - 1);
+        (self.restarted_at, self.idle) = (self.norm, 0);
+    }
+
+    /// Whether another iteration is allowed.
+    pub(crate) fn may_go_on(&self) -> bool {
+        self.history.len() <= self.stopping.max_iterations && !self.cancelled
+    }
+
+    /// The report of a finished solve, after which x no longer changes.
+    pub(crate) fn report(self, stop: Stop) -> Report {
+        Report { stop, iterations: self.history.len() - 1, relative_residual: self.relative(), history: self.history }
+    }
+}
