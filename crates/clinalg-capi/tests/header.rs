@@ -1,9 +1,10 @@
-//! The committed header is what cbindgen makes of the crate, and declares the functions of the common table.
+//! The committed header is what cbindgen makes of the crate, and declares the functions of the common table. The C++ headers use each of
+//! them, or the table says why not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clinalg_handles::table::functions;
+use clinalg_handles::table::{Offer, cpp, cpp_functions, functions};
 
 /// Set to write the header instead of comparing it.
 const UPDATE: &str = "CLINALG_UPDATE_HEADER";
@@ -27,8 +28,8 @@ fn header_is_current() {
     );
 }
 
-/// The declarations of functions in C text, each on one line.
-fn declarations(text: &str) -> BTreeSet<String> {
+/// C text without its comments.
+fn without_comments(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
     while let Some((before, comment)) = rest.split_once("/*") {
@@ -36,6 +37,12 @@ fn declarations(text: &str) -> BTreeSet<String> {
         rest = comment.split_once("*/").map_or("", |(_, after)| after);
     }
     code += rest;
+    code.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// The declarations of functions in C text, each on one line.
+fn declarations(text: &str) -> BTreeSet<String> {
+    let code = without_comments(text);
     // A declaration ends at the first semicolon; what stands before it on lines of their own belongs to the preprocessor or to
     // a type.
     let lines: Vec<_> = code.lines().filter(|line| !line.starts_with('#')).collect();
@@ -62,4 +69,62 @@ fn the_functions_are_those_of_the_common_table() {
     let missing: Vec<_> = declared.difference(&table).collect();
     let extra: Vec<_> = table.difference(&declared).collect();
     assert!(missing.is_empty() && extra.is_empty(), "not in the table: {missing:#?}\nnot in the header: {extra:#?}");
+}
+
+/// The code of every C++ header.
+fn cpp_headers() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg");
+    let mut code = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(text.lines().count() <= 700, "a header of more than 700 lines");
+        code += &without_comments(&text);
+    }
+    code
+}
+
+#[test]
+fn cpp_offers_every_function_of_c() {
+    let code = cpp_headers();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<_> = code.split(|c| !is_part(c)).collect();
+    let mut listed = BTreeSet::new();
+    for name in cpp_functions() {
+        assert!(listed.insert(name), "{name} is listed twice");
+    }
+    for function in functions().filter_map(|function| function.c.names().first()) {
+        assert!(listed.remove(function), "clinalg-handles/src/table/cpp.rs lacks {function}");
+        match cpp(function).unwrap() {
+            Offer::Names(names) => {
+                assert!(words.contains(function), "no C++ header calls {function}");
+                for name in names {
+                    let found = |word: &str| match word.strip_prefix("operator") {
+                        Some(_) => code.contains(&format!("{word}(")),
+                        None => words.contains(word),
+                    };
+                    // `what` is that of the base class.
+                    let is_known = |word: &&str| found(word) || *word == "what";
+                    assert!(
+                        !names.is_empty() && name.split("::").all(|word| is_known(&word)),
+                        "{function}: no {name} in C++"
+                    );
+                }
+            }
+            Offer::Missing(reason) => {
+                assert!(reason.split(' ').count() >= 3, "{function}: {reason}");
+                assert!(!words.contains(function), "a C++ header calls {function}, which the table says is not used");
+            }
+        }
+    }
+    assert!(listed.is_empty(), "no functions of C: {listed:?}");
+}
+
+#[test]
+fn the_cpp_header_includes_every_part() {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let text = std::fs::read_to_string(include.join("clinalg.hpp")).unwrap();
+    for entry in std::fs::read_dir(include.join("clinalg")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(text.contains(&format!("#include \"clinalg/{name}\"")), "clinalg.hpp lacks {name}");
+    }
 }

@@ -103,6 +103,21 @@ fn objects_and_callbacks_from_cpp() {
 }
 
 #[test]
+fn arrays_solvers_and_grids_from_cpp_with_sanitizers() {
+    let sanitizers = ["-std=c++11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CXX", "c++"], "tests/capi/wrapper.cpp", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn equations_and_boundary_elements_from_cpp_with_sanitizers() {
+    // With std::span and [[nodiscard]].
+    let sanitizers = ["-std=c++20", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CXX", "c++"], "tests/capi/problems.cpp", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
 fn limits_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/limits.c", &sanitizers);
@@ -235,6 +250,33 @@ fn matrix_market_system_from_cpp() {
     let mut program = compile(["CXX", "c++"], "examples/cpp/system.cpp", &["-std=c++11"]);
     let text = run(program.arg(root().join("tests/data/heat_sink.mtx")));
     assert!(text.starts_with("26794 x 26794, 181746 entries"), "{text}");
+}
+
+#[test]
+fn finite_elements_from_cpp() {
+    let text = run(compile(["CXX", "c++"], "examples/cpp/fem.cpp", &["-std=c++11"]).arg("20"));
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    for (words, source) in lines.iter().zip([1.0, 2.0, 5.0]) {
+        // Of second order: 8.0e-6 at 60 rings.
+        assert!(words[8].parse::<f64>().unwrap() < source * 9e-5 && words[4].parse::<usize>().unwrap() < 25, "{text}");
+    }
+}
+
+#[test]
+fn an_equation_on_a_grid_from_cpp() {
+    let text = run(&mut compile(["CXX", "c++"], "examples/cpp/equation.cpp", &["-std=c++11"]));
+    let half: f64 = text.split_whitespace().nth(4).unwrap().parse().unwrap();
+    // log(2) / (a k) with the discrete k = (2 sin(pi h / 2) / h)^2.
+    let k = (200.0 * (std::f64::consts::PI / 200.0).sin()).powi(2);
+    assert!((half - 2_f64.ln() / (0.5 * k)).abs() < 2e-6, "{text}");
+}
+
+#[test]
+fn heat_on_a_tetrahedron_from_cpp() {
+    let text = run(&mut compile(["CXX", "c++"], "examples/cpp/heat.cpp", &["-std=c++11"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words[0].parse::<usize>().unwrap() < 32 && words[3].parse::<f64>().unwrap() < 1e-7, "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clinalg_handles::table::{GROUPS, Offer, functions};
+use clinalg_handles::table::{GROUPS, Offer, cpp, functions};
 
 /// Set to write the page instead of comparing it.
 const UPDATE: &str = "CLINALG_UPDATE_FUNCTIONS";
@@ -36,8 +36,8 @@ fn every_function_is_described_once_and_every_gap_has_a_reason() {
 
 fn page() -> String {
     let mut page = String::from(
-        "# Functions of the language bindings\n\nWhat C, MATLAB with GNU Octave and the program offer for each operation, and why one of them \
-         lacks it. Made from\n`crates/clinalg-handles/src/table`; `CLINALG_UPDATE_FUNCTIONS=1 cargo test -p clinalg-handles --test table` \
+        "# Functions of the language bindings\n\nWhat C, C++ (`clinalg.hpp`, namespace `clinalg`), MATLAB with GNU Octave and the program offer for \
+         each operation, and why one of them lacks it. Made from\n`crates/clinalg-handles/src/table`; `CLINALG_UPDATE_FUNCTIONS=1 cargo test -p clinalg-handles --test table` \
          writes it.\n",
     );
     let cell = |offer: &Offer, prefix: &str| match offer {
@@ -47,12 +47,14 @@ fn page() -> String {
     for group in GROUPS {
         let _ = write!(
             page,
-            "\n## {}\n\n| what it does | C | MATLAB, Octave | program |\n|---|---|---|---|\n",
+            "\n## {}\n\n| what it does | C | C++ | MATLAB, Octave | program |\n|---|---|---|---|---|\n",
             group.title
         );
         for f in group.functions {
-            let (c, matlab) = (cell(&f.c, ""), cell(&f.matlab, ""));
-            let _ = writeln!(page, "| {} | {c} | {matlab} | {} |", f.title, cell(&f.program, "clinalg "));
+            // What C lacks, C++ lacks for the same reason.
+            let in_cpp = f.c.names().first().and_then(|name| cpp(name)).unwrap_or(f.c);
+            let (c, in_cpp, matlab) = (cell(&f.c, ""), cell(&in_cpp, ""), cell(&f.matlab, ""));
+            let _ = writeln!(page, "| {} | {c} | {in_cpp} | {matlab} | {} |", f.title, cell(&f.program, "clinalg "));
         }
     }
     page

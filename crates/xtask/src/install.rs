@@ -54,8 +54,8 @@ pub(crate) fn place(workspace: &Workspace, prefix: &Path) -> Result<()> {
     copy(&built.join("libclinalg_capi.a"), &prefix.join("lib/libclinalg.a"))?;
     link(&prefix.join("lib").join(&soname), &shared)?;
     link(&prefix.join("lib/libclinalg.so"), &soname)?;
-    for header in ["clinalg.h", "clinalg.hpp"] {
-        copy(&headers.join(header), &prefix.join("include").join(header))?;
+    for header in headers_of(&headers)? {
+        copy(&headers.join(&header), &prefix.join("include").join(&header))?;
     }
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace.path(licence), &prefix.join("share/doc/clinalg").join(licence))?;
@@ -70,6 +70,16 @@ pub(crate) fn place(workspace: &Workspace, prefix: &Path) -> Result<()> {
         prefix.display()
     );
     Ok(())
+}
+
+/// The headers below a folder, relative to it: those of C and C++ and what the latter includes from the folder `clinalg`.
+fn headers_of(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut headers = vec![PathBuf::from("clinalg.h"), PathBuf::from("clinalg.hpp")];
+    let parts = folder.join("clinalg");
+    for entry in std::fs::read_dir(&parts).with_context(|| format!("cannot read {}", parts.display()))? {
+        headers.push(Path::new("clinalg").join(entry?.file_name()));
+    }
+    Ok(headers)
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -1,11 +1,12 @@
 //! What the language bindings offer: one description per function, with the reason where a binding lacks it.
 //!
-//! The C header's declarations, the functions of the MEX gateway and the commands of the program are compared with this table by
-//! tests of their crates; `docs/reference/functions.md` is made from it.
+//! The C header's declarations, the C++ headers, the functions of the MEX gateway and the commands of the program are compared with
+//! this table by tests of their crates; `docs/reference/functions.md` is made from it.
 
 mod algebra;
 mod array;
 mod complex;
+mod cpp;
 mod devices;
 mod elastodynamics;
 mod heat;
@@ -16,6 +17,8 @@ mod solvers;
 mod sparse;
 mod team;
 mod wave;
+
+pub use cpp::{cpp, cpp_functions};
 
 /// What an argument of a C function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,425 @@
+// Vectors and matrices, their transfers and arithmetic. Part of clinalg.hpp.
+#pragma once
+
+#include "object.hpp"
+
+#include <type_traits>
+
+namespace clinalg {
+
+// A vector or matrix: an object with values.
+class Array : public Object {
+public:
+    Array() {}
+    // Rows; of a vector its length.
+    std::size_t rows() const { return info().rows; }
+    std::size_t cols() const { return info().cols; }
+    // Stored values; 0 for a band matrix.
+    std::size_t size() const { return info().entries; }
+    clinalg_precision precision() const { return info().precision; }
+    bool is_complex() const {
+        const clinalg_precision code = precision();
+        return code == CLINALG_PRECISION_COMPLEX_F32 || code == CLINALG_PRECISION_COMPLEX_F64;
+    }
+    // Sets every stored value.
+    void fill(std::complex<double> value) { check(clinalg_fill_complex(get(), number(value))); }
+
+    // Copies `count` values from `offset` on of a vector or dense matrix to the host; T is the type of the values.
+    template <class T> void read(std::size_t offset, T *values, std::size_t count) const {
+        check(clinalg_read(get(), Precision<T>::code, offset, count, values));
+    }
+    // Replaces values of a vector or dense matrix from `offset` on.
+    template <class T> void write(std::size_t offset, const T *values, std::size_t count) {
+        check(clinalg_write(get(), Precision<T>::code, offset, count, values));
+    }
+    template <class T> void write(std::size_t offset, const std::vector<T> &values) {
+        write(offset, values.data(), values.size());
+    }
+#ifdef __cpp_lib_span
+    template <class T> void read(std::size_t offset, std::span<T> values) const { read(offset, values.data(), values.size()); }
+    template <class T> void write(std::size_t offset, std::span<T> values) { write(offset, values.data(), values.size()); }
+#endif
+    // Replaces the values from `offset` on by those of a vector, on the device.
+    void write_slice(std::size_t offset, const Array &source) { check(clinalg_write_slice(get(), offset, source.get())); }
+    // All values of a vector or dense matrix, column by column.
+    template <class T> CLINALG_NODISCARD std::vector<T> gather() const {
+        std::vector<T> values(size());
+        read(0, values.data(), values.size());
+        return values;
+    }
+
+protected:
+    Array(Object &&object, clinalg_kind kind) : Object(std::move(object), kind) {}
+};
+
+// A contiguous vector.
+class Vector : public Array {
+public:
+    Vector() {}
+    explicit Vector(Object &&object) : Array(std::move(object), CLINALG_KIND_VECTOR) {}
+};
+
+// A matrix by compressed columns on the host.
+template <class T> struct CompressedColumns {
+    std::size_t rows, cols;
+    std::vector<std::size_t> offsets, indices;
+    std::vector<T> values;
+};
+
+// A dense, sparse or band matrix; Dense, Csr and Band say which.
+class Matrix : public Array {
+public:
+    Matrix() {}
+    clinalg_kind kind() const { return info().kind; }
+    // How the products run and why.
+    CLINALG_NODISCARD std::string explain() const {
+        const clinalg_handle handle = get();
+        return detail::text([handle](char *buffer, std::size_t capacity, std::size_t *needed) {
+            return clinalg_explain(handle, buffer, capacity, needed);
+        });
+    }
+    // A sparse or band matrix by compressed columns; T is the type of its values.
+    template <class T> CLINALG_NODISCARD CompressedColumns<T> gather_sparse() const {
+        const clinalg_object_info found = info();
+        CompressedColumns<T> matrix;
+        matrix.rows = found.rows;
+        matrix.cols = found.cols;
+        matrix.offsets.resize(found.cols + 1);
+        std::size_t entries = found.entries;
+        for (;;) {
+            matrix.indices.resize(entries);
+            matrix.values.resize(entries);
+            const clinalg_status status = clinalg_read_sparse(get(), Precision<T>::code, matrix.offsets.data(),
+                                                              matrix.indices.data(), matrix.values.data(), &entries);
+            // A band matrix tells its entries only now.
+            if (status == CLINALG_STATUS_LENGTH && entries > matrix.values.size()) continue;
+            check(status);
+            matrix.indices.resize(entries);
+            matrix.values.resize(entries);
+            return matrix;
+        }
+    }
+
+protected:
+    Matrix(Object &&object, clinalg_kind kind) : Array(std::move(object), kind) {}
+};
+
+// A dense matrix by columns.
+class Dense : public Matrix {
+public:
+    Dense() {}
+    explicit Dense(Object &&object) : Matrix(std::move(object), CLINALG_KIND_DENSE) {}
+};
+
+// A sparse matrix by compressed rows.
+class Csr : public Matrix {
+public:
+    Csr() {}
+    explicit Csr(Object &&object) : Matrix(std::move(object), CLINALG_KIND_CSR) {}
+    // Chooses how the products run.
+    void set_format(clinalg_format format) { check(clinalg_set_format(get(), format)); }
+    // Removes stored zeros and gives the number of entries left.
+    std::size_t drop_zeros() { return detail::given<std::size_t>(clinalg_sparse_drop_zeros, get()); }
+    // The block of `row_count` rows and `col_count` columns from (first_row, first_col) on.
+    CLINALG_NODISCARD Csr block(std::size_t first_row, std::size_t row_count, std::size_t first_col, std::size_t col_count) const {
+        return detail::made<Csr>(clinalg_sparse_range, get(), first_row, row_count, first_col, col_count);
+    }
+    // The rows and columns of these numbers, in this order.
+    CLINALG_NODISCARD Csr select(View<std::size_t> row_numbers, View<std::size_t> col_numbers) const {
+        static const std::size_t none = 0;
+        // Null would take all of them.
+        const std::size_t *chosen_rows = row_numbers.size() == 0 ? &none : row_numbers.data();
+        const std::size_t *chosen_cols = col_numbers.size() == 0 ? &none : col_numbers.data();
+        return detail::made<Csr>(clinalg_sparse_select, get(), chosen_rows, row_numbers.size(), chosen_cols, col_numbers.size());
+    }
+    CLINALG_NODISCARD Csr select_rows(View<std::size_t> numbers) const {
+        static const std::size_t none = 0;
+        const std::size_t *chosen = numbers.size() == 0 ? &none : numbers.data();
+        return detail::made<Csr>(clinalg_sparse_select, get(), chosen, numbers.size(),
+                                 static_cast<const std::size_t *>(nullptr), std::size_t(0));
+    }
+    CLINALG_NODISCARD Csr select_cols(View<std::size_t> numbers) const {
+        static const std::size_t none = 0;
+        const std::size_t *chosen = numbers.size() == 0 ? &none : numbers.data();
+        return detail::made<Csr>(clinalg_sparse_select, get(), static_cast<const std::size_t *>(nullptr), std::size_t(0),
+                                 chosen, numbers.size());
+    }
+    // The entries with low <= column - row <= high; infinities are allowed.
+    CLINALG_NODISCARD Csr diagonals(double low, double high) const {
+        return detail::made<Csr>(clinalg_sparse_band, get(), low, high);
+    }
+    // The entries that are not zero, column by column.
+    CLINALG_NODISCARD Vector nonzeros() const { return detail::made<Vector>(clinalg_nonzeros, get()); }
+};
+
+// A band matrix.
+class Band : public Matrix {
+public:
+    Band() {}
+    explicit Band(Object &&object) : Matrix(std::move(object), CLINALG_KIND_BAND) {}
+};
+
+// Something that products and solvers take in the place of a matrix and whose entries cannot be read.
+class Operator : public Object {
+public:
+    Operator() {}
+    explicit Operator(Object &&object) : Object(std::move(object), CLINALG_KIND_OPERATOR) {}
+    std::size_t rows() const { return info().rows; }
+    std::size_t cols() const { return info().cols; }
+};
+
+// Uploads.
+
+template <class T> CLINALG_NODISCARD Vector vector(const T *values, std::size_t size) {
+    return detail::made<Vector>(clinalg_vector, static_cast<std::uint32_t>(Precision<T>::code), values, size);
+}
+template <class T> CLINALG_NODISCARD Vector vector(const std::vector<T> &values) { return vector(values.data(), values.size()); }
+
+// A dense matrix, column by column.
+template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const T *values) {
+    return detail::made<Dense>(clinalg_dense, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, values);
+}
+template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const std::vector<T> &values) {
+    detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
+                    "clinalg::dense: rows times cols values");
+    return dense(rows, cols, values.data());
+}
+
+// A dense matrix of zeros.
+template <class T> CLINALG_NODISCARD Dense zeros(std::size_t rows, std::size_t cols) {
+    return detail::made<Dense>(clinalg_zeros, static_cast<std::uint32_t>(Precision<T>::code), rows, cols);
+}
+
+// A band matrix of `kl` sub- and `ku` superdiagonals from its full form, column by column.
+template <class T> CLINALG_NODISCARD Band band(std::size_t rows, std::size_t cols, std::size_t kl, std::size_t ku, const T *values) {
+    return detail::made<Band>(clinalg_band, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, kl, ku, values);
+}
+template <class T>
+CLINALG_NODISCARD Band band(std::size_t rows, std::size_t cols, std::size_t kl, std::size_t ku, const std::vector<T> &values) {
+    detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
+                    "clinalg::band: rows times cols values");
+    return band(rows, cols, kl, ku, values.data());
+}
+
+// A sparse matrix from compressed rows: rows + 1 offsets, column indices from 0 on, values. Unsorted entries are sorted, duplicates
+// summed.
+template <class T>
+CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> offsets, View<std::size_t> indices,
+                          const T *values, std::size_t size) {
+    detail::require(offsets.size() != 0 && offsets.size() - 1 == rows && offsets.data()[rows] <= indices.size() &&
+                        offsets.data()[rows] <= size,
+                    "clinalg::csr: rows + 1 offsets, and as many indices and values as the last says");
+    return detail::made<Csr>(clinalg_csr, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
+                             indices.data(), values);
+}
+template <class T>
+CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> offsets, View<std::size_t> indices,
+                          const std::vector<T> &values) {
+    return csr(rows, cols, offsets, indices, values.data(), values.size());
+}
+
+// A sparse matrix from compressed columns: cols + 1 offsets, row indices from 0 on, values.
+template <class T>
+CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> offsets, View<std::size_t> indices,
+                          const T *values, std::size_t size) {
+    detail::require(offsets.size() != 0 && offsets.size() - 1 == cols && offsets.data()[cols] <= indices.size() &&
+                        offsets.data()[cols] <= size,
+                    "clinalg::csc: cols + 1 offsets, and as many indices and values as the last says");
+    return detail::made<Csr>(clinalg_csc, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
+                             indices.data(), values);
+}
+template <class T>
+CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> offsets, View<std::size_t> indices,
+                          const std::vector<T> &values) {
+    return csc(rows, cols, offsets, indices, values.data(), values.size());
+}
+
+#ifdef __cpp_lib_span
+template <class T> CLINALG_NODISCARD Vector vector(std::span<T> values) { return vector(values.data(), values.size()); }
+template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, std::span<T> values) {
+    detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
+                    "clinalg::dense: rows times cols values");
+    return dense(rows, cols, values.data());
+}
+template <class T>
+CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> offsets, View<std::size_t> indices,
+                          std::span<T> values) {
+    return csr(rows, cols, offsets, indices, values.data(), values.size());
+}
+#endif
+
+// The matrix of a MatrixMarket file: sparse for coordinate files, dense for array files; Csr(read_matrix_market<double>(path)) takes
+// the former only.
+template <class T> CLINALG_NODISCARD Matrix read_matrix_market(const std::string &path) {
+    return detail::made<Matrix>(clinalg_read_matrix_market, path.c_str(), static_cast<std::uint32_t>(Precision<T>::code));
+}
+
+// The values of a vector or dense matrix, column by column.
+template <class T> CLINALG_NODISCARD std::vector<T> gather(const Object &object) {
+    std::vector<T> values(object.info().entries);
+    check(clinalg_read(object.get(), Precision<T>::code, 0, values.size(), values.data()));
+    return values;
+}
+
+// Arithmetic. A function without an output makes a new object; one with `out` writes into it and makes a new one where it is empty.
+
+namespace detail {
+
+// R for vectors and matrices A.
+template <class A, class R = A> struct ArrayOnly : std::enable_if<std::is_base_of<Array, A>::value, R> {};
+
+template <class A> struct Transposed { typedef A type; };
+template <> struct Transposed<Vector> { typedef Dense type; };
+
+}  // namespace detail
+
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type copy(const A &a) {
+    return detail::made<A>(clinalg_copy, a.get());
+}
+template <class A> typename detail::ArrayOnly<A, void>::type copy(const A &a, A &out) { check(clinalg_copy(a.get(), out.out())); }
+
+// A copy with values of the type T, rounded to nearest.
+template <class T, class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type convert(const A &a) {
+    return detail::made<A>(clinalg_convert, a.get(), static_cast<std::uint32_t>(Precision<T>::code));
+}
+
+// `count` values from `offset` on of a vector or dense matrix as a new vector.
+CLINALG_NODISCARD inline Vector slice(const Array &a, std::size_t offset, std::size_t count) {
+    return detail::made<Vector>(clinalg_slice, a.get(), offset, count);
+}
+
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator+(const A &a, const A &b) {
+    return detail::made<A>(clinalg_plus, a.get(), b.get());
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator-(const A &a, const A &b) {
+    return detail::made<A>(clinalg_minus, a.get(), b.get());
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator*(std::complex<double> c, const A &a) {
+    return detail::made<A>(clinalg_times_constant_complex, a.get(), number(c));
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator*(const A &a, std::complex<double> c) { return c * a; }
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator-(const A &a) { return -1.0 * a; }
+template <class A> typename detail::ArrayOnly<A, A &>::type operator+=(A &a, const A &b) {
+    check(clinalg_plus(a.get(), b.get(), a.out()));
+    return a;
+}
+template <class A> typename detail::ArrayOnly<A, A &>::type operator-=(A &a, const A &b) {
+    check(clinalg_minus(a.get(), b.get(), a.out()));
+    return a;
+}
+template <class A> typename detail::ArrayOnly<A, A &>::type operator*=(A &a, std::complex<double> c) {
+    check(clinalg_times_constant_complex(a.get(), number(c), a.out()));
+    return a;
+}
+
+// out = alpha x + beta y; out may be x or y.
+template <class A>
+typename detail::ArrayOnly<A, void>::type axpby(std::complex<double> alpha, const A &x, std::complex<double> beta, const A &y, A &out) {
+    check(clinalg_axpby_complex(number(alpha), x.get(), number(beta), y.get(), out.out()));
+}
+// a - c b for real c; out may be a or b.
+template <class A> typename detail::ArrayOnly<A, void>::type minus_scaled(const A &a, const A &b, double c, A &out) {
+    check(clinalg_minus_scaled(a.get(), b.get(), c, out.out()));
+}
+// The product element by element.
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type multiply(const A &a, const A &b) {
+    return detail::made<A>(clinalg_multiply, a.get(), b.get());
+}
+template <class A> typename detail::ArrayOnly<A, void>::type multiply(const A &a, const A &b, A &out) {
+    check(clinalg_multiply(a.get(), b.get(), out.out()));
+}
+
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type conj(const A &a) {
+    return detail::made<A>(clinalg_conj, a.get());
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type real(const A &a) {
+    return detail::made<A>(clinalg_real_part, a.get());
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type imag(const A &a) {
+    return detail::made<A>(clinalg_imaginary_part, a.get());
+}
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type abs(const A &a) {
+    return detail::made<A>(clinalg_abs, a.get());
+}
+// re + i im.
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type join_parts(const A &re, const A &im) {
+    return detail::made<A>(clinalg_join_parts, re.get(), im.get());
+}
+
+// The transpose; of a vector a matrix of one row.
+template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A, typename detail::Transposed<A>::type>::type transpose(const A &a) {
+    return detail::made<typename detail::Transposed<A>::type>(clinalg_transpose, a.get());
+}
+template <class A>
+CLINALG_NODISCARD typename detail::ArrayOnly<A, typename detail::Transposed<A>::type>::type conj_transpose(const A &a) {
+    return detail::made<typename detail::Transposed<A>::type>(clinalg_conj_transpose, a.get());
+}
+// The diagonal of a square matrix.
+CLINALG_NODISCARD inline Vector diagonal(const Matrix &a) { return detail::made<Vector>(clinalg_diagonal, a.get()); }
+
+// The dot product sum conj(a) b; dot<double> for real objects.
+template <class T = std::complex<double>> CLINALG_NODISCARD T dot(const Object &a, const Object &b) {
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_dot_complex, a.get(), b.get());
+    return {result.re, result.im};
+}
+template <> inline double dot<double>(const Object &a, const Object &b) {
+    return detail::given<double>(clinalg_dot, a.get(), b.get());
+}
+// The dot product sum a b without conjugation.
+CLINALG_NODISCARD inline std::complex<double> dotu(const Array &a, const Array &b) {
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_dotu_complex, a.get(), b.get());
+    return {result.re, result.im};
+}
+// The sum of the stored values; sum<double> for real objects.
+template <class T = std::complex<double>> CLINALG_NODISCARD T sum(const Array &a) {
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_sum_complex, a.get());
+    return {result.re, result.im};
+}
+template <> inline double sum<double>(const Array &a) { return detail::given<double>(clinalg_sum, a.get()); }
+// The Euclidean norm of the stored values.
+CLINALG_NODISCARD inline double norm(const Array &a) { return detail::given<double>(clinalg_norm2, a.get()); }
+// The sum of their magnitudes.
+CLINALG_NODISCARD inline double norm1(const Array &a) { return detail::given<double>(clinalg_norm1, a.get()); }
+// The largest of their magnitudes.
+CLINALG_NODISCARD inline double norm_inf(const Array &a) { return detail::given<double>(clinalg_norm_inf, a.get()); }
+
+// y = alpha op(A) x + beta y for a matrix or operator A; an empty y is made and beta taken as 0.
+inline void mv(std::complex<double> alpha, const Object &a, const Vector &x, std::complex<double> beta, Vector &y,
+               clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) {
+    check(clinalg_mv_complex(op, number(alpha), a.get(), x.get(), number(beta), y.out()));
+}
+// Y = alpha A X + beta Y, several right-hand sides at once.
+inline void mm(std::complex<double> alpha, const Object &a, const Dense &x, std::complex<double> beta, Dense &y) {
+    check(clinalg_mm_complex(number(alpha), a.get(), x.get(), number(beta), y.out()));
+}
+CLINALG_NODISCARD inline Vector operator*(const Matrix &a, const Vector &x) {
+    Vector y;
+    mv(1, a, x, 0, y);
+    return y;
+}
+CLINALG_NODISCARD inline Vector operator*(const Operator &a, const Vector &x) {
+    Vector y;
+    mv(1, a, x, 0, y);
+    return y;
+}
+CLINALG_NODISCARD inline Dense operator*(const Matrix &a, const Dense &x) {
+    Dense y;
+    mm(1, a, x, 0, y);
+    return y;
+}
+
+// Sparse matrices with entries at any positions. Entries that cancel stay as zeros: see Csr::drop_zeros.
+
+CLINALG_NODISCARD inline Csr operator*(const Csr &a, const Csr &b) {
+    return detail::made<Csr>(clinalg_sparse_multiply, a.get(), b.get());
+}
+// alpha A + beta B.
+CLINALG_NODISCARD inline Csr add(std::complex<double> alpha, const Csr &a, std::complex<double> beta, const Csr &b) {
+    return detail::made<Csr>(clinalg_sparse_add, number(alpha), a.get(), number(beta), b.get());
+}
+CLINALG_NODISCARD inline Csr operator+(const Csr &a, const Csr &b) { return add(1, a, 1, b); }
+CLINALG_NODISCARD inline Csr operator-(const Csr &a, const Csr &b) { return add(1, a, -1, b); }
+inline Csr &operator+=(Csr &a, const Csr &b) { return a = a + b; }
+inline Csr &operator-=(Csr &a, const Csr &b) { return a = a - b; }
+
+}  // namespace clinalg

@@ -1,0 +1,106 @@
+// Boundary elements for the heat equation and for elastodynamics. Part of clinalg.hpp.
+#pragma once
+
+#include "array.hpp"
+
+namespace clinalg {
+
+typedef detail::Defaults<clinalg_heat_options, clinalg_heat_options_default> HeatOptions;
+typedef detail::Defaults<clinalg_elastodynamics_options, clinalg_elastodynamics_options_default> ElastodynamicsOptions;
+
+// A boundary integral operator of du/dt - alpha Laplace u = 0 by space-time Galerkin boundary elements. Vectors store one time step
+// after the other.
+class HeatOperator : public Operator {
+public:
+    HeatOperator() {}
+    explicit HeatOperator(Object &&object) : Operator(std::move(object)) {}
+    // A closed surface: three coordinates for each node, three nodes for each triangle, from 0 on, anticlockwise seen from outside.
+    HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, View<double> nodes, View<std::uint32_t> triangles) {
+        detail::require(nodes.size() % 3 == 0 && triangles.size() % 3 == 0,
+                        "clinalg::HeatOperator: three coordinates for each node, three nodes for each triangle");
+        check(clinalg_heat_operator_make(&options, kind, nodes.data(), nodes.size() / 3, triangles.data(), triangles.size() / 3,
+                                         out()));
+    }
+    // The inverse of an operator V or D by block forward elimination: its product solves the system in one pass through time.
+    CLINALG_NODISCARD Operator forward_inverse() const { return detail::made<Operator>(clinalg_heat_forward_create, get()); }
+    // An approximate inverse of an operator V or D by operator (Calderon-type) preconditioning.
+    CLINALG_NODISCARD Operator opposite(clinalg_storage storage = CLINALG_STORAGE_AUTO) const {
+        return detail::made<Operator>(clinalg_heat_opposite_create, get(), static_cast<std::uint32_t>(storage));
+    }
+};
+
+// A problem of elastodynamics by collocated boundary elements, time factor exp(i w t). With m boundary elements there are 3 m
+// displacements and 3 m tractions.
+class Elastodynamics : public Object {
+public:
+    typedef std::complex<double> Complex;
+    // Three coordinates for each boundary element.
+    struct Surface {
+        std::vector<double> centres, normals;
+    };
+    // One set of 3 m numbers after the other.
+    struct Solution {
+        std::vector<Complex> displacements, tractions;
+    };
+    // Three displacements and nine stresses, by rows, for each point.
+    struct Fields {
+        std::vector<Complex> displacements, stresses;
+    };
+
+    Elastodynamics() {}
+    explicit Elastodynamics(Object &&object) : Object(std::move(object), CLINALG_KIND_ELASTODYNAMICS) {}
+    // Three coordinates for each node, four nodes for each quadrilateral; the first `boundary` elements carry unknowns.
+    Elastodynamics(const ElastodynamicsOptions &options, View<double> nodes, View<std::uint32_t> elements, std::size_t boundary) {
+        detail::require(nodes.size() % 3 == 0 && elements.size() % 4 == 0,
+                        "clinalg::Elastodynamics: three coordinates for each node, four nodes for each element");
+        check(clinalg_elastodynamics_make(&options, nodes.data(), nodes.size() / 3, elements.data(), elements.size() / 4,
+                                          boundary, out()));
+    }
+    // 3 m.
+    std::size_t unknowns() const { return info().rows; }
+    CLINALG_NODISCARD Surface surface() const {
+        Surface surface;
+        surface.centres.resize(unknowns());
+        surface.normals.resize(unknowns());
+        check(clinalg_elastodynamics_surface(get(), surface.centres.data(), surface.normals.data()));
+        return surface;
+    }
+    // H and G at an angular frequency: H u = G t.
+    CLINALG_NODISCARD std::pair<Dense, Dense> assemble(double frequency) const {
+        std::pair<Dense, Dense> matrices;
+        check(clinalg_elastodynamics_assemble(get(), frequency, matrices.first.out(), matrices.second.out()));
+        return matrices;
+    }
+    // Displacements and tractions for sets of 3 m given values; `known` says for each of 3 m directions what they are.
+    CLINALG_NODISCARD Solution solve(double frequency, View<std::uint32_t> known, View<Complex> given,
+                                     clinalg_elastodynamics_method method = CLINALG_ELASTODYNAMICS_METHOD_LU) const {
+        const std::size_t count = unknowns();
+        detail::require(count != 0 && known.size() == count && given.size() % count == 0,
+                        "clinalg::Elastodynamics::solve: unknowns() codes, and a multiple of unknowns() given values");
+        Solution solution;
+        solution.displacements.resize(given.size());
+        solution.tractions.resize(given.size());
+        check(clinalg_elastodynamics_solve(get(), frequency, method, known.data(), reinterpret_cast<const double *>(given.data()),
+                                           given.size() / count, reinterpret_cast<double *>(solution.displacements.data()),
+                                           reinterpret_cast<double *>(solution.tractions.data())));
+        return solution;
+    }
+    // The fields at points in the material, of three coordinates each, from displacements and tractions on the boundary.
+    CLINALG_NODISCARD Fields evaluate(double frequency, View<Complex> displacements, View<Complex> tractions, View<double> points,
+                                      bool stresses = true) const {
+        detail::require(displacements.size() == unknowns() && tractions.size() == unknowns() && points.size() % 3 == 0,
+                        "clinalg::Elastodynamics::evaluate: unknowns() displacements and tractions, three coordinates for each point");
+        const std::size_t count = points.size() / 3;
+        Fields fields;
+        fields.displacements.resize(3 * count);
+        fields.stresses.resize(stresses ? 9 * count : 0);
+        check(clinalg_elastodynamics_evaluate(
+            get(), frequency, reinterpret_cast<const double *>(displacements.data()),
+            reinterpret_cast<const double *>(tractions.data()), points.data(), count,
+            reinterpret_cast<double *>(fields.displacements.data()),
+            stresses ? reinterpret_cast<double *>(fields.stresses.data()) : nullptr));
+        return fields;
+    }
+};
+
+}  // namespace clinalg

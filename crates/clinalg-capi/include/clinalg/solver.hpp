@@ -1,0 +1,151 @@
+// Systems of equations: factorisations, Krylov methods, preconditioners, multigrid. Part of clinalg.hpp.
+#pragma once
+
+#include "array.hpp"
+#include "team.hpp"
+
+#include <algorithm>
+
+namespace clinalg {
+
+// X with A X = b for a dense A, real or complex; QR minimises |A X - b|.
+template <class B>
+CLINALG_NODISCARD B solve_dense(const Object &a, const B &b, clinalg_factorisation factorisation = CLINALG_FACTORISATION_LU) {
+    return detail::made<B>(clinalg_solve_dense, static_cast<std::uint32_t>(factorisation), a.get(), b.get());
+}
+
+typedef detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> PoissonOptions;
+typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
+typedef detail::Defaults<clinalg_amg_options, clinalg_amg_options_default> AmgOptions;
+
+// Method, preconditioner and when a solve ends.
+struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_solver_options_default> {
+    SolverOptions() {}
+    explicit SolverOptions(clinalg_method chosen, clinalg_preconditioner by_name = CLINALG_PRECONDITIONER_NONE) {
+        method = chosen;
+        preconditioner = by_name;
+    }
+    // A matrix or operator whose product approximates the inverse of A. The options refer to it: it has to outlive them.
+    SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {
+        method = chosen;
+        inverse = approximate_inverse.get();
+    }
+};
+
+// The outcome of a solve. Not to converge is no exception: look at it.
+struct Report {
+    clinalg_stop stop;
+    // Iterations or cycles done.
+    std::size_t iterations;
+    // |b - A x| / |b|, computed from the returned x.
+    double relative_residual;
+    // The relative residuals, that of the start first; the first 65 536 of them.
+    std::vector<double> history;
+    bool converged() const { return stop == CLINALG_STOP_CONVERGED; }
+};
+
+namespace detail {
+
+// Room for the residuals of so many iterations.
+inline std::vector<double> history(std::size_t iterations) {
+    return std::vector<double>(std::min<std::size_t>(iterations, 65535) + 1);
+}
+
+inline Report report(const clinalg_report &done, std::vector<double> history) {
+    history.resize(std::min(done.history, history.size()));
+    return Report{done.stop, done.iterations, done.relative_residual, std::move(history)};
+}
+
+}  // namespace detail
+
+// Solves A x = b for a matrix, an operator or a matrix on a team. x holds the start on entry, zero where it is empty, and the last
+// iterate after.
+CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
+    std::vector<double> history = detail::history(options.max_iterations);
+    clinalg_report done;
+    check(clinalg_solve_system(&options, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
+    return detail::report(done, std::move(history));
+}
+
+// A preconditioner of a sparse matrix, made once for many solves: M * r applies its inverse.
+class Preconditioner : public Operator {
+public:
+    Preconditioner() {}
+    explicit Preconditioner(Object &&object) : Operator(std::move(object)) {}
+    explicit Preconditioner(const Csr &a, const PreconditionerOptions &options = PreconditionerOptions()) {
+        check(clinalg_preconditioner_create(&options, a.get(), out()));
+    }
+    // What it is, its entries and levels.
+    CLINALG_NODISCARD clinalg_preconditioner_report report() const {
+        return detail::given<clinalg_preconditioner_report>(clinalg_preconditioner_info, get());
+    }
+};
+
+// Algebraic multigrid of a real sparse matrix: a cycle is a preconditioner.
+class Amg : public Preconditioner {
+public:
+    Amg() {}
+    explicit Amg(Object &&object) : Preconditioner(std::move(object)) {}
+    explicit Amg(const Csr &a, const AmgOptions &options = AmgOptions()) {
+        check(clinalg_amg_create(&options, a.get(), 0, out()));
+    }
+    // With the vectors that the matrix nearly takes to zero: a vector or the columns of a dense matrix.
+    Amg(const Csr &a, const Array &near_null, const AmgOptions &options = AmgOptions()) {
+        check(clinalg_amg_create(&options, a.get(), near_null.get(), out()));
+    }
+    // Takes other values at the positions of the matrix; wants options.reusable.
+    void refill(const Csr &a) { check(clinalg_amg_refill(get(), a.get())); }
+    CLINALG_NODISCARD clinalg_amg_report hierarchy() const {
+        clinalg_amg_report report;
+        check(clinalg_amg_info(get(), &report, nullptr, 0));
+        return report;
+    }
+    // The levels, the finest first.
+    CLINALG_NODISCARD std::vector<clinalg_amg_level> levels() const {
+        clinalg_amg_report report;
+        std::vector<clinalg_amg_level> levels(hierarchy().levels);
+        check(clinalg_amg_info(get(), &report, levels.data(), levels.size()));
+        return levels;
+    }
+    // How much a cycle on its own reduces the error, about.
+    CLINALG_NODISCARD double convergence_factor(const Csr &a) const {
+        return detail::given<double>(clinalg_amg_convergence_factor, get(), a.get());
+    }
+};
+
+// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their boundary points, as vectors
+// or dense matrices; u holds the boundary values and the start on entry, zero where it is empty, and the solution after.
+template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
+    std::vector<double> history = detail::history(options.max_cycles);
+    clinalg_report done;
+    check(clinalg_solve_poisson(&options, f.get(), u.out(), &done, history.data(), history.size()));
+    return detail::report(done, std::move(history));
+}
+
+// The same on strips of the grid, one for each device of a team.
+template <class A>
+CLINALG_NODISCARD Report solve_poisson(const Team &team, const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
+    std::vector<double> history = detail::history(options.max_cycles);
+    clinalg_report done;
+    check(clinalg_team_solve_poisson(&options, team.get(), f.get(), u.out(), &done, history.data(), history.size()));
+    return detail::report(done, std::move(history));
+}
+
+// Components of multigrid on grids of n x n points, as vectors or dense matrices.
+
+// `sweeps` sweeps of Jacobi, weighted with omega, from u for -Laplace_h u = f, into `out`, which may be u.
+template <class A> void jacobi(const A &u, const A &f, std::size_t sweeps, double omega, A &out) {
+    check(clinalg_jacobi(u.get(), f.get(), out.out(), sweeps, omega));
+}
+// `sweeps` sweeps of red-black Gauss-Seidel.
+template <class A> void red_black(const A &u, const A &f, std::size_t sweeps, A &out) {
+    check(clinalg_red_black(u.get(), f.get(), out.out(), sweeps));
+}
+// out = f + Laplace_h u, 0 on the boundary.
+template <class A> void defect(const A &u, const A &f, A &out) { check(clinalg_defect(u.get(), f.get(), out.out())); }
+// Bilinear interpolation of n x n points to 2n - 1 by 2n - 1.
+template <class A> void interpolate(const A &coarse, A &out) { check(clinalg_interpolate(coarse.get(), out.out())); }
+// Full weighting of 2n - 1 by 2n - 1 points to n x n.
+template <class A> void restrict_grid(const A &fine, A &out) { check(clinalg_restrict(fine.get(), out.out())); }
+
+}  // namespace clinalg

@@ -1,0 +1,50 @@
+// The wave equation on the unit square. Part of clinalg.hpp.
+#pragma once
+
+#include "array.hpp"
+#include "team.hpp"
+
+namespace clinalg {
+
+typedef detail::Defaults<clinalg_wave_options, clinalg_wave_options_default> WaveOptions;
+
+// A membrane: u_tt = c^2 Laplace u on the unit square, values on the boundary fixed. At rest until start().
+class Wave : public Object {
+public:
+    Wave() {}
+    explicit Wave(Object &&object) : Object(std::move(object), CLINALG_KIND_WAVE) {}
+    explicit Wave(const WaveOptions &options) { check(clinalg_wave_make(&options, out())); }
+    // On strips of the grid, one for each device of a team, for the explicit scheme.
+    Wave(const WaveOptions &options, const Team &team) { check(clinalg_team_wave_create(&options, team.get(), out())); }
+
+    // Sets the displacement at time 0, n^2 values, and the velocity to 0.
+    clinalg_wave_report start(const Array &u) {
+        return detail::given<clinalg_wave_report>(clinalg_wave_start, get(), u.get(), clinalg_handle(0));
+    }
+    // Sets displacement and velocity at time 0.
+    clinalg_wave_report start(const Array &u, const Array &v) {
+        return detail::given<clinalg_wave_report>(clinalg_wave_start, get(), u.get(), v.get());
+    }
+    // Makes `steps` steps. The implicit scheme stops where an equation is not solved: look at `stop` of the report.
+    clinalg_wave_report step(std::size_t steps) { return detail::given<clinalg_wave_report>(clinalg_wave_step, get(), steps); }
+
+    // Column j has the points at y = j h.
+    CLINALG_NODISCARD Dense displacement() const { return detail::made<Dense>(clinalg_wave_displacement, get()); }
+    CLINALG_NODISCARD Dense velocity() const { return detail::made<Dense>(clinalg_wave_velocity, get()); }
+    // Into a live grid; an empty one is made.
+    void displacement(Dense &u) const { check(clinalg_wave_displacement(get(), u.out())); }
+    void velocity(Dense &v) const { check(clinalg_wave_velocity(get(), v.out())); }
+
+    // The discrete energy; its sum is what the schemes keep.
+    struct Energy {
+        double kinetic, potential;
+        double total() const { return kinetic + potential; }
+    };
+    CLINALG_NODISCARD Energy energy() const {
+        Energy energy;
+        check(clinalg_wave_energy(get(), &energy.kinetic, &energy.potential));
+        return energy;
+    }
+};
+
+}  // namespace clinalg

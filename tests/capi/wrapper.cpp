@@ -1,0 +1,283 @@
+// The classes of clinalg.hpp against closed forms: arrays, sparse algebra, solvers, grids, waves, teams.
+
+#include "check.h"
+
+#include <clinalg.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace {
+
+using namespace clinalg;
+typedef std::complex<double> Complex;
+typedef std::vector<double> Values;
+const double PI = 3.14159265358979323846;
+
+template <class F> clinalg_status thrown(F call)
+{
+    try {
+        call();
+    } catch (const Error &error) {
+        CHECK(!error.id().empty() && error.what()[0] != 0);
+        return error.status();
+    }
+    return CLINALG_STATUS_OK;
+}
+
+template <class F> bool refused(F call)
+{
+    try {
+        call();
+    } catch (const std::invalid_argument &) {
+        return true;
+    }
+    return false;
+}
+
+// -u'' at n inner points, without the factor 1/h^2; its eigenvalues are 4 sin^2(k pi / (2 n + 2)).
+Csr second_difference(std::size_t n)
+{
+    std::vector<std::size_t> offsets(1, 0), columns;
+    Values values;
+    for (std::size_t i = 0; i < n; ++i) {
+        for (std::size_t j = i == 0 ? 0 : i - 1; j < std::min(n, i + 2); ++j) {
+            columns.push_back(j);
+            values.push_back(i == j ? 2 : -1);
+        }
+        offsets.push_back(columns.size());
+    }
+    return csr(n, n, offsets, columns, values);
+}
+
+void devices_and_memory()
+{
+    const std::vector<Device> found = devices();
+    CHECK(!found.empty() && !found[0].name.empty() && found[0].compute_units > 0 && found[0].index == 0);
+    CHECK(version().find('.') != std::string::npos);
+    select_device("0");
+    CHECK(thrown([] { select_device("no such device"); }) == CLINALG_STATUS_DEVICE_NOT_FOUND);
+    const uint64_t before = memory().live_bytes;
+    {
+        const Dense a = zeros<double>(64, 64);
+        finish();
+        CHECK(memory().live_bytes >= before + 64 * 64 * sizeof(double));
+    }
+    CHECK(memory().live_bytes == before);
+}
+
+void vectors()
+{
+    const double raw[] = {3, -4};
+    Vector x = vector(raw, 2), y = vector<double>({1, 2});
+    CHECK(x.rows() == 2 && x.size() == 2 && x.precision() == CLINALG_PRECISION_F64 && !x.is_complex());
+    CHECK((x + y).gather<double>() == Values({4, -2}) && (x - y).gather<double>() == Values({2, -6}));
+    CHECK((2 * x).gather<double>() == Values({6, -8}) && (x * 0.5).gather<double>() == Values({1.5, -2}));
+    CHECK((-x).gather<double>() == Values({-3, 4}) && multiply(x, y).gather<double>() == Values({3, -8}));
+    CHECK(norm(x) == 5 && norm1(x) == 7 && norm_inf(x) == 4 && sum<double>(x) == -1 && dot<double>(x, y) == -5);
+    CHECK(dot(x, y) == Complex(-5) && sum(x) == Complex(-1));
+    y += x;
+    y -= 2 * x;
+    y *= 3;
+    CHECK(y.gather<double>() == Values({-6, 18}));
+    axpby(2, x, 1, y, y);
+    CHECK(y.gather<double>() == Values({0, 10}));
+    Vector z;
+    minus_scaled(x, y, 0.5, z);
+    CHECK(z.gather<double>() == Values({3, -9}));
+    multiply(x, z, z);
+    copy(z, y);
+    CHECK(y.gather<double>() == Values({9, 36}) && copy(y).gather<double>() == Values({9, 36}));
+    CHECK(abs(x).gather<double>() == Values({3, 4}) && slice(x, 1, 1).gather<double>() == Values({-4}));
+    y.write(1, Values({7}));
+    y.write_slice(0, slice(x, 1, 1));
+    double last = 0;
+    y.read(1, &last, 1);
+    CHECK(last == 7 && gather<double>(y) == Values({-4, 7}));
+    y.fill(1);
+    CHECK(sum<double>(y) == 2 && convert<float>(y).gather<float>() == std::vector<float>({1, 1}));
+    const Dense row = transpose(x);
+    CHECK(row.rows() == 1 && row.cols() == 2 && row.gather<double>() == Values({3, -4}));
+
+    const Complex i(0, 1);
+    const Vector c = vector<Complex>({1.0 + i, -2.0 * i});
+    CHECK(c.is_complex() && conj(c).gather<Complex>()[0] == 1.0 - i);
+    CHECK(real(c).gather<double>() == Values({1, 0}) && imag(c).gather<double>() == Values({1, -2}));
+    CHECK(join_parts(real(c), imag(c)).gather<Complex>() == c.gather<Complex>() && dotu(c, c) == 2.0 * i - 4.0);
+    CHECK((i * c).gather<Complex>()[1] == Complex(2) && conj_transpose(c).gather<Complex>()[1] == 2.0 * i);
+    CHECK(thrown([&] { (void)(x + c); }) == CLINALG_STATUS_VALUE);
+}
+
+void ownership()
+{
+    static_assert(!std::is_copy_constructible<Vector>::value && !std::is_copy_assignable<Csr>::value, "moves only");
+    static_assert(std::is_nothrow_move_constructible<Vector>::value, "moves do not throw");
+    Vector x = vector<double>({1}), empty;
+    const clinalg_handle handle = x.get();
+    Vector y = std::move(x);
+    CHECK(y.get() == handle && !x && y && !empty);
+    CHECK(thrown([&] { empty.rows(); }) != CLINALG_STATUS_OK);
+    // An object of another kind is refused and stays with its owner.
+    Object object = std::move(y);
+    CHECK(thrown([&] { Dense wrong(std::move(object)); }) == CLINALG_STATUS_HANDLE_KIND);
+    CHECK(object.get() == handle);
+    Vector back(std::move(object));
+    CHECK(back.get() == handle && !object);
+    OK(clinalg_release(back.detach()));
+    CHECK(!back);
+}
+
+void matrices()
+{
+    const Dense a = dense<double>(2, 3, {1, 2, 3, 4, 5, 6});
+    const Vector x = vector<double>({1, 0, -1});
+    CHECK((a * x).gather<double>() == Values({-4, -4}));
+    Vector y = vector<double>({1, 1}), t;
+    mv(2, a, x, 10, y);
+    CHECK(y.gather<double>() == Values({2, 2}));
+    mv(1, a, y, 0, t, CLINALG_TRANSPOSE_FORM_YES);
+    CHECK(t.gather<double>() == Values({6, 14, 22}));
+    CHECK(transpose(a).gather<double>() == Values({1, 3, 5, 2, 4, 6}) && conj_transpose(a).rows() == 3);
+    CHECK((a * transpose(a)).gather<double>() == Values({35, 44, 44, 56}));
+    Dense product;
+    mm(2, a, dense<double>(3, 1, {1, 1, 1}), 0, product);
+    CHECK(product.gather<double>() == Values({18, 24}) && (a + a).gather<double>()[5] == 12);
+    CHECK(solve_dense(dense<double>(2, 2, {2, 1, 1, 3}), vector<double>({3, 4})).gather<double>() == Values({1, 1}));
+    CHECK(refused([] { (void)dense<double>(2, 2, {1, 2, 3}); }) && refused([] { (void)csr<double>(1, 1, {0}, {}, {}); }));
+
+    const Band b = band<double>(3, 3, 1, 0, {1, 2, 0, 0, 3, 4, 0, 0, 5});
+    const CompressedColumns<double> columns = b.gather_sparse<double>();
+    CHECK(columns.offsets == std::vector<std::size_t>({0, 2, 4, 5}) && columns.values == Values({1, 2, 3, 4, 5}));
+    CHECK((b * x).gather<double>() == Values({1, 2, -5}) && diagonal(b).gather<double>() == Values({1, 3, 5}));
+}
+
+void sparse_algebra()
+{
+    const Csr a = second_difference(4);
+    CHECK(a.kind() == CLINALG_KIND_CSR && !a.explain().empty() && diagonal(a).gather<double>() == Values(4, 2));
+    // Lower bidiagonal times its transpose: L L' + e_n e_n' is the second difference with rows of L = (1, -1).
+    const Csr l = csc<double>(2, 2, {0, 2, 3}, {0, 1, 1}, {1, -1, 1});
+    CHECK((l * transpose(l)).gather_sparse<double>().values == Values({1, -1, -1, 2}));
+    Csr zero = a - a;
+    CHECK(zero.size() == 10 && zero.drop_zeros() == 0);
+    Csr shifted = a + a.diagonals(0, 0);
+    CHECK(diagonal(shifted).gather<double>() == Values(4, 4) && add(1, a, 2, a).nonzeros().gather<double>()[0] == 6);
+    shifted -= a;
+    shifted += a;
+    CHECK(diagonal(shifted).gather<double>() == Values(4, 4));
+    CHECK(a.block(1, 2, 0, 2).gather_sparse<double>().values == Values({-1, 2, -1}));
+    CHECK(a.select({0, 3}, {3, 0}).gather_sparse<double>().indices == std::vector<std::size_t>({1, 0}));
+    CHECK(a.select_rows({1}).rows() == 1 && a.select_cols({1, 1}).cols() == 2 && a.select_rows({}).rows() == 0);
+    Csr rows = copy(a);
+    rows.set_format(CLINALG_FORMAT_ROWS);
+    const Vector ones = vector(Values(4, 1));
+    CHECK((rows * ones).gather<double>() == Values({1, 0, 0, 1}) && (a * dense(4, 1, Values(4, 1))).gather<double>()[3] == 1);
+}
+
+void solvers()
+{
+    const std::size_t n = 50;
+    const Csr a = second_difference(n);
+    const Vector b = vector(Values(n, 1));
+    // u_i = i (n + 1 - i) / 2.
+    const auto error = [&](const Vector &x) {
+        const Values u = x.gather<double>();
+        double most = 0;
+        for (std::size_t i = 0; i < n; ++i) most = std::max(most, std::fabs(u[i] - (i + 1.0) * (n - i) / 2));
+        return most;
+    };
+    Vector x;
+    const Report plain = solve(a, b, x);
+    CHECK(plain.converged() && plain.history.size() == plain.iterations + 1 && error(x) < 1e-7 && plain.history[0] == 1);
+    PreconditionerOptions of;
+    of.kind = CLINALG_PRECONDITIONER_IC;
+    const Preconditioner m(a, of);
+    // The factors of a tridiagonal matrix have no fill-in: they are exact.
+    CHECK(m.report().kind == CLINALG_PRECONDITIONER_IC && m.rows() == n && error(m * b) < 1e-9);
+    Vector y;
+    const Report with = solve(a, b, y, SolverOptions(CLINALG_METHOD_CG, m));
+    CHECK(with.converged() && with.iterations <= 2 && error(y) < 1e-7);
+    SolverOptions short_one(CLINALG_METHOD_GMRES, CLINALG_PRECONDITIONER_JACOBI);
+    short_one.max_iterations = 3;
+    Vector z;
+    CHECK(solve(a, b, z, short_one).stop == CLINALG_STOP_ITERATION_LIMIT);
+
+    AmgOptions options;
+    options.reusable = 1;
+    options.coarse_size = 10;
+    Amg amg(a, options);
+    Vector w;
+    CHECK(solve(a, b, w, SolverOptions(CLINALG_METHOD_CG, amg)).converged() && error(w) < 1e-7);
+    CHECK(amg.levels().size() == amg.hierarchy().levels && amg.levels()[0].rows == n && amg.convergence_factor(a) < 0.9);
+    const Csr twice = 2 * a;
+    amg.refill(twice);
+    Vector v;
+    CHECK(solve(twice, 2 * b, v, SolverOptions(CLINALG_METHOD_CG, amg)).converged() && error(v) < 1e-7);
+    CHECK(Amg(a, vector(Values(n, 1)), options).hierarchy().levels == amg.hierarchy().levels);
+
+    const Team team({0});
+    CHECK(team.devices() == std::vector<std::size_t>({0}));
+    Vector shared;
+    CHECK(solve(TeamMatrix(team, a), b, shared).converged() && error(shared) < 1e-7);
+}
+
+void grids()
+{
+    const std::size_t n = 33;
+    const double h = 1.0 / (n - 1);
+    Values values(n * n);
+    for (std::size_t k = 0; k < n * n; ++k) values[k] = std::sin(PI * (k % n) * h) * std::sin(PI * (k / n) * h);
+    // The discrete eigenvalue of this function, and what it makes of one weighted Jacobi sweep.
+    const double eigenvalue = 8 * std::pow(std::sin(PI * h / 2) / h, 2), omega = 0.8;
+    const Dense exact = dense(n, n, values), f = eigenvalue * exact;
+    Dense u, v;
+    const Report report = solve_poisson(f, u);
+    CHECK(report.converged() && report.history.size() == report.iterations + 1 && norm_inf(u - exact) < 1e-9);
+    CHECK(solve_poisson(Team({0}), f, v).converged() && norm_inf(u - v) == 0);
+    Dense d, swept, relaxed, fine, coarse;
+    defect(exact, f, d);
+    CHECK(norm_inf(d) < 1e-10);
+    const Dense zero = zeros<double>(n, n);
+    jacobi(zero, f, 1, omega, swept);
+    CHECK(norm_inf(swept - (omega * eigenvalue * h * h / 4) * exact) < 1e-12);
+    red_black(exact, f, 2, relaxed);
+    CHECK(norm_inf(relaxed - exact) < 1e-12);
+    interpolate(exact, fine);
+    restrict_grid(fine, coarse);
+    CHECK(fine.rows() == 2 * n - 1 && coarse.rows() == n && norm_inf(coarse - exact) < 0.01);
+
+    WaveOptions options;
+    options.n = n;
+    options.dt = h / 2;
+    Wave wave(options), shared(options, Team({0}));
+    wave.start(exact);
+    shared.start(exact, zero);
+    const double energy = wave.energy().total();
+    CHECK(wave.step(20).steps == 20 && shared.step(20).steps == 20);
+    // Leapfrog: cos(w t) with sin(w dt / 2) = dt sqrt(eigenvalue) / 2.
+    const double w = 2 / options.dt * std::asin(options.dt * std::sqrt(eigenvalue) / 2);
+    CHECK(norm_inf(wave.displacement() - std::cos(w * 20 * options.dt) * exact) < 1e-10);
+    CHECK(norm_inf(wave.displacement() - shared.displacement()) == 0);
+    CHECK(std::fabs(wave.energy().total() / energy - 1) < 1e-10 && norm(wave.velocity()) > 0);
+    Dense kept;
+    wave.velocity(kept);
+    wave.displacement(kept);
+    CHECK(norm_inf(kept - wave.displacement()) == 0);
+}
+
+}  // namespace
+
+int main()
+{
+    devices_and_memory();
+    vectors();
+    ownership();
+    matrices();
+    sparse_algebra();
+    solvers();
+    grids();
+    shutdown();
+    if (failures == 0) puts("passed");
+    return failures != 0;
+}
