@@ -213,7 +213,9 @@ static void options(void)
     FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "newer version") != NULL);
     for (k = 0; k < sizeof solver.known; ++k) {
-        FAILS(clinalg_solver_options_default(&solver.known, k), CLINALG_STATUS_VALUE);
+        /* The first version ended before the progress. */
+        const int first = k == offsetof(clinalg_solver_options, progress);
+        FAILS(clinalg_solver_options_default(&solver.known, k), first ? CLINALG_STATUS_OK : CLINALG_STATUS_VALUE);
     }
     FAILS(clinalg_solver_options_default(NULL, sizeof solver.known), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_solve_system(NULL, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);

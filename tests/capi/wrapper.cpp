@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <type_traits>
 
 namespace {
@@ -222,6 +224,74 @@ void solvers()
     CHECK(solve(TeamMatrix(team, a), b, shared).converged() && error(shared) < 1e-7);
 }
 
+void callbacks()
+{
+    const std::size_t n = 30;
+    const Csr a = second_difference(n);
+    const Vector b = vector(Values(n, 1));
+    // The product with A by a function, which owns a matrix; it goes with the operator.
+    const uint64_t before = memory().live_bytes;
+    {
+        std::shared_ptr<Csr> kept = std::make_shared<Csr>(2 * a);
+        const Operator twice = make_operator<double>(n, n, [kept](const Vector &x, Vector &y) { mv(1, *kept, x, 0, y); });
+        kept.reset();
+        CHECK(norm(twice * b - 2 * (a * b)) < 1e-13);
+        Vector x;
+        std::size_t calls = 0;
+        SolverOptions options;
+        options.progress = [&](std::size_t iteration, double residual) {
+            CHECK(iteration == calls && residual >= 0);
+            ++calls;
+            return true;
+        };
+        const Report report = solve(twice, b, x, options);
+        CHECK(report.converged() && calls == report.iterations + 1 && norm(2 * (a * x) - b) < 1e-8);
+        options.progress = [](std::size_t iteration, double) { return iteration < 2; };
+        options.method = CLINALG_METHOD_GMRES;
+        Vector y;
+        CHECK(solve(twice, b, y, options).stop == CLINALG_STOP_CANCELLED);
+    }
+    CHECK(memory().live_bytes == before);
+    // Exceptions arrive where the call was.
+    std::string caught;
+    const Operator fails = make_operator<double>(n, n, [](const Vector &, Vector &) { throw std::range_error("no product"); });
+    try {
+        (void)(fails * b);
+    } catch (const std::range_error &error) {
+        caught = error.what();
+    }
+    CHECK(caught == "no product");
+    SolverOptions options;
+    options.progress = [](std::size_t, double) -> bool { throw std::range_error("no progress"); };
+    Vector x;
+    try {
+        (void)solve(a, b, x, options);
+    } catch (const std::range_error &error) {
+        caught = error.what();
+    }
+    CHECK(caught == "no progress");
+    // The next failure is its own.
+    CHECK(thrown([&] { (void)(a * vector(Values(1, 1))); }) == CLINALG_STATUS_LENGTH);
+    const Operator replaces = make_operator<double>(n, n, [](const Vector &x, Vector &y) { y = copy(x); });
+    CHECK(refused([&] { (void)(replaces * b); }) && sum<double>(b) == n);
+}
+
+void input()
+{
+    const std::vector<std::int32_t> rows = {1, 0, 1}, cols = {1, 0, 1}, offsets = {0, 1, 2}, indices = {0, 1};
+    const std::vector<std::size_t> wide = {1, 0, 1};
+    const Values values = {2, 1, 3};
+    Csr a = coo(2, 2, rows, cols, values);
+    CHECK(a.gather_sparse<double>().values == Values({1, 5}) && coo(2, 2, wide, wide, values).size() == 2);
+    CHECK(csr(2, 2, offsets, indices, Values({1, 5})).size() == 2 && csc(2, 2, offsets, indices, Values({1, 5})).size() == 2);
+    CHECK(refused([&] { (void)csr(2, 2, offsets, indices, Values({1})); }) && refused([&] { (void)coo(2, 2, rows, cols, Values()); }));
+    CHECK(thrown([&] { (void)coo(2, 2, std::vector<std::int32_t>({-1}), std::vector<std::int32_t>({0}), Values({1})); }) == CLINALG_STATUS_INDEX);
+    a.write_values(Values({4, 6}));
+    write_matrix_market(a, "wrapper.mtx");
+    CHECK(diagonal(read_matrix_market<double>("wrapper.mtx")).gather<double>() == Values({4, 6}));
+    std::remove("wrapper.mtx");
+}
+
 void grids()
 {
     const std::size_t n = 33;
@@ -276,6 +346,8 @@ int main()
     matrices();
     sparse_algebra();
     solvers();
+    callbacks();
+    input();
     grids();
     shutdown();
     if (failures == 0) puts("passed");

@@ -10,6 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+/* The version of this header; clinalg_version() has that of the library. */
+#define CLINALG_VERSION_MAJOR 0
+#define CLINALG_VERSION_MINOR 1
+#define CLINALG_VERSION_PATCH 0
+/* For comparisons: #if CLINALG_VERSION >= CLINALG_MAKE_VERSION(0, 2, 0) */
+#define CLINALG_MAKE_VERSION(major, minor, patch) ((major) * 1000000L + (minor) * 1000L + (patch))
+#define CLINALG_VERSION CLINALG_MAKE_VERSION(CLINALG_VERSION_MAJOR, CLINALG_VERSION_MINOR, CLINALG_VERSION_PATCH)
 
 /**
  * The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
@@ -277,6 +284,10 @@ typedef enum {
    * Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
    */
   CLINALG_STOP_ROUNDING_FLOOR = 7,
+  /**
+   * The function of the options that is told of the progress has ended it.
+   */
+  CLINALG_STOP_CANCELLED = 8,
   /**
    * A reason unknown to this version of the header.
    */
@@ -718,6 +729,23 @@ typedef enum {
 typedef struct clinalg_ode_step clinalg_ode_step;
 
 /**
+ * A device object; 0 is never one.
+ */
+typedef uint64_t clinalg_handle;
+
+/**
+ * A function that writes the product A x into the vector y, with the pointer given to `clinalg_operator_create`; 0 goes on, another
+ * number makes the call that needed the product fail. x and y are valid until it returns. It may call functions of this
+ * library on them and on objects that the running call does not use; it must return: no exception may leave it.
+ */
+typedef int32_t (*clinalg_apply)(clinalg_handle x, clinalg_handle y, void *data);
+
+/**
+ * A function that is called once when an operator is freed, with the pointer given to `clinalg_operator_create`.
+ */
+typedef void (*clinalg_free)(void *data);
+
+/**
  * A complex number, with the layout of C99's `double complex` and C++'s `std::complex<double>`.
  */
 typedef struct {
@@ -730,11 +758,6 @@ typedef struct {
    */
   double im;
 } clinalg_complex;
-
-/**
- * A device object; 0 is never one.
- */
-typedef uint64_t clinalg_handle;
 
 /**
  * Device memory held by the objects of the process.
@@ -1006,6 +1029,12 @@ typedef struct {
 typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
 
 /**
+ * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
+ * options; 0 goes on, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+ */
+typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
+
+/**
  * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -1039,6 +1068,14 @@ typedef struct {
    * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
    */
   clinalg_handle inverse;
+  /**
+   * Called after every iteration; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * What `progress` is given.
+   */
+  void *progress_data;
 } clinalg_solver_options;
 
 /**
@@ -1108,6 +1145,14 @@ typedef struct {
    * What is added to -Laplace, at least 0.
    */
   double shift;
+  /**
+   * Called after every cycle; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * What `progress` is given.
+   */
+  void *progress_data;
 } clinalg_poisson_options;
 
 /**
@@ -1553,6 +1598,23 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * An operator of `rows` x `cols`, of the type `precision`, whose product `apply` computes on the current device: products and solvers take its
+ * handle in the place of a matrix, and `clinalg_solver_options.inverse` takes one that approximates an inverse. `apply` is called with
+ * `data` by the threads that use the operator, one at a time. `free_data`, if not null, is called with `data` once the operator is freed, and also
+ * where this call fails. There is no Jacobi preconditioner of it.
+ *
+ * # Safety
+ * `apply` and `free_data` may be called with `data` from any thread until the operator is freed; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_operator_create(uint32_t precision,
+                                       size_t rows,
+                                       size_t cols,
+                                       clinalg_apply apply,
+                                       void *data,
+                                       clinalg_free free_data,
+                                       clinalg_handle *handle);
 
 /**
  * out = alpha op(A) x + beta out, op(A) given by `transpose` (a `clinalg_transpose_form`); out = 0 makes a new vector and sets beta to 0.
@@ -2844,6 +2906,88 @@ clinalg_status clinalg_sparse_drop_zeros(clinalg_handle a,
  * `handle` is null or valid for a write.
  */
 clinalg_status clinalg_nonzeros(clinalg_handle a, clinalg_handle *handle);
+
+/**
+ * As `clinalg_csr` with offsets and indices of 32 bits.
+ *
+ * # Safety
+ * As `clinalg_csr`.
+ */
+clinalg_status clinalg_csr_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               const int32_t *offsets,
+                               const int32_t *indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * As `clinalg_csc` with offsets and indices of 32 bits.
+ *
+ * # Safety
+ * As `clinalg_csc`.
+ */
+clinalg_status clinalg_csc_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               const int32_t *offsets,
+                               const int32_t *indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
+ * `col_indices[k]`, 0-based. Entries at the same place are summed, as the assembly of finite elements wants it.
+ *
+ * # Safety
+ * The arrays name `entries` values; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_coo(uint32_t precision,
+                           size_t rows,
+                           size_t cols,
+                           size_t entries,
+                           const size_t *row_indices,
+                           const size_t *col_indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * As `clinalg_coo` with indices of 32 bits.
+ *
+ * # Safety
+ * As `clinalg_coo`.
+ */
+clinalg_status clinalg_coo_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               size_t entries,
+                               const int32_t *row_indices,
+                               const int32_t *col_indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * Replaces the values of a sparse matrix and keeps their positions: `count` values, as many as the matrix has entries, row by row with
+ * ascending columns. That is the order of an upload by compressed rows that was sorted and without duplicates. `precision` must be
+ * that of the object. `clinalg_amg_refill` takes the matrix afterwards.
+ *
+ * # Safety
+ * `values` names `count` values of the type `precision`.
+ */
+clinalg_status clinalg_sparse_write(clinalg_handle a,
+                                    uint32_t precision,
+                                    const void *values,
+                                    size_t count);
+
+/**
+ * Writes an object to a MatrixMarket file: a coordinate file of a sparse or band matrix, an array file of a vector or dense matrix. A
+ * file that exists is replaced.
+ *
+ * # Safety
+ * `path` is null or a path that ends in zero, of any bytes on Unix.
+ */
+clinalg_status clinalg_write_matrix_market(clinalg_handle handle,
+                                           const char *path);
 
 /**
  * The message of the last failure on this thread, in UTF-8; empty before the first.

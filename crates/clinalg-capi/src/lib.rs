@@ -6,6 +6,7 @@
 //!
 //! Arrays are borrowed for the length of a call. All functions may be called from any thread.
 
+mod callback;
 mod complex;
 mod convert;
 mod device;
@@ -19,11 +20,13 @@ mod options;
 mod preconditioner;
 mod solver;
 mod sparse;
+mod sparse_input;
 mod status;
 mod team;
 mod wave;
 mod waveform;
 
+pub use callback::*;
 pub use complex::*;
 pub use convert::*;
 pub use device::*;
@@ -37,6 +40,7 @@ pub use options::*;
 pub use preconditioner::*;
 pub use solver::*;
 pub use sparse::*;
+pub use sparse_input::*;
 pub use status::{ClinalgStatus, clinalg_last_error_id, clinalg_last_error_message, clinalg_version};
 pub use team::*;
 pub use wave::*;

@@ -159,6 +159,8 @@ macro_rules! typed {
     };
 }
 
+pub(crate) use typed;
+
 /// The codes of the types of values.
 const SCALARS: [(ClinalgPrecision, ScalarType); 4] = [
     (ClinalgPrecision::F32, ScalarType::F32),

@@ -1,10 +1,13 @@
 //! Structures of options that can grow: their first member says how much of them the caller's header knows.
 
+use std::ffi::c_void;
 use std::mem::offset_of;
+use std::ptr::null_mut;
 
 use clinalg::Error;
 use clinalg_handles::Preconditioning;
 
+use crate::callback::{ClinalgProgress, progress};
 use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
@@ -32,6 +35,10 @@ pub struct ClinalgSolverOptions {
     /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
     /// `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
     pub inverse: ClinalgHandle,
+    /// Called after every iteration; null for none.
+    pub progress: ClinalgProgress,
+    /// What `progress` is given.
+    pub progress_data: *mut c_void,
 }
 
 /// Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
@@ -59,6 +66,10 @@ pub struct ClinalgPoissonOptions {
     pub dim: usize,
     /// What is added to -Laplace, at least 0.
     pub shift: f64,
+    /// Called after every cycle; null for none.
+    pub progress: ClinalgProgress,
+    /// What `progress` is given.
+    pub progress_data: *mut c_void,
 }
 
 /// A structure whose first member is its size in bytes.
@@ -72,7 +83,7 @@ pub(crate) unsafe trait Versioned: Copy {
     fn defaults() -> Self;
 }
 
-// SAFETY: numbers in `repr(C)`, the size first.
+// SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgSolverOptions {
     const FIRST: usize = offset_of!(ClinalgSolverOptions, inverse) + size_of::<ClinalgHandle>();
 
@@ -86,11 +97,13 @@ unsafe impl Versioned for ClinalgSolverOptions {
             max_iterations: defaults.max_iterations,
             restart: defaults.restart,
             inverse: 0,
+            progress: None,
+            progress_data: null_mut(),
         }
     }
 }
 
-// SAFETY: numbers in `repr(C)`, the size first.
+// SAFETY: as above.
 unsafe impl Versioned for ClinalgPoissonOptions {
     const FIRST: usize = offset_of!(ClinalgPoissonOptions, shift) + size_of::<f64>();
 
@@ -107,6 +120,8 @@ unsafe impl Versioned for ClinalgPoissonOptions {
             max_cycles: defaults.max_cycles,
             dim: defaults.dim,
             shift: defaults.shift,
+            progress: None,
+            progress_data: null_mut(),
         }
     }
 }
@@ -121,8 +136,9 @@ fn check_size<O: Versioned>(size: usize) -> Result<(), Fault> {
         );
         return Err(Error::value("struct_size", expected, size).into());
     }
-    if size < O::FIRST {
-        let expected = format!("at least {}: the default function fills the structure and its size", O::FIRST);
+    // No other version was published.
+    if size != O::FIRST && size != known {
+        let expected = format!("{} or {known}: the default function fills the structure and its size", O::FIRST);
         return Err(Error::value("struct_size", expected, size).into());
     }
     Ok(())
@@ -182,7 +198,7 @@ pub(crate) unsafe fn poisson_of(
         dim: wanted.dim,
         shift: wanted.shift,
     };
-    poisson(&params, team, f, start)
+    poisson(&params, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
 /// The handle that a solve starts from, if there is one.
@@ -247,7 +263,8 @@ pub unsafe extern "C" fn clinalg_solve_system(
             max_iterations: wanted.max_iterations,
             restart: wanted.restart,
         };
-        let (handle, done) = krylov(&params, preconditioning, (a, b, start))?;
+        let mut progress = progress(wanted.progress, wanted.progress_data);
+        let (handle, done) = krylov(&params, preconditioning, (a, b, start), &mut progress)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })

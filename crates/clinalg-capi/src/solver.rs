@@ -1,7 +1,9 @@
 //! Solvers on handles.
 
+use std::ops::ControlFlow;
+
 use clinalg::multigrid::{Cycle, PoissonParams, Smoother};
-use clinalg::solve::{GmresParams, Report, Stop, Stopping};
+use clinalg::solve::{GmresParams, Progress, Report, Stop, Stopping};
 use clinalg_handles::{Method, PreconditionerKind, Preconditioning, Registry};
 
 use crate::object::ClinalgHandle;
@@ -65,6 +67,8 @@ pub enum ClinalgStop {
     Diverged = 6,
     /// Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
     RoundingFloor = 7,
+    /// The function of the options that is told of the progress has ended it.
+    Cancelled = 8,
     /// A reason unknown to this version of the header.
     Other = 255,
 }
@@ -189,6 +193,7 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
         Stop::Stagnated => ClinalgStop::Stagnated,
         Stop::Diverged => ClinalgStop::Diverged,
         Stop::RoundingFloor => ClinalgStop::RoundingFloor,
+        Stop::Cancelled => ClinalgStop::Cancelled,
         _ => ClinalgStop::Other,
     }
 }
@@ -228,7 +233,7 @@ pub unsafe extern "C" fn clinalg_solve(
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let preconditioning = preconditioning_of(wanted.preconditioner)?;
-        let (handle, done) = krylov(&wanted, preconditioning, (a, b, given))?;
+        let (handle, done) = krylov(&wanted, preconditioning, (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -257,7 +262,7 @@ pub unsafe extern "C" fn clinalg_solve_preconditioned(
         let (given, wanted) = unsafe { arguments(("x", x), params)? };
         let none = [(ClinalgPreconditioner::None as u32, ())];
         choice("params.preconditioner", wanted.preconditioner, &none)?;
-        let (handle, done) = krylov(&wanted, Preconditioning::Inverse(preconditioner), (a, b, given))?;
+        let (handle, done) = krylov(&wanted, Preconditioning::Inverse(preconditioner), (a, b, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((x, handle), (report, summary(&done)), (history, capacity), &done.history) }
     })
@@ -279,11 +284,17 @@ pub(crate) fn preconditioning_of(code: u32) -> Result<Preconditioning, Fault> {
     choice("preconditioner", code, &known)
 }
 
+/// The progress of the functions that have none.
+fn silent(_: usize, _: f64) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 /// Solves for the handles of A, b and, if there is one, x.
 pub(crate) fn krylov(
     wanted: &ClinalgSolveParams,
     preconditioning: Preconditioning,
     (a, b, x): (u64, u64, Option<u64>),
+    progress: Progress<'_>,
 ) -> Result<(u64, Report), Fault> {
     let known = [
         (ClinalgMethod::Cg as u32, Method::Cg),
@@ -292,7 +303,7 @@ pub(crate) fn krylov(
     ];
     let method = choice("method", wanted.method, &known)?;
     let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
-    Ok(Registry::global().solve(method, preconditioning, a, b, x, &stopping)?)
+    Ok(Registry::global().solve_with(method, preconditioning, (a, b, x), &stopping, progress)?)
 }
 
 pub(crate) fn summary(done: &Report) -> ClinalgReport {
@@ -336,7 +347,7 @@ pub unsafe extern "C" fn clinalg_poisson(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("u", u), params)? };
-        let (handle, value, residuals) = poisson(&wanted, None, f, given)?;
+        let (handle, value, residuals) = poisson(&wanted, None, (f, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
@@ -377,13 +388,13 @@ fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault>
 pub(crate) fn poisson(
     wanted: &ClinalgPoissonParams,
     team: Option<u64>,
-    f: u64,
-    u: Option<u64>,
+    (f, u): (u64, Option<u64>),
+    progress: Progress<'_>,
 ) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
     let (registry, params) = (Registry::global(), poisson_params(wanted)?);
     let (handle, done) = match team {
-        Some(team) => registry.team_poisson(team, f, u, &params)?,
-        None => registry.poisson(f, u, &params)?,
+        Some(team) => registry.team_poisson_with(team, (f, u), &params, progress)?,
+        None => registry.poisson_with(f, u, &params, progress)?,
     };
     let value = ClinalgReport {
         stop: stop(done.stop),

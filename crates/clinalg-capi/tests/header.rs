@@ -28,6 +28,20 @@ fn header_is_current() {
     );
 }
 
+#[test]
+fn the_version_of_the_header_is_that_of_the_library() {
+    let header = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg.h")).unwrap();
+    let parts = [
+        ("MAJOR", env!("CARGO_PKG_VERSION_MAJOR")),
+        ("MINOR", env!("CARGO_PKG_VERSION_MINOR")),
+        ("PATCH", env!("CARGO_PKG_VERSION_PATCH")),
+    ];
+    for (part, number) in parts {
+        let line = format!("#define CLINALG_VERSION_{part} {number}");
+        assert!(header.lines().any(|l| l == line), "cbindgen.toml lacks `{line}`");
+    }
+}
+
 /// C text without its comments.
 fn without_comments(text: &str) -> String {
     let mut code = String::new();

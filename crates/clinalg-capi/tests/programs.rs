@@ -106,6 +106,8 @@ fn objects_and_callbacks_from_cpp() {
 fn arrays_solvers_and_grids_from_cpp_with_sanitizers() {
     let sanitizers = ["-std=c++11", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CXX", "c++"], "tests/capi/wrapper.cpp", &sanitizers);
+    // The program writes a file.
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
     assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
 }
 
@@ -149,6 +151,14 @@ fn preconditioners_from_c99_with_sanitizers() {
 fn sparse_algebra_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/sparse.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn sparse_input_and_callbacks_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/input.c", &sanitizers);
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
     assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
 }
 

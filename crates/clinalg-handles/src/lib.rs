@@ -39,7 +39,7 @@ pub use calls::{
 };
 pub use calls::{
     Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
-    Preconditioning, WaveState,
+    Preconditioning, Product, WaveState,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]

@@ -118,6 +118,11 @@ public:
     explicit Csr(Object &&object) : Matrix(std::move(object), CLINALG_KIND_CSR) {}
     // Chooses how the products run.
     void set_format(clinalg_format format) { check(clinalg_set_format(get(), format)); }
+    // Replaces the values and keeps their positions: row by row with ascending columns.
+    template <class T> void write_values(const T *values, std::size_t count) {
+        check(clinalg_sparse_write(get(), Precision<T>::code, values, count));
+    }
+    template <class T> void write_values(const std::vector<T> &values) { write_values(values.data(), values.size()); }
     // Removes stored zeros and gives the number of entries left.
     std::size_t drop_zeros() { return detail::given<std::size_t>(clinalg_sparse_drop_zeros, get()); }
     // The block of `row_count` rows and `col_count` columns from (first_row, first_col) on.
@@ -167,6 +172,21 @@ public:
     std::size_t rows() const { return info().rows; }
     std::size_t cols() const { return info().cols; }
 };
+
+namespace detail {
+
+// Csr for indices of 32 bits. A template, so that lists in braces are indices of the other type.
+template <class I> struct SignedOnly : std::enable_if<std::is_same<I, std::int32_t>::value, Csr> {};
+
+inline void require_compressed(std::size_t count, const std::vector<std::int32_t> &offsets, std::size_t indices, std::size_t values) {
+    // A negative offset is an error of the call.
+    require(offsets.size() != 0 && offsets.size() - 1 == count &&
+                (offsets.back() < 0 || (static_cast<std::size_t>(offsets.back()) <= indices &&
+                                        static_cast<std::size_t>(offsets.back()) <= values)),
+            "clinalg: an offset for each row or column and one more, and as many indices and values as the last says");
+}
+
+}  // namespace detail
 
 // Uploads.
 
@@ -234,6 +254,51 @@ CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> 
     return csc(rows, cols, offsets, indices, values.data(), values.size());
 }
 
+// The same with offsets and indices of 32 bits; the pointers name as many values as the last offset says.
+template <class T, class I>
+CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
+                                                         const T *values) {
+    return detail::made<Csr>(clinalg_csr_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+}
+template <class T, class I>
+CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
+                                                         const std::vector<I> &indices, const std::vector<T> &values) {
+    detail::require_compressed(rows, offsets, indices.size(), values.size());
+    return csr(rows, cols, offsets.data(), indices.data(), values.data());
+}
+template <class T, class I>
+CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
+                                                         const T *values) {
+    return detail::made<Csr>(clinalg_csc_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+}
+template <class T, class I>
+CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
+                                                         const std::vector<I> &indices, const std::vector<T> &values) {
+    detail::require_compressed(cols, offsets, indices.size(), values.size());
+    return csc(rows, cols, offsets.data(), indices.data(), values.data());
+}
+
+// A sparse matrix from coordinates in any order, from 0 on; values at the same place are summed.
+template <class T>
+CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entries, const std::size_t *row_indices,
+                          const std::size_t *col_indices, const T *values) {
+    return detail::made<Csr>(clinalg_coo, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
+                             col_indices, values);
+}
+template <class T>
+CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entries, const std::int32_t *row_indices,
+                          const std::int32_t *col_indices, const T *values) {
+    return detail::made<Csr>(clinalg_coo_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
+                             col_indices, values);
+}
+template <class T, class I>
+CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, const std::vector<I> &row_indices, const std::vector<I> &col_indices,
+                          const std::vector<T> &values) {
+    detail::require(row_indices.size() == values.size() && col_indices.size() == values.size(),
+                    "clinalg::coo: as many row and column indices as values");
+    return coo(rows, cols, values.size(), row_indices.data(), col_indices.data(), values.data());
+}
+
 #ifdef __cpp_lib_span
 template <class T> CLINALG_NODISCARD Vector vector(std::span<T> values) { return vector(values.data(), values.size()); }
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, std::span<T> values) {
@@ -252,6 +317,11 @@ CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> 
 // the former only.
 template <class T> CLINALG_NODISCARD Matrix read_matrix_market(const std::string &path) {
     return detail::made<Matrix>(clinalg_read_matrix_market, path.c_str(), static_cast<std::uint32_t>(Precision<T>::code));
+}
+
+// Writes a coordinate file of a sparse or band matrix, an array file of a vector or dense matrix.
+inline void write_matrix_market(const Array &a, const std::string &path) {
+    check(clinalg_write_matrix_market(a.get(), path.c_str()));
 }
 
 // The values of a vector or dense matrix, column by column.

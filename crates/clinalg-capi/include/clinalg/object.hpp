@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <stdexcept>
 #include <string>
@@ -43,8 +44,30 @@ private:
     std::string id_;
 };
 
+namespace detail {
+
+// The exception that a function of the caller has thrown inside of the call that runs on this thread: it must not pass through the
+// library, which is told to end.
+inline std::exception_ptr &thrown() {
+    static thread_local std::exception_ptr thrown;
+    return thrown;
+}
+
+inline void rethrow() {
+    if (thrown()) {
+        std::exception_ptr kept;
+        std::swap(kept, thrown());
+        std::rethrow_exception(kept);
+    }
+}
+
+}  // namespace detail
+
+// Throws the exception of a callback that ended the call, else an Error unless the call succeeded.
 inline void check(clinalg_status status) {
-    if (status != CLINALG_STATUS_OK) throw Error(status);
+    if (status == CLINALG_STATUS_OK) return;
+    detail::rethrow();
+    throw Error(status);
 }
 
 template <class T> struct Precision;

@@ -4,7 +4,6 @@
 #include "array.hpp"
 
 #include <algorithm>
-#include <exception>
 
 namespace clinalg {
 
@@ -62,18 +61,11 @@ private:
 
 namespace detail {
 
-template <class See> struct Watch {
-    See *see;
-    std::exception_ptr thrown;
-};
-
-// Exceptions must not pass through the library: the one thrown is kept and the integration ended.
-template <class See> int32_t watch(clinalg_ode_step *step, void *data) {
-    Watch<See> &watch = *static_cast<Watch<See> *>(data);
+template <class See> int32_t watch(clinalg_ode_step *step, void *see) {
     try {
-        return (*watch.see)(OdeStep(step)) ? 1 : 0;
+        return (*static_cast<See *>(see))(OdeStep(step)) ? 1 : 0;
     } catch (...) {
-        watch.thrown = std::current_exception();
+        thrown() = std::current_exception();
         return 0;
     }
 }
@@ -86,10 +78,9 @@ template <class See>
 std::vector<double> ode_run(const Object &ode, const clinalg_ode_options &options, double t0, double t_end, View<double> y0, See see,
                             const char *method = nullptr, const char *variant = nullptr, clinalg_ode_report *report = nullptr) {
     std::vector<double> y(y0.size());
-    detail::Watch<See> watch = {&see, nullptr};
     const clinalg_status status = clinalg_ode_run(ode.get(), method, variant, &options, t0, t_end, y0.data(), y0.size(),
-                                                  detail::watch<See>, &watch, y.data(), report);
-    if (watch.thrown) std::rethrow_exception(watch.thrown);
+                                                  detail::watch<See>, &see, y.data(), report);
+    detail::rethrow();
     check(status);
     return y;
 }

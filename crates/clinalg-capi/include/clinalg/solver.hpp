@@ -5,6 +5,7 @@
 #include "team.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace clinalg {
 
@@ -14,7 +15,15 @@ CLINALG_NODISCARD B solve_dense(const Object &a, const B &b, clinalg_factorisati
     return detail::made<B>(clinalg_solve_dense, static_cast<std::uint32_t>(factorisation), a.get(), b.get());
 }
 
-typedef detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> PoissonOptions;
+// Called with the number of each iteration, 0 for the start, and its relative residual; gives whether to go on. It must not use the objects
+// of the solve. An exception that it throws ends the solve and is thrown again there.
+typedef std::function<bool(std::size_t, double)> Progress;
+
+// The cycle, its components and when a solve ends.
+struct PoissonOptions : public detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> {
+    // In the place of the structure's pointer.
+    Progress progress;
+};
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
 typedef detail::Defaults<clinalg_amg_options, clinalg_amg_options_default> AmgOptions;
 
@@ -25,6 +34,8 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
         method = chosen;
         preconditioner = by_name;
     }
+    // In the place of the structure's pointer.
+    Progress progress;
     // A matrix or operator whose product approximates the inverse of A. The options refer to it: it has to outlive them.
     SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {
         method = chosen;
@@ -51,6 +62,31 @@ inline std::vector<double> history(std::size_t iterations) {
     return std::vector<double>(std::min<std::size_t>(iterations, 65535) + 1);
 }
 
+inline int32_t tell(std::size_t iteration, double residual, void *progress) {
+    try {
+        return (*static_cast<const Progress *>(progress))(iteration, residual) ? 0 : 1;
+    } catch (...) {
+        thrown() = std::current_exception();
+        return 1;
+    }
+}
+
+// The structure of C with the progress of C++.
+template <class C, class O> C with_progress(const O &options) {
+    C plain = options;
+    if (options.progress) {
+        plain.progress = tell;
+        plain.progress_data = const_cast<Progress *>(&options.progress);
+    }
+    return plain;
+}
+
+// As check(); a solve that a function of the caller has ended is no failed call.
+inline void check_solve(clinalg_status status) {
+    rethrow();
+    check(status);
+}
+
 inline Report report(const clinalg_report &done, std::vector<double> history) {
     history.resize(std::min(done.history, history.size()));
     return Report{done.stop, done.iterations, done.relative_residual, std::move(history)};
@@ -62,9 +98,50 @@ inline Report report(const clinalg_report &done, std::vector<double> history) {
 // iterate after.
 CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &x, const SolverOptions &options = SolverOptions()) {
     std::vector<double> history = detail::history(options.max_iterations);
+    const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
     clinalg_report done;
-    check(clinalg_solve_system(&options, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_solve_system(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
+}
+
+namespace detail {
+
+// A vector that the library owns.
+struct Lent {
+    explicit Lent(clinalg_handle of) : handle(of), vector(Object(of)) {}
+    Lent(const Lent &) = delete;
+    Lent &operator=(const Lent &) = delete;
+    ~Lent() {
+        if (vector.get() == handle) (void)vector.detach();
+    }
+    clinalg_handle handle;
+    Vector vector;
+};
+
+template <class F> int32_t apply(clinalg_handle x, clinalg_handle y, void *data) {
+    try {
+        const Lent from(x);
+        Lent to(y);
+        (*static_cast<F *>(data))(from.vector, to.vector);
+        require(to.vector.get() == y, "clinalg::make_operator: the product replaced y; write into it instead");
+        return 0;
+    } catch (...) {
+        thrown() = std::current_exception();
+        return 1;
+    }
+}
+
+template <class F> void drop(void *data) { delete static_cast<F *>(data); }
+
+}  // namespace detail
+
+// An operator of values of the type T whose product a function computes: product(x, y) writes A x into the vector y, which it must not
+// replace, and must not use the objects of the running solve. It also serves as a preconditioner. An exception that it throws ends the
+// solve and is thrown again there.
+template <class T, class F> CLINALG_NODISCARD Operator make_operator(std::size_t rows, std::size_t cols, F product) {
+    // The library owns the copy from here on, also where the call fails.
+    return detail::made<Operator>(clinalg_operator_create, static_cast<std::uint32_t>(Precision<T>::code), rows, cols,
+                                  &detail::apply<F>, static_cast<void *>(new F(std::move(product))), &detail::drop<F>);
 }
 
 // A preconditioner of a sparse matrix, made once for many solves: M * r applies its inverse.
@@ -117,8 +194,9 @@ public:
 // or dense matrices; u holds the boundary values and the start on entry, zero where it is empty, and the solution after.
 template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
     std::vector<double> history = detail::history(options.max_cycles);
+    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
     clinalg_report done;
-    check(clinalg_solve_poisson(&options, f.get(), u.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_solve_poisson(&plain, f.get(), u.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 
@@ -126,8 +204,9 @@ template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, cons
 template <class A>
 CLINALG_NODISCARD Report solve_poisson(const Team &team, const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
     std::vector<double> history = detail::history(options.max_cycles);
+    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
     clinalg_report done;
-    check(clinalg_team_solve_poisson(&options, team.get(), f.get(), u.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_team_solve_poisson(&plain, team.get(), f.get(), u.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 

@@ -29,6 +29,7 @@ pub use dense::Factorisation;
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 #[cfg(feature = "heat")]
 pub use heat::{forward_handle, operator_handle, opposite_handle};
+pub use operator::Product;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use solve::{Method, Preconditioning};
 pub use wave::WaveState;

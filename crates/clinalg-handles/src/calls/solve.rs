@@ -1,8 +1,10 @@
 //! Solvers on handles.
 
+use std::ops::ControlFlow;
+
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::Jacobi;
-use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Report, Solver, Stopping};
+use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Progress, Report, Solver, Stopping};
 use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +79,21 @@ impl Registry {
         x: Option<u64>,
         stopping: &Stopping,
     ) -> Result<(u64, Report)> {
+        self.solve_with(method, preconditioning, (a, b, x), stopping, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`Registry::solve`] for A, b and x, with `progress` as in [`Solver::solve_with`]; it must not use these objects.
+    ///
+    /// # Errors
+    /// As [`Registry::solve`].
+    pub fn solve_with(
+        &self,
+        method: Method,
+        preconditioning: Preconditioning,
+        (a, b, x): (u64, u64, Option<u64>),
+        stopping: &Stopping,
+        progress: Progress<'_>,
+    ) -> Result<(u64, Report)> {
         let mut inputs = vec![Operand::new("a", a, Kind::SYSTEM), Operand::new("b", b, Kind::FULL)];
         if let Preconditioning::Inverse(inverse) = preconditioning {
             inputs.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
@@ -87,7 +104,7 @@ impl Registry {
                 if inputs[0].kind() == Kind::TeamMatrix {
                     return typed_real!(inputs[0], "a", T => {
                         let a = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
-                        team::solve((method, preconditioning), a, inputs[1], output, stopping)
+                        team::solve((method, preconditioning), a, inputs[1], output, (stopping, progress))
                     });
                 }
                 typed!(inputs[0], T => {
@@ -138,7 +155,7 @@ impl Registry {
                             Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?)
                         }
                     };
-                    solver.solve(a, m, b, x)
+                    solver.solve_with(a, m, b, x, progress)
                 })
             })
         })
@@ -151,6 +168,20 @@ impl Registry {
     /// # Errors
     /// As [`Registry::solve`]; [`Error::Value`](clinalg::Error::Value) for a side that is not 2^k + 1.
     pub fn poisson(&self, f: u64, u: Option<u64>, params: &PoissonParams) -> Result<(u64, PoissonReport)> {
+        self.poisson_with(f, u, params, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`Registry::poisson`] with `progress` as in [`Poisson::solve_with`]; it must not use the grids.
+    ///
+    /// # Errors
+    /// As [`Registry::poisson`].
+    pub fn poisson_with(
+        &self,
+        f: u64,
+        u: Option<u64>,
+        params: &PoissonParams,
+        progress: Progress<'_>,
+    ) -> Result<(u64, PoissonReport)> {
         self.solve_into(u, f, |u| {
             self.call(&[Operand::new("f", f, Kind::FULL)], Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
                 let Some(output) = output else { unreachable!("an output was named") };
@@ -158,7 +189,7 @@ impl Registry {
                     let f = inputs[0].stored::<T>("f")?.full("f")?;
                     let u = output.stored_mut::<T>("u")?.full_mut("u")?;
                     let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
-                    Poisson::<T>::new(f.context(), &params)?.solve_device(f, u)
+                    Poisson::<T>::new(f.context(), &params)?.solve_device_with(f, u, progress)
                 })
             })
         })

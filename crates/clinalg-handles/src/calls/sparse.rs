@@ -2,7 +2,7 @@
 
 use clinalg::matrix::Values as _;
 use clinalg::ops::Span;
-use clinalg::{Complex, Csr, Result, Vector};
+use clinalg::{Complex, Csr, Error, Result, Vector};
 
 use crate::calls::complex::constant;
 use crate::kind::Kind;
@@ -97,6 +97,22 @@ impl Registry {
                 }
                 Ok(stored.info().entries)
             })
+        })
+    }
+
+    /// Other values at the positions of a sparse matrix, row by row with ascending columns.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length)
+    /// for another number of values than entries.
+    pub fn sparse_write<T: Element>(&self, a: u64, values: &[T]) -> Result<()> {
+        self.call(&[], Some(operand("a", a)), |_, object| {
+            let stored = object.expect("an output was named").stored_mut::<T>("a")?;
+            let Stored::Csr(a) = stored else { unreachable!("the operand is sparse") };
+            if a.nnz() != values.len() {
+                return Err(Error::Length { argument: "values", expected: a.nnz(), got: values.len() });
+            }
+            a.values_mut().write_range(0, values)
         })
     }
 

@@ -2,8 +2,10 @@
 //!
 //! Vectors and grids of a call are objects on one device, from and to which their values are copied.
 
+use std::ops::ControlFlow;
+
 use clinalg::multigrid::{self, PoissonParams, PoissonReport};
-use clinalg::solve::{GmresParams, Report, Stopping};
+use clinalg::solve::{GmresParams, Progress, Report, Stopping};
 use clinalg::team::{self, Team};
 use clinalg::wave::WaveParams;
 use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
@@ -76,6 +78,20 @@ impl Registry {
         u: Option<u64>,
         params: &PoissonParams,
     ) -> Result<(u64, PoissonReport)> {
+        self.team_poisson_with(team, (f, u), params, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`Registry::team_poisson`] for f and u, with `progress` as in [`team::Poisson::solve_with`]; it must not use the grids.
+    ///
+    /// # Errors
+    /// As [`Registry::team_poisson`].
+    pub fn team_poisson_with(
+        &self,
+        team: u64,
+        (f, u): (u64, Option<u64>),
+        params: &PoissonParams,
+        progress: Progress<'_>,
+    ) -> Result<(u64, PoissonReport)> {
         let inputs = [Operand::new("team", team, Kind::TEAM), Operand::new("f", f, Kind::FULL)];
         self.solve_into(u, f, |u| {
             self.call(&inputs, Some(Operand::new("u", u, Kind::FULL)), |inputs, output| {
@@ -86,7 +102,7 @@ impl Registry {
                     let params = PoissonParams { n: multigrid::side_in("f", f.len(), params.dim)?, ..*params };
                     let mut solver = team::Poisson::<T>::new(team_of(inputs[0]), &params)?;
                     let mut values = u.to_vec()?;
-                    let report = solver.solve(&f.to_vec()?, &mut values)?;
+                    let report = solver.solve_with(&f.to_vec()?, &mut values, progress)?;
                     u.write(&values)?;
                     Ok(report)
                 })
@@ -117,7 +133,7 @@ pub(super) fn solve<T: RealElement>(
     a: &Distributed<T>,
     b: &Object,
     x: &mut Object,
-    stopping: &Stopping,
+    (stopping, progress): (&Stopping, Progress<'_>),
 ) -> Result<Report> {
     let b = b.stored::<T>("b")?.vector("b")?;
     let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
@@ -146,14 +162,17 @@ pub(super) fn solve<T: RealElement>(
         }
     };
     let stopping = stopping.clone();
+    let (operator, solution) = (&mut *matrix, &mut left);
     let report = match method {
-        Method::Cg => team::Cg::new(&team, &partition, stopping.into())?.solve(&mut *matrix, m, &right, &mut left),
+        Method::Cg => {
+            team::Cg::new(&team, &partition, stopping.into())?.solve_with(operator, m, &right, solution, progress)
+        }
         Method::BiCgStab => {
-            team::BiCgStab::new(&team, &partition, stopping.into())?.solve(&mut *matrix, m, &right, &mut left)
+            team::BiCgStab::new(&team, &partition, stopping.into())?.solve_with(operator, m, &right, solution, progress)
         }
         Method::Gmres(restart) => {
             let params = GmresParams::from(stopping).restart(restart);
-            team::Gmres::new(&team, &partition, params)?.solve(&mut *matrix, m, &right, &mut left)
+            team::Gmres::new(&team, &partition, params)?.solve_with(operator, m, &right, solution, progress)
         }
     }?;
     let mut values = vec![T::zero(); a.rows];

@@ -1,7 +1,9 @@
 //! Uploads, downloads and copies of ranges.
 
 use std::ops::Range;
+use std::path::Path;
 
+use clinalg::io::matrix_market;
 use clinalg::matrix::Values;
 use clinalg::{Band, Context, Csr, Dense, Result, Vector};
 use clinalg::{BandParts, CsrParts};
@@ -109,6 +111,22 @@ impl Registry {
                     Stored::Band(a) => sparse(BandParts::to_csr(&a.to_parts()?)?)?,
                 };
                 Ok(T::erase_host(host))
+            })
+        })
+    }
+
+    /// Writes an object to a MatrixMarket file: a coordinate file of a sparse or band matrix, an array file of a vector or dense matrix. A
+    /// file that exists is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Io`](clinalg::Error::Io) and those of the transfer.
+    pub fn write_matrix_market(&self, handle: u64, path: &Path) -> Result<()> {
+        self.call(&[Operand::any("handle", handle)], None, |inputs, _| {
+            typed!(inputs[0], T => match inputs[0].stored::<T>("handle")? {
+                Stored::Vector(v) => matrix_market::write_array(path, v.len(), 1, &v.to_vec()?),
+                Stored::Dense(a) => matrix_market::write_array(path, a.rows(), a.cols(), &a.to_column_major()?),
+                Stored::Csr(a) => matrix_market::write_coordinate(path, &a.to_parts()?),
+                Stored::Band(a) => matrix_market::write_coordinate(path, &BandParts::to_csr(&a.to_parts()?)?),
             })
         })
     }

@@ -48,6 +48,10 @@ pub enum Kind {
     Code,
     /// Indices of 32 bits.
     Indices,
+    /// Offsets or indices of 32 bits with a sign.
+    SignedIndices,
+    /// A pointer of the caller that its functions are given.
+    Data,
     /// 0 or another number.
     Flag,
     /// A number of 64 bits that the call gives.
@@ -98,6 +102,8 @@ impl Argument {
             Kind::Counts => "const size_t *",
             Kind::Code => "uint32_t ",
             Kind::Indices => "const uint32_t *",
+            Kind::SignedIndices => "const int32_t *",
+            Kind::Data => "void *",
             Kind::Flag => "int32_t ",
             Kind::NumberResult => "uint64_t *",
             Kind::Text => "const char *",

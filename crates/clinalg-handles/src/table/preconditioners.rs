@@ -94,4 +94,20 @@ pub(super) const FUNCTIONS: &[Function] = &[
         matlab: Offer::Names(&["MexAmgFactor"]),
         program: Offer::Missing(LIBRARY),
     },
+    Function {
+        name: "operator_create",
+        title: "An operator or preconditioner whose product the caller computes.",
+        arguments: &[
+            Argument::new("precision", Kind::Code),
+            Argument::new("rows", Kind::Count),
+            Argument::new("cols", Kind::Count),
+            Argument::new("apply", Kind::Callback("clinalg_apply")),
+            Argument::new("data", Kind::Data),
+            Argument::new("free_data", Kind::Callback("clinalg_free")),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_operator_create"]),
+        matlab: Offer::Missing("a call of the gateway cannot call back into the interpreter"),
+        program: Offer::Missing(LIBRARY),
+    },
 ];

@@ -73,6 +73,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(LIBRARY),
     },
     Function {
+        name: "sparse_write",
+        title: "Replaces the values of a sparse matrix and keeps their positions.",
+        arguments: &[
+            Argument::new("a", Kind::Handle),
+            Argument::new("precision", Kind::Code),
+            Argument::new("values", Kind::Values),
+            Argument::new("count", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_sparse_write"]),
+        matlab: Offer::Missing("`S(:,:) = T` and a new upload take the place of it"),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
         name: "sparse_drop_zeros",
         title: "Removes stored zeros and counts what is left.",
         arguments: &[Argument::new("a", Kind::Handle), Argument::new("entries", Kind::CountResult)],

@@ -1,10 +1,11 @@
 //! Objects on the device: copies, formats, files, release.
 
-use clinalg::BandParts;
+use std::path::Path;
+
 use clinalg::io::matrix_market;
 use clinalg::matrix::Format;
 use clinalg::{Csr, Precision};
-use clinalg_handles::{Kind as Object, Operand, ScalarType, Stored};
+use clinalg_handles::{Kind as Object, Operand, ScalarType};
 
 use super::grid::choice;
 use super::{GPU, Outcome, class_name, count, count_as, handle, handle_as, registry, scalar, text, typed};
@@ -325,16 +326,7 @@ delete(file)",
         run: |args| {
             let objects = args.objects()?;
             let (h, file) = (args.handle(1), args.text(2));
-            let scalar = objects.info(h)?.scalar();
-            objects.with(h, |object| {
-                typed!(scalar, T => match object.stored::<T>("handle")? {
-                    Stored::Vector(v) => matrix_market::write_array(&file, v.len(), 1, &v.to_vec()?),
-                    Stored::Dense(a) => matrix_market::write_array(&file, a.rows(), a.cols(), &a.to_column_major()?),
-                    Stored::Csr(a) => matrix_market::write_coordinate(&file, &a.to_parts()?),
-                    Stored::Band(a) => matrix_market::write_coordinate(&file, &BandParts::to_csr(&a.to_parts()?)?),
-                    _ => unreachable!("these are all kinds"),
-                })
-            })??;
+            objects.write_matrix_market(h, Path::new(&file))?;
             Ok(Answer::Nothing)
         },
         ..Function::DEFAULT
