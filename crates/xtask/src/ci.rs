@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::checks::{
-    amd, bare, barriers, capi, cargo, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package, words,
+    amd, bare, barriers, capi, cargo, dist, drivers, kernels, layers, licences, mpi, nvidia, oclgrind, package, words,
 };
 use crate::matlab;
 use crate::setup::{self, Installer, Need};
@@ -47,7 +47,7 @@ struct Check {
     run: fn(&Workspace) -> Result<Verdict>,
 }
 
-const CHECKS: [Check; 21] = [
+const CHECKS: [Check; 22] = [
     Check { name: "fmt", group: None, about: "formatting (cargo fmt)", needs: &[], beside: false, run: cargo::fmt },
     Check {
         name: "clippy",
@@ -185,6 +185,14 @@ const CHECKS: [Check; 21] = [
         needs: &[Need::Loader, Need::Pocl, Need::PkgConfig, Need::Valgrind],
         beside: true,
         run: capi::valgrind,
+    },
+    Check {
+        name: "dist",
+        group: None,
+        about: "archives for machines without Rust: symbol versions, unpacked and used",
+        needs: &dist::NEEDS,
+        beside: true,
+        run: dist::run,
     },
     Check {
         name: "mpi",

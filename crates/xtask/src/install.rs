@@ -1,9 +1,11 @@
-//! Installs the C library: shared and static library, headers, pkg-config file, CMake package.
+//! Installs the C library (shared and static library, headers, pkg-config file, CMake package) and the program.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::products::Products;
 use crate::system::{self, Profile, Workspace};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -15,74 +17,71 @@ fn interface() -> String {
     format!("{}.{}", env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"))
 }
 
-/// Builds the library and installs it below `prefix`.
+/// Builds the library and the program and installs them below `prefix`.
 pub(crate) fn run(workspace: &Workspace, prefix: &Path) -> Result<()> {
     let packages = ["--package", "clinalg-capi", "--package", "clinalg-cli"];
     system::run(workspace.cargo().args(["build", "--release"]).args(packages))?;
-    place(workspace, prefix)?;
-    place_program(workspace, prefix)
+    let products = Products::built(workspace, Profile::Release);
+    place(workspace, &products, prefix)?;
+    place_program(&products, prefix)?;
+    println!(
+        "Installed below {}.\nWith CMake: find_package(clinalg CONFIG) and -DCMAKE_PREFIX_PATH={0}\n\
+         With pkg-config: PKG_CONFIG_PATH={0}/lib/pkgconfig pkg-config --cflags --libs clinalg\n\
+         The program is {0}/bin/clinalg; add {0}/bin to PATH.",
+        prefix.display()
+    );
+    Ok(())
 }
 
 /// Puts the program, its completions and its manual pages below `prefix`, where shells and `man` look for them.
-fn place_program(workspace: &Workspace, prefix: &Path) -> Result<()> {
+pub(crate) fn place_program(products: &Products, prefix: &Path) -> Result<()> {
     let program = prefix.join("bin/clinalg");
-    copy(&workspace.built(Profile::Release).join("clinalg"), &program)?;
+    copy(&products.program(), &program)?;
     let scripts = [
         ("bash", "share/bash-completion/completions/clinalg"),
         ("zsh", "share/zsh/site-functions/_clinalg"),
         ("fish", "share/fish/vendor_completions.d/clinalg.fish"),
     ];
     for (shell, place) in scripts {
-        let out = std::process::Command::new(&program).args(["completions", shell]).output()?;
-        anyhow::ensure!(out.status.success(), "clinalg completions {shell} failed");
+        let out = system::capture_ok(Command::new(&program).args(["completions", shell]))?;
         system::write_file(&prefix.join(place), &String::from_utf8(out.stdout)?)?;
     }
-    system::run(std::process::Command::new(&program).args(["man", "--out"]).arg(prefix.join("share/man/man1")))?;
-    println!("The program is {}; add {} to PATH.", program.display(), prefix.join("bin").display());
+    let mut man = Command::new(&program);
+    system::capture_ok(man.args(["man", "--out"]).arg(prefix.join("share/man/man1")))?;
     Ok(())
 }
 
-/// Puts the library, which must have been built, below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be
-/// moved.
-pub(crate) fn place(workspace: &Workspace, prefix: &Path) -> Result<()> {
-    let built = workspace.built(Profile::Release);
-    let headers = workspace.path("crates/clinalg-capi/include");
+/// Puts the library below `prefix`. Nothing there refers to `prefix` itself, so that the folder may be moved.
+pub(crate) fn place(workspace: &Workspace, products: &Products, prefix: &Path) -> Result<()> {
     let shared = format!("libclinalg.so.{VERSION}");
     let soname = format!("libclinalg.so.{}", interface());
 
-    copy(&built.join("libclinalg_capi.so"), &prefix.join("lib").join(&shared))?;
-    copy(&built.join("libclinalg_capi.a"), &prefix.join("lib/libclinalg.a"))?;
+    copy(&products.shared_library(), &prefix.join("lib").join(&shared))?;
+    copy(&products.static_library(), &prefix.join("lib/libclinalg.a"))?;
     link(&prefix.join("lib").join(&soname), &shared)?;
     link(&prefix.join("lib/libclinalg.so"), &soname)?;
-    for header in headers_of(&headers)? {
-        copy(&headers.join(&header), &prefix.join("include").join(&header))?;
-    }
+    copy_folder(&workspace.path("crates/clinalg-capi/include"), &prefix.join("include"))?;
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&workspace.path(licence), &prefix.join("share/doc/clinalg").join(licence))?;
     }
     system::write_file(&prefix.join("lib/pkgconfig/clinalg.pc"), &pkg_config())?;
     let cmake = prefix.join("lib/cmake/clinalg");
     system::write_file(&cmake.join("clinalg-config.cmake"), &cmake_config(&shared, &soname))?;
-    system::write_file(&cmake.join("clinalg-config-version.cmake"), &cmake_version())?;
-    println!(
-        "Installed below {}.\nWith CMake: find_package(clinalg CONFIG) and -DCMAKE_PREFIX_PATH={0}\n\
-         With pkg-config: PKG_CONFIG_PATH={0}/lib/pkgconfig pkg-config --cflags --libs clinalg",
-        prefix.display()
-    );
+    system::write_file(&cmake.join("clinalg-config-version.cmake"), &cmake_version())
+}
+
+/// Copies the files of a folder and of those below it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        let place = to.join(path.file_name().context("an entry of a folder has a name")?);
+        if path.is_dir() { copy_folder(&path, &place)? } else { copy(&path, &place)? }
+    }
     Ok(())
 }
 
-/// The headers below a folder, relative to it: those of C and C++ and what the latter includes from the folder `clinalg`.
-fn headers_of(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut headers = vec![PathBuf::from("clinalg.h"), PathBuf::from("clinalg.hpp")];
-    let parts = folder.join("clinalg");
-    for entry in std::fs::read_dir(&parts).with_context(|| format!("cannot read {}", parts.display()))? {
-        headers.push(Path::new("clinalg").join(entry?.file_name()));
-    }
-    Ok(headers)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let folder = to.parent().context("a file lies in a folder")?;
     std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     // A program may have the old library open: a new file leaves that one as it is.
@@ -92,7 +91,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn link(at: &Path, target: &str) -> Result<()> {
+pub(crate) fn link(at: &Path, target: &str) -> Result<()> {
     if at.symlink_metadata().is_ok() {
         std::fs::remove_file(at).with_context(|| format!("cannot replace {}", at.display()))?;
     }
@@ -100,8 +99,8 @@ fn link(at: &Path, target: &str) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn link(at: &Path, _target: &str) -> Result<()> {
-    anyhow::bail!("{}: the library is installed on Unix only", at.display())
+pub(crate) fn link(at: &Path, _target: &str) -> Result<()> {
+    anyhow::bail!("{}: links are made on Unix only", at.display())
 }
 
 fn pkg_config() -> String {

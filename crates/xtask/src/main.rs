@@ -2,10 +2,14 @@
 
 mod checks;
 mod ci;
+mod dist;
+mod elf;
 mod install;
 mod matlab;
+mod notices;
 mod opencl_c;
 mod packages;
+mod products;
 mod setup;
 mod system;
 mod test_programs;
@@ -79,6 +83,19 @@ enum Task {
     /// Makes target/matlab/, a folder to add to the path of either host, and a package for Octave's `pkg install` in
     /// target/octave/.
     Matlab,
+    /// Make archives for machines without Rust
+    ///
+    /// The program, the C library, the folder for MATLAB and Octave and a package for Octave that needs no compiler, for x86-64
+    /// Linux with the GNU C library 2.17 or newer, in target/dist/ (with the profile `dev` in target/dist-dev/).
+    /// Installs cargo-zigbuild and the compiler zig into target/drivers/.
+    Dist {
+        /// How the products are built
+        #[arg(long, value_enum, default_value_t = Profile::Release)]
+        profile: Profile,
+        /// Unpack each archive and use it, as `cargo xtask ci dist` does
+        #[arg(long)]
+        check: bool,
+    },
     /// Find out what is missing and install it
     ///
     /// System packages come through the system's package manager, everything else goes to target/drivers/. Exits
@@ -151,6 +168,14 @@ fn run(args: Args) -> Result<ExitCode> {
         }
         Task::Matlab => {
             matlab::build(&workspace)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Task::Dist { profile, check } => {
+            let archives = dist::run(&workspace, &installer, profile)?;
+            if check {
+                setup::provide(&workspace, &installer, &checks::dist::NEEDS)?;
+                checks::dist::try_all(&workspace, &archives)?;
+            }
             Ok(ExitCode::SUCCESS)
         }
         Task::Setup { purpose, mpi } => {

@@ -7,6 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::ci::Verdict;
+use crate::install;
+use crate::products::Products;
 use crate::system::{self, Profile, Workspace};
 use crate::test_programs;
 
@@ -32,7 +34,7 @@ pub(crate) struct Built {
 /// Builds the gateway and puts everything in place.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     system::run(workspace.cargo().args(["build", "--release", "--package", "clinalg-mex"]))?;
-    stage(workspace).map(drop)
+    stage(workspace, &Products::built(workspace, Profile::Release)).map(drop)
 }
 
 /// Names the gateway for tests, which build one where it is not set.
@@ -42,44 +44,50 @@ pub(crate) const GATEWAY: &str = "CLINALG_TEST_GATEWAY";
 /// them; with others the core would be compiled once more.
 pub(crate) fn build_for_tests(workspace: &Workspace) -> Result<PathBuf> {
     system::run(workspace.cargo().args(["build", "--quiet", "--workspace", "--lib", "--examples"]))?;
-    Ok(gateway(workspace, Profile::Dev))
+    Ok(Products::built(workspace, Profile::Dev).gateway())
 }
 
-/// The gateway as built with this profile.
-fn gateway(workspace: &Workspace, profile: Profile) -> PathBuf {
-    workspace.built(profile).join("libclinalg_mex.so")
-}
-
-/// Puts the gateway, which must have been built, and all that goes with it in place.
-fn stage(workspace: &Workspace) -> Result<Built> {
-    let library = gateway(workspace, Profile::Release);
+/// Puts the gateway and all that goes with it in place.
+fn stage(workspace: &Workspace, products: &Products) -> Result<Built> {
     let folder = workspace.path(FOLDER);
     system::fresh_folder(&folder)?;
-    fill(workspace, &library, &folder)?;
-    // One file for each host, of the same bytes.
-    copy(&library, &folder.join("clinalg_mex.mexa64"))?;
-    let package = pack(workspace, &library)?;
+    place(workspace, products, &folder)?;
+    let packages = workspace.path(PACKAGES);
+    system::fresh_folder(&packages)?;
+    let root = packages.join(package());
+    place_package(workspace, products, &root)?;
+    let package = system::pack(&root, &packages.join(format!("{}.tar.gz", package())))?;
     println!("{}: add it to the path of MATLAB or Octave", folder.display());
     println!("{}: for Octave's `pkg install`", package.display());
     Ok(Built { folder, package })
+}
+
+/// The name of the package's folder.
+pub(crate) fn package() -> String {
+    format!("clinalg-{VERSION}")
+}
+
+/// Fills the folder for both hosts.
+pub(crate) fn place(workspace: &Workspace, products: &Products, folder: &Path) -> Result<()> {
+    fill(workspace, &products.gateway(), folder)?;
+    // One file for each host, of the same bytes.
+    let (octave, matlab) = (folder.join("clinalg_mex.mex"), folder.join("clinalg_mex.mexa64"));
+    std::fs::hard_link(&octave, &matlab).or_else(|_| install::copy(&octave, &matlab))
 }
 
 /// The functions, the gateway for Octave and the licences.
 fn fill(workspace: &Workspace, library: &Path, folder: &Path) -> Result<()> {
     let matlab = workspace.path("matlab");
     for file in files_of(&matlab)? {
-        copy(&file, &folder.join(file.file_name().context("a file has a name")?))?;
+        install::copy(&file, &folder.join(file.file_name().context("a file has a name")?))?;
     }
     for part in PARTS {
-        std::fs::create_dir_all(folder.join(part))?;
-        for file in files_of(&matlab.join(part))? {
-            copy(&file, &folder.join(part).join(file.file_name().context("a file has a name")?))?;
-        }
+        install::copy_folder(&matlab.join(part), &folder.join(part))?;
     }
     for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
-        copy(&workspace.path(licence), &folder.join(licence))?;
+        install::copy(&workspace.path(licence), &folder.join(licence))?;
     }
-    copy(library, &folder.join("clinalg_mex.mex"))
+    install::copy(library, &folder.join("clinalg_mex.mex"))
 }
 
 fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
@@ -95,19 +103,10 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::copy(from, to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
-    Ok(())
-}
-
-/// Makes the package: the folder's files below `inst`, with what `pkg` wants beside them.
-fn pack(workspace: &Workspace, library: &Path) -> Result<PathBuf> {
-    let name = format!("clinalg-{VERSION}");
-    let packages = workspace.path(PACKAGES);
-    system::fresh_folder(&packages)?;
-    let root = packages.join(&name);
-    std::fs::create_dir_all(root.join("inst"))?;
-    fill(workspace, library, &root.join("inst"))?;
+/// Makes the package's folder: the functions below `inst`, with what `pkg` wants beside them. Nothing in it is compiled when
+/// it is installed.
+pub(crate) fn place_package(workspace: &Workspace, products: &Products, root: &Path) -> Result<()> {
+    fill(workspace, &products.gateway(), &root.join("inst"))?;
     let read =
         |file: &str| std::fs::read_to_string(workspace.path(file)).with_context(|| format!("cannot read {file}"));
     system::write_file(&root.join("DESCRIPTION"), &description())?;
@@ -115,10 +114,7 @@ fn pack(workspace: &Workspace, library: &Path) -> Result<PathBuf> {
     system::write_file(&root.join("INDEX"), &index(&read("matlab/Contents.m")?))?;
     // The library is locked; it must not outlive the package's files.
     let unload = "try, clinalg_mex('MexShutdown'); catch, end\n";
-    system::write_file(&root.join("PKG_DEL"), unload)?;
-    let archive = packages.join(format!("{name}.tar.gz"));
-    system::run(Command::new("tar").arg("-czf").arg(&archive).arg("-C").arg(&packages).arg(&name))?;
-    Ok(archive)
+    system::write_file(&root.join("PKG_DEL"), unload)
 }
 
 fn description() -> String {
@@ -134,15 +130,8 @@ fn description() -> String {
          Categories: Linear algebra\n\
          Depends: octave (>= 7.0.0)\n\
          License: MIT or Apache-2.0\n",
-        date = today(),
+        date = date(system::build_time()),
     )
-}
-
-/// The day of the build, or that of `SOURCE_DATE_EPOCH`.
-fn today() -> String {
-    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    date(given.unwrap_or_else(now))
 }
 
 /// The civil date of seconds since 1970 (Hinnant, chrono-compatible low-level date algorithms).
@@ -176,12 +165,12 @@ fn index(contents: &str) -> String {
 /// Runs the stand-in host with many random calls and the tests against the folder for both hosts; installs the package
 /// in a folder of its own, uses it and removes it.
 pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
-    workspace.build_products()?;
-    let built = stage(workspace)?;
+    let products = Products::build(workspace)?;
+    let built = stage(workspace, &products)?;
     let programs = test_programs::build(workspace)?;
     let standin: Vec<_> = programs.iter().filter(|p| p.package == "clinalg-mex" && p.name == "standin").collect();
     ensure!(!standin.is_empty(), "clinalg-mex has no test `standin`");
-    let library = gateway(workspace, Profile::Release);
+    let library = products.gateway();
     let variables = [("CLINALG_FUZZ", Path::new(FUZZ_STEPS)), (GATEWAY, &library)];
     ensure!(test_programs::run(&standin, &variables).failed.is_empty(), "the stand-in host fails");
     let matlab = workspace.path("matlab");
@@ -193,24 +182,40 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Verdict> {
     );
     let passed = octave(workspace, &tests)?;
 
-    let prefix = workspace.path(PACKAGES).join("prefix");
-    system::fresh_folder(&prefix)?;
-    let package = format!(
-        "pkg prefix {prefix} {prefix}; pkg local_list {prefix}/list; pkg install {archive}; pkg load clinalg; \
-         A = rand(5); x = rand(5, 1); y = gather(clinalg.matrix(A) * clinalg.vector(x)); \
-         assert(y, A * x, 1e-14); assert(MexSum(0, MexMatrix(0, [1 2 3])), 6); \
-         pkg unload clinalg; pkg uninstall clinalg; assert(isempty(pkg('list')));",
-        prefix = prefix.display(),
-        archive = built.package.display(),
-    );
-    octave(workspace, &package)?;
+    let mut host = workspace.command("octave-cli");
+    try_package(&mut host, &built.package, &workspace.path(PACKAGES).join("prefix"))?;
     Ok(Verdict::ok(format!("{passed}; the package installs and goes")))
 }
 
+/// Installs a package below `prefix` in Octave, uses it and removes it.
+pub(crate) fn try_package(host: &mut Command, package: &Path, prefix: &Path) -> Result<()> {
+    system::fresh_folder(prefix)?;
+    let statements = format!(
+        "pkg prefix {prefix} {prefix}; pkg local_list {prefix}/list; pkg install {archive}; pkg load clinalg; {USE} \
+         pkg unload clinalg; pkg uninstall clinalg; assert(isempty(pkg('list')));",
+        prefix = prefix.display(),
+        archive = package.display(),
+    );
+    octave_in(host, &statements).map(drop)
+}
+
+/// Uses the folder for both hosts in Octave.
+pub(crate) fn try_folder(host: &mut Command, folder: &Path) -> Result<()> {
+    octave_in(host, &format!("addpath('{}'); {USE}", folder.display())).map(drop)
+}
+
+/// Statements that use objects and functions.
+const USE: &str = "A = rand(5); x = rand(5, 1); y = gather(clinalg.matrix(A) * clinalg.vector(x)); \
+                   assert(y, A * x, 1e-14); assert(MexSum(0, MexMatrix(0, [1 2 3])), 6);";
+
 /// Runs statements in Octave; gives the last line printed.
 fn octave(workspace: &Workspace, statements: &str) -> Result<String> {
-    let mut command = workspace.command("octave-cli");
-    let output = system::capture(command.args(["-qf", "--no-history", "--eval", statements]))?;
+    octave_in(&mut workspace.command("octave-cli"), statements)
+}
+
+/// As [`octave`], in a host that the caller chooses.
+fn octave_in(host: &mut Command, statements: &str) -> Result<String> {
+    let output = system::capture(host.args(["-qf", "--no-history", "--eval", statements]))?;
     let text = system::text(&output);
     if !output.status.success() {
         bail!("Octave ended with {}:\n{text}", output.status);

@@ -48,7 +48,12 @@ pub(crate) enum Need {
     Mpi,
     /// libclang with its headers, by which the binding to MPI is made.
     Libclang,
+    /// A linker for older systems, with the cargo command that uses it.
+    Zig,
 }
+
+/// The folder of [`Need::Zig`], below the root.
+pub(crate) const ZIG: &str = "target/drivers/zig";
 
 /// The exit code of the program `clinalg` where there is no OpenCL device.
 pub(crate) const NO_DEVICE: i32 = 3;
@@ -64,7 +69,7 @@ impl Need {
     /// What the crate `clinalg-mpi` needs.
     pub(crate) const OF_MPI: [Need; 2] = [Need::Mpi, Need::Libclang];
 
-    pub(crate) const ALL: [Need; 15] = [
+    pub(crate) const ALL: [Need; 16] = [
         Need::Cxx,
         Need::Loader,
         Need::Pocl,
@@ -80,6 +85,7 @@ impl Need {
         Need::Valgrind,
         Need::Mpi,
         Need::Libclang,
+        Need::Zig,
     ];
 
     /// What it is called.
@@ -100,6 +106,7 @@ impl Need {
             Need::Valgrind => "valgrind",
             Need::Mpi => "MPI (mpirun, mpicc)",
             Need::Libclang => "libclang",
+            Need::Zig => "cargo-zigbuild",
         }
     }
 
@@ -148,6 +155,7 @@ impl Need {
                 packages: &["intel-opencl-rt~=2026.0", "intel-cmplr-lib-rt~=2026.0"],
             }),
             Need::Ptxas => Some(Wheel { folder: "target/drivers/nvidia", packages: &["nvidia-cuda-nvcc-cu12~=12.4"] }),
+            Need::Zig => Some(Wheel { folder: ZIG, packages: &["cargo-zigbuild~=0.24.0", "ziglang~=0.17.1"] }),
             _ => None,
         }
     }
@@ -170,6 +178,7 @@ impl Need {
             Need::Valgrind => program("valgrind"),
             Need::Mpi => program("mpirun") && mpi_has_its_header(),
             Need::Libclang => libclang_is_there(),
+            Need::Zig => workspace.path(ZIG).join("bin/cargo-zigbuild").is_file() && ziglang(workspace).is_some(),
         }
     }
 }
@@ -236,13 +245,23 @@ pub(crate) fn libclc() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
+/// A path below the packages of the virtual environment `folder`.
+fn of_wheel(workspace: &Workspace, folder: &str, path: &str) -> Option<PathBuf> {
+    let versions = std::fs::read_dir(workspace.path(folder).join("lib")).ok()?;
+    versions
+        .filter_map(|version| Some(version.ok()?.path().join("site-packages").join(path)))
+        .find(|path| path.exists())
+}
+
 /// NVIDIA's assembler.
 pub(crate) fn ptxas(workspace: &Workspace) -> Option<PathBuf> {
-    let versions = std::fs::read_dir(workspace.path("target/drivers/nvidia/lib")).ok()?;
-    versions
-        .filter_map(|version| Some(version.ok()?.path().join("site-packages/nvidia/cuda_nvcc/bin/ptxas")))
-        .find(|file| file.is_file())
-        .or_else(|| system::find_program("ptxas"))
+    of_wheel(workspace, "target/drivers/nvidia", "nvidia/cuda_nvcc/bin/ptxas").or_else(|| system::find_program("ptxas"))
+}
+
+/// The folder of the compiler zig, with its licence.
+pub(crate) fn ziglang(workspace: &Workspace) -> Option<PathBuf> {
+    let program = of_wheel(workspace, ZIG, "ziglang/zig")?;
+    program.parent().map(Path::to_owned)
 }
 
 /// Installs, or says what a person has to do.

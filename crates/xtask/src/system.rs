@@ -12,9 +12,11 @@ use anyhow::{Context, Result, bail};
 use crate::setup;
 
 /// A cargo profile, as far as it matters where the program lies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Profile {
+    /// Quick to build, slow to run
     Dev,
+    /// What users get
     Release,
 }
 
@@ -58,14 +60,6 @@ impl Workspace {
         run(&mut cargo)
     }
 
-    /// Builds what users get, the program and the libraries of the C and the MATLAB interface, for release. Built one
-    /// by one, they would get dependencies with other features, and the core be compiled for each.
-    pub(crate) fn build_products(&self) -> Result<()> {
-        let mut cargo = self.cargo();
-        cargo.args(["build", "--release", "--package", "clinalg-cli"]);
-        run(cargo.args(["--package", "clinalg-capi", "--package", "clinalg-mex"]))
-    }
-
     /// Builds an example and gives its path. Built for its package alone, the core would be compiled once more, for
     /// dependencies with fewer features than the tests have them.
     pub(crate) fn build_example(&self, name: &str) -> Result<PathBuf> {
@@ -84,7 +78,12 @@ impl Workspace {
             Profile::Dev => "debug",
             Profile::Release => "release",
         };
-        self.path(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into())).join(folder)
+        self.target().join(folder)
+    }
+
+    /// The folder of all that cargo builds.
+    pub(crate) fn target(&self) -> PathBuf {
+        self.path(std::env::var_os("CARGO_TARGET_DIR").unwrap_or("target".into()))
     }
 
     /// The program `clinalg`, run at the root.
@@ -214,6 +213,26 @@ pub(crate) fn write_file(path: &Path, content: &str) -> Result<()> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     std::fs::write(path, content).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Packs a folder, whose name is that of the archive's one entry, and gives the archive. The same content gives the same
+/// bytes: names are sorted, owners left out, and files as old as the last commit, or as `SOURCE_DATE_EPOCH` says.
+pub(crate) fn pack(folder: &Path, archive: &Path) -> Result<PathBuf> {
+    let parent = folder.parent().context("a folder to pack lies in another")?;
+    let name = folder.file_name().context("a folder to pack has a name")?;
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u+rw,go=rX"]);
+    tar.arg(format!("--mtime=@{}", build_time())).arg("-czf").arg(archive).arg("-C").arg(parent).arg(name);
+    run(&mut tar)?;
+    Ok(archive.to_owned())
+}
+
+/// Seconds from 1970 to the last commit, or those of `SOURCE_DATE_EPOCH`; now where neither is known.
+pub(crate) fn build_time() -> u64 {
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok();
+    let committed = || Some(text(&capture_ok(Command::new("git").args(["log", "-1", "--format=%ct"])).ok()?));
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    given.or_else(committed).and_then(|seconds| seconds.parse().ok()).unwrap_or_else(now)
 }
 
 /// An empty folder at `path`, whatever was there before.

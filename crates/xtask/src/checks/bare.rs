@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::ci::Verdict;
+use crate::products::Products;
 use crate::setup::{self, Need};
-use crate::system::{self, Profile, Workspace};
+use crate::system::{self, Workspace};
 
 /// Commands that need a device; each must fail with words and the exit code for it.
 const WITH_DEVICE: [&[&str]; 4] = [&["devices"], &["devices", "--json"], &["poisson", "--n", "65"], &["doctor"]];
@@ -22,8 +23,7 @@ const NO_SUCH_PROGRAM: i32 = 127;
 
 /// Runs the program in a folder that holds nothing else, and with a loader that knows no driver.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    workspace.build_products()?;
-    let program = workspace.program_path(Profile::Release);
+    let program = Products::build(workspace)?.program();
     let mut faults = Vec::new();
     let mut left_out = Vec::new();
 

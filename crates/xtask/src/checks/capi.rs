@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::ci::Verdict;
 use crate::install;
+use crate::products::Products;
 use crate::setup;
 use crate::system::{self, Workspace};
 
@@ -27,16 +28,22 @@ const FOUND: &str = "9";
 struct Installed {
     prefix: PathBuf,
     icd_folder: PathBuf,
+    /// Where programs are built.
+    programs: PathBuf,
 }
 
 impl Installed {
     fn new(workspace: &Workspace, name: &str) -> Result<Installed> {
         let prefix = workspace.path(FOLDER).join(name);
         system::fresh_folder(&prefix)?;
-        workspace.build_products()?;
-        install::place(workspace, &prefix)?;
+        install::place(workspace, &Products::build(workspace)?, &prefix)?;
+        Installed::at(workspace, prefix, workspace.path(FOLDER).join("programs").join(name))
+    }
+
+    /// The library that lies below `prefix`.
+    fn at(workspace: &Workspace, prefix: PathBuf, programs: PathBuf) -> Result<Installed> {
         let library = setup::pocl_icd().context("PoCL's ICD file is gone")?;
-        Ok(Installed { prefix, icd_folder: setup::icd_folder(workspace, "pocl", &library)? })
+        Ok(Installed { prefix, icd_folder: setup::icd_folder(workspace, "pocl", &library)?, programs })
     }
 
     /// Moves the folder; nothing is left where it was.
@@ -58,9 +65,8 @@ impl Installed {
     /// Compiles one file with what pkg-config says.
     fn compile(&self, workspace: &Workspace, language: &Language, file: &str, more: &[&str]) -> Result<PathBuf> {
         let stem = Path::new(file).file_stem().context("a source file has a name")?;
-        let name = self.prefix.file_name().context("an installed library lies in a folder")?;
-        let programs = workspace.path(FOLDER).join("programs").join(name);
-        std::fs::create_dir_all(&programs).with_context(|| format!("cannot create {}", programs.display()))?;
+        let programs = &self.programs;
+        std::fs::create_dir_all(programs).with_context(|| format!("cannot create {}", programs.display()))?;
         let program = programs.join(stem);
         let mut ask = Command::new("pkg-config");
         ask.args(["--cflags", "--libs", "clinalg"]).env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -71,6 +77,32 @@ impl Installed {
         compiler.arg(file).arg("-o").arg(&program).args(flags.split_whitespace()).args(more);
         system::run(&mut compiler)?;
         Ok(program)
+    }
+
+    /// Builds and runs the examples with CMake and with pkg-config.
+    fn try_examples(&self, workspace: &Workspace) -> Result<()> {
+        ensure_named(&self.prefix)?;
+        let (examples, package) = (self.programs.join("cmake"), self.programs.join("package"));
+        cmake(self, &workspace.path("examples/cpp"), &examples)?;
+        cmake(self, &workspace.path("tests/capi/package"), &package)?;
+        // CMake writes into its programs where the library lies.
+        let found = |program: PathBuf| {
+            let mut command = workspace.command(program);
+            command.env("OCL_ICD_VENDORS", &self.icd_folder);
+            command
+        };
+        let matrix = "tests/data/heat_sink.mtx";
+        poisson(&output_of(found(examples.join("poisson")).arg("129"))?)?;
+        system_of_file(&output_of(found(examples.join("system")).arg(matrix))?)?;
+        for library in ["clinalg", "static"] {
+            first(&output_of(&mut found(package.join(format!("first_{library}"))))?)?;
+        }
+
+        let program = |language, file| self.compile(workspace, language, file, &[]);
+        first(&output_of(&mut self.program(workspace, &program(&C, "examples/c/first.c")?))?)?;
+        poisson(&output_of(self.program(workspace, &program(&CXX, "examples/cpp/poisson.cpp")?).arg("129"))?)?;
+        let solved = output_of(self.program(workspace, &program(&CXX, "examples/cpp/system.cpp")?).arg(matrix))?;
+        system_of_file(&solved)
     }
 }
 
@@ -95,30 +127,14 @@ fn output_of(command: &mut Command) -> Result<String> {
 /// Installs, moves, and builds and runs the examples with CMake and with pkg-config.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
     let installed = Installed::new(workspace, "first")?;
-    ensure_named(&installed.prefix)?;
     let installed = installed.move_to(workspace.path(FOLDER).join("moved"))?;
-    let built = |name: &str| workspace.path(FOLDER).join(name);
-
-    cmake(&installed, &workspace.path("examples/cpp"), &built("cmake"))?;
-    cmake(&installed, &workspace.path("tests/capi/package"), &built("package"))?;
-    // CMake writes into its programs where the library lies.
-    let found = |program: PathBuf| {
-        let mut command = workspace.command(program);
-        command.env("OCL_ICD_VENDORS", &installed.icd_folder);
-        command
-    };
-    let matrix = "tests/data/heat_sink.mtx";
-    poisson(&output_of(found(built("cmake/poisson")).arg("129"))?)?;
-    system_of_file(&output_of(found(built("cmake/system")).arg(matrix))?)?;
-    for library in ["clinalg", "static"] {
-        first(&output_of(&mut found(built("package").join(format!("first_{library}"))))?)?;
-    }
-
-    let program = |language, file| installed.compile(workspace, language, file, &[]);
-    first(&output_of(&mut installed.program(workspace, &program(&C, "examples/c/first.c")?))?)?;
-    poisson(&output_of(installed.program(workspace, &program(&CXX, "examples/cpp/poisson.cpp")?).arg("129"))?)?;
-    system_of_file(&output_of(installed.program(workspace, &program(&CXX, "examples/cpp/system.cpp")?).arg(matrix))?)?;
+    installed.try_examples(workspace)?;
     Ok(Verdict::ok("CMake and pkg-config, C99 and C++11, shared and static"))
+}
+
+/// Builds and runs the examples with the library below `prefix`, their programs in `programs`.
+pub(crate) fn try_library(workspace: &Workspace, prefix: PathBuf, programs: &Path) -> Result<()> {
+    Installed::at(workspace, prefix, programs.to_owned())?.try_examples(workspace)
 }
 
 /// The shared library's soname must be the name of the link that programs look for, and that of the file its version.

@@ -7,8 +7,9 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::ci::Verdict;
+use crate::products::Products;
 use crate::setup;
-use crate::system::{self, Profile, Workspace};
+use crate::system::{self, Workspace};
 use crate::test_programs;
 
 /// What PoCL's platform is called.
@@ -17,10 +18,10 @@ const POCL: &str = "Portable Computing Language";
 pub(crate) fn pocl(workspace: &Workspace) -> Result<Verdict> {
     let library = setup::pocl_icd().context("PoCL's ICD file is gone")?;
     let folder = setup::icd_folder(workspace, "pocl", &library)?;
-    workspace.build_products()?;
+    let products = Products::build(workspace)?;
     // Where there is no other driver, `cargo xtask test` has been just this.
-    if platforms(workspace)?.iter().all(|name| name == POCL) {
-        return self_test(workspace, &folder).map(|checks| said("the tests run on no other driver", checks));
+    if platforms(workspace, &products)?.iter().all(|name| name == POCL) {
+        return self_test(workspace, &products, &folder).map(|checks| said("the tests run on no other driver", checks));
     }
     on(workspace, &folder)
 }
@@ -31,8 +32,8 @@ pub(crate) fn intel(workspace: &Workspace) -> Result<Verdict> {
 }
 
 /// The platforms that the program lists.
-fn platforms(workspace: &Workspace) -> Result<Vec<String>> {
-    let listed = system::capture_ok(workspace.program(Profile::Release).args(["devices", "--json"]))?;
+fn platforms(workspace: &Workspace, products: &Products) -> Result<Vec<String>> {
+    let listed = system::capture_ok(workspace.command(products.program()).args(["devices", "--json"]))?;
     let devices: Vec<Value> = serde_json::from_slice(&listed.stdout).context("`devices --json` printed no list")?;
     Ok(devices.iter().filter_map(|device| device["platform"].as_str()).map(str::to_owned).collect())
 }
@@ -69,20 +70,20 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
         let names: Vec<_> = failed.iter().map(|failure| failure.name.as_str()).collect();
         return Ok(Verdict::failed(format!("tests failed: {}", names.join(", "))));
     }
-    workspace.build_products()?;
-    self_test(workspace, icd_folder).map(|checks| said("the tests", checks))
+    let products = Products::build(workspace)?;
+    self_test(workspace, &products, icd_folder).map(|checks| said("the tests", checks))
 }
 
 /// Runs the program's small self-test with the kernels of both families and gives how many checks it made; none unless all
 /// held. With the long cases its sizes are those of `clinalg doctor`. A warning of the driver's compiler is an error.
-fn self_test(workspace: &Workspace, icd_folder: &Path) -> Result<Option<usize>> {
-    let counts = system::parallel(&["cpu", "gpu"], |family| self_test_of(workspace, icd_folder, family));
+fn self_test(workspace: &Workspace, products: &Products, icd_folder: &Path) -> Result<Option<usize>> {
+    let counts = system::parallel(&["cpu", "gpu"], |family| self_test_of(workspace, products, icd_folder, family));
     let counts = counts.into_iter().collect::<Result<Vec<_>>>()?;
     Ok(counts.into_iter().sum())
 }
 
-fn self_test_of(workspace: &Workspace, icd_folder: &Path, family: &str) -> Result<Option<usize>> {
-    let mut doctor = workspace.program(Profile::Release);
+fn self_test_of(workspace: &Workspace, products: &Products, icd_folder: &Path, family: &str) -> Result<Option<usize>> {
+    let mut doctor = workspace.command(products.program());
     doctor.args(["doctor", "--json"]);
     if !workspace.long {
         doctor.arg("--quick");

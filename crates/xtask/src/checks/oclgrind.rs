@@ -8,8 +8,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 use crate::ci::Verdict;
+use crate::products::Products;
 use crate::setup;
-use crate::system::{self, Profile, Workspace};
+use crate::system::{self, Workspace};
 
 const FOLDER: &str = "target/ci/oclgrind";
 /// Lines of a log that are shown.
@@ -17,22 +18,22 @@ const LINES: usize = 40;
 
 /// Runs the small self-test with the kernels of both shapes; Oclgrind must have nothing to say.
 pub(crate) fn run(workspace: &Workspace) -> Result<Verdict> {
-    workspace.build_products()?;
+    let products = Products::build(workspace)?;
     let driver = setup::oclgrind_driver().context("Oclgrind's driver library is gone")?;
     let icd = setup::icd_folder(workspace, "oclgrind", &driver.display().to_string())?;
     system::fresh_folder(&workspace.path(FOLDER))?;
-    let found = system::parallel(&["cpu", "gpu"], |shape| self_test(workspace, &icd, shape));
+    let found = system::parallel(&["cpu", "gpu"], |shape| self_test(workspace, &products, &icd, shape));
     let faults = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
     Ok(if faults.is_empty() { Verdict::ok("both shapes") } else { Verdict::failed(faults.join("; ")) })
 }
 
 /// What is wrong with the self-test by the kernels of one shape.
-fn self_test(workspace: &Workspace, icd: &Path, shape: &str) -> Result<Vec<String>> {
+fn self_test(workspace: &Workspace, products: &Products, icd: &Path, shape: &str) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     let log = workspace.path(FOLDER).join(format!("{shape}.log"));
     let mut oclgrind = workspace.command("oclgrind");
     oclgrind.args(["--data-races", "--check-api", "--log"]).arg(&log);
-    oclgrind.arg(workspace.program_path(Profile::Release)).args(["doctor", "--quick"]);
+    oclgrind.arg(products.program()).args(["doctor", "--quick"]);
     oclgrind.env("OCL_ICD_VENDORS", icd).env("CLINALG_KERNEL_FAMILY", shape);
     println!("$ {}", system::words(&oclgrind));
     let output = system::capture(&mut oclgrind)?;
