@@ -18,6 +18,7 @@ use std::iter::Sum;
 use num_traits::{Float, Num, NumAssign};
 
 pub mod band;
+pub mod boxes;
 pub mod coefficient2;
 pub mod complex;
 pub mod csr;

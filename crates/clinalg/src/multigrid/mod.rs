@@ -29,6 +29,7 @@
 
 pub(crate) mod algebra;
 pub(crate) mod backend;
+mod boxes;
 mod coefficient;
 mod components;
 mod conjugate;
@@ -45,6 +46,9 @@ pub(crate) mod poisson2;
 pub(crate) mod poisson3;
 pub(crate) mod sequential;
 
+pub use boxes::{
+    Centring, Condition, End, Grid, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport, SideValues,
+};
 pub use coefficient::Coefficient;
 pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};
 pub use operator::{PoissonOperator, assemble};
@@ -159,6 +163,17 @@ mod tests {
         guarded(what, context, last_points, one, |u| c.hierarchy_mut().solve_coarsest(u, &ones(last_points), true));
     }
 
+    fn boxes_stay_inside<T: Real>(context: &Context) {
+        for (points, centring) in
+            [(vec![13, 11], Centring::Vertex), (vec![31, 10], Centring::Cell), (vec![7, 5, 9], Centring::Vertex)]
+        {
+            let grid = Grid::new(&points).centring(centring).periodic(0).side(1, End::High, Condition::Neumann);
+            let (mut components, counts) = boxes::components::<T>(context, &grid).unwrap();
+            let what = format!("{points:?} {centring:?}");
+            stay_inside(&what, context, &mut components, [counts[0], counts[1], counts[counts.len() - 1]]);
+        }
+    }
+
     fn components_stay_inside<T: Real>(context: &Context) {
         for n in [5, 9, 17, 33, 65] {
             let (square, cube) = (sides(n, 2).unwrap(), sides(n.min(33), 3).unwrap());
@@ -193,6 +208,7 @@ mod tests {
     fn components_write_nothing_outside_of_their_grids() {
         on_every_device(|context| {
             components_stay_inside::<f32>(context);
+            boxes_stay_inside::<f32>(context);
             if context.require::<f64>().is_ok() {
                 components_stay_inside::<f64>(context);
             }

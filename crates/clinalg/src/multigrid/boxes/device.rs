@@ -1,0 +1,294 @@
+//! The components of the cycles on boxes, as kernels.
+
+use super::axis::{Interpolation, REACH};
+use super::levels::{self, Level};
+use crate::multigrid::conjugate::Space;
+use crate::multigrid::cycle::{Components, Hierarchy, Order, Sweeps};
+use crate::multigrid::launch;
+use crate::runtime::kernels::boxes;
+use crate::runtime::{Out, Range};
+use crate::{Buffer, Context, Dense, Real, Result, Vector, ops};
+
+/// What the kernels read of a level besides its grids.
+pub(super) struct Lines<T: Real> {
+    context: Context,
+    /// Unknowns of each direction.
+    pub(super) counts: [usize; 3],
+    dim: u64,
+    lines: Buffer<T>,
+}
+
+impl<T: Real> Lines<T> {
+    pub(super) fn new(context: &Context, level: &Level) -> Result<Lines<T>> {
+        let mut lines = Vec::new();
+        for factors in &level.factors {
+            for values in [&factors.couplings, &factors.more, &factors.mass] {
+                lines.extend(values.iter().map(|&value| T::from_f64(value)));
+            }
+        }
+        let (counts, dim) = (level.counts(), level.axes.len() as u64);
+        Ok(Lines { context: context.clone(), counts, dim, lines: Buffer::from_slice(context, &lines)? })
+    }
+
+    fn program(&self) -> boxes::Program<T> {
+        boxes::Program::new().dim(self.dim)
+    }
+
+    pub(super) fn unknowns(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// The items for `width` points of `rows` rows.
+    fn items(&self, width: usize, rows: usize) -> Range {
+        launch::items(&self.context, [width, rows], rows)
+    }
+
+    fn all(&self) -> Range {
+        self.items(self.counts[0], self.counts[1] * self.counts[2])
+    }
+
+    /// y = alpha A x + beta y.
+    pub(super) fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        let [nx, ny, nz] = self.counts;
+        let y = Out::shared(y.buffer());
+        self.program().apply_box(&self.context, self.all(), nx, ny, nz, &self.lines, alpha, x.buffer(), beta, y)
+    }
+
+    fn residual(&self, u: &Vector<T>, f: &Vector<T>, d: &Vector<T>) -> Result<()> {
+        let [nx, ny, nz] = self.counts;
+        let d = Out::shared(d.buffer());
+        self.program().residual(&self.context, self.all(), nx, ny, nz, &self.lines, f.buffer(), u.buffer(), d)
+    }
+
+    fn residual_norm(&self, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
+        let [nx, ny, nz] = self.counts;
+        let (count, range) = launch::shares(&self.context, ny * nz, 1);
+        launch::root_of_squares(|scale: T| {
+            let partials = self.context.partials(count, |partial| {
+                let (f, u) = (f.buffer(), u.buffer());
+                let (program, context) = (self.program(), &self.context);
+                program.sum_square_residual(context, range, nx, ny, nz, scale, &self.lines, f, u, partial)
+            })?;
+            Ok(launch::total(&partials))
+        })
+    }
+}
+
+/// A part of a box in which points with an even sum of indices have no neighbours of their kind, by the first and the end of
+/// each direction.
+type Part = [(usize, usize); 3];
+
+/// The parts of a box that are relaxed one after the other: all of it, but the last points of periodic directions with an odd
+/// number of points are neighbours of the first of their colour, and so are parts of their own.
+fn parts(level: &Level) -> Vec<Part> {
+    let mut parts = vec![level.counts().map(|count| (0, count))];
+    for (d, axis) in level.axes.iter().enumerate() {
+        let count = axis.unknowns();
+        if axis.periodic() && count % 2 == 1 && count > 1 {
+            let seams = parts.iter().map(|part| replaced(part, d, (count - 1, count))).collect::<Vec<_>>();
+            parts.iter_mut().for_each(|part| part[d] = (0, count - 1));
+            parts.extend(seams);
+        }
+    }
+    parts
+}
+
+fn replaced(part: &Part, d: usize, range: (usize, usize)) -> Part {
+    let mut part = *part;
+    part[d] = range;
+    part
+}
+
+/// Interpolation from the next coarser level, and its transpose.
+struct Transfer<T: Real> {
+    from: Buffer<u32>,
+    weights: Buffer<T>,
+    to: Buffer<u32>,
+    transposed: Buffer<T>,
+    /// Fine points that a coarse one takes at most, by direction.
+    reach: [u32; 3],
+}
+
+impl<T: Real> Transfer<T> {
+    fn new(context: &Context, interpolations: &[Interpolation]) -> Result<Transfer<T>> {
+        let (mut from, mut to, mut reach) = (Vec::new(), Vec::new(), [1; 3]);
+        for (interpolation, reach) in interpolations.iter().zip(&mut reach) {
+            from.extend(interpolation.from.iter().flatten().copied());
+            let (transposed, most) = interpolation.transposed();
+            to.extend(transposed.iter().flatten().copied());
+            *reach = most as u32;
+        }
+        debug_assert!(reach.iter().all(|&reach| reach as usize <= REACH));
+        let upload = |pairs: &[(usize, f64)]| -> Result<(Buffer<u32>, Buffer<T>)> {
+            let indices: Vec<_> = pairs.iter().map(|pair| pair.0 as u32).collect();
+            let weights: Vec<_> = pairs.iter().map(|pair| T::from_f64(pair.1)).collect();
+            Ok((Buffer::from_slice(context, &indices)?, Buffer::from_slice(context, &weights)?))
+        };
+        let ((from, weights), (to, transposed)) = (upload(&from)?, upload(&to)?);
+        Ok(Transfer { from, weights, to, transposed, reach })
+    }
+}
+
+/// One level on the device.
+struct OnDevice<T: Real> {
+    lines: Lines<T>,
+    /// None on the coarsest level.
+    transfer: Option<Transfer<T>>,
+    parts: Vec<Part>,
+    omega: T,
+    /// Residuals.
+    work: Vector<T>,
+}
+
+/// Kernels for boxes.
+pub(crate) struct Boxes<T: Real> {
+    context: Context,
+    levels: Vec<OnDevice<T>>,
+    /// Of the matrix of the coarsest level; with 1 added to the eigenvalue 0 of a constant.
+    inverse: Dense<T>,
+}
+
+impl<T: Real> Boxes<T> {
+    /// For the levels; `singular` where constants are in the null space.
+    pub(super) fn new(context: &Context, levels: &[Level], singular: bool) -> Result<Boxes<T>> {
+        let on_device = |level: &Level| {
+            let lines = Lines::new(context, level)?;
+            let work = Vector::zeros(context, lines.unknowns())?;
+            let transfer = (!level.interpolations.is_empty()).then(|| Transfer::new(context, &level.interpolations));
+            let (parts, omega) = (parts(level), T::from_f64(level.omega));
+            Ok(OnDevice { lines, transfer: transfer.transpose()?, parts, omega, work })
+        };
+        let coarsest = levels.last().expect("a box has a level");
+        let (n, mut matrix) = (coarsest.unknowns(), coarsest.dense());
+        if singular {
+            // Of the size of the other eigenvalues.
+            let added = (0..n).map(|i| matrix[i * n + i]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) / n as f64;
+            matrix.iter_mut().for_each(|entry| *entry += added);
+        }
+        levels::invert(n, &mut matrix);
+        let inverse: Vec<_> = matrix.into_iter().map(T::from_f64).collect();
+        let inverse = Dense::from_column_major(context, n, n, &inverse)?;
+        let levels = levels.iter().map(on_device).collect::<Result<_>>()?;
+        Ok(Boxes { context: context.clone(), levels, inverse })
+    }
+
+    fn half_sweep(&self, level: usize, part: &Part, colour: u32, u: &Vector<T>, f: &Vector<T>) -> Result<()> {
+        let OnDevice { lines, omega, .. } = &self.levels[level];
+        let ([nx, ny, nz], [(x0, x1), (y0, y1), (z0, z1)]) = (lines.counts, *part);
+        let range = lines.items((x1 - x0).div_ceil(2), (y1 - y0) * (z1 - z0));
+        let (context, f, u) = (&self.context, f.buffer(), Out::shared(u.buffer()));
+        let program = lines.program();
+        program.relax(context, range, nx, ny, nz, x0, x1, y0, y1, z0, z1, colour, *omega, &lines.lines, f, u)
+    }
+
+    fn transfer(&self, level: usize) -> &Transfer<T> {
+        self.levels[level].transfer.as_ref().expect("the coarsest level has no coarser one")
+    }
+
+    fn restrict(&self, level: usize, fine: &Vector<T>, coarse: &Vector<T>) -> Result<()> {
+        let Transfer { to, transposed, reach: [rx, ry, rz], .. } = self.transfer(level);
+        let ([nx, ny, _], coarser) = (self.levels[level].lines.counts, &self.levels[level + 1].lines);
+        let [mx, my, mz] = coarser.counts;
+        let (program, range, out) = (coarser.program(), coarser.all(), Out::shared(coarse.buffer()));
+        let (context, fine) = (&self.context, fine.buffer());
+        program.restrict_box(context, range, mx, my, mz, nx, ny, *rx, *ry, *rz, to, transposed, fine, out)
+    }
+}
+
+impl<T: Real> Space<T> for Boxes<T> {
+    fn defect_to(&mut self, u: &Vector<T>, f: &Vector<T>, d: &mut Vector<T>) -> Result<()> {
+        self.levels[0].lines.residual(u, f, d)
+    }
+
+    fn dot(&self, a: &Vector<T>, b: &Vector<T>) -> Result<T> {
+        ops::dot(a, b)
+    }
+
+    fn update(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        ops::update(alpha, x, beta, y)
+    }
+}
+
+impl<T: Real> Hierarchy for Boxes<T> {
+    type Grid = Vector<T>;
+
+    fn zeros(&self, level: usize) -> Result<Vector<T>> {
+        Vector::zeros(&self.context, self.levels[level].lines.unknowns())
+    }
+
+    fn clear(&self, u: &mut Vector<T>) -> Result<()> {
+        u.fill(T::zero())
+    }
+
+    fn solve_coarsest(&mut self, u: &mut Vector<T>, f: &Vector<T>, _zero: bool) -> Result<()> {
+        ops::mv(T::one(), &self.inverse, f, T::zero(), u)
+    }
+
+    fn defect_norm(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
+        self.levels[level].lines.residual_norm(u, f)
+    }
+
+    fn source_norm(&mut self, _level: usize, _u: &Vector<T>, f: &Vector<T>) -> Result<f64> {
+        self.norm(f)
+    }
+
+    fn norm(&self, u: &Vector<T>) -> Result<f64> {
+        Ok(ops::norm2(u)?.into_f64())
+    }
+
+    fn coarsen(
+        &mut self,
+        level: usize,
+        _u: &Vector<T>,
+        f: &Vector<T>,
+        _coarse_u: &mut Vector<T>,
+        coarse_f: &mut Vector<T>,
+    ) -> Result<()> {
+        self.restrict(level, f, coarse_f)
+    }
+}
+
+impl<T: Real> Components for Boxes<T> {
+    type Grid = Vector<T>;
+    type Hierarchy = Self;
+
+    fn hierarchy(&self) -> &Self {
+        self
+    }
+
+    fn hierarchy_mut(&mut self) -> &mut Self {
+        self
+    }
+
+    fn smooth(&mut self, level: usize, u: &mut Vector<T>, f: &Vector<T>, sweeps: Sweeps) -> Result<()> {
+        let steps = self.levels[level].parts.iter().flat_map(|part| [(part, 0), (part, 1)]);
+        for _ in 0..sweeps.count {
+            let step = |(part, colour)| self.half_sweep(level, part, colour, u, f);
+            match sweeps.order {
+                Order::RedFirst => steps.clone().try_for_each(step)?,
+                Order::BlackFirst => steps.clone().rev().try_for_each(step)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn restrict_defect(&mut self, level: usize, u: &Vector<T>, f: &Vector<T>, coarse: &mut Vector<T>) -> Result<()> {
+        let OnDevice { lines, work, .. } = &self.levels[level];
+        lines.residual(u, f, work)?;
+        self.restrict(level, work, coarse)
+    }
+
+    fn interpolate_add(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
+        let Transfer { from, weights, .. } = self.transfer(level);
+        let (lines, [mx, my, _]) = (&self.levels[level].lines, self.levels[level + 1].lines.counts);
+        let ([nx, ny, nz], u) = (lines.counts, Out::shared(u.buffer()));
+        let (program, context, coarse) = (lines.program(), &self.context, coarse.buffer());
+        program.add_interpolated(context, lines.all(), nx, ny, nz, mx, my, from, weights, coarse, u)
+    }
+
+    /// By linear interpolation.
+    fn refine(&mut self, level: usize, coarse: &Vector<T>, u: &mut Vector<T>) -> Result<()> {
+        u.fill(T::zero())?;
+        self.interpolate_add(level, coarse, u)
+    }
+}

@@ -1,0 +1,24 @@
+//! Boxes of any size, spacing and conditions: finite volumes, semicoarsening, point smoothing.
+
+mod axis;
+mod device;
+mod grid;
+mod levels;
+mod load;
+mod params;
+mod solver;
+
+pub use grid::{Centring, Condition, End, Grid};
+pub use load::SideValues;
+pub use params::{GridParams, GridReport};
+pub use solver::{GridOperator, GridPoisson, GridPreconditioner};
+
+/// The components on `grid` and the unknowns of each level.
+#[cfg(test)]
+pub(crate) fn components<T: crate::Real>(
+    context: &crate::Context,
+    grid: &Grid,
+) -> crate::Result<(device::Boxes<T>, Vec<usize>)> {
+    let levels = levels::levels(grid.axes(&[1.0; 3])?, 1.0);
+    Ok((device::Boxes::new(context, &levels, false)?, levels.iter().map(levels::Level::unknowns).collect()))
+}

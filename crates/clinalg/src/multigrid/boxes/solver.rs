@@ -1,0 +1,304 @@
+//! The solver on boxes, its operator and one cycle as a preconditioner.
+
+use std::ops::ControlFlow;
+
+use super::device::{Boxes, Lines};
+use super::grid::Grid;
+use super::levels::{Level, levels};
+use super::load::{Layout, SideValues};
+use super::params::{GridParams, GridReport};
+use crate::error::check_length;
+use crate::matrix::host::zeros;
+use crate::multigrid::cycle::{CycleFromZero, Multigrid};
+use crate::multigrid::iterate::iterate;
+use crate::multigrid::params::Cycle;
+use crate::ops::Operator;
+use crate::solve::{Preconditioner, Progress, Stop};
+use crate::{Context, Error, Real, Result, Vector};
+
+/// A checked problem: its levels and where its unknowns lie.
+struct Problem {
+    levels: Vec<Level>,
+    layout: Layout,
+    /// Whether u is determined up to a constant only.
+    singular: bool,
+}
+
+impl Problem {
+    fn new(grid: &Grid, params: &GridParams) -> Result<Problem> {
+        params.check(grid)?;
+        let axes = grid.axes(&params.diffusion)?;
+        let singular = params.shift == 0.0 && axes.iter().all(|axis| axis.floats());
+        let levels = levels(axes, params.shift);
+        let finest = &levels[0];
+        let layout = Layout::new(grid, finest.counts(), |axis| finest.axes[axis].held(0));
+        Ok(Problem { levels, layout, singular })
+    }
+
+    /// Most points of a direction, by level.
+    fn sides(&self) -> Vec<usize> {
+        self.levels.iter().map(|level| level.counts().into_iter().max().unwrap_or(1)).collect()
+    }
+
+    fn right_side<T: Real>(&self, f: &[T], sides: &SideValues<T>) -> Result<(Vec<f64>, Option<f64>)> {
+        check_length("f", self.layout.points(), f.len())?;
+        let mut b = zeros::<f64>("points", Some(self.layout.unknowns()))?;
+        let factors = &self.levels[0].factors;
+        self.layout.load(factors, f, sides, &mut b);
+        let imbalance = self.singular.then(|| self.layout.balance(factors, &mut b));
+        Ok((b, imbalance))
+    }
+}
+
+fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
+    b.iter().map(|&b| T::from_f64(b)).collect()
+}
+
+/// A multigrid solver of `-div(D grad u) + c u = f` with D = diag(dx, dy, dz) on a [`Grid`]: boxes of any size and spacing with
+/// Dirichlet, Neumann, Robin or periodic sides.
+///
+/// Finite volumes of order 2. Each level joins pairs of intervals only where the coupling is within 0.4 of the strongest, so that
+/// red-black sweeps are enough for spacings and coefficients that differ much between the directions.
+///
+/// Without a Dirichlet or Robin side and without c, u is determined up to a constant: then its mean is 0, and f and the fluxes must
+/// balance, `integral of f + integral of g over the sides = 0`. What remains of an imbalance by discretisation is removed, see
+/// [`GridReport::imbalance`].
+///
+/// ```
+/// use clinalg::Context;
+/// use clinalg::multigrid::{Condition, End, Grid, GridParams, GridPoisson, SideValues};
+///
+/// // -Laplace u = 1 on 2 by 1, insulated at x = 0, u = 0 on the other sides.
+/// let grid = Grid::new(&[100, 70]).size(&[2.0, 1.0]).side(0, End::Low, Condition::Neumann);
+/// let mut poisson = GridPoisson::<f64>::new(&Context::global()?, &grid, &GridParams::default())?;
+/// let (f, mut u) = (vec![1.0; grid.len()], vec![0.0; grid.len()]);
+/// let report = poisson.solve(&f, &SideValues::new(&grid), &mut u)?;
+/// assert!(report.stop.is_success());
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub struct GridPoisson<T: Real> {
+    context: Context,
+    grid: Grid,
+    params: GridParams,
+    problem: Problem,
+    multigrid: Multigrid<Boxes<T>>,
+    /// u and b of problems given on the host; made for the first one.
+    finest: Option<(Vector<T>, Vector<T>)>,
+}
+
+impl<T: Real> std::fmt::Debug for GridPoisson<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GridPoisson").field("grid", &self.grid).field("params", &self.params).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> GridPoisson<T> {
+    /// A solver on `grid`, which owns the memory of all levels but the grids of the finest.
+    ///
+    /// # Errors
+    /// As [`Grid::check`]; [`Error::Value`] for parameters out of range; [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a
+    /// device without it.
+    pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridPoisson<T>> {
+        let problem = Problem::new(grid, params)?;
+        let boxes = Boxes::new(context, &problem.levels, problem.singular)?;
+        let multigrid = Multigrid::new(boxes, &problem.sides(), params.plan(), params.cycle == Cycle::Full)?;
+        let (context, grid) = (context.clone(), grid.clone());
+        Ok(GridPoisson { context, grid, params: *params, problem, multigrid, finest: None })
+    }
+
+    /// The grid the solver was made for.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Unknowns of each direction of each level, the finest first; 1 for a third direction that is not there.
+    pub fn levels(&self) -> Vec<[usize; 3]> {
+        self.problem.levels.iter().map(Level::counts).collect()
+    }
+
+    /// Solves for `u`, given the source `f`, the values of the sides and a start value in `u`; both arrays have a value per point
+    /// of the grid. Points of a Dirichlet side get its values, and f is not read there. When the data are not finite, `u` is left as
+    /// it was.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `f` or `u`; [`Error::Value`] for data that do not balance where u is determined up to a
+    /// constant only; what the device reports.
+    pub fn solve(&mut self, f: &[T], sides: &SideValues<T>, u: &mut [T]) -> Result<GridReport> {
+        self.solve_with(f, sides, u, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// [`GridPoisson::solve`], which calls `progress` before the first cycle and after each one with the number of cycles made and
+    /// the relative residual; [`ControlFlow::Break`] stops the solve with [`Stop::Cancelled`].
+    ///
+    /// # Errors
+    /// As [`GridPoisson::solve`].
+    pub fn solve_with(
+        &mut self,
+        f: &[T],
+        sides: &SideValues<T>,
+        u: &mut [T],
+        progress: Progress<'_>,
+    ) -> Result<GridReport> {
+        let Problem { layout, levels, .. } = &self.problem;
+        check_length("u", layout.points(), u.len())?;
+        let (b, imbalance) = self.problem.right_side(f, sides)?;
+        if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
+            let expected = format!(
+                "a source and fluxes that balance to {}: without a Dirichlet or Robin side and without a shift, the integral of f and \
+                 that of the fluxes into the box must add up to 0",
+                self.params.max_imbalance
+            );
+            return Err(Error::value(
+                "f",
+                expected,
+                format!("out of balance by {imbalance:.2e} of the sum of its magnitudes"),
+            ));
+        }
+        let b = narrowed::<T>(&b);
+        let (own_u, own_b) = match &mut self.finest {
+            Some(made) => made,
+            None => {
+                let new = || Vector::uninit(&self.context, layout.unknowns());
+                self.finest.insert((new()?, new()?))
+            }
+        };
+        let mut unknowns = zeros::<T>("points", Some(layout.unknowns()))?;
+        layout.take(u, &mut unknowns);
+        own_u.write(&unknowns)?;
+        own_b.write(&b)?;
+        let row_sum = 2.0 * levels[0].diagonal();
+        let report = iterate::<T, _>(&mut self.multigrid, &self.params.iteration(), row_sum, own_b, own_u, progress)?;
+        if report.stop != Stop::NotFinite {
+            own_u.read(&mut unknowns)?;
+            if self.problem.singular {
+                layout.centre(&levels[0].factors, &mut unknowns);
+            }
+            layout.put(&unknowns, &self.grid, sides, u);
+        }
+        Ok(GridReport::new(report, imbalance))
+    }
+}
+
+/// The matrix A of `-div(D grad u) + c u` on a [`Grid`], integrated over the cells, without stored entries: symmetric and positive
+/// definite, or semidefinite where u is determined up to a constant only.
+///
+/// Works on vectors of the unknowns: the points without those of vertex-centred Dirichlet sides. Traffic of a product, f64: 16
+/// bytes per unknown, 24 where beta is not 0.
+pub struct GridOperator<T: Real> {
+    context: Context,
+    grid: Grid,
+    problem: Problem,
+    lines: Lines<T>,
+}
+
+impl<T: Real> std::fmt::Debug for GridOperator<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GridOperator").field("grid", &self.grid).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> GridOperator<T> {
+    /// The operator on `grid`.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::new`].
+    pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridOperator<T>> {
+        let problem = Problem::new(grid, params)?;
+        let lines = Lines::new(context, &problem.levels[0])?;
+        Ok(GridOperator { context: context.clone(), grid: grid.clone(), problem, lines })
+    }
+
+    /// The right-hand side b of A u = b for the source `f`, with a value per point, and the values of the sides; one value per
+    /// unknown. Where u is determined up to a constant only, what is out of balance has been taken out.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `f`; what the device reports.
+    pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
+        let (b, _) = self.problem.right_side(f, sides)?;
+        Vector::from_slice(&self.context, &narrowed::<T>(&b))
+    }
+
+    /// The values at all points, from those of the unknowns and of Dirichlet sides.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `x` or `u`; what the device reports.
+    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
+        let layout = &self.problem.layout;
+        check_length("x", layout.unknowns(), x.len())?;
+        check_length("u", layout.points(), u.len())?;
+        layout.put(&x.to_vec()?, &self.grid, sides, u);
+        Ok(())
+    }
+}
+
+impl<T: Real> Operator<T> for GridOperator<T> {
+    fn rows(&self) -> usize {
+        self.lines.unknowns()
+    }
+
+    fn cols(&self) -> usize {
+        self.lines.unknowns()
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
+        check(&self.context, self.lines.unknowns(), [("x", x), ("y", &*y)])?;
+        self.lines.apply(alpha, x, beta, y)
+    }
+}
+
+/// One symmetric multigrid cycle from 0 as the approximate inverse of [`GridOperator`], with as many sweeps after the
+/// coarse-grid correction as before it.
+pub struct GridPreconditioner<T: Real> {
+    context: Context,
+    unknowns: usize,
+    multigrid: Multigrid<Boxes<T>>,
+}
+
+impl<T: Real> std::fmt::Debug for GridPreconditioner<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GridPreconditioner").field("unknowns", &self.unknowns).finish_non_exhaustive()
+    }
+}
+
+impl<T: Real> GridPreconditioner<T> {
+    /// For vectors of the unknowns of `grid`; owns the memory of all coarse levels.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::new`].
+    pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridPreconditioner<T>> {
+        let problem = Problem::new(grid, params)?;
+        let boxes = Boxes::new(context, &problem.levels, problem.singular)?;
+        let multigrid = Multigrid::new(boxes, &problem.sides(), params.symmetric_plan(), false)?;
+        Ok(GridPreconditioner { context: context.clone(), unknowns: problem.layout.unknowns(), multigrid })
+    }
+}
+
+impl<T: Real> Preconditioner<T> for GridPreconditioner<T> {
+    fn size(&self) -> usize {
+        self.unknowns
+    }
+
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        check(&self.context, self.unknowns, [("r", r), ("z", &*z)])?;
+        self.multigrid.cycle_from_zero(z, r)
+    }
+}
+
+/// An error unless all vectors live there and have a value per unknown.
+fn check<T: Real>(context: &Context, unknowns: usize, vectors: [(&'static str, &Vector<T>); 2]) -> Result<()> {
+    for (argument, vector) in vectors {
+        if !context.same(vector.context()) {
+            return Err(Error::Context { argument });
+        }
+        check_length(argument, unknowns, vector.len())?;
+    }
+    Ok(())
+}
