@@ -20,8 +20,8 @@ fn contexts() -> Vec<Context> {
 fn pairs() -> Vec<[Context; 2]> {
     let Some(devices) = clinalg_testing::found(devices()) else { return Vec::new() };
     let families = |device| {
-        [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| {
-            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+        clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]).into_iter().map(move |family| {
+            let options = ContextOptions { family, ..ContextOptions::default() };
             [(); 2].map(|()| Context::new(device, &options).unwrap())
         })
     };

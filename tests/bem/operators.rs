@@ -14,11 +14,17 @@ use clinalg_bem::heat::{
 fn contexts() -> Vec<Context> {
     let Some(devices) = clinalg_testing::found(devices()) else { return Vec::new() };
     let shapes = |device| {
-        [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| {
-            Context::new(device, &ContextOptions { family: Some(family), ..ContextOptions::default() }).unwrap()
-        })
+        let make = move |family| Context::new(device, &ContextOptions { family, ..ContextOptions::default() }).unwrap();
+        clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]).into_iter().map(make)
     };
     devices.iter().flat_map(shapes).collect()
+}
+
+/// Of several families, that for GPUs, as each is a program to compile.
+fn in_one_family() -> impl Iterator<Item = Context> {
+    let all = contexts();
+    let several = all.iter().any(|context| context.family() != all[0].family());
+    all.into_iter().filter(move |context| !several || context.family() == KernelFamily::Gpu)
 }
 
 fn scattered(n: usize) -> Vec<f64> {
@@ -233,7 +239,7 @@ fn published_algorithms_agree_in_single_precision() {
         let x = scattered(kind.cols(&mesh) * params.steps);
         let want = reference.apply(kind, &x).unwrap();
         let tolerance = 1e-6 * condition(&reference, kind, &x);
-        for context in contexts().into_iter().filter(|context| context.family() == KernelFamily::Gpu) {
+        for context in in_one_family() {
             let space = HeatSpace::<f32>::new(&context, &mesh, &params).unwrap();
             let xs: Vec<f32> = x.iter().map(|&v| v as f32).collect();
             let xs = Vector::from_slice(&context, &xs).unwrap();
@@ -360,7 +366,7 @@ fn blocks_that_do_not_fit_are_computed_or_refused() {
 #[test]
 fn operations_are_counted() {
     let (mesh, params) = (Mesh::cube24(), HeatParams::new(0.5, 1.0, 24));
-    for context in contexts().into_iter().filter(|context| context.family() == KernelFamily::Gpu) {
+    for context in in_one_family() {
         let space = HeatSpace::<f64>::new(&context, &mesh, &params).unwrap();
         let count = |kind: Kind, form, algorithm| {
             let options = OperatorOptions { form, algorithm, ..OperatorOptions::default() };

@@ -558,10 +558,9 @@ fn device_vectors_and_host_arrays_give_the_same() {
 
 #[test]
 fn memory_is_given_back_and_does_not_grow() {
-    for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
+    for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
         for device in devices().unwrap() {
-            let context =
-                Context::new(&device, &ContextOptions { family: Some(family), ..Default::default() }).unwrap();
+            let context = Context::new(&device, &ContextOptions { family, ..Default::default() }).unwrap();
             for backend in [Backend::Kernels, Backend::Matrix] {
                 for smoother in [Smoother::RedBlack, Smoother::Jacobi] {
                     let n = 129;

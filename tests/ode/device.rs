@@ -10,7 +10,7 @@ use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
 use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
 use clinalg_testing::long;
-use common::contexts;
+use common::{contexts, contexts_of};
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
 fn system(n: &[usize], boundary: Boundary, layout: Option<Layout>) -> System {
@@ -149,7 +149,7 @@ fn vectors_larger_than_caches() {
             .unwrap();
         let inputs = [start::<f64>(&system)];
         let expected = steps(&mut Reference::new(&method, &system), &inputs, Norm::Max).1;
-        for context in contexts().iter().filter(|c| c.family() == KernelFamily::Cpu) {
+        for context in &contexts_of(KernelFamily::Cpu) {
             for variant in [Variant::Basic, Variant::Fused] {
                 let mut stepper = DeviceStepper::<f64>::new(context, &method, &system, variant).unwrap();
                 assert!(stepper.sources().iter().any(|s| s.contains("PAST8(vload8")));

@@ -14,12 +14,25 @@ pub const ALLOW_NO_DEVICE: &str = "CLINALG_TEST_ALLOW_NO_DEVICE";
 /// between.
 pub const RECORD: &str = "CLINALG_TEST_SKIPS";
 
-/// Set to anything, tests take their long cases as well.
+/// Set to anything, tests take all kernels and methods in turn, not only those that the device would get.
+pub const THOROUGH: &str = "CLINALG_TEST_THOROUGH";
+
+/// Set to anything, tests take their long cases as well, and are thorough.
 pub const LONG: &str = "CLINALG_TEST_LONG";
 
-/// Whether the long cases are asked for; on CPUs most of their time is spent on building kernels.
+/// Whether every kernel and method is to be tested; on CPUs most of the time is spent on building kernels.
+pub fn thorough() -> bool {
+    std::env::var_os(THOROUGH).is_some() || long()
+}
+
+/// Whether the cases that take minutes are asked for.
 pub fn long() -> bool {
     std::env::var_os(LONG).is_some()
+}
+
+/// The families of kernels to test: all of them in a [`thorough`] run, else only `None`, the one that suits the device.
+pub fn families<F>(all: impl IntoIterator<Item = F>) -> Vec<Option<F>> {
+    if thorough() { all.into_iter().map(Some).collect() } else { vec![None] }
 }
 
 /// What a test needs of OpenCL, such as the list of devices; `None` where it is missing and the test is to be skipped.

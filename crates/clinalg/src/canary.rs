@@ -19,10 +19,8 @@ const AFTER: usize = 4096;
 pub(crate) fn on_every_device(check: impl Fn(&Context)) {
     let Some(devices) = clinalg_testing::found(devices()) else { return };
     for device in &devices {
-        for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
-            check(
-                &Context::new(device, &ContextOptions { family: Some(family), ..ContextOptions::default() }).unwrap(),
-            );
+        for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
+            check(&Context::new(device, &ContextOptions { family, ..ContextOptions::default() }).unwrap());
         }
     }
 }

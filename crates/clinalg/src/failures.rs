@@ -146,8 +146,8 @@ fn teams_end_in_errors_and_the_next_solves_work() {
 #[test]
 fn calls_end_in_errors_and_the_next_ones_work() {
     let Some(devices) = clinalg_testing::found(devices()) else { return };
-    for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
-        let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+    for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
+        let options = ContextOptions { family, ..ContextOptions::default() };
         let context = Context::new(&devices[0], &options).unwrap();
         let before = {
             matrices(&context);

@@ -18,6 +18,7 @@ pub mod amg;
 mod book;
 #[cfg(test)]
 mod canary;
+pub mod eigen;
 mod element;
 mod error;
 #[cfg(test)]

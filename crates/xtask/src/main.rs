@@ -48,7 +48,11 @@ enum Task {
     /// the tests: passed, failed, skipped.
     /// Installs an OpenCL loader and PoCL if the machine has no OpenCL device, and a C++ compiler if it has none.
     Test {
-        /// Take the cases as well that take minutes (sets CLINALG_TEST_LONG)
+        /// Take every family of kernels and every method, not only what this machine's device would get, as .ci/run does
+        /// (sets CLINALG_TEST_THOROUGH)
+        #[arg(long)]
+        thorough: bool,
+        /// Be thorough and take the cases as well that take minutes (sets CLINALG_TEST_LONG)
         #[arg(long)]
         long: bool,
         /// Passed on to `cargo test`, which runs one program after the other
@@ -136,7 +140,8 @@ fn run(args: Args) -> Result<ExitCode> {
     let installer = Installer::new(args.no_install);
     match args.task {
         Task::Demo => demo(&workspace, &installer),
-        Task::Test { long, args } => {
+        Task::Test { thorough, long, args } => {
+            workspace.thorough |= thorough;
             workspace.long |= long;
             if args.is_empty() {
                 return all_tests(&workspace, &installer);
@@ -149,9 +154,7 @@ fn run(args: Args) -> Result<ExitCode> {
             if !chooses_packages(&args) {
                 cargo.arg("--workspace");
             }
-            if workspace.long {
-                cargo.env(setup::LONG_TESTS, "1");
-            }
+            cargo.envs(extent(&workspace));
             system::exit_code(cargo.args(args))
         }
         Task::Ci { list: true, .. } => {
@@ -208,9 +211,7 @@ fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
     setup::device(workspace, installer, Profile::Dev)?;
     let gateway = matlab::build_for_tests(workspace)?;
     let mut variables = vec![(matlab::GATEWAY, gateway.as_path())];
-    if workspace.long {
-        variables.push((setup::LONG_TESTS, Path::new("1")));
-    }
+    variables.extend(extent(workspace));
     let Outcome { mut counts, mut failed } = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
     examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
@@ -232,6 +233,12 @@ fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
     }
     println!("{counts}");
     Ok(if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The variables that say how much is tested.
+fn extent<'a>(workspace: &Workspace) -> impl Iterator<Item = (&'a str, &'a Path)> + use<'a> {
+    let asked = [(workspace.thorough, setup::THOROUGH_TESTS), (workspace.long, setup::LONG_TESTS)];
+    asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| (name, Path::new("1")))
 }
 
 /// Whether arguments for cargo say which packages are meant.
@@ -261,11 +268,11 @@ mod tests {
     #[test]
     fn arguments_of_tests_go_through_unchanged() {
         let line = ["xtask", "test", "-p", "clinalg", "csr", "--", "--nocapture", "--no-install"];
-        let Task::Test { long, args } = Args::parse_from(line).task else { panic!("test") };
+        let Task::Test { long, args, .. } = Args::parse_from(line).task else { panic!("test") };
         assert!(!long);
         assert_eq!(args, line[2..]);
         let parsed = Args::parse_from(["xtask", "test", "--long", "-p", "clinalg"]).task;
-        assert!(matches!(parsed, Task::Test { long: true, args } if args == ["-p", "clinalg"]));
+        assert!(matches!(parsed, Task::Test { long: true, args, .. } if args == ["-p", "clinalg"]));
         assert!(chooses_packages(&args));
         assert!(!chooses_packages(&["csr".to_owned(), "--".to_owned(), "-p".to_owned()]));
     }

@@ -25,13 +25,16 @@ pub(crate) struct Workspace {
     root: PathBuf,
     /// Whether the cases that take minutes are asked for, by `--long` or [`setup::LONG_TESTS`].
     pub(crate) long: bool,
+    /// Whether tests are to take every family of kernels and every method, by `--thorough` or [`setup::THOROUGH_TESTS`].
+    pub(crate) thorough: bool,
 }
 
 impl Workspace {
     pub(crate) fn find() -> Result<Workspace> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
         let root = Path::new(&package).ancestors().nth(2).context("xtask lies in crates/xtask")?.to_owned();
-        Ok(Workspace { root, long: std::env::var_os(setup::LONG_TESTS).is_some() })
+        let set = |name| std::env::var_os(name).is_some();
+        Ok(Workspace { root, long: set(setup::LONG_TESTS), thorough: set(setup::THOROUGH_TESTS) })
     }
 
     pub(crate) fn path(&self, relative: impl AsRef<Path>) -> PathBuf {

@@ -35,8 +35,8 @@ static CONTEXTS: LazyLock<Vec<Context>> = LazyLock::new(|| {
     let found = DEVICES.as_deref().unwrap_or_default();
     let mut contexts = Vec::new();
     for device in found {
-        for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
-            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+        for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
+            let options = ContextOptions { family, ..ContextOptions::default() };
             contexts.push(Context::new(device, &options).expect("a listed device gives a context"));
         }
     }

@@ -351,11 +351,11 @@ mod tests {
     #[test]
     fn products_and_factorisations_are_right_with_other_parameters() {
         let Some(devices) = clinalg_testing::found(devices()) else { return };
-        for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
-            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+        for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
+            let options = ContextOptions { family, ..ContextOptions::default() };
             let context = Context::new(&devices[0], &options).unwrap();
             let precision = if context.device().fp64 { Precision::F64 } else { Precision::F32 };
-            for op in TUNABLES.iter().copied().flatten().filter(|op| op.operation.family == family) {
+            for op in TUNABLES.iter().copied().flatten().filter(|op| op.operation.family == context.family()) {
                 let mut all = (op.candidates)(context.device(), precision);
                 all.retain(|choice| op.operation.fits(context.device(), precision, choice));
                 let choice = all[all.len() - 1];

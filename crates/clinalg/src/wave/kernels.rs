@@ -346,8 +346,8 @@ mod tests {
     fn passes_write_nothing_but_their_points() {
         let Some(devices) = clinalg_testing::found(devices()) else { return };
         for device in &devices {
-            for family in [KernelFamily::Cpu, KernelFamily::Gpu] {
-                let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
+            for family in clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]) {
+                let options = ContextOptions { family, ..ContextOptions::default() };
                 let context = Context::new(device, &options).unwrap();
                 steps_stay_inside::<f32>(&context);
                 if context.device().fp64 {

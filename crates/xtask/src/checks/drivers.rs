@@ -60,7 +60,7 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
         _ => false,
     };
     let core: Vec<_> = programs.iter().filter(|p| runs(&p.package, &p.name)).collect();
-    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder)];
+    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (setup::THOROUGH_TESTS, Path::new("1"))];
     if workspace.long {
         variables.push((setup::LONG_TESTS, Path::new("1")));
     }

@@ -7,8 +7,8 @@ use crate::tune::CLASSES;
 
 fn contexts() -> Vec<Context> {
     let Some(devices) = clinalg_testing::found(devices()) else { return Vec::new() };
-    let make = |family| Context::new(&devices[0], &ContextOptions { family: Some(family), ..Default::default() });
-    [KernelFamily::Cpu, KernelFamily::Gpu].map(|family| make(family).unwrap()).into()
+    let make = |family| Context::new(&devices[0], &ContextOptions { family, ..Default::default() }).unwrap();
+    clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]).into_iter().map(make).collect()
 }
 
 fn products() -> impl Iterator<Item = &'static Tunable> {

@@ -1,0 +1,109 @@
+//! The small dense problems of the Rayleigh-Ritz method, on the host.
+
+use nalgebra::{DMatrix, SymmetricEigen};
+
+/// A matrix on the host, column after column.
+pub(super) type Small = DMatrix<f64>;
+
+/// Eigenvalues in ascending order and their orthonormal eigenvectors, from both triangles of a symmetric matrix.
+fn symmetric(a: &Small) -> (Vec<f64>, Small) {
+    if a.is_empty() {
+        return (Vec::new(), a.clone());
+    }
+    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((a + a.transpose()) * 0.5);
+    let mut order: Vec<usize> = (0..a.nrows()).collect();
+    order.sort_by(|&i, &j| eigenvalues[i].total_cmp(&eigenvalues[j]));
+    let values = order.iter().map(|&i| eigenvalues[i]).collect();
+    (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])]))
+}
+
+/// Z such that the columns of W Z are orthonormal, where `gram` is W' B W: as many as W has independent columns.
+///
+/// Stathopoulos and Wu, A block orthogonalization procedure with constant synchronization requirements, SIAM J. Sci. Comput. 23,
+/// 2002 (SVQB). A column whose squared norm is at most `noise` counts as zero.
+pub(super) fn orthonormalising(gram: &Small, eps: f64, noise: f64) -> Small {
+    let n = gram.nrows();
+    let scale: Vec<f64> =
+        (0..n).map(|i| if gram[(i, i)] > noise { gram[(i, i)].sqrt().recip() } else { 0.0 }).collect();
+    let scaled = Small::from_fn(n, n, |i, j| scale[i] * gram[(i, j)] * scale[j]);
+    let (values, vectors) = symmetric(&scaled);
+    let least = eps * n as f64 * values.last().copied().unwrap_or(0.0).max(1.0);
+    let kept: Vec<usize> = (0..n).filter(|&j| values[j] > least).collect();
+    Small::from_fn(n, kept.len(), |i, j| scale[i] * vectors[(i, kept[j])] / values[kept[j]].sqrt())
+}
+
+/// The Ritz values wanted, the coefficients of their vectors and those of the directions of the next step.
+pub(super) struct Ritz {
+    pub(super) values: Vec<f64>,
+    /// Of the vectors in the first columns, of the directions in the others.
+    pub(super) coefficients: Small,
+    /// The largest modulus of a Ritz value.
+    pub(super) spread: f64,
+}
+
+/// Rayleigh-Ritz in an orthonormal basis with `projected` = S' A S, for `wanted` values from one end of the spectrum.
+///
+/// The directions are what the new vectors have outside of the first `wanted` columns of the basis, orthonormal to the new
+/// vectors: Duersch, Shao, Yang and Gu, A robust and efficient implementation of LOBPCG, SIAM J. Sci. Comput. 40, 2018.
+pub(super) fn ritz(projected: &Small, wanted: usize, largest: bool) -> Ritz {
+    let n = projected.nrows();
+    let (values, vectors) = symmetric(projected);
+    let chosen: Vec<usize> = if largest { (0..n).rev().take(wanted).collect() } else { (0..wanted).collect() };
+    let mut columns: Vec<_> = chosen.iter().map(|&j| vectors.column(j).into_owned()).collect();
+    for &j in &chosen {
+        let mut direction = vectors.column(j).into_owned();
+        direction.rows_mut(0, wanted).fill(0.0);
+        let before = direction.norm();
+        // Twice is enough (Kahan and Parlett).
+        for _ in 0..2 {
+            for column in &columns {
+                direction.axpy(-column.dot(&direction), column, 1.0);
+            }
+        }
+        let after = direction.norm();
+        if after > 1e-10 * before {
+            columns.push(direction / after);
+        }
+    }
+    Ritz {
+        values: chosen.iter().map(|&j| values[j]).collect(),
+        coefficients: Small::from_columns(&columns),
+        spread: values.iter().fold(0.0, |most: f64, value| most.max(value.abs())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bases_become_orthonormal_and_lose_dependent_columns() {
+        // The third column is the sum of the others, the fourth is zero.
+        let w = Small::from_row_slice(3, 4, &[1.0, 0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 0.0, 4.0, 4.0, 0.0]);
+        let z = orthonormalising(&(w.transpose() * &w), f64::EPSILON, 0.0);
+        assert_eq!(z.ncols(), 2);
+        let q = &w * z;
+        assert!((q.transpose() * &q - Small::identity(2, 2)).norm() < 1e-13);
+    }
+
+    #[test]
+    fn vectors_and_directions_are_orthonormal() {
+        let a = Small::from_fn(5, 5, |i, j| {
+            if i == j {
+                2.0
+            } else if i.abs_diff(j) == 1 {
+                -1.0
+            } else {
+                0.0
+            }
+        });
+        // 2 - 2 cos(k pi / 6).
+        let exact = |k: f64| 2.0 - 2.0 * (k * std::f64::consts::PI / 6.0).cos();
+        for (largest, k) in [(false, [1.0, 2.0]), (true, [5.0, 4.0])] {
+            let Ritz { values, coefficients: c, spread } = ritz(&a, 2, largest);
+            assert!((values[0] - exact(k[0])).abs() < 1e-14 && (values[1] - exact(k[1])).abs() < 1e-14);
+            assert!((spread - exact(5.0)).abs() < 1e-14 && c.ncols() == 4);
+            assert!((c.transpose() * &c - Small::identity(4, 4)).norm() < 1e-14);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// Products of blocks of vectors, matrices of n rows and few columns, each column after the other.
+//
+// Traffic, f64, with blocks of p and q columns in the cache's reach: gram 8 (p + q) B, combine 8 (p + 2 q) B per row.
+//@ build
+//@ build CPU=1
+#include "common.clh"
+
+// Columns of each block whose products one item, or one group, sums at a time.
+#define TILE 4
+
+#ifdef CPU
+#define ROWS REAL8
+#define LOAD_ROWS(x, r) vload8(0, (x) + (r))
+#define STORE_ROWS(v, y, r) vstore8(v, 0, (y) + (r))
+#define SUM_ROWS(v) sum_lanes(v)
+#define WIDTH 8
+#define ITEMS 1
+#else
+#define ROWS REAL
+#define LOAD_ROWS(x, r) ((x)[r])
+#define SUM_ROWS(v) (v)
+#define WIDTH 1
+#define ITEMS LOCAL
+#endif
+
+// partial[k p q + j p + i] = sum of x[r, i] y[r, j] over the rows r of part k of `parts`: X' Y in parts.
+// A group for each part and each tile of columns; parts change fastest.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
+gram(ulong n, uint p, uint q, uint parts, __global const REAL *x, __global const REAL *y, __global REAL *partial)
+{
+    const uint part = (uint)get_group_id(0) % parts;
+    const uint tile = (uint)get_group_id(0) / parts;
+    const uint tiles = (p + TILE - 1) / TILE;
+    const uint i0 = tile % tiles * TILE;
+    const uint j0 = tile / tiles * TILE;
+    const uint lane = (uint)get_local_id(0);
+    const size_t end = part_start(n, part + 1, parts);
+    // Columns past the last are those before, whose sums nobody stores.
+    __global const REAL *xs[TILE];
+    __global const REAL *ys[TILE];
+    for (uint k = 0; k < TILE; ++k) {
+        xs[k] = x + min(i0 + k, p - 1) * n;
+        ys[k] = y + min(j0 + k, q - 1) * n;
+    }
+    ROWS sums[TILE][TILE];
+    for (uint i = 0; i < TILE; ++i) {
+        for (uint j = 0; j < TILE; ++j) {
+            sums[i][j] = (ROWS)ZERO;
+        }
+    }
+    size_t r = part_start(n, part, parts) + lane * WIDTH;
+    for (; r + WIDTH <= end; r += ITEMS * WIDTH) {
+        ROWS left[TILE];
+        for (uint i = 0; i < TILE; ++i) {
+            left[i] = LOAD_ROWS(xs[i], r);
+        }
+        for (uint j = 0; j < TILE; ++j) {
+            const ROWS right = LOAD_ROWS(ys[j], r);
+            for (uint i = 0; i < TILE; ++i) {
+                sums[i][j] += left[i] * right;
+            }
+        }
+    }
+#ifndef CPU
+    __local REAL shared[LOCAL];
+#endif
+    for (uint i = 0; i < TILE; ++i) {
+        for (uint j = 0; j < TILE; ++j) {
+            REAL sum = SUM_ROWS(sums[i][j]);
+#ifdef CPU
+            for (size_t rest = r; rest < end; ++rest) {
+                sum += xs[i][rest] * ys[j][rest];
+            }
+#else
+            shared[lane] = sum;
+            for (uint half_size = LOCAL / 2; half_size > 0; half_size /= 2) {
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (lane < half_size) {
+                    shared[lane] += shared[lane + half_size];
+                }
+            }
+            sum = shared[0];
+            barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+            if (lane == 0 && i0 + i < p && j0 + j < q) {
+                partial[((size_t)part * q + j0 + j) * p + i0 + i] = sum;
+            }
+        }
+    }
+}
+
+// sums[i] = sum over the parts k of partial[k count + i].
+__kernel void gram_sum(ulong count, uint parts, __global const REAL *partial, __global REAL *sums)
+{
+    for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
+        REAL sum = ZERO;
+        for (uint k = 0; k < parts; ++k) {
+            sum += partial[k * count + i];
+        }
+        sums[i] = sum;
+    }
+}
+
+// The rows from r on of a tile of columns of Y = X C + beta Y; beta = 0 never reads Y.
+#define COMBINE(TYPE, LOAD, STORE)                                                                                      \
+    {                                                                                                                   \
+        TYPE sums[TILE];                                                                                                \
+        for (uint k = 0; k < TILE; ++k) {                                                                               \
+            sums[k] = (TYPE)ZERO;                                                                                       \
+        }                                                                                                               \
+        for (uint i = 0; i < p; ++i) {                                                                                  \
+            const TYPE value = LOAD(x + i * n, r);                                                                      \
+            for (uint k = 0; k < TILE; ++k) {                                                                           \
+                sums[k] += value * c[i + (size_t)min(j + k, q - 1) * p];                                                \
+            }                                                                                                           \
+        }                                                                                                               \
+        for (uint k = 0; k < TILE; ++k) {                                                                               \
+            if (j + k < q) {                                                                                            \
+                __global REAL *column = y + (j + k) * n;                                                                \
+                STORE(beta == ZERO ? alpha * sums[k] : alpha * sums[k] + beta * LOAD(column, r), column, r);            \
+            }                                                                                                           \
+        }                                                                                                               \
+    }
+
+#define LOAD_ONE(x, r) ((x)[r])
+#define STORE_ONE(v, y, r) ((y)[r] = (v))
+
+// Y = alpha X C + beta Y for X of p columns, C of p rows and q columns; beta = 0 never reads Y.
+__kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const REAL *x, __global const REAL *c, REAL beta,
+                      __global REAL *y)
+{
+#ifdef CPU
+    const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    const size_t start = part_start(n, get_global_id(0), get_global_size(0));
+    for (uint j = 0; j < q; j += TILE) {
+        size_t r = start;
+        for (; r + WIDTH <= end; r += WIDTH) {
+            COMBINE(ROWS, LOAD_ROWS, STORE_ROWS)
+        }
+        for (; r < end; ++r) {
+            COMBINE(REAL, LOAD_ONE, STORE_ONE)
+        }
+    }
+#else
+    for (size_t r = get_global_id(0); r < n; r += get_global_size(0)) {
+        for (uint j = 0; j < q; j += TILE) {
+            COMBINE(REAL, LOAD_ONE, STORE_ONE)
+        }
+    }
+#endif
+}
