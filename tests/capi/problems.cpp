@@ -66,6 +66,37 @@ void equations()
     CHECK(most < 1e-12 && done.windows == 2 && iterations.size() == 2 && iterations[0] + iterations[1] == done.iterations);
 }
 
+void steppers()
+{
+    Ode decay("grid 40\nparameter k = 1\nu' = -k*u");
+    for (const char *method : {"dopri54", "ab4"}) {
+        OdeOptions options;
+        options.method = method;
+        if (options.method == "ab4") options.fixed_step = 1.0 / 256;
+        const OdeStepper stepper(decay, options);
+        // As in single calls to the last bit, whatever came before.
+        for (const double size : {1.0, 3.0, 1.0}) {
+            const Vector y0 = vector(Values(40, size));
+            Vector once = vector(Values(40)), often = vector(Values(40));
+            const clinalg_ode_report single = decay.solve(0, 1, y0, once, options), report = stepper.solve(0, 1, y0, often);
+            CHECK(often.gather<double>() == once.gather<double>() && report.accepted == single.accepted && report.t == 1);
+            CHECK(std::fabs(often.gather<double>()[39] - size * std::exp(-1.0)) < 1e-5);
+        }
+    }
+    const OdeStepper stepper(decay);
+    CHECK(stepper.info().kind == CLINALG_KIND_ODE_STEPPER && stepper.info().rows == 40 && stepper.info().cols == 1);
+    decay.set_parameter("k", 5);
+    decay = Ode();
+    Vector y = vector(Values(40));
+    stepper.solve(0, 1, vector(Values(40, 1)), y);
+    CHECK(std::fabs(y.gather<double>()[0] - std::exp(-1.0)) < 1e-5);
+    Vector single = vector(std::vector<float>(40));
+    const clinalg_status status = clinalg_ode_stepper_solve(stepper.get(), 0, 1, single.get(), y.get(), nullptr);
+    FAILS(status, CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_ode_stepper_solve(y.get(), 0, 1, y.get(), y.get(), nullptr), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_ode_stepper_create(stepper.get(), nullptr, nullptr, nullptr, nullptr), CLINALG_STATUS_NULL_POINTER);
+}
+
 void heat_operators()
 {
     const double nodes[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -135,6 +166,7 @@ void spans() {}
 int main()
 {
     equations();
+    steppers();
     heat_operators();
     elastodynamics();
     spans();

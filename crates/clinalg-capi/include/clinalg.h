@@ -221,6 +221,10 @@ typedef enum {
    */
   CLINALG_KIND_TEAM_MATRIX = 10,
   /**
+   * A method for a system of differential equations of `rows` points and `cols` fields.
+   */
+  CLINALG_KIND_ODE_STEPPER = 11,
+  /**
    * A kind of object unknown to this version of the header.
    */
   CLINALG_KIND_OTHER = 255,
@@ -2459,6 +2463,33 @@ clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
                                         clinalg_handle y0,
                                         clinalg_handle y,
                                         clinalg_ode_report *report);
+
+/**
+ * Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
+ * `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
+ * system do not reach it; the system may be released. `clinalg_release` frees it.
+ *
+ * # Safety
+ * `method` and `variant` are null or texts that end in zero; `options` is valid for reading, `stepper` for a write.
+ */
+clinalg_status clinalg_ode_stepper_create(clinalg_handle ode,
+                                          const char *method,
+                                          const char *variant,
+                                          const clinalg_ode_options *options,
+                                          clinalg_handle *stepper);
+
+/**
+ * As `clinalg_ode_solve_vector` with a stepper, in whose precision the vectors are.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_ode_stepper_solve(clinalg_handle stepper,
+                                         double t0,
+                                         double t_end,
+                                         clinalg_handle y0,
+                                         clinalg_handle y,
+                                         clinalg_ode_report *report);
 
 /**
  * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.

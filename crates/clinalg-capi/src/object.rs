@@ -74,6 +74,8 @@ pub enum ClinalgKind {
     Team = 9,
     /// A sparse matrix whose rows are shared out among the devices of a team.
     TeamMatrix = 10,
+    /// A method for a system of differential equations of `rows` points and `cols` fields.
+    OdeStepper = 11,
     /// A kind of object unknown to this version of the header.
     Other = 255,
 }
@@ -460,6 +462,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Elastodynamics => ClinalgKind::Elastodynamics,
             Kind::Team => ClinalgKind::Team,
             Kind::TeamMatrix => ClinalgKind::TeamMatrix,
+            Kind::OdeStepper => ClinalgKind::OdeStepper,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {

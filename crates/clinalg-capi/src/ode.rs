@@ -610,3 +610,54 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
         Ok(())
     })
 }
+
+/// Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
+/// `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
+/// system do not reach it; the system may be released. `clinalg_release` frees it.
+///
+/// # Safety
+/// `method` and `variant` are null or texts that end in zero; `options` is valid for reading, `stepper` for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_stepper_create(
+    ode: ClinalgHandle,
+    method: *const c_char,
+    variant: *const c_char,
+    options: *const ClinalgOdeOptions,
+    stepper: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    guard(|| {
+        if options.is_null() {
+            return Err(Fault::Null("options"));
+        }
+        if stepper.is_null() {
+            return Err(Fault::Null("stepper"));
+        }
+        let ode = Registry::global().get_ode(ode)?;
+        // SAFETY: by the contract above.
+        let settings = unsafe { settings(&ode, &*options, method, variant)? };
+        let made = Registry::global().ode_stepper(&Context::global()?, &ode.system, &settings)?;
+        // SAFETY: by the contract above.
+        unsafe { put("stepper", stepper, made) }
+    })
+}
+
+/// As `clinalg_ode_solve_vector` with a stepper, in whose precision the vectors are.
+///
+/// # Safety
+/// `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_ode_stepper_solve(
+    stepper: ClinalgHandle,
+    t0: f64,
+    t_end: f64,
+    y0: ClinalgHandle,
+    y: ClinalgHandle,
+    report: *mut ClinalgOdeReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let done = Registry::global().ode_stepper_solve(stepper, [t0, t_end], y0, y)??;
+        // SAFETY: by the contract above.
+        unsafe { write_report(report, &done) };
+        Ok(())
+    })
+}

@@ -30,6 +30,8 @@ pub enum Kind {
     Team = 9,
     /// A sparse matrix whose rows are shared out among the devices of a team.
     TeamMatrix = 10,
+    /// A method with its kernels and memory for one system of differential equations; with the feature `ode`.
+    OdeStepper = 11,
 }
 
 impl Info {
@@ -52,6 +54,7 @@ impl Kind {
         Kind::Elastodynamics,
         Kind::Team,
         Kind::TeamMatrix,
+        Kind::OdeStepper,
     ];
     /// A vector.
     pub const VECTOR: &'static [Kind] = &[Kind::Vector];
@@ -61,6 +64,8 @@ impl Kind {
     pub const OPERATOR: &'static [Kind] = &[Kind::Operator];
     /// A system of differential equations.
     pub const ODE: &'static [Kind] = &[Kind::Ode];
+    /// A method for one system of differential equations.
+    pub const ODE_STEPPER: &'static [Kind] = &[Kind::OdeStepper];
     /// A problem of elastodynamics.
     pub const ELASTODYNAMICS: &'static [Kind] = &[Kind::Elastodynamics];
     /// A team of devices.
@@ -97,6 +102,7 @@ impl Kind {
             Kind::Elastodynamics => "problem of elastodynamics",
             Kind::Team => "team of devices",
             Kind::TeamMatrix => "matrix on a team",
+            Kind::OdeStepper => "stepper of differential equations",
         }
     }
 }

@@ -44,10 +44,10 @@ pub use calls::{
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
-#[cfg(feature = "ode")]
-pub use object::Ode;
 pub use object::{
     AnyDistributed, AnyOperator, AnyWave, Applied, Distributed, Download, Element, Host, Membrane, Object, RealElement,
     Stored,
 };
+#[cfg(feature = "ode")]
+pub use object::{Ode, OdeStepper};
 pub use registry::{Operand, Registry};

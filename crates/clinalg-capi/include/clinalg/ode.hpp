@@ -187,4 +187,19 @@ public:
     }
 };
 
+// The kernels and the memory of a method for one system, for several integrations. Later changes of the system do not reach it.
+class OdeStepper : public Object {
+public:
+    OdeStepper() {}
+    explicit OdeStepper(Object &&object) : Object(std::move(object), CLINALG_KIND_ODE_STEPPER) {}
+    explicit OdeStepper(const Ode &ode, const OdeOptions &options = OdeOptions()) {
+        check(clinalg_ode_stepper_create(ode.get(), detail::or_null(options.method), detail::or_null(options.variant), &options,
+                                         out()));
+    }
+    // From y0 at t0 to y at t_end, vectors on the device in the precision of the options.
+    clinalg_ode_report solve(double t0, double t_end, const Vector &y0, Vector &y) const {
+        return detail::given<clinalg_ode_report>(clinalg_ode_stepper_solve, get(), t0, t_end, y0.get(), y.get());
+    }
+};
+
 }  // namespace clinalg

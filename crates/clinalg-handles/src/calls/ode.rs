@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use clinalg::Result;
+use clinalg::{Context, Precision, Result};
 use clinalg_ode::System;
 use clinalg_ode::integrate::Report;
-use clinalg_ode::ivp::{Settings, solve_on_device};
+use clinalg_ode::ivp::{OnDevice, Settings, solve_on_device};
 
 use crate::kind::Kind;
-use crate::object::{Object, Ode, typed_real};
+use crate::object::{AnyStepper, Object, Ode, OdeStepper, Prepared, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle.
@@ -63,6 +63,48 @@ impl Registry {
                 let y0 = inputs[0].stored::<T>("y0")?.vector("y0")?;
                 Ok(solve_on_device(system, span, y0, output.stored_mut::<T>("y")?.vector_mut("y")?, settings))
             })
+        })
+    }
+
+    /// Makes the kernels and takes the memory for several integrations of a system: [`OnDevice`]. Gives its handle, which
+    /// [`Registry::release`] frees with [`Kind::ODE_STEPPER`].
+    ///
+    /// # Errors
+    /// Those of [`OnDevice::new`].
+    pub fn ode_stepper(&self, context: &Context, system: &System, settings: &Settings) -> clinalg_ode::Result<u64> {
+        let stepper = match settings.precision {
+            Precision::F32 => AnyStepper::F32(Prepared::new(OnDevice::new(context, system, settings)?)),
+            Precision::F64 => AnyStepper::F64(Prepared::new(OnDevice::new(context, system, settings)?)),
+        };
+        let (points, fields) = (system.grid().points(), system.fields().len());
+        Ok(self.insert(Object::OdeStepper(Box::new(OdeStepper { stepper, points, fields }))))
+    }
+
+    /// As [`Registry::ode_solve`] with a stepper, in whose precision the vectors are.
+    ///
+    /// # Errors
+    /// As [`Registry::ode_solve`].
+    pub fn ode_stepper_solve(
+        &self,
+        stepper: u64,
+        span: [f64; 2],
+        y0: u64,
+        y: u64,
+    ) -> Result<clinalg_ode::Result<Report>> {
+        let inputs = [Operand::new("stepper", stepper, Kind::ODE_STEPPER), Operand::new("y0", y0, Kind::VECTOR)];
+        self.call(&inputs, Some(Operand::new("y", y, Kind::VECTOR)), |inputs, output| {
+            let output = output.expect("an output was named");
+            let Object::OdeStepper(stepper) = inputs[0] else { unreachable!("the operand is a stepper") };
+            macro_rules! solve {
+                ($stepper:expr, $t:ty) => {{
+                    let y0 = inputs[1].stored::<$t>("y0")?.vector("y0")?;
+                    Ok($stepper.lock().solve(span, y0, output.stored_mut::<$t>("y")?.vector_mut("y")?))
+                }};
+            }
+            match &stepper.stepper {
+                AnyStepper::F32(stepper) => solve!(stepper, f32),
+                AnyStepper::F64(stepper) => solve!(stepper, f64),
+            }
         })
     }
 }

@@ -16,7 +16,9 @@ pub use elastodynamics::AnyElastodynamics;
 #[cfg(feature = "heat")]
 pub(crate) use elastodynamics::each_problem;
 #[cfg(feature = "ode")]
-pub use ode::Ode;
+pub(crate) use ode::{AnyStepper, Prepared};
+#[cfg(feature = "ode")]
+pub use ode::{Ode, OdeStepper};
 pub use operator::{AnyOperator, Applied};
 pub use stored::Stored;
 pub(crate) use stored::each;
@@ -57,6 +59,9 @@ pub enum Object {
     /// A system of differential equations, which is on no device between calls.
     #[cfg(feature = "ode")]
     Ode(Arc<Ode>),
+    /// A method for one system of differential equations.
+    #[cfg(feature = "ode")]
+    OdeStepper(Box<OdeStepper>),
 }
 
 /// A type of values whose objects a registry holds.
@@ -203,6 +208,8 @@ impl Object {
             Object::Elastodynamics(_) => Kind::Elastodynamics,
             #[cfg(feature = "ode")]
             Object::Ode(_) => Kind::Ode,
+            #[cfg(feature = "ode")]
+            Object::OdeStepper(_) => Kind::OdeStepper,
         }
     }
 
@@ -213,6 +220,8 @@ impl Object {
             Object::F64(_) | Object::Team(_) => ScalarType::F64,
             #[cfg(feature = "ode")]
             Object::Ode(_) => ScalarType::F64,
+            #[cfg(feature = "ode")]
+            Object::OdeStepper(stepper) => stepper.precision().into(),
             Object::C32(_) => ScalarType::C32,
             Object::C64(_) => ScalarType::C64,
             Object::Wave(wave) => wave.precision().into(),
@@ -259,7 +268,7 @@ impl Object {
         T::of_object_mut(self).ok_or_else(|| got.mismatch(argument, ScalarType::of::<T>()))
     }
 
-    /// Its kind, precision and dimensions; a system of differential equations has a row for each point and a column for each field, a team a row
+    /// Its kind, precision and dimensions; a system of differential equations, and a stepper of one, has a row for each point and a column for each field, a team a row
     /// for each device.
     pub fn info(&self) -> Info {
         let mut entries = 0;
@@ -280,6 +289,8 @@ impl Object {
             Object::Elastodynamics(problem) => problem.shape(),
             #[cfg(feature = "ode")]
             Object::Ode(ode) => (ode.system.grid().points(), ode.system.fields().len()),
+            #[cfg(feature = "ode")]
+            Object::OdeStepper(stepper) => (stepper.points, stepper.fields),
         };
         let complex = self.scalar().is_complex();
         Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries, kl: 0, ku: 0 }

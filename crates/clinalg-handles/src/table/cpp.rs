@@ -135,6 +135,8 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_ode_step_at", Names(&["OdeStep::at"])),
     ("clinalg_ode_step_events", Names(&["OdeStep::events"])),
     ("clinalg_ode_solve_vector", Names(&["Ode::solve"])),
+    ("clinalg_ode_stepper_create", Names(&["OdeStepper"])),
+    ("clinalg_ode_stepper_solve", Names(&["OdeStepper::solve"])),
     ("clinalg_waveform_options_default", Names(&["WaveformOptions"])),
     ("clinalg_waveform_solve", Names(&["Ode::waveform"])),
     ("clinalg_heat_params_default", Missing(DEPRECATED)),

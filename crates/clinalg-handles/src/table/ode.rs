@@ -223,6 +223,35 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(LIBRARY),
     },
     Function {
+        name: "ode_stepper_create",
+        title: "Makes the kernels and memory of a method for several integrations of a system.",
+        arguments: &[
+            Argument::new("ode", Kind::Handle),
+            Argument::new("method", Kind::Text),
+            Argument::new("variant", Kind::Text),
+            Argument::new("options", Kind::Options("clinalg_ode_options")),
+            Argument::new("stepper", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_ode_stepper_create"]),
+        matlab: Offer::Missing("`clinalg.ode` makes what it needs in each call"),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "ode_stepper_solve",
+        title: "Integrates vectors on the device with a stepper.",
+        arguments: &[
+            Argument::new("stepper", Kind::Handle),
+            Argument::new("t0", Kind::Real),
+            Argument::new("t_end", Kind::Real),
+            Argument::new("y0", Kind::Handle),
+            Argument::new("y", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_ode_report")),
+        ],
+        c: Offer::Names(&["clinalg_ode_stepper_solve"]),
+        matlab: Offer::Missing("`clinalg.ode` makes what it needs in each call"),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
         name: "waveform_options_default",
         title: "The default options of waveform relaxation, in a structure that can grow.",
         arguments: &[

@@ -214,9 +214,39 @@ pub fn solve_on_device<T: Real>(
     y: &mut Vector<T>,
     settings: &Settings,
 ) -> Result<Report> {
-    let (method, options) = prepared(system, settings)?;
-    let mut stepper = DeviceStepper::<T>::untried(y0.context(), &method, system, settings.variant)?;
-    integrate_on_device(&mut stepper, t0, t_end, y0, y, &options)
+    OnDevice::new(y0.context(), system, settings)?.solve([t0, t_end], y0, y)
+}
+
+/// [`solve_on_device`] for several integrations of one system: kernels and memory are made once.
+pub struct OnDevice<T: Real> {
+    context: Context,
+    stepper: DeviceStepper<T>,
+    options: Options,
+}
+
+impl<T: Real> OnDevice<T> {
+    /// Compiles the kernels and takes the memory. Later changes of the system do not reach it.
+    ///
+    /// # Errors
+    /// Those of [`DeviceStepper::untried`]; [`Error::Value`] for settings that do not fit the system.
+    pub fn new(context: &Context, system: &System, settings: &Settings) -> Result<OnDevice<T>> {
+        let (method, options) = prepared(system, settings)?;
+        let stepper = DeviceStepper::untried(context, &method, system, settings.variant)?;
+        Ok(OnDevice { context: context.clone(), stepper, options })
+    }
+
+    /// As [`solve_on_device`].
+    ///
+    /// # Errors
+    /// Those of [`solve_on_device`]; [`clinalg::Error::Context`] for vectors of another context.
+    pub fn solve(&mut self, [t0, t_end]: [f64; 2], y0: &Vector<T>, y: &mut Vector<T>) -> Result<Report> {
+        for (argument, context) in [("y0", y0.context()), ("y", y.context())] {
+            if !context.same(&self.context) {
+                return Err(clinalg::Error::Context { argument }.into());
+            }
+        }
+        integrate_on_device(&mut self.stepper, t0, t_end, y0, y, &self.options)
+    }
 }
 
 /// Callback after a step; returns whether the integration goes on.
