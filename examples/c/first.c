@@ -16,13 +16,13 @@ int main(void)
     const double entries[] = {4, -1, -1, 4, -1, -1, 4}, right[] = {2, 4, 10};
     double solution[3];
     clinalg_handle a, b, x = 0;
-    clinalg_solve_params params;
+    clinalg_solver_options options;
     clinalg_report report;
 
     if (clinalg_csr(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a)) return failed("matrix");
     if (clinalg_vector(CLINALG_PRECISION_F64, right, 3, &b)) return failed("right-hand side");
-    if (clinalg_solve_params_default(&params)) return failed("parameters");
-    if (clinalg_solve(&params, a, b, &x, &report, NULL, 0)) return failed("solve");
+    if (clinalg_solver_options_default(&options, sizeof options)) return failed("options");
+    if (clinalg_solve_system(&options, a, b, &x, &report, NULL, 0)) return failed("solve");
     if (clinalg_read(x, CLINALG_PRECISION_F64, 0, 3, solution)) return failed("read");
     printf("x = %.12g %.12g %.12g after %zu iterations\n", solution[0], solution[1], solution[2], report.iterations);
 
