@@ -1,8 +1,7 @@
-// Arrays of rows and columns: parts of them, operations element by element, reductions along a dimension.
+// Arrays of rows and columns: parts of them, reductions along a dimension.
 //
-// Traffic per element of the output: take and put one read and one write (of lists, 16 B of positions more); map_one one read, map_two two
-// reads, one write; reduce_along reads each element once. The operation is a number that is the same for all items, so that one compilation
-// serves all operations.
+// Traffic per element of the output: take and put one read and one write (of lists, 16 B of positions more); reduce_along reads each element
+// once. The operation is a number that is the same for all items, so that one compilation serves all operations.
 //
 // With CPU, an item takes a contiguous part of the elements; else neighbouring items take neighbours.
 //@ build
@@ -61,68 +60,6 @@ __kernel void put_listed(ulong n, ulong rows, __global const ulong *row_at, __gl
     FOR_ENTRIES(n, rows)
     {
         out[row_at[i] + col_at[j]] = x[i * x_row + j * x_col];
-    }
-}
-
-#define ONE_CASE(number, expression)                                                                     \
-    case number: {                                                                                       \
-        FOR_ENTRIES(n, n)                                                                                \
-        {                                                                                                \
-            const REAL a = x[e];                                                                         \
-            (void)j;                                                                                     \
-            out[e] = (expression);                                                                       \
-        }                                                                                                \
-        break;                                                                                           \
-    }
-
-#ifndef SCALAR_COMPLEX
-// out = op(x), element by element; the numbers are those of ops/map.rs.
-__kernel void map_one(ulong op, ulong n, __global const REAL *x, __global REAL *out)
-{
-    switch (op) {
-        ONE_CASE(0, exp(a))
-        ONE_CASE(1, log(a))
-        ONE_CASE(2, sqrt(a))
-        ONE_CASE(3, sin(a))
-        ONE_CASE(4, cos(a))
-        ONE_CASE(5, tan(a))
-        ONE_CASE(6, atan(a))
-        ONE_CASE(7, tanh(a))
-        ONE_CASE(8, floor(a))
-        ONE_CASE(9, ceil(a))
-        ONE_CASE(10, round(a))
-        ONE_CASE(11, trunc(a))
-        ONE_CASE(12, a != a ? a : (REAL)((a > ZERO) - (a < ZERO)))
-    }
-}
-#endif
-
-#define TWO_CASE(number, expression)                                                                     \
-    case number: {                                                                                       \
-        FOR_ENTRIES(n, rows)                                                                             \
-        {                                                                                                \
-            const SCALAR a = x[i * x_row + j * x_col];                                                   \
-            const SCALAR b = y[i * y_row + j * y_col];                                                   \
-            out[e] = (expression);                                                                       \
-        }                                                                                                \
-        break;                                                                                           \
-    }
-
-// out = x op y, element by element; a step of 0 repeats a row, a column or a number.
-__kernel void map_two(ulong op, ulong n, ulong rows, __global const SCALAR *x, ulong x_row, ulong x_col,
-                      __global const SCALAR *y, ulong y_row, ulong y_col, __global SCALAR *out)
-{
-    switch (op) {
-        TWO_CASE(0, a + b)
-        TWO_CASE(1, a - b)
-        TWO_CASE(2, scalar_mul(a, b))
-        TWO_CASE(3, scalar_div(a, b))
-#ifndef SCALAR_COMPLEX
-        TWO_CASE(4, fmax(a, b))
-        TWO_CASE(5, fmin(a, b))
-        TWO_CASE(6, atan2(a, b))
-        TWO_CASE(7, hypot(a, b))
-#endif
     }
 }
 

@@ -25,7 +25,7 @@
 %   MexSlice                       - Copy a part of a full matrix or vector to a new vector.
 %   MexWriteSlice                  - Replace a part of a full matrix or vector on the device.
 %   MexSize                        - Number of rows and columns of an object.
-%   MexExplain                     - How the products of a sparse matrix run, and why.
+%   MexExplain                     - How products of a sparse matrix run; what an array waits for.
 %   MexSetFormat                   - Choose how the products of a sparse matrix run.
 %   MexInfo                        - Kind, precision and shape of the object of a handle.
 %   MexTranspose                   - Transpose a full or sparse matrix.
@@ -67,6 +67,9 @@
 %   MexMap2                        - A function of the elements of two arrays.
 %   MexReduce                      - Sums, products or extrema of the columns or rows of an array.
 %   MexMatrixMatrix                - Product of two full matrices, their transposes or conjugate transposes.
+%   MexLazy                        - A function of each element, evaluated when it is read.
+%   MexLazy2                       - A function of the elements of two arrays, evaluated when it is read.
+%   MexMark                        - Note that the caller keeps the dimensions of an array.
 %
 % Sparse algebra
 %   MexSparseMultiply              - Product of two sparse matrices.

@@ -1,9 +1,10 @@
 function words = MexExplain(gpu, A)
-%MexExplain  How the products of a sparse matrix run, and why.
+%MexExplain  How products of a sparse matrix run; what an array waits for.
 %   words = MexExplain(gpu, A)
 %
-%   A is a sparse matrix. At upload the library looks for structure: a stencil with constant coefficients,
-%   entries on few diagonals, rows of very different lengths. words is a sentence that describes it.
+%   A is a sparse matrix or an array of another kind. At upload of a sparse matrix the library looks for structure: a stencil
+%   with constant coefficients, entries on few diagonals, rows of very different lengths. words is a sentence that describes it.
+%   Of an array that MexLazy or MexLazy2 made it says the expression, and what the one kernel reads and writes.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

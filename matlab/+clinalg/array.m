@@ -17,7 +17,9 @@ classdef array < clinalg.hosted
 %   gather           copies in MATLAB's memory: x = gather(a), [x, y] = gather(a, b)
 %   double, single   copy on the device in this precision
 %   zeros, ones, eye, rand, randn, linspace(..., 'like', a)
-%   copy, disp
+%   copy, disp, explain
+%
+%   Operations element by element wait until their values are read, and run as one kernel then; explain(x) shows what waits.
 %
 %   help clinalg.hosted lists the functions that copy to MATLAB's memory and back. clinalg.store and clinalg.restore keep
 %   arrays in files.
@@ -149,6 +151,10 @@ classdef array < clinalg.hosted
 
     function c = mtimes(a, b)
     %*  Product of matrices, or with a number.
+      if ~isobject(a) && isscalar(a) || ~isobject(b) && isscalar(b)
+        [c, known] = fused('times', a, b);
+        if known, return, end
+      end
       if isscalar(a) || isscalar(b)
         c = times(a, b);
         return
@@ -178,17 +184,26 @@ classdef array < clinalg.hosted
 
     function c = plus(a, b)
     %+  Sum.
-      c = clinalg.array.combined('plus', a, b, 1);
+      [c, known] = fused('plus', a, b);
+      if ~known
+        c = clinalg.array.combined('plus', a, b, 1);
+      end
     end
 
     function c = minus(a, b)
     %-  Difference.
-      c = clinalg.array.combined('minus', a, b, -1);
+      [c, known] = fused('minus', a, b);
+      if ~known
+        c = clinalg.array.combined('minus', a, b, -1);
+      end
     end
 
     function c = uminus(a)
     %-  Negative.
-      c = scaled(a, -1);
+      [c, known] = fused_one('uminus', a);
+      if ~known
+        c = scaled(a, -1);
+      end
     end
 
     function c = uplus(a)
@@ -198,6 +213,8 @@ classdef array < clinalg.hosted
 
     function c = times(a, b)
     %.*  Product, element by element.
+      [c, known] = fused('times', a, b);
+      if known, return, end
       clinalg.array.check_classes('.*', a, b);
       [a, b] = clinalg.array.numbers(a, b);
       if isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.array.keeps_class(b, a)
@@ -237,6 +254,10 @@ classdef array < clinalg.hosted
 
     function x = mrdivide(b, a)
     %/  Quotient with a number, or the solution of x a = b.
+      if ~isobject(a) && isscalar(a)
+        [x, known] = fused('rdivide', b, a);
+        if known, return, end
+      end
       clinalg.array.check_classes('/', b, a);
       if isscalar(a)
         x = rdivide(b, a);
@@ -250,6 +271,8 @@ classdef array < clinalg.hosted
 
     function c = rdivide(a, b)
     %./  Quotient, element by element.
+      [c, known] = fused('rdivide', a, b);
+      if known, return, end
       clinalg.array.check_classes('./', a, b);
       if iscomplex(a) && isreal(b)
         % Part by part: infinities stay what they are.
@@ -332,6 +355,13 @@ classdef array < clinalg.hosted
 
     function s = norm(a, varargin)
     %norm  Norm of a vector or matrix; on the device with p = 1, 2, Inf of a vector and 'fro'.
+      if nargin == 1 && isempty(a.form)
+        [m, n] = clinalg_mex('MexSize', 0, a.h);
+        if m == 1 || n == 1
+          s = clinalg_mex('MexNorm2', 0, a.h);
+          return
+        end
+      end
       p = 2;
       if nargin > 1
         p = varargin{1};
@@ -381,16 +411,24 @@ classdef array < clinalg.hosted
 
     function c = atan2(a, b)
     %atan2  Angle of the point (b, a).
-      c = clinalg.array.mapped('atan2', a, b);
+      [c, known] = fused('atan2', a, b);
+      if ~known
+        c = clinalg.array.mapped('atan2', a, b);
+      end
     end
 
     function c = hypot(a, b)
     %hypot  sqrt(a^2 + b^2) without overflow.
-      c = clinalg.array.mapped('hypot', a, b);
+      [c, known] = fused('hypot', a, b);
+      if ~known
+        c = clinalg.array.mapped('hypot', a, b);
+      end
     end
 
     function c = power(a, b)
-    %.^  Power, element by element; the square of an array on the device.
+    %.^  Power, element by element; on the device with a whole exponent, and of squares, magnitudes and the like with any.
+      [c, known] = fused('power', a, b);
+      if known, return, end
       if ~isa(b, 'clinalg.array') && isequal(b, 2) && isa(b, 'double') && ~issparse(a)
         c = times(a, a);
       else
@@ -461,6 +499,45 @@ classdef array < clinalg.hosted
     function c = sign(a)
     %sign  Sign.
       c = each(a, 'sign', -Inf);
+    end
+
+    function c = expm1(a)
+    %expm1  exp(x) - 1.
+      c = each(a, 'expm1', -Inf);
+    end
+
+    function c = sinh(a)
+    %sinh  Hyperbolic sine.
+      c = each(a, 'sinh', -Inf);
+    end
+
+    function c = cosh(a)
+    %cosh  Hyperbolic cosine.
+      c = each(a, 'cosh', -Inf);
+    end
+
+    function c = asinh(a)
+    %asinh  Inverse hyperbolic sine.
+      c = each(a, 'asinh', -Inf);
+    end
+
+    function c = angle(a)
+    %angle  Phase angle.
+      if issparse(a)
+        c = clinalg.hosted.one('angle', {a});
+      else
+        c = atan2(imag(a), real(a));
+      end
+    end
+
+    function c = arg(a)
+    %arg  Phase angle.
+      c = angle(a);
+    end
+
+    function c = ldivide(a, b)
+    %.\  Left quotient, element by element.
+      c = rdivide(b, a);
     end
 
     function s = dot(a, b, varargin)
@@ -636,12 +713,18 @@ classdef array < clinalg.hosted
 
     function c = abs(a)
     %abs  Magnitudes.
-      c = part(a, 'abs', 'MexAbs');
+      [c, known] = fused_one('abs', a);
+      if ~known
+        c = part(a, 'abs', 'MexAbs');
+      end
     end
 
     function c = conj(a)
     %conj  Conjugate, element by element.
-      c = clinalg.array.shaped(clinalg_mex('MexConj', 0, hand(a)), size(a));
+      [c, known] = fused_one('conj', a);
+      if ~known
+        c = clinalg.array.shaped(clinalg_mex('MexConj', 0, hand(a)), size(a));
+      end
     end
 
     function c = complex(a, b)
@@ -663,10 +746,10 @@ classdef array < clinalg.hosted
       for k = 1 : numel(varargout)
         x = varargin{k};
         if isa(x, 'clinalg.array')
-          dims = size(x);
-          x = clinalg_mex('MexHandleMatrix', 0, hand(x));
-          if numel(dims) > 2
-            x = reshape(x, dims);
+          if isempty(x.form)
+            x = clinalg_mex('MexHandleMatrix', 0, x.h);
+          else
+            x = reshape(clinalg_mex('MexHandleMatrix', 0, hand(x)), size(x));
           end
         end
         varargout{k} = x;
@@ -816,6 +899,17 @@ classdef array < clinalg.hosted
       c = f(a, b);
     end
 
+    function varargout = explain(a)
+    %explain  What a waits for, as text: the expression that is evaluated when its values are read; of a sparse matrix how
+    % its products run.
+      words = clinalg_mex('MexExplain', 0, hand(a));
+      if nargout
+        varargout = {words};
+      else
+        fprintf('%s\n', words);
+      end
+    end
+
     function disp(a)
     %disp  Shape, class and storage, and the values of up to 1000 elements.
       info = clinalg_mex('MexInfo', 0, hand(a));
@@ -928,8 +1022,30 @@ classdef array < clinalg.hosted
       end
     end
 
+    function [c, known] = fused(name, a, b)
+    % A function of two operands that is evaluated with others when it is read; known is false where the device leaves it to the caller.
+      if isa(a, 'clinalg.array'), a = a.h; elseif isinteger(a), a = []; end
+      if isa(b, 'clinalg.array'), b = b.h; elseif isinteger(b), b = []; end
+      c = clinalg_mex('MexLazy2', 0, name, a, b);
+      known = c ~= 0;
+      if known
+        c = clinalg.array(c);
+      end
+    end
+
+    function [c, known] = fused_one(name, a)
+    % As fused for a function of one operand.
+      c = clinalg_mex('MexLazy', 0, name, a.h);
+      known = c ~= 0;
+      if known
+        c = clinalg.array(c);
+      end
+    end
+
     function c = each(a, name, least)
     % A function of each element; by MATLAB for complex numbers, and for numbers below `least`, whose results are complex.
+      [c, known] = fused_one(name, a);
+      if known, return, end
       if iscomplex(a) || issparse(a) || isempty(a) || (isfinite(least) && least_of(a) < least)
         c = clinalg.hosted.one(name, {a});
       else
@@ -1180,6 +1296,7 @@ classdef array < clinalg.hosted
       o = clinalg.array(clinalg_mex('MexMatrix', 0, reshape(x, dims(1), prod(dims(2 : end)))));
       if numel(dims) > 2
         o.form = struct('dims', dims, 'of', [], 'conjugate', false);
+        clinalg_mex('MexMark', 0, o.h);
       end
     end
 
@@ -1188,6 +1305,7 @@ classdef array < clinalg.hosted
       o = clinalg.array(h);
       if numel(dims) > 2
         o.form = struct('dims', dims, 'of', [], 'conjugate', false);
+        clinalg_mex('MexMark', 0, h);
       end
     end
 
@@ -1277,7 +1395,11 @@ classdef array < clinalg.hosted
     function results = extremum(name, count, given)
     % max and min: on the device of real arrays without positions.
       if count < 2 && numel(given) == 2
-        results = {clinalg.array.mapped(name, given{:})};
+        [c, known] = fused(name, given{:});
+        if ~known
+          c = clinalg.array.mapped(name, given{:});
+        end
+        results = {c};
       elseif count < 2 && isa(given{1}, 'clinalg.array') && isreal(given{1}) && (numel(given) == 1 || isempty(given{2}))
         results = {clinalg.array.along(name, given{1}, given(3 : end))};
       else

@@ -250,11 +250,6 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('idivide', nargout, 'D', varargin);
     end
 
-    function varargout = ldivide(varargin)
-    %.\  Left quotient, element by element.
-      varargout = clinalg.hosted.call('ldivide', nargout, 'D', varargin);
-    end
-
     function varargout = cbrt(varargin)
     %cbrt  Cube root.
       varargout = clinalg.hosted.call('cbrt', nargout, 'D', varargin);
@@ -263,11 +258,6 @@ classdef hosted < handle
     function varargout = nthroot(varargin)
     %nthroot  Real root of an order.
       varargout = clinalg.hosted.call('nthroot', nargout, 'D', varargin);
-    end
-
-    function varargout = expm1(varargin)
-    %expm1  exp(x) - 1.
-      varargout = clinalg.hosted.call('expm1', nargout, 'D', varargin);
     end
 
     function varargout = log1p(varargin)
@@ -308,21 +298,6 @@ classdef hosted < handle
     function varargout = acos(varargin)
     %acos  Inverse cosine.
       varargout = clinalg.hosted.call('acos', nargout, 'D', varargin);
-    end
-
-    function varargout = sinh(varargin)
-    %sinh  Hyperbolic sine.
-      varargout = clinalg.hosted.call('sinh', nargout, 'D', varargin);
-    end
-
-    function varargout = cosh(varargin)
-    %cosh  Hyperbolic cosine.
-      varargout = clinalg.hosted.call('cosh', nargout, 'D', varargin);
-    end
-
-    function varargout = asinh(varargin)
-    %asinh  Inverse hyperbolic sine.
-      varargout = clinalg.hosted.call('asinh', nargout, 'D', varargin);
     end
 
     function varargout = acosh(varargin)
@@ -368,16 +343,6 @@ classdef hosted < handle
     function varargout = rem(varargin)
     %rem  Remainder with the sign of the dividend.
       varargout = clinalg.hosted.call('rem', nargout, 'D', varargin);
-    end
-
-    function varargout = angle(varargin)
-    %angle  Phase angle.
-      varargout = clinalg.hosted.call('angle', nargout, 'D', varargin);
-    end
-
-    function varargout = arg(varargin)
-    %arg  Phase angle.
-      varargout = clinalg.hosted.call('arg', nargout, 'D', varargin);
     end
 
     function varargout = gamma(varargin)

@@ -1,5 +1,5 @@
 function tests = test_fuzz()
-tests = {@handles_at_random, @arrays_at_random};
+tests = {@handles_at_random, @arrays_at_random, @expressions_at_random};
 end
 
 function n = steps()
@@ -109,4 +109,49 @@ end
 clear arrays a b c
 after = clinalg.memory();
 check(after.objects == before.objects && after.live_bytes == before.live_bytes);
+end
+
+function expressions_at_random()
+% Operations element by element, which wait, between assignments and reads: as with MATLAB's own arrays, to the last bit.
+rand('state', 7); %#ok<RAND>
+before = clinalg.memory();
+two = {@plus, @minus, @times, @max, @min, @(a, b) a + 0.5 .* b, @(a, b) abs(a) - b, @(a, b) floor(a) + sign(b), @(a, b) sqrt(a .* a) - b};
+class_of = {@double, @single};
+for kind = 1 : 2
+  own = arrayfun(@(k) {class_of{kind}(ceil(10 * rand(12, 3)))}, 1 : 6);
+  device = cellfun(@(a) {clinalg.matrix(a)}, own);
+  for k = 1 : ceil(steps() / 10)
+    i = ceil(6 * rand());
+    j = ceil(6 * rand());
+    to = ceil(6 * rand());
+    switch ceil(8 * rand())
+      case {1, 2, 3, 4}
+        f = two{ceil(numel(two) * rand())};
+        own{to} = f(own{i}, own{j});
+        device{to} = f(device{i}, device{j});
+      case 5
+        own{to} = own{i} + own{j}(:, 2);
+        device{to} = device{i} + device{j}(:, 2);
+      case 6
+        at = ceil(36 * rand());
+        own{i}(at) = k;
+        device{i}(at) = k;
+      case 7
+        own{to} = own{i};
+        device{to} = device{i};
+      otherwise
+        check(isequal(gather(device{i}), own{i}), 'step %d', k);
+    end
+    if ~all(isfinite(own{to}(:))) || max(abs(own{to}(:))) > 1e6
+      own{to} = class_of{kind}(ceil(10 * rand(12, 3)));
+      device{to} = clinalg.matrix(own{to});
+    end
+  end
+  for i = 1 : 6
+    check(isequal(gather(device{i}), own{i}), 'array %d at the end', i);
+  end
+end
+clear own device
+after = clinalg.memory();
+check(after.objects == before.objects && after.live_bytes == before.live_bytes, '%d objects are left', after.objects - before.objects);
 end

@@ -39,14 +39,14 @@ pub use calls::{
 };
 pub use calls::{
     Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
-    Preconditioning, Product, WaveState,
+    Preconditioning, Product, Term, WaveState,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyDistributed, AnyOperator, AnyWave, Applied, Distributed, Download, Element, Host, Membrane, Object, RealElement,
-    Stored,
+    AnyDistributed, AnyOperator, AnyWave, Applied, Distributed, Download, Element, Host, Membrane, Object, Pending,
+    RealElement, Stored,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

@@ -1,12 +1,14 @@
 //! The table of handles.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use clinalg::{Error, HandleFault, Precision, Result};
 use once_cell::sync::Lazy;
 
 use crate::kind::{Info, Kind};
 use crate::object::Object;
+use crate::object::cell::{Cell, Entry, read, write};
+use crate::object::pending::{self, Pending};
 
 /// A handle in a call: which argument it is and which kinds the call takes there.
 #[derive(Debug, Clone, Copy)]
@@ -42,8 +44,6 @@ const DOUBLE: u8 = 0x80;
 const COMPLEX: u8 = 0x40;
 /// The bits of the kind byte that name the kind.
 const KIND: u8 = !(DOUBLE | COMPLEX);
-
-type Cell = Arc<RwLock<Object>>;
 
 /// One place of the table.
 struct Slot {
@@ -100,11 +100,13 @@ impl Table {
 pub struct Registry {
     seed: u64,
     table: Mutex<Table>,
+    /// Expressions that may wait for their evaluation.
+    waiting: Mutex<Vec<Weak<Entry>>>,
 }
 
 impl Default for Registry {
     fn default() -> Registry {
-        Registry { seed: rand::random(), table: Mutex::default() }
+        Registry { seed: rand::random(), table: Mutex::default(), waiting: Mutex::default() }
     }
 }
 
@@ -131,12 +133,8 @@ struct Cells(Vec<(u64, bool, Cell)>);
 impl Cells {
     /// Locks all. The order is the same in every call, so that two calls cannot wait for each other.
     fn lock(&self) -> Vec<Guard<'_>> {
-        // A panic while an object was locked leaves it as usable as the device left its values.
-        let lock = |write: bool, cell| match write {
-            true => Guard::Write(RwLock::write(cell).unwrap_or_else(PoisonError::into_inner)),
-            false => Guard::Read(RwLock::read(cell).unwrap_or_else(PoisonError::into_inner)),
-        };
-        self.0.iter().map(|(_, write, cell)| lock(*write, cell)).collect()
+        let lock = |written: bool, cell| if written { Guard::Write(write(cell)) } else { Guard::Read(read(cell)) };
+        self.0.iter().map(|(_, written, cell)| lock(*written, cell)).collect()
     }
 
     fn position(&self, operand: &Operand) -> usize {
@@ -162,10 +160,13 @@ impl Registry {
 
     /// Takes an object and names it.
     pub fn insert(&self, object: impl Into<Object>) -> u64 {
-        let object = object.into();
+        self.insert_cell(object.into()).0
+    }
+
+    /// As [`insert`](Registry::insert), with the object's place in memory.
+    fn insert_cell(&self, object: Object) -> (u64, Cell) {
         let (double, complex) = (object.precision() == Precision::F64, object.scalar().is_complex());
         let kind = object.kind() as u8 | if double { DOUBLE } else { 0 } | if complex { COMPLEX } else { 0 };
-        let cell = Some(Arc::new(RwLock::new(object)));
         let mut table = self.table();
         table.live += 1;
         let index = match table.free.pop() {
@@ -177,12 +178,49 @@ impl Registry {
                 index
             }
         };
+        let cell = Arc::new(Entry::new(index, object));
         let slot = &mut table.slots[index as usize];
         let generation = slot.first.wrapping_add(slot.uses) % GENERATIONS;
         slot.uses += 1;
         slot.kind = kind;
-        slot.cell = cell;
-        u64::from(kind) << 56 | u64::from(generation) << 32 | u64::from(index)
+        slot.cell = Some(cell.clone());
+        (u64::from(kind) << 56 | u64::from(generation) << 32 | u64::from(index), cell)
+    }
+
+    /// Takes an expression that is evaluated when its values are needed, and names it.
+    pub(crate) fn insert_pending(&self, pending: Pending) -> u64 {
+        let (handle, cell) = self.insert_cell(Object::Pending(Arc::new(pending)));
+        let mut waiting = self.waiting();
+        // The list is cleaned when it has grown to twice what waits.
+        if waiting.len() == waiting.capacity() {
+            waiting.retain(|one| one.upgrade().is_some_and(|cell| read(&cell).pending().is_some()));
+            let count = waiting.len();
+            waiting.reserve(count.max(16));
+        }
+        waiting.push(Arc::downgrade(&cell));
+        handle
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Weak<Entry>>> {
+        // As with the table.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Evaluates what waits and reads `cell`, whose values are about to change.
+    fn settle_readers(&self, cell: &Cell) -> Result<()> {
+        let all: Vec<_> = self.waiting().iter().filter_map(Weak::upgrade).collect();
+        for one in all {
+            let pending = read(&one).pending().cloned();
+            if pending.is_some_and(|pending| pending.reads(cell)) {
+                pending::settle(&one)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The object in memory, evaluated or not.
+    pub(crate) fn cell(&self, operand: &Operand) -> Result<Cell> {
+        self.table().find(operand).cloned()
     }
 
     /// Frees the object of one of `kinds`; a call that uses it in another thread ends first.
@@ -222,7 +260,7 @@ impl Registry {
     /// # Errors
     /// [`Error::Handle`].
     pub fn info(&self, handle: u64) -> Result<Info> {
-        self.with(handle, Object::info)
+        Ok(read(&self.cell(&Operand::new("handle", handle, Kind::ALL))?).info())
     }
 
     /// Calls `f` with the object, which other threads may read meanwhile and not write. `f` must not use the registry.
@@ -291,6 +329,13 @@ impl Registry {
             match cells.iter_mut().find(|(handle, ..)| *handle == operand.handle) {
                 Some((_, writes, _)) => *writes |= write,
                 None => cells.push((operand.handle, write, cell.clone())),
+            }
+        }
+        drop(table);
+        for (_, write, cell) in &cells {
+            pending::settle(cell)?;
+            if *write {
+                self.settle_readers(cell)?;
             }
         }
         cells.sort_by_key(|(handle, ..)| *handle as u32);

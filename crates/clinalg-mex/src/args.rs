@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Text,
     /// A row of characters or a handle.
     TextOrHandle,
+    /// A handle or a number; anything else counts as not given.
+    Operand,
 }
 
 impl Kind {
@@ -64,6 +66,7 @@ impl Kind {
             Kind::Matrix => "a full or sparse matrix of class double, single or logical",
             Kind::Text => "a row of characters",
             Kind::TextOrHandle => "a row of characters or a handle (a uint64 scalar that a Mex function gave)",
+            Kind::Operand => "a handle (a uint64 scalar that a Mex function gave) or a number",
         }
     }
 }
@@ -263,7 +266,8 @@ impl<'a> Array<'a> {
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix => Value::Full(self.full(kind)?),
-            Kind::TextOrHandle if self.is_uint64() => Value::Handle(self.handle(kind)?),
+            Kind::TextOrHandle | Kind::Operand if self.is_uint64() => Value::Handle(self.handle(kind)?),
+            Kind::Operand => self.operand(),
             Kind::Text | Kind::TextOrHandle => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
         })
     }
@@ -308,6 +312,15 @@ impl<'a> Array<'a> {
     fn is_one(self) -> bool {
         // SAFETY: live.
         unsafe { (self.host.elements)(self.raw) == 1 }
+    }
+
+    /// A number of a class that arrays have, else nothing.
+    fn operand(self) -> Value<'a> {
+        let known = matches!(self.class(), class::DOUBLE | class::SINGLE | class::LOGICAL);
+        match known && self.is_one() && !self.is_sparse() {
+            true => self.full(Kind::Array).map_or(Value::Absent, Value::Full),
+            false => Value::Absent,
+        }
     }
 
     /// An error unless there is one element.

@@ -12,7 +12,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle).
-    pub fn explain(&self, a: u64) -> Result<String> {
+    pub(crate) fn explain_products(&self, a: u64) -> Result<String> {
         self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |objects, _| {
             typed!(objects[0], T => match objects[0].stored::<T>("a")? {
                 Stored::Csr(a) => Ok(a.explain()),

@@ -7,6 +7,7 @@ mod dense;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 mod elementwise;
+mod expression;
 mod format;
 #[cfg(feature = "heat")]
 mod heat;
@@ -27,6 +28,7 @@ pub use array::{Part, Positions};
 pub use dense::Factorisation;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
+pub use expression::Term;
 #[cfg(feature = "heat")]
 pub use heat::{forward_handle, operator_handle, opposite_handle};
 pub use operator::Product;

@@ -1,11 +1,13 @@
 //! What a handle names.
 
+pub(crate) mod cell;
 mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
+pub(crate) mod pending;
 mod stored;
 mod team;
 mod wave;
@@ -20,12 +22,12 @@ pub(crate) use ode::{AnyStepper, Prepared};
 #[cfg(feature = "ode")]
 pub use ode::{Ode, OdeStepper};
 pub use operator::{AnyOperator, Applied};
+pub use pending::Pending;
 pub use stored::Stored;
 pub(crate) use stored::each;
 pub use team::{AnyDistributed, Distributed};
 pub use wave::{AnyWave, Membrane};
 
-#[cfg(feature = "ode")]
 use std::sync::Arc;
 
 use clinalg::solve::Operator;
@@ -45,6 +47,8 @@ pub enum Object {
     C32(Stored<Complex<f32>>),
     /// Complex, in double precision.
     C64(Stored<Complex<f64>>),
+    /// A dense matrix that is computed when its values are needed.
+    Pending(Arc<Pending>),
     /// A wave, in either precision.
     Wave(AnyWave),
     /// An operator, with values of any type.
@@ -200,6 +204,7 @@ impl Object {
             Object::F64(stored) => stored.kind(),
             Object::C32(stored) => stored.kind(),
             Object::C64(stored) => stored.kind(),
+            Object::Pending(_) => Kind::Dense,
             Object::Wave(_) => Kind::Wave,
             Object::Operator(_) => Kind::Operator,
             Object::Team(_) => Kind::Team,
@@ -224,6 +229,7 @@ impl Object {
             Object::OdeStepper(stepper) => stepper.precision().into(),
             Object::C32(_) => ScalarType::C32,
             Object::C64(_) => ScalarType::C64,
+            Object::Pending(pending) => pending.scalar,
             Object::Wave(wave) => wave.precision().into(),
             Object::Operator(operator) => operator.scalar(),
             Object::TeamMatrix(matrix) => matrix.precision().into(),
@@ -277,6 +283,10 @@ impl Object {
             Object::F64(stored) => return stored.info(),
             Object::C32(stored) => return stored.info(),
             Object::C64(stored) => return stored.info(),
+            Object::Pending(pending) => {
+                entries = pending.shape.0 * pending.shape.1;
+                pending.shape
+            }
             Object::Wave(wave) => (wave.side(), wave.side()),
             Object::Operator(operator) => operator.shape(),
             Object::Team(team) => (team.ranks(), 1),
@@ -294,6 +304,11 @@ impl Object {
         };
         let complex = self.scalar().is_complex();
         Info { kind: self.kind(), precision: self.precision(), complex, rows, cols, entries, kl: 0, ku: 0 }
+    }
+
+    /// The expression that waits for its evaluation.
+    pub(crate) fn pending(&self) -> Option<&Arc<Pending>> {
+        if let Object::Pending(pending) = self { Some(pending) } else { None }
     }
 
     /// The matrix with values of the type `T`.

@@ -1,9 +1,10 @@
 //! Parts of arrays, functions element by element, reductions along a dimension, products of matrices.
 
 use clinalg::Error;
-use clinalg::ops::{Binary, Reduction, Transpose, Unary};
+use clinalg::ops::{Reduction, Transpose};
 use clinalg_handles::Part;
 
+use super::expression::{BINARY, UNARY};
 use super::grid::choice;
 use super::{GPU, count, handle, handle_as, text};
 use crate::args::{Args, Input, Kind, Value};
@@ -111,13 +112,14 @@ MexHandleMatrix(gpu, A)",
         required: 3,
         outputs: &["c"],
         text: "\
-c = name(a), element by element, for a full real matrix or vector: a new object. name is 'exp', 'log', 'sqrt', 'sin', 'cos',
-'tan', 'atan', 'tanh', 'floor', 'ceil', 'round', 'fix' or 'sign'. log and sqrt of negative numbers are NaN.",
+c = name(a), element by element, for a full real matrix or vector: a new object. name is 'abs', 'asinh', 'atan', 'ceil',
+'cos', 'cosh', 'exp', 'expm1', 'fix', 'floor', 'log', 'round', 'sign', 'sin', 'sinh', 'sqrt', 'tan', 'tanh' or 'uminus'. log
+and sqrt of negative numbers are NaN.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexMap(gpu, 'exp', MexMatrix(gpu, [0 1 2]));
 MexHandleMatrix(gpu, c)",
-        see: &["MexMap2", "MexAbs"],
+        see: &["MexMap2", "MexLazy", "MexAbs"],
         run: |args| {
             let f = choice(args, 1, "name", UNARY)?;
             Ok(Out::Handle(args.objects()?.map(f, args.handle(2))?).into())
@@ -133,12 +135,12 @@ MexHandleMatrix(gpu, c)",
         text: "\
 c = name(a, b), element by element, for full matrices or vectors of one precision, both real or both complex: a new object. A
 row, a column or a single element is repeated. name is 'plus', 'minus', 'times' or 'rdivide', of real arrays also 'max',
-'min', 'atan2' or 'hypot'.",
+'min', 'atan2', 'hypot' or 'power'.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexMap2(gpu, 'rdivide', MexMatrix(gpu, [1; 2]), MexMatrix(gpu, [3 4 7]));
 MexHandleMatrix(gpu, c)",
-        see: &["MexMap", "MexVectorTimesVector", "MexAxpby"],
+        see: &["MexMap", "MexLazy2", "MexVectorTimesVector", "MexAxpby"],
         run: |args| {
             let f = choice(args, 1, "name", BINARY)?;
             Ok(Out::Handle(args.objects()?.map2(f, args.handle(2), args.handle(3))?).into())
@@ -191,33 +193,6 @@ MexHandleMatrix(gpu, C)",
         },
         ..Function::DEFAULT
     },
-];
-
-const UNARY: &[(&str, Unary)] = &[
-    ("exp", Unary::Exp),
-    ("log", Unary::Log),
-    ("sqrt", Unary::Sqrt),
-    ("sin", Unary::Sin),
-    ("cos", Unary::Cos),
-    ("tan", Unary::Tan),
-    ("atan", Unary::Atan),
-    ("tanh", Unary::Tanh),
-    ("floor", Unary::Floor),
-    ("ceil", Unary::Ceil),
-    ("round", Unary::Round),
-    ("fix", Unary::Fix),
-    ("sign", Unary::Sign),
-];
-
-const BINARY: &[(&str, Binary)] = &[
-    ("plus", Binary::Plus),
-    ("minus", Binary::Minus),
-    ("times", Binary::Times),
-    ("rdivide", Binary::Divide),
-    ("max", Binary::Max),
-    ("min", Binary::Min),
-    ("atan2", Binary::Atan2),
-    ("hypot", Binary::Hypot),
 ];
 
 const REDUCTION: &[(&str, Reduction)] =

@@ -14,6 +14,7 @@ mod algebra;
 mod array;
 mod complex;
 mod elastodynamics;
+mod expression;
 mod grid;
 mod heat;
 mod objects;
@@ -31,7 +32,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Devices and sessions", &[runtime::FUNCTIONS]),
     ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
     ("Linear algebra", &[algebra::FUNCTIONS]),
-    ("Arrays", &[array::FUNCTIONS]),
+    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
     ("Systems of equations", &[solve::FUNCTIONS, preconditioner::FUNCTIONS]),

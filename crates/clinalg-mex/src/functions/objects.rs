@@ -153,13 +153,14 @@ gpu = MexInitOpenCL();
     },
     Function {
         name: "MexExplain",
-        title: "How the products of a sparse matrix run, and why.",
+        title: "How products of a sparse matrix run; what an array waits for.",
         inputs: &[GPU, handle_as("A", "a")],
         required: 2,
         outputs: &["words"],
         text: "\
-A is a sparse matrix. At upload the library looks for structure: a stencil with constant coefficients,
-entries on few diagonals, rows of very different lengths. words is a sentence that describes it.",
+A is a sparse matrix or an array of another kind. At upload of a sparse matrix the library looks for structure: a stencil
+with constant coefficients, entries on few diagonals, rows of very different lengths. words is a sentence that describes it.
+Of an array that MexLazy or MexLazy2 made it says the expression, and what the one kernel reads and writes.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, spdiags(ones(1000, 3), -1 : 1, 1000, 1000));

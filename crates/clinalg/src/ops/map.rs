@@ -1,12 +1,13 @@
 //! Functions element by element, with operands that are repeated, and reductions along a dimension.
 
 use super::elementwise::items;
+use super::expression::{Node, evaluate_to};
 use crate::error::check_length;
 use crate::runtime::Out;
 use crate::runtime::kernels::array;
-use crate::{Error, KernelFamily, Real, Result, Scalar, Vector};
+use crate::{Error, KernelFamily, Result, Scalar, Vector};
 
-/// A function of one real number.
+/// A function of one number, a real one where nothing else is said; complex ones have an exponential as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 #[non_exhaustive]
@@ -37,6 +38,20 @@ pub enum Unary {
     Fix = 11,
     /// -1, 0 or 1; NaN of NaN.
     Sign = 12,
+    /// -x, of real and complex numbers.
+    Negative = 13,
+    /// Magnitude.
+    Abs = 14,
+    /// exp(x) - 1.
+    Expm1 = 15,
+    /// Hyperbolic sine.
+    Sinh = 16,
+    /// Hyperbolic cosine.
+    Cosh = 17,
+    /// Inverse hyperbolic sine.
+    Asinh = 18,
+    /// Conjugate, of complex numbers.
+    Conjugate = 19,
 }
 
 /// A function of two numbers.
@@ -60,6 +75,12 @@ pub enum Binary {
     Atan2 = 6,
     /// sqrt(x^2 + y^2) without overflow, of real numbers.
     Hypot = 7,
+    /// x to the power y, of real numbers; NaN where that is complex.
+    Power = 8,
+    /// x times the real part of y, part by part, of complex numbers.
+    TimesReal = 9,
+    /// x divided by the real part of y, part by part, of complex numbers.
+    DivideReal = 10,
 }
 
 /// What joins the elements of a reduction.
@@ -80,22 +101,18 @@ pub enum Reduction {
 /// out = f(x), element by element. Traffic: one read and one write per element. The functions round as the device's OpenCL does (within 4 ulp).
 ///
 /// # Errors
-/// [`Error::Length`] or [`Error::Context`] that names `out`.
-pub fn map<R: Real>(f: Unary, x: &Vector<R>, out: &mut Vector<R>) -> Result<()> {
+/// [`Error::Length`] or [`Error::Context`] that names `out`; [`Error::Value`] for a function that numbers of this type do not have.
+pub fn map<T: Scalar>(f: Unary, x: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
     if !x.context().same(out.context()) {
         return Err(Error::Context { argument: "out" });
     }
-    let n = x.len();
-    check_length("out", n, out.len())?;
-    if n == 0 {
-        return Ok(());
-    }
-    let program = array::Program::<R>::new();
-    program.map_one(x.context(), items(x.context(), n), f as usize, n, x.buffer(), Out::shared(out.buffer()))
+    check_length("out", x.len(), out.len())?;
+    let shape = (x.len(), 1);
+    evaluate_to(&[Node::Input(0), Node::One(f, 0)], &[(shape, x)], shape, out)
 }
 
 /// Steps down and right through an operand of this shape, 0 where it is repeated to `whole`.
-fn steps(argument: &'static str, shape: (usize, usize), whole: (usize, usize)) -> Result<(usize, usize)> {
+pub(super) fn steps(argument: &'static str, shape: (usize, usize), whole: (usize, usize)) -> Result<(usize, usize)> {
     let fits = |own: usize, other: usize| own == other || own == 1;
     if !fits(shape.0, whole.0) || !fits(shape.1, whole.1) {
         return Err(Error::Shape {
@@ -130,9 +147,6 @@ pub fn map2<T: Scalar>(
     (y_shape, y): ((usize, usize), &Vector<T>),
     out: &mut Vector<T>,
 ) -> Result<()> {
-    if T::IS_COMPLEX && !matches!(f, Binary::Plus | Binary::Minus | Binary::Times | Binary::Divide) {
-        return Err(Error::value("f", "a function of complex numbers", format!("{f:?}")));
-    }
     let whole = expanded(x_shape, y_shape)?;
     for (argument, length, operand) in
         [("x", x_shape.0 * x_shape.1, x), ("y", y_shape.0 * y_shape.1, y), ("out", whole.0 * whole.1, &*out)]
@@ -142,29 +156,7 @@ pub fn map2<T: Scalar>(
             return Err(Error::Context { argument });
         }
     }
-    let n = out.len();
-    if n == 0 {
-        return Ok(());
-    }
-    let ((mut rows, mut x_steps), mut y_steps) = ((whole.0, steps("x", x_shape, whole)?), steps("y", y_shape, whole)?);
-    if x_shape == y_shape {
-        (rows, x_steps, y_steps) = (n, (1, 0), (1, 0));
-    }
-    let (context, program) = (x.context(), array::Program::<T>::new());
-    program.map_two(
-        context,
-        items(context, n),
-        f as usize,
-        n,
-        rows,
-        x.buffer(),
-        x_steps.0,
-        x_steps.1,
-        y.buffer(),
-        y_steps.0,
-        y_steps.1,
-        Out::shared(out.buffer()),
-    )
+    evaluate_to(&[Node::Input(0), Node::Input(1), Node::Two(f, 0, 1)], &[(x_shape, x), (y_shape, y)], whole, out)
 }
 
 /// Elements that one item joins one after the other: the rounding error of a sum grows with their number.

@@ -17,6 +17,7 @@
 //! | sum, dot products, norms | [`sum`], [`dot`], [`dotu`], [`norm1`], [`norm2`], [`norm_inf`] |
 
 pub(crate) mod elementwise;
+mod expression;
 pub mod factor;
 mod fused;
 pub(crate) mod gemm;
@@ -31,6 +32,7 @@ pub use elementwise::{
     multiply, real_part, scale, sub, sub_scaled, update,
 };
 pub(crate) use elementwise::{items, scale_raw, scatter_signs};
+pub use expression::{Node, evaluate, fits_kernel};
 pub use factor::{Cholesky, Lu, Qr, determinant, inverse, solve, solve_triangular};
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};

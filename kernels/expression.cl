@@ -1,0 +1,194 @@
+// Expressions element by element: one kernel that follows a short list of operations, so that no expression is compiled.
+//
+// An operation is 32 bits: what it does, the place of the result, the places of the operands, a byte each. Places hold intermediate
+// results, a block of elements per item with CPU, else one element per item. The numbers of the operations are those of ops/expression.rs.
+//
+// Traffic per element: one read of each input, one write; the blocks stay in the cache or in local memory.
+//
+// FUNCTIONS adds those functions whose code is long.
+//@ build
+//@ build FUNCTIONS=1
+//@ build SCALAR_COMPLEX=1
+//@ build SCALAR_COMPLEX=1 FUNCTIONS=1
+//@ build CPU=1
+//@ build CPU=1 FUNCTIONS=1
+//@ build SCALAR_COMPLEX=1 CPU=1
+//@ build SCALAR_COMPLEX=1 CPU=1 FUNCTIONS=1
+#include "common.clh"
+#include "scalar.clh"
+
+#define PLACES 6
+
+#ifdef CPU
+#ifdef SCALAR_COMPLEX
+#define WIDTH 1
+#define LANES SCALAR
+#else
+// Elements that one vector instruction takes.
+#define WIDTH 8
+#define LANES REAL8
+#endif
+// Vectors of a block.
+#define COUNT (256 / WIDTH)
+#define EACH_LANE for (size_t k = 0; k < used; ++k)
+#define PLACE(p) place[p][k]
+#else
+#define LANES SCALAR
+#define EACH_LANE
+#define PLACE(p) place[(p) * LOCAL + get_local_id(0)]
+#endif
+
+#define ONE_CASE(number, expression)                                                                     \
+    case number:                                                                                         \
+        EACH_LANE                                                                                        \
+        {                                                                                                \
+            const LANES a = PLACE(first);                                                                \
+            PLACE(to) = (expression);                                                                    \
+        }                                                                                                \
+        break;
+
+#define TWO_CASE(number, expression)                                                                     \
+    case number:                                                                                         \
+        EACH_LANE                                                                                        \
+        {                                                                                                \
+            const LANES a = PLACE(first), b = PLACE(second);                                             \
+            PLACE(to) = (expression);                                                                    \
+        }                                                                                                \
+        break;
+
+#ifdef SCALAR_COMPLEX
+inline SCALAR exponential(SCALAR a)
+{
+    const REAL size = exp(a.x);
+    return a.y == ZERO ? (SCALAR)(size, a.y) : (SCALAR)(size * cos(a.y), size * sin(a.y));
+}
+#define PLAIN_CASES                                                                                      \
+    ONE_CASE(29, -a)                                                                                     \
+    ONE_CASE(35, scalar_conj(a))                                                                         \
+    TWO_CASE(64, a + b)                                                                                  \
+    TWO_CASE(65, a - b)                                                                                  \
+    TWO_CASE(66, scalar_mul(a, b))                                                                       \
+    TWO_CASE(67, scalar_div(a, b))                                                                       \
+    TWO_CASE(73, a * b.x)                                                                                \
+    TWO_CASE(74, a / b.x)
+#define FUNCTION_CASES ONE_CASE(16, exponential(a))
+#else
+#define PLAIN_CASES                                                                                      \
+    ONE_CASE(18, sqrt(a))                                                                                \
+    ONE_CASE(24, floor(a))                                                                               \
+    ONE_CASE(25, ceil(a))                                                                                \
+    ONE_CASE(26, round(a))                                                                               \
+    ONE_CASE(27, trunc(a))                                                                               \
+    ONE_CASE(28, a != a ? a : sign(a))                                                                   \
+    ONE_CASE(29, -a)                                                                                     \
+    ONE_CASE(30, fabs(a))                                                                                \
+    TWO_CASE(64, a + b)                                                                                  \
+    TWO_CASE(65, a - b)                                                                                  \
+    TWO_CASE(66, a * b)                                                                                  \
+    TWO_CASE(67, a / b)                                                                                  \
+    TWO_CASE(68, fmax(a, b))                                                                             \
+    TWO_CASE(69, fmin(a, b))
+#define FUNCTION_CASES                                                                                   \
+    ONE_CASE(16, exp(a))                                                                                 \
+    ONE_CASE(17, log(a))                                                                                 \
+    ONE_CASE(19, sin(a))                                                                                 \
+    ONE_CASE(20, cos(a))                                                                                 \
+    ONE_CASE(21, tan(a))                                                                                 \
+    ONE_CASE(22, atan(a))                                                                                \
+    ONE_CASE(23, tanh(a))                                                                                \
+    ONE_CASE(31, expm1(a))                                                                               \
+    ONE_CASE(32, sinh(a))                                                                                \
+    ONE_CASE(33, cosh(a))                                                                                \
+    ONE_CASE(34, asinh(a))                                                                               \
+    TWO_CASE(70, atan2(a, b))                                                                            \
+    TWO_CASE(71, hypot(a, b))                                                                            \
+    TWO_CASE(72, pow(a, b))
+#endif
+
+#ifndef FUNCTIONS
+#undef FUNCTION_CASES
+#define FUNCTION_CASES
+#endif
+
+// out = the last result of `count` operations in c0 to c11, two in each, the first in the low half. Element (i, j) of input number l,
+// of arrays of `rows` rows, is x_l[i down_l + j right_l]: a step of 0 repeats a row, a column or a number. k0 to k5 are numbers.
+__kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulong c2, ulong c3, ulong c4, ulong c5,
+                       ulong c6, ulong c7, ulong c8, ulong c9, ulong c10, ulong c11, SCALAR k0, SCALAR k1, SCALAR k2,
+                       SCALAR k3, SCALAR k4, SCALAR k5, ulong down_0, ulong right_0, ulong down_1, ulong right_1,
+                       ulong down_2, ulong right_2, ulong down_3, ulong right_3, ulong down_4, ulong right_4,
+                       ulong down_5, ulong right_5, __global const SCALAR *x0, __global const SCALAR *x1,
+                       __global const SCALAR *x2, __global const SCALAR *x3, __global const SCALAR *x4,
+                       __global const SCALAR *x5, __global SCALAR *out)
+{
+    const ulong code[12] = {c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11};
+    const SCALAR number[6] = {k0, k1, k2, k3, k4, k5};
+    const ulong down[6] = {down_0, down_1, down_2, down_3, down_4, down_5};
+    const ulong right[6] = {right_0, right_1, right_2, right_3, right_4, right_5};
+    __global const SCALAR *const input[6] = {x0, x1, x2, x3, x4, x5};
+    uint to = 0;
+#ifdef CPU
+    LANES place[PLACES][COUNT];
+    const size_t end_of_part = part_start(n, get_global_id(0) + 1, get_global_size(0));
+    for (size_t e = part_start(n, get_global_id(0), get_global_size(0)); e < end_of_part; e += COUNT * WIDTH) {
+        const size_t elements = min((size_t)(COUNT * WIDTH), end_of_part - e);
+        const size_t used = (elements + WIDTH - 1) / WIDTH;
+#else
+    __local SCALAR place[PLACES * LOCAL];
+    for (size_t e = get_global_id(0); e < n; e += get_global_size(0)) {
+#endif
+        for (uint s = 0; s < count; ++s) {
+            const uint step = (uint)(code[s / 2] >> (s % 2 * 32));
+            const uint operation = step & 255, first = step >> 16 & 255, second = step >> 24;
+            to = step >> 8 & 255;
+            switch (operation) {
+            case 0: {
+                __global const SCALAR *x = input[first];
+                const size_t i = e % rows, j = e / rows;
+#ifdef CPU
+                SCALAR *block = (SCALAR *)place[to];
+                if (down[first] == 1 && (right[first] == rows || rows >= n)) {
+                    // Whole vectors first; what is behind the last element of the block is not used.
+                    const size_t whole = elements / WIDTH;
+                    for (size_t k = 0; k < whole; ++k) {
+#ifdef SCALAR_COMPLEX
+                        place[to][k] = x[e + k];
+#else
+                        place[to][k] = vload8(k, x + e);
+#endif
+                    }
+                    for (size_t k = whole * WIDTH; k < elements; ++k) block[k] = x[e + k];
+                } else {
+                    for (size_t k = 0, row = i, col = j; k < elements; ++k) {
+                        block[k] = x[row * down[first] + col * right[first]];
+                        if (++row == rows) row = 0, ++col;
+                    }
+                }
+                for (size_t k = elements; k < used * WIDTH; ++k) block[k] = SCALAR_ZERO;
+#else
+            PLACE(to) = x[i * down[first] + j * right[first]];
+#endif
+                break;
+            }
+            case 1:
+                EACH_LANE
+                {
+                    PLACE(to) = (LANES)(number[first]);
+                }
+                break;
+                PLAIN_CASES
+                FUNCTION_CASES
+            }
+        }
+#ifdef CPU
+        const SCALAR *block = (const SCALAR *)place[to];
+#ifdef SCALAR_COMPLEX
+        for (size_t k = 0; k < elements; ++k) out[e + k] = block[k];
+#else
+        for (size_t k = 0; k < elements / WIDTH; ++k) vstore8(place[to][k], k, out + e);
+        for (size_t k = elements / WIDTH * WIDTH; k < elements; ++k) out[e + k] = block[k];
+#endif
+#else
+        out[e] = PLACE(to);
+#endif
+    }
+}
