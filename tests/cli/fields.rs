@@ -91,6 +91,37 @@ fn what_cannot_be_a_field_is_refused_with_what_can() {
     }
 }
 
+/// u = x (2 - x) with u = 0 at x = 0, no flux at x = 1 and periodic along y: central differences are exact.
+#[test]
+fn boxes_take_conditions_and_formulas() {
+    let folder = folder();
+    let line = "poisson --points 41x6 --size 1x0.3 --sides x1=neumann,y=periodic --f 2 --out u.npy --json --tol 1e-12";
+    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    assert!(report["converged"] == true && report["imbalance"].is_null(), "{report:#}");
+    assert_eq!(report["sides"], serde_json::json!(["x0=dirichlet", "x1=neumann", "y0=periodic", "y1=periodic"]));
+    for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
+        let x = (k % 41) as f64 / 40.0;
+        assert!((u - x * (2.0 - x)).abs() < 1e-9, "point {k}: {u}");
+    }
+    let refused: [(&[&str], i32, &[&str]); 8] = [
+        (&["--n", "5", "--f", "1"], 2, &["--points", "--n"]),
+        (&["--f", "1", "--sides", "x0=warm"], 2, &["x0=warm", "robin:ALPHA"]),
+        (&["--f", "1", "--sides", "z0=neumann"], 2, &["direction z"]),
+        (&["--f", "1", "--size", "1x1x1"], 2, &["--size has 3 numbers"]),
+        (&["--f", "1", "--precision", "mixed"], 2, &["f64"]),
+        (&["--f", "1", "--boundary", "1/x"], 2, &["x = 0, y = 0", "finite"]),
+        (&["--f", "1", "--backend", "reference"], 2, &["--backend kernels"]),
+        (&[], 2, &["--f", "--rhs random"]),
+    ];
+    for (args, code, needles) in refused {
+        let done = run(&[&["poisson", "--points", "9x7"], args].concat());
+        assert_eq!(done.code, code, "{args:?}: {}", done.stderr);
+        for needle in needles {
+            assert!(done.stderr.contains(needle), "{args:?}: no `{needle}` in {}", done.stderr);
+        }
+    }
+}
+
 /// The series of a wave that a force drives as u = t^2 sin(pi x) sin(pi y), which leapfrog meets exactly.
 #[test]
 fn waves_take_forces_and_write_series() {

@@ -1,5 +1,6 @@
 //! `clinalg poisson`.
 
+mod boxes;
 mod problem;
 mod report;
 
@@ -67,6 +68,16 @@ Examples:
   clinalg poisson --n 257 --plot u.png       u.png and u-convergence.png
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
+  clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
+
+Boxes (--points): -div(D grad u) + S u = f on a box of any size. --sides names conditions by
+side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
+(D du/dn = g), robin:ALPHA (alpha u + D du/dn = g), periodic (directions only). --boundary is
+g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
+the mean of u is 0. The JSON keys are then points, size, sides, cells, diffusion, shift, f, boundary,
+seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
+residual_history, relative_residual, convergence_factor, rounding_floor, imbalance,
+seconds_setup, seconds_solve, peak_device_bytes, out.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
 --cycle fmg --max-cycles 1, which asks for one pass; else 1.")]
@@ -74,6 +85,26 @@ pub(crate) struct Args {
     /// Points per side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, for the cube 129]
     #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
     n: Option<usize>,
+    /// Points of each direction of a box: 300x200 or 300x200x100
+    #[arg(
+        long,
+        value_name = "NXxNY[xNZ]",
+        value_parser = boxes::counts,
+        conflicts_with_all = ["n", "dim", "coefficient", "smoother", "omega", "checkpoint", "resume", "plot"]
+    )]
+    points: Option<boxes::Each<usize>>,
+    /// Lengths of the sides of the box [default: 1 each]
+    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = boxes::lengths, requires = "points")]
+    size: Option<boxes::Each<f64>>,
+    /// Conditions on the sides of the box: x0=neumann,x1=robin:0.5,y=periodic [default: dirichlet]
+    #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
+    sides: Option<boxes::Sides>,
+    /// Values in the middle of cells instead of at points with both ends of each direction
+    #[arg(long, requires = "points")]
+    cells: bool,
+    /// Coefficients of the directions of the box [default: 1 each]
+    #[arg(long, value_name = "DXxDY[xDZ]", value_parser = boxes::lengths, requires = "points")]
+    diffusion: Option<boxes::Each<f64>>,
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,
@@ -175,6 +206,9 @@ enum SmootherArg {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    if let Some(points) = &args.points {
+        return boxes::run(args, points, global, out);
+    }
     match args.precision {
         Arithmetic::F32 => solve::<f32>(args, global, out),
         Arithmetic::F64 | Arithmetic::Mixed => solve::<f64>(args, global, out),

@@ -1,5 +1,6 @@
 //! Regular grids, and values on them.
 
+use clinalg::multigrid::{Centring, Condition, End, Grid};
 use clinalg::{Precision, Real};
 
 /// A regular grid on a box with a corner in the origin.
@@ -9,12 +10,36 @@ pub(crate) struct Lattice {
     points: Vec<usize>,
     /// Lengths of the sides.
     lengths: Vec<f64>,
+    /// Into how many intervals the points divide each side.
+    intervals: Vec<usize>,
+    /// Coordinates of the first point.
+    first: Vec<f64>,
 }
 
 impl Lattice {
     /// `n` points per side of the unit square or cube.
     pub(crate) fn unit(n: usize, dim: usize) -> Lattice {
-        Lattice { points: vec![n; dim], lengths: vec![1.0; dim] }
+        Lattice { points: vec![n; dim], lengths: vec![1.0; dim], intervals: vec![n - 1; dim], first: vec![0.0; dim] }
+    }
+
+    /// The points of an evenly spaced grid on a box of these lengths.
+    pub(crate) fn of_box(grid: &Grid, lengths: &[f64], centring: Centring) -> Lattice {
+        let cells = centring == Centring::Cell;
+        let whole = |axis| cells || grid.condition(axis, End::Low) == Condition::Periodic;
+        let intervals: Vec<_> =
+            grid.points().iter().enumerate().map(|(axis, n)| n - usize::from(!whole(axis))).collect();
+        let first = |(length, n): (&f64, &usize)| if cells { 0.5 * length / *n as f64 } else { 0.0 };
+        Lattice {
+            points: grid.points().to_vec(),
+            lengths: lengths.to_vec(),
+            first: lengths.iter().zip(&intervals).map(first).collect(),
+            intervals,
+        }
+    }
+
+    /// Coordinates of the first point, 0 along a third axis of a square.
+    pub(crate) fn first(&self, axis: usize) -> f64 {
+        self.first.get(axis).copied().unwrap_or(0.0)
     }
 
     pub(crate) fn dim(&self) -> usize {
@@ -28,7 +53,7 @@ impl Lattice {
 
     /// The distance of neighbours along `axis`.
     pub(crate) fn spacing(&self, axis: usize) -> f64 {
-        self.lengths.get(axis).map_or(1.0, |length| length / (self.points[axis] - 1) as f64)
+        self.lengths.get(axis).map_or(1.0, |length| length / self.intervals[axis] as f64)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -48,7 +73,7 @@ impl Lattice {
     /// Coordinates of the points along `axis`.
     pub(crate) fn coordinates(&self, axis: usize) -> Vec<f64> {
         let (n, length) = (self.points[axis], self.lengths[axis]);
-        (0..n).map(|i| length * (i as f64 / (n - 1) as f64)).collect()
+        (0..n).map(|i| self.first[axis] + length * (i as f64 / self.intervals[axis] as f64)).collect()
     }
 
     /// Coordinates of the centres of the cells along `axis`.

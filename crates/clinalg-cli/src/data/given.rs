@@ -65,6 +65,14 @@ impl Given {
         &self.text
     }
 
+    /// The value of a formula at a point; `None` for a file.
+    pub(crate) fn at(&self, point: &[f64]) -> Option<Result<f64, Failure>> {
+        let Source::Formula(formula) = &self.source else { return None };
+        let value = formula.at(point, 0.0);
+        let axes: Vec<_> = point.iter().map(|&x| vec![x]).collect();
+        Some(if value.is_finite() { Ok(value) } else { Err(self.wrong(&axes, 0, value, "a finite number")) })
+    }
+
     /// The values at the points, and only those where `wanted`; the others are 0.
     pub(crate) fn at_points<T: Real>(
         &self,

@@ -83,10 +83,11 @@ pub(crate) fn write_vti(path: &Path, lattice: &Lattice, name: &str, values: &Val
     let last = [0, 1, 2].map(|axis| lattice.points(axis) - 1);
     let extent = format!("0 {} 0 {} 0 {}", last[0], last[1], last[2]);
     let [hx, hy, hz] = [0, 1, 2].map(|axis| lattice.spacing(axis));
+    let [x, y, z] = [0, 1, 2].map(|axis| lattice.first(axis));
     let mut document = Document::default();
     let _ = writeln!(
         document.text,
-        "<ImageData WholeExtent=\"{extent}\" Origin=\"0 0 0\" Spacing=\"{hx:e} {hy:e} {hz:e}\">\n<Piece Extent=\"{extent}\">"
+        "<ImageData WholeExtent=\"{extent}\" Origin=\"{x} {y} {z}\" Spacing=\"{hx:e} {hy:e} {hz:e}\">\n<Piece Extent=\"{extent}\">"
     );
     let made = document.field(name, values).and_then(|()| {
         document.text.push_str("</Piece>\n</ImageData>\n");

@@ -1,0 +1,381 @@
+//! `clinalg poisson --points`: boxes of any size.
+
+use std::str::FromStr;
+use std::time::Instant;
+
+use clinalg::multigrid::{Backend, Centring, Condition, Cycle, End, Grid, GridParams, GridPoisson, SideValues};
+use clinalg::solve::Stop;
+use clinalg::{KernelFamily, Real};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use serde::Serialize;
+
+use super::{Args, Arithmetic, RightSide};
+use crate::Global;
+use crate::args::DeviceName;
+use crate::data::{Given, Lattice, Target, Values};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use crate::output::{Output, bytes, seconds};
+use crate::place::{Place, device_words};
+use crate::progress::Progress;
+
+/// A number for each direction.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Each<T>(Vec<T>);
+
+fn each<T: FromStr + PartialOrd + Default>(text: &str, expected: &str) -> Result<Each<T>, String> {
+    let words: Vec<_> = text.split('x').collect();
+    let values: Vec<T> = words.iter().filter_map(|word| word.trim().parse().ok()).collect();
+    let fits = (2..=3).contains(&values.len()) && values.len() == words.len();
+    if fits && values.iter().all(|value| *value > T::default()) { Ok(Each(values)) } else { Err(expected.into()) }
+}
+
+/// `300x200` or `300x200x100`.
+pub(super) fn counts(text: &str) -> Result<Each<usize>, String> {
+    each(text, "expected two or three whole numbers with x between, such as 300x200")
+}
+
+/// `2x1` or `2x1x0.5`.
+pub(super) fn lengths(text: &str) -> Result<Each<f64>, String> {
+    each(text, "expected two or three numbers above 0 with x between, such as 2x0.5")
+}
+
+/// Conditions by axis and end, in the order in which they were given; none for an axis or an end means all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sides(Vec<(Option<usize>, Option<End>, Condition)>);
+
+/// `x0=neumann,x1=robin:0.5,y=periodic`.
+pub(super) fn sides(text: &str) -> Result<Sides, String> {
+    let one = |word: &str| -> Option<(Option<usize>, Option<End>, Condition)> {
+        let (side, condition) = word.trim().split_once('=')?;
+        let condition = match condition.trim().split_once(':') {
+            None => match condition.trim() {
+                "dirichlet" => Condition::Dirichlet,
+                "neumann" => Condition::Neumann,
+                "periodic" => Condition::Periodic,
+                _ => return None,
+            },
+            Some(("robin", alpha)) => Condition::Robin { alpha: alpha.parse().ok()? },
+            Some(_) => return None,
+        };
+        let mut letters = side.trim().chars();
+        let axis = match (side.trim(), letters.next()?) {
+            ("all", _) => return Some((None, None, condition)),
+            (_, 'x') => 0,
+            (_, 'y') => 1,
+            (_, 'z') => 2,
+            _ => return None,
+        };
+        let end = match letters.as_str() {
+            "" => None,
+            "0" => Some(End::Low),
+            "1" => Some(End::High),
+            _ => return None,
+        };
+        Some((Some(axis), end, condition))
+    };
+    let refused = |word: &str| {
+        format!(
+            "`{word}`: expected a side (x0, x1, y0, ...), a direction (x, y, z) or all, then = and dirichlet, neumann, robin:ALPHA or periodic"
+        )
+    };
+    text.split(',').map(|word| one(word).ok_or_else(|| refused(word))).collect::<Result<_, _>>().map(Sides)
+}
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+const ENDS: [End; 2] = [End::Low, End::High];
+
+/// The report.
+#[derive(Serialize)]
+struct Document {
+    points: Vec<usize>,
+    size: Vec<f64>,
+    sides: Vec<String>,
+    cells: bool,
+    diffusion: Vec<f64>,
+    shift: f64,
+    f: Option<String>,
+    boundary: Option<String>,
+    seed: Option<u64>,
+    cycle: Cycle,
+    pre: usize,
+    post: usize,
+    precision: Arithmetic,
+    tolerance: f64,
+    device: Option<DeviceName>,
+    kernel_family: Option<KernelFamily>,
+    levels: usize,
+    cycles: usize,
+    stop: Stop,
+    converged: bool,
+    residual_history: Vec<f64>,
+    relative_residual: f64,
+    convergence_factor: Option<f64>,
+    rounding_floor: f64,
+    imbalance: Option<f64>,
+    seconds_setup: f64,
+    seconds_solve: f64,
+    peak_device_bytes: u64,
+    out: Option<String>,
+}
+
+/// The grid that the options describe, and its lengths.
+fn grid(args: &Args, points: &[usize]) -> Result<(Grid, Vec<f64>), Failure> {
+    let dim = points.len();
+    let size = args.size.as_ref().map_or(vec![1.0; dim], |size| size.0.clone());
+    for (option, count) in [("--size", size.len()), ("--diffusion", args.diffusion.as_ref().map_or(dim, |d| d.0.len()))]
+    {
+        if count != dim {
+            return Err(Failure::usage(format!("{option} has {count} numbers, --points has {dim}; they must agree")));
+        }
+    }
+    let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
+    let mut grid = Grid::new(points).size(&size).centring(centring);
+    for &(axis, end, condition) in args.sides.iter().flat_map(|sides| &sides.0) {
+        if let Some(axis) = axis.filter(|&axis| axis >= dim) {
+            let words = format!("--sides names direction {}, --points has {dim} directions", AXES[axis]);
+            return Err(Failure::usage(words));
+        }
+        for axis in axis.map_or(0..dim, |axis| axis..axis + 1) {
+            for end in ENDS.into_iter().filter(|&e| end.is_none_or(|end| end == e)) {
+                grid = grid.side(axis, end, condition);
+            }
+        }
+    }
+    grid.check()?;
+    Ok((grid, size))
+}
+
+fn condition_words(condition: Condition) -> String {
+    match condition {
+        Condition::Neumann => "neumann".into(),
+        Condition::Robin { alpha } => format!("robin:{alpha}"),
+        Condition::Periodic => "periodic".into(),
+        _ => "dirichlet".into(),
+    }
+}
+
+pub(super) fn run(args: &Args, points: &Each<usize>, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let (grid, size) = grid(args, &points.0)?;
+    match args.precision {
+        Arithmetic::F32 => solve::<f32>(args, &grid, size, global, out),
+        Arithmetic::F64 => solve::<f64>(args, &grid, size, global, out),
+        Arithmetic::Mixed => Err(Failure::usage("--precision mixed is for squares and cubes: take f64 with --points")),
+    }
+}
+
+/// The values of the sides from a formula.
+fn side_values<T: Real>(grid: &Grid, boundary: Option<&Given>) -> Result<SideValues<T>, Failure> {
+    let Some(given) = boundary else { return Ok(SideValues::new(grid)) };
+    let mut failure = None;
+    let values = SideValues::from_fn(grid, |_, _, at| match given.at(&at[..grid.dim()]) {
+        Some(Ok(value)) => T::from_f64(value),
+        Some(Err(error)) => {
+            failure.get_or_insert(error);
+            T::zero()
+        }
+        None => {
+            failure.get_or_insert_with(|| Failure::usage("--boundary of a box is a formula, not a file"));
+            T::zero()
+        }
+    })?;
+    failure.map_or(Ok(values), Err)
+}
+
+fn solve<T: Real>(
+    args: &Args,
+    grid: &Grid,
+    size: Vec<f64>,
+    global: &Global,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
+    let given =
+        |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, grid.dim())).transpose();
+    let (f, boundary) = (given("--f", &args.f)?, given("--boundary", &args.boundary)?);
+    if f.is_none() && args.rhs == RightSide::Sine {
+        return Err(Failure::usage(
+            "--points takes --f, or --rhs random: the sine problem is one of squares and cubes",
+        ));
+    }
+    let params = args.params();
+    let place = Place::new(global, params.backend)?;
+    let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
+        return Err(Failure::usage("--points: one device and --backend kernels only"));
+    };
+    let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
+    let lattice = Lattice::of_box(grid, &size, centring);
+    let mut diffusion = [1.0; 3];
+    args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
+    let grid_params = GridParams::default()
+        .diffusion(diffusion)
+        .shift(args.shift)
+        .cycle(params.cycle)
+        .sweeps(args.pre, args.post)
+        .tolerance(params.tolerance)
+        .max_cycles(args.max_cycles);
+    interrupt::watch();
+    let progress = Progress::new(out, "cycle", params.tolerance);
+    progress.stage("setting up");
+    let start = Instant::now();
+    let mut solver = GridPoisson::<T>::new(context, grid, &grid_params)?;
+    let source: Vec<T> = match &f {
+        Some(given) => given.at_points(&lattice, |k| !held(grid, centring, k))?,
+        None => {
+            let mut rng = StdRng::seed_from_u64(args.seed);
+            (0..grid.len()).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
+        }
+    };
+    let sides = side_values::<T>(grid, boundary.as_ref())?;
+    let mut u = vec![T::zero(); grid.len()];
+    context.finish()?;
+    let setup = start.elapsed();
+    let start = Instant::now();
+    let report = solver.solve_with(&source, &sides, &mut u, &mut |cycle, residual| {
+        progress.step(cycle, residual);
+        interrupt::go_on()
+    })?;
+    let solve = start.elapsed();
+    drop(progress);
+    if let Some(target) = &target {
+        target.write(&lattice, "u", &Values::of(&u))?;
+    }
+    let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+    let document = Document {
+        points: grid.points().to_vec(),
+        size,
+        sides: names
+            .map(|(axis, end)| {
+                let side = if end == End::Low { 0 } else { 1 };
+                format!("{}{side}={}", AXES[axis], condition_words(grid.condition(axis, end)))
+            })
+            .collect(),
+        cells: args.cells,
+        diffusion: diffusion[..grid.dim()].to_vec(),
+        shift: args.shift,
+        seed: f.is_none().then_some(args.seed),
+        f: f.map(|given| given.text().to_owned()),
+        boundary: boundary.map(|given| given.text().to_owned()),
+        cycle: params.cycle,
+        pre: args.pre,
+        post: args.post,
+        precision: args.precision,
+        tolerance: params.tolerance,
+        device: place.device(),
+        kernel_family: place.family(),
+        levels: report.levels,
+        cycles: report.cycles,
+        stop: report.stop,
+        converged: report.stop.is_success(),
+        residual_history: report.history,
+        relative_residual: report.relative_residual,
+        convergence_factor: report.convergence_factor,
+        rounding_floor: report.rounding_floor,
+        imbalance: report.imbalance,
+        seconds_setup: setup.as_secs_f64(),
+        seconds_solve: solve.as_secs_f64(),
+        peak_device_bytes: place.peak_bytes_of_all()?,
+        out: target.as_ref().map(|target| target.path().display().to_string()),
+    };
+    document.print(&place.devices_of_all(global)?, out)?;
+    out.details_of(context)?;
+    out.json(&document)?;
+    Ok(match document.stop {
+        Stop::Converged | Stop::RoundingFloor => Exit::Done,
+        Stop::IterationLimit if params.cycle == Cycle::Full && params.max_cycles == 1 => Exit::Done,
+        _ => Exit::NotReached,
+    })
+}
+
+/// Whether point `k` lies on a side where u is given at the points.
+fn held(grid: &Grid, centring: Centring, k: usize) -> bool {
+    let mut rest = k;
+    let on_side = grid.points().iter().enumerate().any(|(axis, &n)| {
+        let i = rest % n;
+        rest /= n;
+        let is = |end| grid.condition(axis, end) == Condition::Dirichlet;
+        (i == 0 && is(End::Low)) || (i == n - 1 && is(End::High))
+    });
+    centring == Centring::Vertex && on_side
+}
+
+impl Document {
+    fn print(&self, devices: &[DeviceName], out: &mut Output) -> Result<(), Failure> {
+        let by = |words: Vec<String>| words.join(" x ");
+        let points = by(self.points.iter().map(usize::to_string).collect());
+        let size = by(self.size.iter().map(f64::to_string).collect());
+        let places = if self.cells { "cells" } else { "points" };
+        let operator = if self.diffusion.iter().all(|d| *d == 1.0) { "-Laplace u" } else { "-div(D grad u)" };
+        let shift = if self.shift == 0.0 { String::new() } else { format!(" + {} u", self.shift) };
+        let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
+        out.line(format!("Poisson problem {operator}{shift} = f, {points} {places} on {size}, {precision}"))?;
+        out.line("")?;
+        out.field("device", device_words(devices, self.kernel_family))?;
+        let seed = self.seed.unwrap_or_default();
+        let f = self.f.as_ref().map_or(format!("f uniform in (-1, 1), seed {seed}"), |f| format!("f = {f}"));
+        out.field("problem", f)?;
+        if operator != "-Laplace u" {
+            out.field(
+                "",
+                format!("D = diag({})", self.diffusion.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
+            )?;
+        }
+        out.field("sides", self.sides.join(", "))?;
+        if let Some(boundary) = &self.boundary {
+            out.field("", format!("g = {boundary}"))?;
+        }
+        let cycle = match self.cycle {
+            Cycle::V => "V",
+            Cycle::W => "W",
+            Cycle::Full => "full multigrid, then V",
+        };
+        let (pre, post, levels) = (self.pre, self.post, self.levels);
+        out.field("method", format!("{cycle}({pre},{post}), red-black Gauss-Seidel, {levels} levels"))?;
+        let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
+        let factor = self.convergence_factor.map_or(String::new(), |factor| format!(", factor {factor:.3}"));
+        out.field("stop", format!("{} ({cycles} cycles{factor})", self.stop))?;
+        out.field(
+            "residual",
+            format!("{relative_residual:.2e}, tolerance {tolerance:e}, rounding floor about {rounding_floor:.0e}"),
+        )?;
+        if let Some(imbalance) = self.imbalance {
+            out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;
+        }
+        let (setup, solve) = (seconds(self.seconds_setup), seconds(self.seconds_solve));
+        out.field("time", format!("set-up {setup}, solve {solve}"))?;
+        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
+        self.out.iter().try_for_each(|file| out.field("solution", file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_read_by_side_direction_and_all() {
+        let all = |condition| (None, None, condition);
+        assert_eq!(
+            sides("all=neumann, x1=robin:0.5,y=periodic").unwrap().0,
+            [
+                all(Condition::Neumann),
+                (Some(0), Some(End::High), Condition::Robin { alpha: 0.5 }),
+                (Some(1), None, Condition::Periodic)
+            ]
+        );
+        for wrong in ["", "x", "x2=neumann", "w=neumann", "x0=robin", "x0=robin:a", "x0=mixed", "all0=neumann"] {
+            assert!(sides(wrong).unwrap_err().contains("robin:ALPHA"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_an_x_between() {
+        assert_eq!(counts("300x200").unwrap().0, [300, 200]);
+        assert_eq!(lengths("2x0.5x1e3").unwrap().0, [2.0, 0.5, 1e3]);
+        for wrong in ["300", "0x3", "3x", "3x4x5x6", "3x-4", "3.5x2"] {
+            assert!(counts(wrong).is_err(), "{wrong}");
+        }
+        assert!(lengths("1xnan").is_err());
+    }
+}
