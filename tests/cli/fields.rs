@@ -249,3 +249,20 @@ fn a_stabilised_method_takes_few_evaluations_of_a_diffusion() {
     let done = words("ode --problem heat2d --radius 3");
     assert!(done.code == 2 && done.stderr.contains("--method rkc"), "{}", done.stderr);
 }
+
+/// Three bodies: a path and a dot for each in one picture, in place of coordinates over the number of the body.
+#[test]
+fn bodies_are_drawn_as_paths() {
+    let folder = folder();
+    let line = "ode --problem nbody --n 3 --variant reference --t-end 1 --frames 9 --plot paths.svg --json";
+    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let picture = report["pictures"][0].as_str().expect("a picture");
+    assert_eq!(report["pictures"].as_array().map(Vec::len), Some(1));
+    let svg = std::fs::read_to_string(folder.path().join(picture)).expect("it is written");
+    assert!(svg.contains("3 bodies, t from 0 to 1"), "{svg}");
+    assert_eq!(svg.matches("<circle").count(), 3);
+    // Nine points each.
+    let paths =
+        svg.split("<polyline").skip(1).filter(|path| path.split('"').any(|p| p.split_whitespace().count() == 9));
+    assert_eq!(paths.count(), 3, "{svg}");
+}

@@ -6,7 +6,7 @@ use clinalg_ode::problems::Problem;
 use super::document::Document;
 use super::precision;
 use crate::exit::Failure;
-use crate::plot::{Field, Frames, Profile};
+use crate::plot::{Field, Frames, Paths, Profile};
 
 /// What the pictures show, kept until all of it is known: they share their colours.
 pub(super) struct Film {
@@ -59,6 +59,19 @@ impl Film {
         let (first, last) = (grid.position(0), grid.position(grid.points() - 1));
         let device = document.device.as_ref().map_or("plain Rust".to_owned(), |d| d.name().to_owned());
         let subtitle = format!("{} · {} · {device}", document.method, precision(document.precision));
+        let field = |name: &str| names.iter().position(|field| field == name);
+        if let (true, Some(x), Some(y)) = (problem.name.starts_with("nbody"), field("px"), field("py")) {
+            // Bodies, not points of a grid: their paths.
+            let picture = frames.picture(0)?;
+            let shown = self.side.min(grid.points());
+            let place = |body: usize| move |values: &[Vec<f64>]| (values[x][body], values[y][body]);
+            let path = |body: usize| self.frames.iter().map(|(_, values)| place(body)(values)).collect();
+            let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, problem.t0, document.t_end);
+            let paths = (0..shown).map(path).collect();
+            picture.paths(&Paths { title, subtitle, names: ["x", "y"], paths })?;
+            document.pictures.push(picture.path().display().to_string());
+            return Ok(());
+        }
         if grid.points() == 1 {
             // Without a grid the curves are over time.
             let picture = frames.picture(0)?;

@@ -24,6 +24,15 @@ pub(crate) struct Body<'a> {
     pub(crate) values: &'a [f64],
 }
 
+/// Paths in a plane, each with a dot at its end.
+pub(crate) struct Paths<'a> {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// The coordinates.
+    pub(crate) names: [&'a str; 2],
+    pub(crate) paths: Vec<Vec<(f64, f64)>>,
+}
+
 /// Curves over one coordinate.
 pub(crate) struct Profile<'a> {
     pub(crate) title: String,

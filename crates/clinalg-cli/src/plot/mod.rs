@@ -1,4 +1,4 @@
-//! Pictures: a field on the unit square, a surface of triangles, curves, a history of residuals, times over launch parameters,
+//! Pictures: a field on the unit square, a surface of triangles, curves, paths, a history of residuals, times over launch parameters,
 //! measurements over sizes.
 //! Without the feature `plot` every file is refused.
 
@@ -15,6 +15,8 @@ mod data;
 #[cfg(feature = "plot")]
 mod field;
 #[cfg(feature = "plot")]
+mod paths;
+#[cfg(feature = "plot")]
 mod picture;
 #[cfg(not(feature = "plot"))]
 #[path = "refused.rs"]
@@ -26,5 +28,5 @@ mod scaling;
 #[cfg(feature = "plot")]
 mod surface;
 
-pub(crate) use self::data::{Body, Convergence, Field, Profile, Scaling, Surface};
+pub(crate) use self::data::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
 pub(crate) use self::picture::{Frames, Picture};

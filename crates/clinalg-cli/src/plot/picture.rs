@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::register_font;
 
 use super::axes::{Drawn, FONT};
-use super::{Body, Convergence, Field, Profile, Scaling, Surface};
+use super::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
 use crate::exit::Failure;
 use crate::processes;
 
@@ -65,6 +65,10 @@ impl Picture {
 
     pub(crate) fn convergence(&self, convergence: &Convergence<'_>) -> Result<(), Failure> {
         self.draw(|root| convergence.draw(root), |root| convergence.draw(root))
+    }
+
+    pub(crate) fn paths(&self, paths: &Paths<'_>) -> Result<(), Failure> {
+        self.draw(|root| paths.draw(root), |root| paths.draw(root))
     }
 
     pub(crate) fn profile(&self, profile: &Profile<'_>) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::Path;
 
-use super::{Body, Convergence, Field, Profile, Scaling, Surface};
+use super::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
 use crate::exit::Failure;
 
 /// A picture, which cannot be made.
@@ -33,6 +33,10 @@ impl Picture {
     }
 
     pub(crate) fn convergence(&self, _: &Convergence<'_>) -> Result<(), Failure> {
+        match self.0 {}
+    }
+
+    pub(crate) fn paths(&self, _: &Paths<'_>) -> Result<(), Failure> {
         match self.0 {}
     }
 

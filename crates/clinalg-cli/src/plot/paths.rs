@@ -1,0 +1,51 @@
+//! Paths in a plane, to one scale along both axes.
+
+use plotters::prelude::*;
+
+use super::Paths;
+use super::axes::{Area, Drawn, LABELS, SIDE, Ticks, label, number, tick_step, titled};
+use super::colour::CURVES;
+
+impl Paths<'_> {
+    pub(super) fn draw<DB: DrawingBackend>(&self, root: &Area<DB>) -> Drawn
+    where
+        DB::ErrorType: 'static,
+    {
+        let body = titled(root, &self.title, &self.subtitle)?;
+        let (square, _) = body.split_horizontally(LABELS.0 + SIDE);
+        let (square, _) = square.split_vertically(LABELS.1 + SIDE);
+        let [xs, ys] = self.window();
+        let mut chart = ChartBuilder::on(&square)
+            .x_label_area_size(LABELS.1)
+            .y_label_area_size(LABELS.0)
+            .build_cartesian_2d(xs.0..xs.1, ys.0..ys.1)?;
+        let ticks = |(low, high): (f64, f64)| -> Ticks {
+            let (step, digits) = tick_step(low, high);
+            let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+            // Adding zero turns -0 into 0.
+            (first..=last).map(|k| k as f64 * step + 0.0).map(|v| (v, number(v, digits))).collect()
+        };
+        label(&square, &mut chart, (self.names[0], &ticks(xs)), (self.names[1], &ticks(ys)))?;
+        for (k, path) in self.paths.iter().enumerate() {
+            let colour = CURVES[k % CURVES.len()];
+            let finite = || path.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite());
+            chart.draw_series(LineSeries::new(finite(), colour.stroke_width(2)))?;
+            chart.draw_series(finite().next_back().map(|end| Circle::new(end, 5, colour.filled())))?;
+        }
+        Ok(())
+    }
+
+    /// The square that holds all paths, with a margin.
+    fn window(&self) -> [(f64, f64); 2] {
+        let range = |of: fn(&(f64, f64)) -> f64| {
+            let values = self.paths.iter().flatten().map(of).filter(|v| v.is_finite());
+            values.fold(None, |range: Option<(f64, f64)>, v| {
+                Some(range.map_or((v, v), |(low, high)| (low.min(v), high.max(v))))
+            })
+        };
+        let ranges = [range(|p| p.0), range(|p| p.1)].map(|range| range.unwrap_or((0.0, 0.0)));
+        let longest = ranges.iter().map(|(low, high)| high - low).fold(0.0, f64::max);
+        let half = if longest > 0.0 { 0.55 * longest } else { 1.0 };
+        ranges.map(|(low, high)| (low.midpoint(high) - half, low.midpoint(high) + half))
+    }
+}
