@@ -8,6 +8,8 @@ use serde_json::Value;
 
 #[path = "cli/fields.rs"]
 mod fields;
+#[path = "cli/schema.rs"]
+mod schema;
 
 /// What a run of the program left.
 struct Done {

@@ -209,7 +209,7 @@ fn what_makes_no_sense_is_refused_and_what_ends_early_is_said() {
     let small = Csr::from_parts(context, &laplacian::<f32>(3, 3)).unwrap();
     refused(Lobpcg::new(&a).mass(&small), plain(), "1200 x 1200");
     let mut amg = Amg::new(&a, &Default::default()).unwrap();
-    refused(Lobpcg::new(&a).preconditioner(&mut amg), plain().which(Which::Largest), "no preconditioner");
+    refused(Lobpcg::new(&a).preconditioner(&mut amg), plain().which(Which::Largest), "take no preconditioner");
     let limited = Lobpcg::new(&a).params(plain().max_iterations(2)).run().unwrap();
     assert_eq!((limited.stop, limited.iterations), (Stop::IterationLimit, 2));
     let mut stop = |k: usize, _: f64| if k < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };

@@ -86,6 +86,9 @@ fn the_three_backends_agree_f32() {
 
 #[test]
 fn both_shapes_give_the_same_bits() {
+    if !clinalg_testing::thorough() {
+        return clinalg_testing::skip(common::ONE_FAMILY);
+    }
     for pair in contexts().chunks(2).filter(|pair| has::<f64>(&pair[0])) {
         for (n, cycle, smoother) in [
             (17, Cycle::V, Smoother::Jacobi),

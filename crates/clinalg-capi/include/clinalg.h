@@ -289,7 +289,7 @@ typedef enum {
    */
   CLINALG_STOP_ROUNDING_FLOOR = 7,
   /**
-   * The function of the options that is told of the progress has ended it.
+   * The function `progress` of the options ended the solve.
    */
   CLINALG_STOP_CANCELLED = 8,
   /**
@@ -2236,7 +2236,7 @@ clinalg_status clinalg_set_format(clinalg_handle handle,
                                   uint32_t format);
 
 /**
- * How the products of a sparse matrix run and why, in a sentence, cut to `capacity` bytes with the ending zero. `needed`, if
+ * How the products of a sparse matrix run and why, or the kind and size of another object, cut to `capacity` bytes with the ending zero. `needed`, if
  * not null, gets the bytes of the whole text with its zero.
  *
  * # Safety

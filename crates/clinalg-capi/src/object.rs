@@ -526,7 +526,7 @@ pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> Clin
     })
 }
 
-/// How the products of a sparse matrix run and why, in a sentence, cut to `capacity` bytes with the ending zero. `needed`, if
+/// How the products of a sparse matrix run and why, or the kind and size of another object, cut to `capacity` bytes with the ending zero. `needed`, if
 /// not null, gets the bytes of the whole text with its zero.
 ///
 /// # Safety

@@ -138,7 +138,8 @@ fn check_size<O: Versioned>(size: usize) -> Result<(), Fault> {
     }
     // No other version was published.
     if size != O::FIRST && size != known {
-        let expected = format!("{} or {known}: the default function fills the structure and its size", O::FIRST);
+        let expected =
+            format!("{} or {known}: call the default function of the structure first, which sets its size", O::FIRST);
         return Err(Error::value("struct_size", expected, size).into());
     }
     Ok(())

@@ -67,7 +67,7 @@ pub enum ClinalgStop {
     Diverged = 6,
     /// Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
     RoundingFloor = 7,
-    /// The function of the options that is told of the progress has ended it.
+    /// The function `progress` of the options ended the solve.
     Cancelled = 8,
     /// A reason unknown to this version of the header.
     Other = 255,

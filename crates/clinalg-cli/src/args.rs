@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use clinalg::multigrid::Backend;
 use clinalg::runtime::DeviceKind;
 use clinalg::{DeviceInfo, Precision};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `--precision`.
@@ -145,13 +146,14 @@ pub(crate) fn frames(text: &str) -> Result<usize, String> {
 }
 
 /// A device in the JSON documents of the commands that compute.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct DeviceName {
     index: usize,
     name: String,
     platform: String,
     platform_version: String,
     driver: String,
+    #[schemars(with = "String")]
     kind: DeviceKind,
 }
 

@@ -25,13 +25,17 @@ Examples:
 
 Without a device, the message says what is missing; the exit code is 3.")]
 pub(crate) struct Args {}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of_list::<Vec<crate::schema::DeviceInfo>>()
+}
 
 pub(crate) fn run(_: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let devices: Vec<DeviceInfo> = match &global.device {
         Some(selector) => vec![Device::select(selector)?.info().clone()],
         None => clinalg::runtime::devices()?.iter().map(|d| d.info().clone()).collect(),
     };
-    out.json(&devices)?;
+    out.json_list(&devices)?;
     // A selector in CLINALG_DEVICE that matches nothing must not hide the list.
     let default = Device::default_device().ok().map(|d| d.info().index);
     let columns = [

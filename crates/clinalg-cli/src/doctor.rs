@@ -3,6 +3,7 @@
 use clinalg::runtime::faults::{self, Fault};
 use clinalg::{Context, ContextOptions, Device, DeviceInfo, KernelFamily, Precision};
 use clinalg_selftest::{self as selftest, Check};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Global;
@@ -33,28 +34,32 @@ pub(crate) struct Args {
     quick: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     passed: bool,
     quick: bool,
     devices: Vec<Examined>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Examined {
+    #[schemars(with = "crate::schema::DeviceInfo")]
     device: DeviceInfo,
     notes: Vec<String>,
+    #[schemars(with = "Vec<&'static crate::schema::Fault>")]
     faults: Vec<&'static Fault>,
     passed: bool,
     runs: Vec<Run>,
 }
 
 /// One kernel family on one device.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Run {
+    #[schemars(with = "String")]
     kernel_family: KernelFamily,
     /// Why no check could run.
     error: Option<String>,
+    #[schemars(with = "Vec<crate::schema::Check>")]
     checks: Vec<Check>,
 }
 
@@ -62,6 +67,10 @@ impl Run {
     fn passed(&self) -> bool {
         self.error.is_none() && self.checks.iter().all(|check| check.passed)
     }
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -15,6 +15,7 @@ use clinalg_bem::elastodynamics::{
     Algorithm, C64, ComplexScalar, Domain, Material, Memory, Options, Problem, Rule, Shared, Solution,
 };
 use clinalg_bem::{ElementMesh, Point};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::given::Given;
@@ -136,7 +137,7 @@ enum DomainArg {
     Exterior,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ProblemArg {
     /// Displacements are given
@@ -147,7 +148,7 @@ enum ProblemArg {
     Mixed,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// LU factors of the dense matrix
@@ -191,6 +192,10 @@ fn rule(text: &str) -> Result<Rule, String> {
         (_, Ok(n)) if (2..=16).contains(&n) && n % 2 == 0 => Ok(Rule::Fixed(n)),
         _ => Err("expected an even number from 2 to 16, or adaptive".into()),
     }
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<report::Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

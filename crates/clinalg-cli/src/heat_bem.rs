@@ -12,6 +12,7 @@ use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace,
 use clinalg_bem::surface::{Field, Quality};
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Global;
@@ -128,7 +129,7 @@ enum ProblemArg {
     Neumann,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Generalised minimal residuals over all time steps at once
@@ -137,7 +138,7 @@ enum Method {
     Forward,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum PreconditionerArg {
     None,
@@ -155,14 +156,17 @@ enum Apply {
     Auto,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     mesh: String,
+    #[schemars(with = "String")]
     problem: Problem,
     boundary: String,
     method: Method,
     preconditioner: PreconditionerArg,
+    #[schemars(with = "String")]
     apply: Form,
+    #[schemars(with = "String")]
     precision: Precision,
     alpha: f64,
     end_time: f64,
@@ -172,10 +176,12 @@ struct Document {
     steps: usize,
     device: DeviceName,
     devices: Vec<DeviceName>,
+    #[schemars(with = "String")]
     kernel_family: KernelFamily,
     algorithm: u8,
     plan: String,
     iterations: usize,
+    #[schemars(with = "String")]
     stop: Stop,
     converged: bool,
     relative_residual: f64,
@@ -189,6 +195,10 @@ struct Document {
     peak_device_bytes: u64,
     pictures: Vec<String>,
     vtk: Option<String>,
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

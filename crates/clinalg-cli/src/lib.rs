@@ -21,6 +21,7 @@ mod plot;
 mod poisson;
 mod processes;
 mod progress;
+mod schema;
 mod series;
 mod shell;
 mod solve;
@@ -193,6 +194,7 @@ enum Command {
     Tune(tune::Args),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
+    Schema(schema::Args),
 }
 
 impl Command {
@@ -314,6 +316,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
         Command::Tune(args) => tune::run(args, &cli.global, &mut out),
         Command::Completions(args) => shell::completions(args, &mut out),
         Command::Man(args) => shell::man(args, &mut out),
+        Command::Schema(args) => schema::run(args, &mut out),
     };
     match done.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),

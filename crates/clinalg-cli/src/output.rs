@@ -33,6 +33,17 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// A document with the version of its schema.
+#[derive(Serialize)]
+struct Versioned<'a, T> {
+    schema_version: u32,
+    #[serde(flatten)]
+    document: &'a T,
+}
+
 /// Stdout, for people or for programs.
 pub(crate) struct Output {
     json: bool,
@@ -108,8 +119,13 @@ impl Output {
         self.line(format!("{name:<15}{}", text.as_ref()))
     }
 
-    /// The JSON document; nothing where it is not wanted.
-    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    /// The JSON document, an object, with the version of its schema; nothing where it is not wanted.
+    pub(crate) fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
+        self.json_list(&Versioned { schema_version: SCHEMA_VERSION, document })
+    }
+
+    /// A JSON document that has no room for a version.
+    pub(crate) fn json_list(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         if !self.json {
             return Ok(());
         }

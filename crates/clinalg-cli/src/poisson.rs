@@ -11,6 +11,7 @@ use clap::ValueEnum;
 use clinalg::multigrid::{Cycle, Poisson, PoissonMemory, PoissonParams, Smoother};
 use clinalg::solve::Stop;
 use clinalg::{Context, Error, Real, Vector, team};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::problem::{Problem, discretisation_error, size};
@@ -43,7 +44,7 @@ Problems:
           On the cube: 3 pi^2, a third sine and 12 / h^2.
   random  f uniform in (-1, 1), whose residual can fall much further.
 
-Formulas have x, y, z (0 to 1), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
+Formulas have x, y, z (0 to 1; with --points the coordinates on the box), pi, + - * / ^, comparisons (1 or 0), && ||, if(c, a, b),
 min, max, sin, cos, tan, exp, log, sqrt, abs, ... Files: .npy, .npz (the array named as the
 option), .csv and .txt (a row of numbers per line of the grid); the value of the point
 x = i h, y = j h is a[j, i], in space a[k, j, i]. --out writes u in the same order.
@@ -72,7 +73,7 @@ Examples:
 
 Boxes (--points): -div(D grad u) + S u = f on a box of any size. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
-(D du/dn = g), robin:ALPHA (alpha u + D du/dn = g), periodic (directions only). --boundary is
+(D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
 g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
 the mean of u is 0. The JSON keys are then points, size, sides, cells, diffusion, shift, f, boundary,
 seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
@@ -167,7 +168,7 @@ pub(crate) struct Args {
     plot: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum RightSide {
     /// f = 2 pi^2 sin(pi x) sin(pi y); on the cube 3 pi^2 sin(pi x) sin(pi y) sin(pi z)
@@ -176,7 +177,7 @@ enum RightSide {
     Random,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Arithmetic {
     /// IEEE single precision, 24 bits
@@ -203,6 +204,15 @@ enum SmootherArg {
     Rbgs,
     /// Weighted Jacobi
     Jacobi,
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<report::Document>()
+}
+
+/// The schema of the JSON document for a box.
+pub(crate) fn points_schema() -> schemars::Schema {
+    crate::schema::of::<boxes::Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -16,6 +16,7 @@ use clinalg::solve::{Report, Stop, Stopping};
 use clinalg::{Error, Precision, Real};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Global;
@@ -152,7 +153,7 @@ pub(crate) struct Args {
     plot: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     matrix: String,
     rows: usize,
@@ -168,11 +169,14 @@ struct Document {
     order: Option<Order>,
     explanation: Option<String>,
     restart: Option<usize>,
+    #[schemars(with = "String")]
     precision: Precision,
     tolerance: f64,
     device: Option<DeviceName>,
     devices: Vec<DeviceName>,
+    #[schemars(with = "Option<String>")]
     kernel_family: Option<clinalg::KernelFamily>,
+    #[schemars(with = "String")]
     stop: Stop,
     converged: bool,
     iterations: usize,
@@ -188,11 +192,16 @@ struct Document {
 }
 
 /// The outcome for one of several right-hand sides.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Column {
+    #[schemars(with = "String")]
     stop: Stop,
     iterations: usize,
     relative_residual: f64,
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

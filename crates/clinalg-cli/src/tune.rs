@@ -8,6 +8,7 @@ use clinalg::tune::{self, Choice};
 use clinalg::tuner::{self, Discarded, Found, Tunable, Tuned};
 use clinalg::{Context, Precision};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Global;
@@ -69,7 +70,7 @@ fn names() -> PossibleValuesParser {
 
 type Parameters = BTreeMap<&'static str, u32>;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     device: DeviceName,
     copy_bandwidth: f64,
@@ -79,9 +80,10 @@ struct Document {
     pictures: Vec<PathBuf>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Row {
     operation: &'static str,
+    #[schemars(with = "String")]
     precision: Precision,
     elements: usize,
     sizes: [usize; 2],
@@ -94,15 +96,16 @@ struct Row {
     candidates: Vec<Timed>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Timed {
     parameters: Parameters,
     seconds: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Bad {
     operation: &'static str,
+    #[schemars(with = "String")]
     precision: Precision,
     parameters: Parameters,
     why: String,
@@ -111,6 +114,10 @@ struct Bad {
 fn named(operation: &str, choice: &Choice) -> Parameters {
     let op = tuner::named(operation).expect("results name operations").operation;
     op.parameters.iter().map(|(name, _)| *name).zip(*choice).collect()
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -12,6 +12,7 @@ use clinalg::multigrid::Backend;
 use clinalg::wave::{Medium, Scheme, Wave, WaveParams, WaveState};
 use clinalg::{Real, team};
 use clinalg_ode::Function;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
@@ -177,7 +178,7 @@ enum Initial {
 }
 
 /// Half waves along x and y.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 struct Mode(u32, u32);
 
 fn mode(text: &str) -> Result<Mode, String> {
@@ -185,6 +186,10 @@ fn mode(text: &str) -> Result<Mode, String> {
     text.split_once(',')
         .and_then(|(k, l)| Some(Mode(part(k)?, part(l)?)))
         .ok_or_else(|| "expected two whole numbers from 1 to 1000, such as 2,1".into())
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<report::Document>()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

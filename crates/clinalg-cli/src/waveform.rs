@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use clinalg::{Precision, Real};
 use clinalg_ode::Method;
 use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, explain};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use measured::{Measured, Place, measure};
@@ -164,7 +165,7 @@ enum SharingArg {
     EdgesFirst,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     problem: String,
     n: usize,
@@ -172,6 +173,7 @@ struct Document {
     variant: &'static str,
     block: Option<Vec<usize>>,
     method: String,
+    #[schemars(with = "String")]
     precision: Precision,
     h: f64,
     steps: usize,
@@ -190,12 +192,32 @@ struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_difference_from_euler: Option<f64>,
     explain: String,
+    #[schemars(with = "String")]
     kernel_family: clinalg::KernelFamily,
     device: DeviceName,
     devices: Vec<DeviceName>,
     peak_device_bytes: u64,
     times: Vec<f64>,
     files: Vec<String>,
+}
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
+}
+
+/// That of most studies.
+pub(crate) fn study_schema() -> schemars::Schema {
+    study::schema()
+}
+
+/// That of `--study devices`.
+pub(crate) fn devices_schema() -> schemars::Schema {
+    devices::schema()
+}
+
+/// That of `--study network`.
+pub(crate) fn network_schema() -> schemars::Schema {
+    network::schema()
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -26,6 +26,9 @@ pub(crate) fn band_oracle<T>(a: &BandParts<T>) -> clinalg_reference::band::Band<
 
 /// Where kernels change their path: empty, one, around eight lanes, around a work-group, around a block, large.
 pub(crate) const SIZES: &[usize] = &[0, 1, 2, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_003];
+/// Why a test of both families of kernels is skipped.
+pub(crate) const ONE_FAMILY: &str = "both families of kernels are for CLINALG_TEST_THOROUGH";
+
 /// Several blocks per chunk and several strides per work-item.
 pub(crate) const LARGE: usize = (1 << 21) + 3;
 

@@ -201,7 +201,7 @@ template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t c
 }
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const std::vector<T> &values) {
     detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
-                    "clinalg::dense: rows times cols values");
+                    "clinalg::dense: wrong length, expected rows times cols values");
     return dense(rows, cols, values.data());
 }
 
@@ -217,7 +217,7 @@ template <class T> CLINALG_NODISCARD Band band(std::size_t rows, std::size_t col
 template <class T>
 CLINALG_NODISCARD Band band(std::size_t rows, std::size_t cols, std::size_t kl, std::size_t ku, const std::vector<T> &values) {
     detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
-                    "clinalg::band: rows times cols values");
+                    "clinalg::band: wrong length, expected rows times cols values");
     return band(rows, cols, kl, ku, values.data());
 }
 
@@ -228,7 +228,7 @@ CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> 
                           const T *values, std::size_t size) {
     detail::require(offsets.size() != 0 && offsets.size() - 1 == rows && offsets.data()[rows] <= indices.size() &&
                         offsets.data()[rows] <= size,
-                    "clinalg::csr: rows + 1 offsets, and as many indices and values as the last says");
+                    "clinalg::csr: wrong length, expected rows + 1 offsets, and as many indices and values as the last offset says");
     return detail::made<Csr>(clinalg_csr, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
                              indices.data(), values);
 }
@@ -244,7 +244,7 @@ CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> 
                           const T *values, std::size_t size) {
     detail::require(offsets.size() != 0 && offsets.size() - 1 == cols && offsets.data()[cols] <= indices.size() &&
                         offsets.data()[cols] <= size,
-                    "clinalg::csc: cols + 1 offsets, and as many indices and values as the last says");
+                    "clinalg::csc: wrong length, expected cols + 1 offsets, and as many indices and values as the last offset says");
     return detail::made<Csr>(clinalg_csc, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
                              indices.data(), values);
 }
@@ -295,7 +295,7 @@ template <class T, class I>
 CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, const std::vector<I> &row_indices, const std::vector<I> &col_indices,
                           const std::vector<T> &values) {
     detail::require(row_indices.size() == values.size() && col_indices.size() == values.size(),
-                    "clinalg::coo: as many row and column indices as values");
+                    "clinalg::coo: wrong length, expected as many row and column indices as values");
     return coo(rows, cols, values.size(), row_indices.data(), col_indices.data(), values.data());
 }
 
@@ -303,7 +303,7 @@ CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, const std::vector<
 template <class T> CLINALG_NODISCARD Vector vector(std::span<T> values) { return vector(values.data(), values.size()); }
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, std::span<T> values) {
     detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
-                    "clinalg::dense: rows times cols values");
+                    "clinalg::dense: wrong length, expected rows times cols values");
     return dense(rows, cols, values.data());
 }
 template <class T>

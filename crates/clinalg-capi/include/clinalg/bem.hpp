@@ -17,7 +17,7 @@ public:
     // A closed surface: three coordinates for each node, three nodes for each triangle, from 0 on, anticlockwise seen from outside.
     HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, View<double> nodes, View<std::uint32_t> triangles) {
         detail::require(nodes.size() % 3 == 0 && triangles.size() % 3 == 0,
-                        "clinalg::HeatOperator: three coordinates for each node, three nodes for each triangle");
+                        "clinalg::HeatOperator: wrong length, expected three coordinates for each node, three nodes for each triangle");
         check(clinalg_heat_operator_make(&options, kind, nodes.data(), nodes.size() / 3, triangles.data(), triangles.size() / 3,
                                          out()));
     }
@@ -52,7 +52,7 @@ public:
     // Three coordinates for each node, four nodes for each quadrilateral; the first `boundary` elements carry unknowns.
     Elastodynamics(const ElastodynamicsOptions &options, View<double> nodes, View<std::uint32_t> elements, std::size_t boundary) {
         detail::require(nodes.size() % 3 == 0 && elements.size() % 4 == 0,
-                        "clinalg::Elastodynamics: three coordinates for each node, four nodes for each element");
+                        "clinalg::Elastodynamics: wrong length, expected three coordinates for each node, four nodes for each element");
         check(clinalg_elastodynamics_make(&options, nodes.data(), nodes.size() / 3, elements.data(), elements.size() / 4,
                                           boundary, out()));
     }
@@ -76,7 +76,7 @@ public:
                                      clinalg_elastodynamics_method method = CLINALG_ELASTODYNAMICS_METHOD_LU) const {
         const std::size_t count = unknowns();
         detail::require(count != 0 && known.size() == count && given.size() % count == 0,
-                        "clinalg::Elastodynamics::solve: unknowns() codes, and a multiple of unknowns() given values");
+                        "clinalg::Elastodynamics::solve: wrong length, expected unknowns() codes, and a multiple of unknowns() given values");
         Solution solution;
         solution.displacements.resize(given.size());
         solution.tractions.resize(given.size());
@@ -89,7 +89,7 @@ public:
     CLINALG_NODISCARD Fields evaluate(double frequency, View<Complex> displacements, View<Complex> tractions, View<double> points,
                                       bool stresses = true) const {
         detail::require(displacements.size() == unknowns() && tractions.size() == unknowns() && points.size() % 3 == 0,
-                        "clinalg::Elastodynamics::evaluate: unknowns() displacements and tractions, three coordinates for each point");
+                        "clinalg::Elastodynamics::evaluate: wrong length, expected unknowns() displacements and tractions, three coordinates for each point");
         const std::size_t count = points.size() / 3;
         Fields fields;
         fields.displacements.resize(3 * count);

@@ -88,7 +88,7 @@ std::vector<double> ode_run(const Object &ode, const clinalg_ode_options &option
 // Steps, windows and blocks of a waveform relaxation, and the names of the method ("euler" where it is empty) and of the variant
 // ("component").
 struct WaveformOptions : public detail::Defaults<clinalg_waveform_options, clinalg_waveform_options_default> {
-    // In the place of the structure's pointer.
+    // These replace the C function's arguments `method` and `variant`.
     std::string method;
     std::string variant;
 };
@@ -130,7 +130,7 @@ public:
                    bool terminal = false) {
         check(clinalg_ode_add_event(get(), formula.c_str(), point, direction, terminal ? 1 : 0));
     }
-    // Absolute tolerances of the components in place of that of the options, which none restores.
+    // Absolute tolerances of the components, in place of that of the options; an empty list restores that one.
     void set_tolerances(View<double> absolute) { check(clinalg_ode_set_tolerances(get(), absolute.data(), absolute.size())); }
     CLINALG_NODISCARD Shape shape() const {
         Shape shape;

@@ -21,7 +21,7 @@ typedef std::function<bool(std::size_t, double)> Progress;
 
 // The cycle, its components and when a solve ends.
 struct PoissonOptions : public detail::Defaults<clinalg_poisson_options, clinalg_poisson_options_default> {
-    // In the place of the structure's pointer.
+    // Hides the C structure's member of the same name; set this one.
     Progress progress;
 };
 typedef detail::Defaults<clinalg_preconditioner_options, clinalg_preconditioner_options_default> PreconditionerOptions;
@@ -34,7 +34,7 @@ struct SolverOptions : public detail::Defaults<clinalg_solver_options, clinalg_s
         method = chosen;
         preconditioner = by_name;
     }
-    // In the place of the structure's pointer.
+    // Hides the C structure's member of the same name; set this one.
     Progress progress;
     // A matrix or operator whose product approximates the inverse of A. The options refer to it: it has to outlive them.
     SolverOptions(clinalg_method chosen, const Object &approximate_inverse) {

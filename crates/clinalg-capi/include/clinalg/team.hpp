@@ -5,7 +5,7 @@
 
 namespace clinalg {
 
-// Devices in the order of their ranks. What is made on a team outlives it.
+// Devices in the order of their ranks. Objects made on a team stay valid after the team is released.
 class Team : public Object {
 public:
     Team() {}

@@ -1,6 +1,7 @@
 //! What measurements report.
 
 use clinalg::Precision;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
@@ -9,9 +10,10 @@ use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::{Align, Output, seconds, table};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
     pub(super) device: DeviceName,
+    #[schemars(with = "String")]
     pub(super) kernel_family: clinalg::KernelFamily,
     pub(super) copy_bandwidth: f64,
     pub(super) read_bandwidth: f64,
@@ -19,11 +21,12 @@ pub(super) struct Document {
     pub(super) results: Vec<Measured>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Measured {
     pub(super) operation: Operation,
     pub(super) n: usize,
     pub(super) size: usize,
+    #[schemars(with = "String")]
     pub(super) precision: Precision,
     pub(super) bytes: u64,
     pub(super) calls: usize,
@@ -42,7 +45,7 @@ pub(super) struct Measured {
 }
 
 /// Device time of a kernel per call of the operation.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct KernelTime {
     pub(super) kernel: String,
     pub(super) launches_per_call: f64,

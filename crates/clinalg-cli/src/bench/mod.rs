@@ -86,6 +86,10 @@ pub(crate) struct Args {
     #[arg(long)]
     kernels: bool,
 }
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<document::Document>()
+}
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match args.precision {

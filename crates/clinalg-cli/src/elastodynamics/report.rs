@@ -6,6 +6,7 @@ use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Precision};
 use clinalg_bem::elastodynamics::{C64, ComplexScalar, Domain, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::given::Fields;
@@ -26,7 +27,7 @@ fn parts(v: &[C64]) -> Parts {
 }
 
 /// One frequency.
-#[derive(Serialize, Clone)]
+#[derive(Serialize, JsonSchema, Clone)]
 pub(super) struct Response {
     frequency: f64,
     residual_identity: Option<f64>,
@@ -34,6 +35,7 @@ pub(super) struct Response {
     error_t: Option<f64>,
     displacement: Parts,
     largest_displacement: f64,
+    #[schemars(with = "Option<String>")]
     pub(super) stop: Option<Stop>,
     pub(super) iterations: Option<usize>,
     pub(super) converged: bool,
@@ -44,7 +46,7 @@ pub(super) struct Response {
 }
 
 /// A point in the material.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Inside {
     point: Point,
     displacement: Parts,
@@ -58,13 +60,15 @@ pub(super) fn inside(points: &[Point], fields: &[[C64; 3]], stresses: &[[[C64; 3
         .collect()
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
     mesh: String,
+    #[schemars(with = "String")]
     domain: Domain,
     problem: ProblemArg,
     boundary: String,
     method: Method,
+    #[schemars(with = "String")]
     precision: Precision,
     elements: usize,
     unknowns: usize,
@@ -76,6 +80,7 @@ pub(super) struct Document {
     peak_device_bytes: u64,
     device: DeviceName,
     devices: Vec<DeviceName>,
+    #[schemars(with = "String")]
     kernel_family: KernelFamily,
     pictures: Vec<String>,
     vtk: Option<String>,

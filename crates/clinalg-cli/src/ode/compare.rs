@@ -4,6 +4,7 @@ use clinalg::Real;
 use clinalg_ode::problems::Problem;
 use clinalg_ode::survey::{Measured, survey};
 use clinalg_ode::{DeviceOptions, Method};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Args, precision};
@@ -13,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, seconds, table};
 
 /// A variant with sizes of its tiles and the time of a step.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Compared {
     variant: &'static str,
     steps: usize,
@@ -23,6 +24,35 @@ struct Compared {
     words: f64,
     seconds_expected: f64,
     seconds: f64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document {
+    problem: String,
+    components: usize,
+    method: String,
+    precision: &'static str,
+    device: DeviceName,
+    #[schemars(with = "String")]
+    kernel_family: clinalg::KernelFamily,
+    /// In GB/s
+    copy_bandwidth: f64,
+    candidates: Vec<Compared>,
+    /// The candidate that the model takes
+    by_model: usize,
+    /// The candidate that a trial takes
+    by_trial: usize,
+    /// The fastest candidate
+    fastest: usize,
+    /// Time of the model's choice divided by that of the fastest
+    model_over_fastest: f64,
+    /// Time of the trial's choice divided by that of the fastest
+    trial_over_fastest: f64,
+}
+
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 /// Groups of rounds of a comparison, and rounds in a group.
@@ -80,20 +110,20 @@ pub(super) fn compare<T: Real>(
         found.model_over_best(),
         found.trial_over_best()
     ))?;
-    out.json(&serde_json::json!({
-        "problem": problem.name,
-        "components": problem.y0.len(),
-        "method": args.method,
-        "precision": precision(T::PRECISION),
-        "device": DeviceName::from(context.device()),
-        "kernel_family": context.family(),
-        "copy_bandwidth": copy,
-        "candidates": all,
-        "by_model": 0,
-        "by_trial": found.tried,
-        "fastest": found.best,
-        "model_over_fastest": found.model_over_best(),
-        "trial_over_fastest": found.trial_over_best(),
-    }))?;
+    out.json(&Document {
+        problem: problem.name.clone(),
+        components: problem.y0.len(),
+        method: args.method.clone(),
+        precision: precision(T::PRECISION),
+        device: DeviceName::from(context.device()),
+        kernel_family: context.family(),
+        copy_bandwidth: copy,
+        by_model: 0,
+        by_trial: found.tried,
+        fastest: found.best,
+        model_over_fastest: found.model_over_best(),
+        trial_over_fastest: found.trial_over_best(),
+        candidates: all,
+    })?;
     Ok(Exit::Done)
 }

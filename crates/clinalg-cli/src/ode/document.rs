@@ -2,6 +2,7 @@
 
 use clinalg::{KernelFamily, Precision};
 use clinalg_ode::problems::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::precision;
@@ -10,7 +11,7 @@ use crate::exit::Failure;
 use crate::output::{Output, bytes, seconds};
 use crate::place::device_words;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
     pub(super) problem: String,
     pub(super) n: usize,
@@ -18,7 +19,9 @@ pub(super) struct Document {
     pub(super) method: String,
     pub(super) order: usize,
     pub(super) variant: String,
+    #[schemars(with = "String")]
     pub(super) precision: Precision,
+    #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<KernelFamily>,
     pub(super) t_end: f64,
     pub(super) h: Option<f64>,
@@ -54,7 +57,7 @@ pub(super) struct Document {
 }
 
 /// A quantity that the exact solution keeps.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Invariant {
     pub(super) name: &'static str,
     pub(super) start: f64,

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clinalg_ode::{Method, Plan, Variant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
@@ -10,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, table};
 
 /// A method's data flow after a transformation.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Transformed {
     name: &'static str,
     kernels: usize,
@@ -18,6 +19,17 @@ struct Transformed {
     vectors: usize,
     weight: f64,
     files: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document {
+    method: String,
+    transformations: Vec<Transformed>,
+}
+
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 /// Draws the method's data flow before and after each transformation.
@@ -66,6 +78,6 @@ pub(super) fn draw(args: &Args, folder: &Path, out: &mut Output) -> Result<Exit,
     out.line("")?;
     out.line("words: read and written per component and step. vectors: in memory. weight: by how much sums")?;
     out.line("amplify the rounding errors of their operands.")?;
-    out.json(&serde_json::json!({ "method": method.name(), "transformations": transformations }))?;
+    out.json(&Document { method: method.name().to_owned(), transformations })?;
     Ok(Exit::Done)
 }

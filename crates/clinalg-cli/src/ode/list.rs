@@ -2,13 +2,14 @@
 
 use clinalg_ode::problems::{self, PROBLEMS};
 use clinalg_ode::{METHODS, Method, Plan, Variant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{default_n, variants};
 use crate::exit::{Exit, Failure};
 use crate::output::{Align, Output, table};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ListedProblem {
     name: &'static str,
     title: String,
@@ -18,7 +19,7 @@ struct ListedProblem {
     t_end: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ListedMethod {
     name: &'static str,
     order: usize,
@@ -26,6 +27,18 @@ struct ListedMethod {
     rhs_evaluations_per_step: usize,
     words_basic: usize,
     words_fused: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Document {
+    problems: Vec<ListedProblem>,
+    methods: Vec<ListedMethod>,
+    variants: Vec<&'static str>,
+}
+
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
@@ -86,6 +99,6 @@ pub(super) fn list(out: &mut Output) -> Result<Exit, Failure> {
     out.line("rkc: the stabilised method of order 2, with as many evaluations as stability asks for.")?;
     out.line("n: the default of --n. estimate: the order of the error estimate; methods without one need")?;
     out.line("--h. evaluations: of the right-hand side per step. words: read and written per component and step.")?;
-    out.json(&serde_json::json!({ "problems": problems, "methods": methods, "variants": variants() }))?;
+    out.json(&Document { problems, methods, variants: variants() })?;
     Ok(Exit::Done)
 }

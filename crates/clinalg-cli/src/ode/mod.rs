@@ -231,6 +231,25 @@ fn default_n(problem: &str) -> usize {
         _ => 1000,
     }
 }
+/// The schema of the JSON document.
+pub(crate) fn schema() -> schemars::Schema {
+    crate::schema::of::<document::Document>()
+}
+
+/// That of `--list`.
+pub(crate) fn list_schema() -> schemars::Schema {
+    list::schema()
+}
+
+/// That of `--graph`.
+pub(crate) fn graph_schema() -> schemars::Schema {
+    graph::schema()
+}
+
+/// That of `--compare`.
+pub(crate) fn compare_schema() -> schemars::Schema {
+    compare::schema()
+}
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     match (&args.graph, args.precision) {

@@ -8,6 +8,7 @@ use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Real};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Args, Arithmetic, RightSide};
@@ -33,7 +34,7 @@ fn each<T: FromStr + PartialOrd + Default>(text: &str, expected: &str) -> Result
 
 /// `300x200` or `300x200x100`.
 pub(super) fn counts(text: &str) -> Result<Each<usize>, String> {
-    each(text, "expected two or three whole numbers with x between, such as 300x200")
+    each(text, "expected two or three whole numbers above 0 with x between, such as 300x200")
 }
 
 /// `2x1` or `2x1x0.5`.
@@ -87,8 +88,8 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 const ENDS: [End; 2] = [End::Low, End::High];
 
 /// The report.
-#[derive(Serialize)]
-struct Document {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Document {
     points: Vec<usize>,
     size: Vec<f64>,
     sides: Vec<String>,
@@ -98,15 +99,18 @@ struct Document {
     f: Option<String>,
     boundary: Option<String>,
     seed: Option<u64>,
+    #[schemars(with = "String")]
     cycle: Cycle,
     pre: usize,
     post: usize,
     precision: Arithmetic,
     tolerance: f64,
     device: Option<DeviceName>,
+    #[schemars(with = "Option<String>")]
     kernel_family: Option<KernelFamily>,
     levels: usize,
     cycles: usize,
+    #[schemars(with = "String")]
     stop: Stop,
     converged: bool,
     residual_history: Vec<f64>,
@@ -134,7 +138,10 @@ fn grid(args: &Args, points: &[usize]) -> Result<(Grid, Vec<f64>), Failure> {
     let mut grid = Grid::new(points).size(&size).centring(centring);
     for &(axis, end, condition) in args.sides.iter().flat_map(|sides| &sides.0) {
         if let Some(axis) = axis.filter(|&axis| axis >= dim) {
-            let words = format!("--sides names direction {}, --points has {dim} directions", AXES[axis]);
+            let words = format!(
+                "--sides names direction {}, but --points has only {dim} directions; remove it or add a number to --points",
+                AXES[axis]
+            );
             return Err(Failure::usage(words));
         }
         for axis in axis.map_or(0..dim, |axis| axis..axis + 1) {
@@ -176,7 +183,7 @@ fn side_values<T: Real>(grid: &Grid, boundary: Option<&Given>) -> Result<SideVal
             T::zero()
         }
         None => {
-            failure.get_or_insert_with(|| Failure::usage("--boundary of a box is a formula, not a file"));
+            failure.get_or_insert_with(|| Failure::usage("--boundary is a file; with --points it must be a formula"));
             T::zero()
         }
     })?;
@@ -196,13 +203,15 @@ fn solve<T: Real>(
     let (f, boundary) = (given("--f", &args.f)?, given("--boundary", &args.boundary)?);
     if f.is_none() && args.rhs == RightSide::Sine {
         return Err(Failure::usage(
-            "--points takes --f, or --rhs random: the sine problem is one of squares and cubes",
+            "--points needs --f or --rhs random: the default, --rhs sine, is for squares and cubes only",
         ));
     }
     let params = args.params();
     let place = Place::new(global, params.backend)?;
     let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
-        return Err(Failure::usage("--points: one device and --backend kernels only"));
+        return Err(Failure::usage(
+            "--points runs on one device with --backend kernels; leave out --devices and any other --backend",
+        ));
     };
     let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
     let lattice = Lattice::of_box(grid, &size, centring);

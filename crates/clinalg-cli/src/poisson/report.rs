@@ -3,6 +3,7 @@
 use clinalg::KernelFamily;
 use clinalg::multigrid::{Backend, Cycle, Smoother};
 use clinalg::solve::Stop;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::problem::{product, size};
@@ -13,7 +14,7 @@ use crate::output::{Align, Output, bytes, seconds, table};
 use crate::place::device_words;
 use crate::plot::{Convergence, Field, Picture};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
     pub(super) n: usize,
     pub(super) dim: usize,
@@ -24,19 +25,24 @@ pub(super) struct Document {
     pub(super) coefficient: Option<String>,
     pub(super) seed: Option<u64>,
     #[serde(rename = "form")]
+    #[schemars(with = "String")]
     pub(super) backend: Backend,
+    #[schemars(with = "String")]
     pub(super) cycle: Cycle,
     pub(super) pre: usize,
     pub(super) post: usize,
+    #[schemars(with = "String")]
     pub(super) smoother: Smoother,
     pub(super) omega: Option<f64>,
     pub(super) precision: Arithmetic,
     pub(super) tolerance: f64,
     pub(super) device: Option<DeviceName>,
     pub(super) devices: Vec<DeviceName>,
+    #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<KernelFamily>,
     pub(super) levels: usize,
     pub(super) cycles: usize,
+    #[schemars(with = "String")]
     pub(super) stop: Stop,
     pub(super) converged: bool,
     pub(super) residual_history: Vec<f64>,

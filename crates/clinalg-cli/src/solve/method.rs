@@ -8,11 +8,12 @@ use clinalg::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Solver, Stopping,
 };
 use clinalg::{Context, Csr, CsrParts, Real};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::Failure;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Method {
     /// Conjugate gradients
@@ -68,7 +69,7 @@ impl Method {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Precond {
     /// What suits the matrix; --explain says what and why
@@ -128,7 +129,7 @@ impl Precond {
 }
 
 /// The order of elimination of incomplete factorisations and sweeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
     /// That of the matrix

@@ -3,6 +3,7 @@
 use clinalg::multigrid::Backend;
 use clinalg::wave::{ImplicitReport, Scheme};
 use clinalg::{KernelFamily, Precision, Real};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Mode;
@@ -12,15 +13,19 @@ use crate::output::{Output, bytes, seconds};
 use crate::place::device_words;
 use crate::plot::{Field, Frames};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
     pub(super) n: usize,
+    #[schemars(with = "String")]
     pub(super) scheme: Scheme,
     #[serde(rename = "form")]
+    #[schemars(with = "String")]
     pub(super) backend: Backend,
+    #[schemars(with = "String")]
     pub(super) precision: Precision,
     pub(super) device: Option<DeviceName>,
     pub(super) devices: Vec<DeviceName>,
+    #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<KernelFamily>,
     pub(super) initial: String,
     pub(super) velocity: Option<String>,
@@ -38,6 +43,7 @@ pub(super) struct Document {
     pub(super) energy: f64,
     pub(super) energy_drift: f64,
     pub(super) error_max: Option<f64>,
+    #[schemars(with = "Option<crate::schema::ImplicitReport>")]
     pub(super) implicit: Option<ImplicitReport>,
     pub(super) points_per_second: f64,
     pub(super) seconds_setup: f64,

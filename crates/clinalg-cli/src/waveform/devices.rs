@@ -4,6 +4,7 @@ use clinalg::team::Team;
 use clinalg::{Precision, Real};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::{Sharing, WaveformOptions, relax_on_team};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
@@ -14,13 +15,14 @@ use crate::exit::{Exit, Failure};
 use crate::output::{Output, seconds};
 use crate::place;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     problem: String,
     study: &'static str,
     n: usize,
     variant: &'static str,
     method: String,
+    #[schemars(with = "String")]
     precision: Precision,
     h: f64,
     steps: usize,
@@ -30,7 +32,7 @@ struct Document {
     runs: Vec<Run>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Run {
     devices: usize,
     sharing: &'static str,
@@ -39,6 +41,10 @@ struct Run {
     seconds_per_iteration: f64,
     /// Time per iteration on one device divided by the time per iteration on this many devices.
     speedup: f64,
+}
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

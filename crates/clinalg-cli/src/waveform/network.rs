@@ -9,6 +9,7 @@ use clinalg_ode::problems::Problem;
 use clinalg_ode::team::{Link, TeamOptions, TeamStepper, simulate};
 use clinalg_ode::waveform::{Cluster, Stop, WaveformOptions, relax_by_devices};
 use clinalg_ode::{DeviceStepper, Variant};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Args;
@@ -38,12 +39,13 @@ const CHECKED: usize = 32;
 /// Number of runs, of which the fastest counts: the model does not include the time that a thread waits for a CPU core.
 const RUNS: usize = 3;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     problem: String,
     study: &'static str,
     n: usize,
     method: String,
+    #[schemars(with = "String")]
     precision: Precision,
     steps: usize,
     iterations: usize,
@@ -57,7 +59,7 @@ struct Document {
 }
 
 /// Seconds that latency and bandwidth add to a step, measured and by the model.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Check {
     ranks: usize,
     latency: f64,
@@ -68,7 +70,7 @@ struct Check {
 }
 
 /// Seconds per step by the model.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Run {
     nodes: usize,
     latency: f64,
@@ -83,6 +85,10 @@ impl Run {
     fn ratio(&self) -> f64 {
         self.best_step_exchange / self.window_exchange
     }
+}
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -4,6 +4,7 @@ use clinalg::{Precision, Real};
 use clinalg_ode::Error;
 use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::WaveformOptions;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::measured::{Measured, Place, measure};
@@ -21,21 +22,23 @@ pub(super) enum Varied {
     Sizes,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Document {
     problem: String,
     study: &'static str,
     method: String,
+    #[schemars(with = "String")]
     precision: Precision,
     h: f64,
     steps: usize,
     windows: usize,
+    #[schemars(with = "String")]
     kernel_family: clinalg::KernelFamily,
     device: DeviceName,
     runs: Vec<Run>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Run {
     n: usize,
     variant: &'static str,
@@ -53,6 +56,10 @@ impl Run {
     fn mean(&self) -> f64 {
         self.iterations.iter().sum::<usize>() as f64 / self.iterations.len() as f64
     }
+}
+/// The schema of the JSON document.
+pub(super) fn schema() -> schemars::Schema {
+    crate::schema::of::<Document>()
 }
 
 pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {

@@ -126,6 +126,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["completions"]),
     },
     Function {
+        name: "schema",
+        title: "Prints the JSON Schema of what a command of the program prints.",
+        arguments: &[],
+        c: Offer::Missing("about the program alone"),
+        matlab: Offer::Missing("about the program alone"),
+        program: Offer::Names(&["schema"]),
+    },
+    Function {
         name: "man",
         title: "Prints the program's manual page, or writes those of all commands.",
         arguments: &[],

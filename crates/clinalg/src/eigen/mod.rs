@@ -116,7 +116,7 @@ impl EigenParams {
             return Err(Error::value("count", format!("from 1 to the {n} rows of A"), self.count));
         }
         if self.width(n) > MOST {
-            let expected = format!("a block of at most {MOST} vectors; compute the rest in a second call");
+            let expected = format!("at most {MOST} vectors, guard vectors included; reduce count or guard");
             return Err(Error::value("count", expected, format!("{} with its guard vectors", self.width(n))));
         }
         if let Some(tolerance) = self.tolerance.filter(|&t| !(t > 0.0 && t.is_finite())) {
@@ -151,7 +151,7 @@ pub struct Eigenpairs<T: Real> {
 
 /// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B.
 ///
-/// The memory is that of about 8 blocks of vectors (11 with B), each of `count` and the guard vectors. The same call gives the same bits.
+/// The memory is that of 11 blocks of vectors (16 with B), each of `count` plus the guard vectors. The same call gives the same bits.
 ///
 /// ```
 /// use clinalg::eigen::{EigenParams, Lobpcg};
@@ -247,7 +247,11 @@ impl<'a, T: Real> Lobpcg<'a, T> {
         }
         if let Some(m) = &self.m {
             if self.params.which == Which::Largest {
-                return Err(Error::value("m", "no preconditioner for the largest eigenvalues", "one"));
+                return Err(Error::value(
+                    "m",
+                    "none: the largest eigenvalues take no preconditioner",
+                    "a preconditioner",
+                ));
             }
             if m.size() != n {
                 return shape("m", m.size(), m.size(), format!("{n} x {n}, as A"));

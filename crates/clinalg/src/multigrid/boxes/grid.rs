@@ -76,7 +76,7 @@ pub struct Grid {
 
 impl Grid {
     /// A box with so many points in each direction, evenly spaced on the unit square or cube, vertex-centred, with Dirichlet
-    /// conditions everywhere. What is out of range is found by the functions that take the grid.
+    /// conditions everywhere. Values out of range are reported by the functions that take the grid.
     pub fn new(points: &[usize]) -> Grid {
         let dim = points.len();
         Grid {
@@ -128,7 +128,7 @@ impl Grid {
         self
     }
 
-    /// With values there.
+    /// With the values at the points or in the cells.
     pub fn centring(mut self, centring: Centring) -> Grid {
         self.centring = centring;
         self
@@ -194,8 +194,8 @@ impl Grid {
             }
             Some(ends) if ends.len() == intervals + 1 => Ok(ends.clone()),
             Some(ends) => {
-                let expected = format!("{} coordinates for {n} points of that direction", intervals + 1);
-                Err(Error::value("spacing", expected, ends.len()))
+                let expected = format!("{} for {n} points", intervals + 1);
+                Err(Error::value("spacing", expected, format!("{} coordinates along direction {axis}", ends.len())))
             }
         }
     }
@@ -212,11 +212,7 @@ impl Grid {
     pub fn check(&self) -> Result<()> {
         let dim = self.dim();
         if !(2..=3).contains(&dim) {
-            return Err(Error::value(
-                "points",
-                "numbers of points for two or three directions",
-                format!("{dim} of them"),
-            ));
+            return Err(Error::value("points", "two or three numbers, one per direction", format!("{dim} numbers")));
         }
         if self.size.len() != dim {
             return Err(Error::value("size", format!("{dim} lengths, one per direction"), self.size.len()));
@@ -224,7 +220,11 @@ impl Grid {
         let product = self.points.iter().try_fold(1_usize, |product, &n| product.checked_mul(n));
         // Positions along a direction are 32-bit numbers on the device.
         if product.is_none() || self.points.iter().any(|&n| n > u32::MAX as usize / 4) {
-            return Err(Error::value("points", "a grid that can be counted", format!("{:?}", self.points)));
+            return Err(Error::value(
+                "points",
+                "a smaller grid: its points cannot be counted",
+                format!("{:?}", self.points),
+            ));
         }
         for axis in 0..dim {
             let (n, sides) = (self.points[axis], self.sides[axis]);
@@ -256,7 +256,7 @@ impl Grid {
             let ends = self.ends(axis)?;
             let ascending = ends.windows(2).all(|pair| pair[0] < pair[1]) && ends.iter().all(|x| x.is_finite());
             if !ascending {
-                let got = format!("others along direction {axis}");
+                let got = format!("not finite or not ascending along direction {axis}");
                 return Err(Error::value("spacing", "finite, strictly ascending coordinates", got));
             }
         }

@@ -57,7 +57,7 @@ fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
 /// A multigrid solver of `-div(D grad u) + c u = f` with D = diag(dx, dy, dz) on a [`Grid`]: boxes of any size and spacing with
 /// Dirichlet, Neumann, Robin or periodic sides.
 ///
-/// Finite volumes of order 2. Each level joins pairs of intervals only where the coupling is within 0.4 of the strongest, so that
+/// Finite volumes of order 2. Each level joins pairs of intervals where their coupling is at least 0.4 times the strongest, so that
 /// red-black sweeps are enough for spacings and coefficients that differ much between the directions.
 ///
 /// Without a Dirichlet or Robin side and without c, u is determined up to a constant: then its mean is 0, and f and the fluxes must
