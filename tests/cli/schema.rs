@@ -59,7 +59,7 @@ fn documents_of_devices_meet_their_schemas() {
     meets("devices", &words("devices --json").json());
     meets("solve", &words(&format!("solve {} --json", file(&folder, "upwind.mtx", &upwind(8, 1.0)))).json());
     meets("poisson", &words("poisson --n 17 --json").json());
-    meets("poisson-points", &words("poisson --points 17x20 --json").json());
+    meets("poisson-points", &words("poisson --points 17x20 --rhs random --json").json());
     meets("bench", &words("bench --n 33 --samples 2 --only dot --kernels --json").json());
     meets("heat-bem", &words(&format!("{HEAT} --json")).json());
     meets("waveform", &words("waveform --problem heat2d --n 6 --h 1e-5 --steps 4 --json").json());

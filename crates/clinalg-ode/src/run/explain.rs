@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clinalg::{Real, Vector, ops};
+use clinalg::{Context, Real, Vector, ops};
 
 use crate::Result;
 use crate::codegen::kernels::Schedule;
@@ -14,47 +14,71 @@ use crate::run::stepper::Tolerance;
 pub struct Timing {
     /// Median seconds measured.
     pub seconds: f64,
-    /// Seconds by the model, at the rate of `copy`.
+    /// Seconds by the model: those of a launch, and the words moved at the rate of `copy`.
     pub expected: f64,
-    /// Bytes read and written in a second by a copy of a vector.
+    /// Bytes read and written in a second by a copy, without what its launch takes.
     pub copy: f64,
+    /// Seconds of a launch and of waiting for it.
+    pub launch: f64,
+}
+
+/// Components of the vectors whose copy gives the rate where a copy of the solution takes hardly longer than its launch.
+const LARGE: usize = 1 << 22;
+
+/// Median seconds of what `run` enqueues.
+fn median(context: &Context, mut run: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut times = Vec::new();
+    for k in 0..WARM + RUNS {
+        let start = Instant::now();
+        run()?;
+        context.finish()?;
+        if k >= WARM {
+            times.push(start.elapsed().as_secs_f64());
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[RUNS / 2].max(f64::MIN_POSITIVE))
+}
+
+/// Median seconds of a copy of so many components.
+fn copying<T: Real>(context: &Context, len: usize) -> Result<f64> {
+    let from = Vector::<T>::zeros(context, len)?;
+    let mut to = Vector::<T>::zeros(context, len)?;
+    median(context, || Ok(ops::copy(&from, &mut to)?))
+}
+
+/// Seconds of a launch, and bytes that a copy moves in a second beyond it.
+fn rates<T: Real>(context: &Context, n: usize) -> Result<(f64, f64)> {
+    let launch = copying::<T>(context, 1)?;
+    let (len, seconds) = match copying::<T>(context, n)? {
+        seconds if seconds > 4.0 * launch => (n, seconds),
+        _ => {
+            let len = LARGE.min(context.device().max_alloc as usize / size_of::<T>()).max(n);
+            (len, copying::<T>(context, len)?)
+        }
+    };
+    let bytes = (2 * len * size_of::<T>()) as f64;
+    Ok((launch, bytes / (seconds - launch).max(0.1 * seconds)))
 }
 
 impl<T: Real> DeviceStepper<T> {
-    /// Measures what a step takes and a copy of a vector beside it. Steps of size 0 are computed for that and not taken.
+    /// Measures what a step takes, and a launch and a copy for the model. Steps of size 0 are computed for that and not taken.
     ///
     /// # Errors
-    /// Those of the device; memory for two more vectors is needed.
+    /// Those of the device; memory for two more vectors, of four million components where the system has fewer, is needed.
     pub fn measure(&mut self) -> Result<Timing> {
         let n = self.system.components();
         let (what, steps) = match &self.many {
             Some(many) => (Tried::Many, many.plan.graph().steps()),
             None => (Tried::One, 1),
         };
-        let from = Vector::<T>::zeros(&self.context, n)?;
-        let mut to = Vector::<T>::zeros(&self.context, n)?;
         let context = self.context.clone();
         let times = vec![0.0; steps];
-        let (mut step, mut copied) = (Vec::new(), Vec::new());
-        for run in 0..WARM + RUNS {
-            let start = Instant::now();
-            self.launch(what, &times, 0.0, &Tolerance::UNUSED)?;
-            context.finish()?;
-            let between = Instant::now();
-            ops::copy(&from, &mut to)?;
-            context.finish()?;
-            if run >= WARM {
-                step.push((between - start).as_secs_f64() / steps as f64);
-                copied.push(between.elapsed().as_secs_f64());
-            }
-        }
-        let median = |times: &mut Vec<f64>| {
-            times.sort_by(f64::total_cmp);
-            times[RUNS / 2].max(f64::MIN_POSITIVE)
-        };
-        let bytes = (n * size_of::<T>()) as f64;
-        let copy = 2.0 * bytes / median(&mut copied);
-        let timing = Timing { seconds: median(&mut step), expected: self.price * bytes / copy, copy };
+        let together = median(&context, || self.launch(what, &times, 0.0, &Tolerance::UNUSED))?;
+        let (launch, copy) = rates::<T>(&context, n)?;
+        let moved = self.price * (n * size_of::<T>()) as f64;
+        let expected = launch / steps as f64 + moved / copy;
+        let timing = Timing { seconds: together / steps as f64, expected, copy, launch };
         self.timing = Some(timing);
         Ok(timing)
     }
@@ -66,8 +90,9 @@ impl<T: Real> DeviceStepper<T> {
         let many = self.many.as_ref().map_or(String::new(), Schedule::explain);
         let timing = self.timing.map_or(String::new(), |t| {
             format!(
-                "a step: {:.4} ms expected at the {:.1} GB/s of a copy, {:.4} ms measured\n",
+                "a step: {:.4} ms expected ({:.4} ms for a launch, the rest at the {:.1} GB/s of a copy), {:.4} ms measured\n",
                 t.expected * 1e3,
+                t.launch * 1e3,
                 t.copy * 1e-9,
                 t.seconds * 1e3
             )
