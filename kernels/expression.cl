@@ -110,6 +110,14 @@ inline SCALAR exponential(SCALAR a)
 #define FUNCTION_CASES
 #endif
 
+// The blocks of an item of a CPU, the elements of an item of a GPU.
+#ifdef CPU
+#define FOR_EACH_BLOCK(e, n)                                                                             \
+    for (size_t e = part_start(n, get_global_id(0), get_global_size(0)); e < end_of_part; e += COUNT * WIDTH)
+#else
+#define FOR_EACH_BLOCK(e, n) for (size_t e = get_global_id(0); e < (n); e += get_global_size(0))
+#endif
+
 // out = the last result of `count` operations in c0 to c11, two in each, the first in the low half. Element (i, j) of input number l,
 // of arrays of `rows` rows, is x_l[i down_l + j right_l]: a step of 0 repeats a row, a column or a number. k0 to k5 are numbers.
 __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulong c2, ulong c3, ulong c4, ulong c5,
@@ -129,12 +137,14 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
 #ifdef CPU
     LANES place[PLACES][COUNT];
     const size_t end_of_part = part_start(n, get_global_id(0) + 1, get_global_size(0));
-    for (size_t e = part_start(n, get_global_id(0), get_global_size(0)); e < end_of_part; e += COUNT * WIDTH) {
-        const size_t elements = min((size_t)(COUNT * WIDTH), end_of_part - e);
-        const size_t used = (elements + WIDTH - 1) / WIDTH;
 #else
     __local SCALAR place[PLACES * LOCAL];
-    for (size_t e = get_global_id(0); e < n; e += get_global_size(0)) {
+#endif
+    FOR_EACH_BLOCK(e, n)
+    {
+#ifdef CPU
+        const size_t elements = min((size_t)(COUNT * WIDTH), end_of_part - e);
+        const size_t used = (elements + WIDTH - 1) / WIDTH;
 #endif
         for (uint s = 0; s < count; ++s) {
             const uint step = (uint)(code[s / 2] >> (s % 2 * 32));
