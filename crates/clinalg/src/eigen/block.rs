@@ -90,6 +90,12 @@ impl<T: Real> Products<T> {
         Program::new().combine(context, range, self.rows, p, q, alpha, x.of.values(), &self.coefficients, beta, y)
     }
 
+    /// The first columns of Y become X, enqueued.
+    pub(super) fn copy(&self, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
+        let len = x.cols * self.rows;
+        y.as_vector_mut().slice_mut(0..len)?.copy_from(x.of.as_vector().slice(0..len)?)
+    }
+
     /// The first columns of Y become A X, enqueued.
     pub(super) fn apply(&mut self, a: &dyn Operator<T>, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
         if let Some(a) = a.as_csr().filter(|_| x.cols == x.of.cols()) {

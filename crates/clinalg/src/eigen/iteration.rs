@@ -120,8 +120,7 @@ impl<'a, T: Real> Iteration<'a, T> {
         let values: Vec<T> = (0..n * self.width).map(|_| T::from_f64(random.random_range(-1.0..1.0))).collect();
         self.search.v.as_vector_mut().write(&values)?;
         if let Some(start) = start {
-            let columns = start.as_vector().copy_range(0..n * given)?;
-            self.search.v.as_vector_mut().write_slice(0, &columns)?;
+            self.products.copy(Columns { of: start, cols: given }, &mut self.search.v)?;
         }
         self.search.cols = self.width;
         self.restart()?;
@@ -193,10 +192,8 @@ impl<'a, T: Real> Iteration<'a, T> {
         let count = self.params.count.min(self.width);
         self.values.truncate(count);
         residuals.relative.truncate(count);
-        let n = self.operator.rows();
-        let mut vectors = Dense::zeros(self.operator.context(), n, count)?;
-        let columns = self.basis.v.as_vector().copy_range(0..n * count)?;
-        vectors.as_vector_mut().write_slice(0, &columns)?;
+        let mut vectors = Dense::zeros(self.operator.context(), self.operator.rows(), count)?;
+        self.products.copy(self.basis.first(count), &mut vectors)?;
         Ok(Eigenpairs { values: self.values, vectors, residuals: residuals.relative, iterations, stop })
     }
 
@@ -204,7 +201,7 @@ impl<'a, T: Real> Iteration<'a, T> {
     fn residuals(&mut self) -> Result<Residuals> {
         let width = self.width;
         let shift = Small::from_diagonal(&nalgebra::DVector::from_column_slice(&self.values));
-        self.products.combine(1.0, self.basis.a(width), &Small::identity(width, width), 0.0, &mut self.spare)?;
+        self.products.copy(self.basis.a(width), &mut self.spare)?;
         self.products.combine(-1.0, self.basis.b(width), &shift, 1.0, &mut self.spare)?;
         let spare = Columns { of: &self.spare, cols: width };
         let squares = self.products.gram(spare, spare)?;
@@ -230,7 +227,7 @@ impl<'a, T: Real> Iteration<'a, T> {
         let residual = Columns { of: &self.spare, cols: width };
         match m {
             Some(m) => self.products.precondition(*m, residual, &mut self.search.v)?,
-            None => self.products.combine(1.0, residual, &Small::identity(width, width), 0.0, &mut self.search.v)?,
+            None => self.products.copy(residual, &mut self.search.v)?,
         }
         self.search.cols = width;
         // What is left of unit vectors after a projection, when it is only rounding.
@@ -287,9 +284,8 @@ impl<'a, T: Real> Iteration<'a, T> {
         }
         let z = orthonormalising(&gram, T::epsilon().into_f64(), noise);
         self.products.combine(1.0, columns, &z, 0.0, &mut self.next.v)?;
-        let columns = Columns { of: &self.next.v, cols: z.ncols() };
         *cols = z.ncols();
-        self.products.combine(1.0, columns, &Small::identity(*cols, *cols), 0.0, v)
+        self.products.copy(Columns { of: &self.next.v, cols: *cols }, v)
     }
 
     /// A and B times the search directions.
@@ -329,7 +325,7 @@ impl<'a, T: Real> Iteration<'a, T> {
     /// Orthonormal vectors and true products: those that were combined drift from them.
     fn refresh(&mut self) -> Result<()> {
         let width = self.width;
-        self.products.combine(1.0, self.basis.first(width), &Small::identity(width, width), 0.0, &mut self.search.v)?;
+        self.products.copy(self.basis.first(width), &mut self.search.v)?;
         self.search.cols = width;
         self.restart()
     }
