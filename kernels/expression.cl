@@ -119,7 +119,8 @@ inline SCALAR exponential(SCALAR a)
 #endif
 
 // out = the last result of `count` operations in c0 to c11, two in each, the first in the low half. Element (i, j) of input number l,
-// of arrays of `rows` rows, is x_l[i down_l + j right_l]: a step of 0 repeats a row, a column or a number. k0 to k5 are numbers.
+// of arrays of `rows` rows, is x_l[i down_l + j right_l]: a step of 0 repeats a row, a column or a number, steps of 1 and `rows` are
+// those of an array that is not repeated. k0 to k5 are numbers.
 __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulong c2, ulong c3, ulong c4, ulong c5,
                        ulong c6, ulong c7, ulong c8, ulong c9, ulong c10, ulong c11, SCALAR k0, SCALAR k1, SCALAR k2,
                        SCALAR k3, SCALAR k4, SCALAR k5, ulong down_0, ulong right_0, ulong down_1, ulong right_1,
@@ -128,35 +129,53 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
                        __global const SCALAR *x2, __global const SCALAR *x3, __global const SCALAR *x4,
                        __global const SCALAR *x5, __global SCALAR *out)
 {
+#ifdef CPU
     const ulong code[12] = {c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11};
     const SCALAR number[6] = {k0, k1, k2, k3, k4, k5};
+    __global const SCALAR *const input[6] = {x0, x1, x2, x3, x4, x5};
     const ulong down[6] = {down_0, down_1, down_2, down_3, down_4, down_5};
     const ulong right[6] = {right_0, right_1, right_2, right_3, right_4, right_5};
-    __global const SCALAR *const input[6] = {x0, x1, x2, x3, x4, x5};
-    uint to = 0;
-#ifdef CPU
+    const ulong size = n, height = rows, steps = count;
+    __global SCALAR *const result = out;
     LANES place[PLACES][COUNT];
     const size_t end_of_part = part_start(n, get_global_id(0) + 1, get_global_size(0));
 #else
-    __local SCALAR place[PLACES * LOCAL];
+    // A list of arguments that is indexed would be in registers, all of it at once, or in private memory. The scalar registers of
+    // some GPUs do not suffice for what the functions take besides; volatile makes it read where it is used.
+    volatile __local ulong code[12], down[6], right[6], size, height, steps;
+    __local SCALAR number[6], place[PLACES * LOCAL];
+    __global const SCALAR *__local input[6];
+    __global SCALAR *__local result;
+    if (get_local_id(0) == 0) {
+        code[0] = c0, code[1] = c1, code[2] = c2, code[3] = c3, code[4] = c4, code[5] = c5;
+        code[6] = c6, code[7] = c7, code[8] = c8, code[9] = c9, code[10] = c10, code[11] = c11;
+        down[0] = down_0, down[1] = down_1, down[2] = down_2, down[3] = down_3, down[4] = down_4, down[5] = down_5;
+        right[0] = right_0, right[1] = right_1, right[2] = right_2;
+        right[3] = right_3, right[4] = right_4, right[5] = right_5;
+        number[0] = k0, number[1] = k1, number[2] = k2, number[3] = k3, number[4] = k4, number[5] = k5;
+        input[0] = x0, input[1] = x1, input[2] = x2, input[3] = x3, input[4] = x4, input[5] = x5;
+        size = n, height = rows, steps = count, result = out;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-    FOR_EACH_BLOCK(e, n)
+    uint to = 0;
+    FOR_EACH_BLOCK(e, size)
     {
 #ifdef CPU
         const size_t elements = min((size_t)(COUNT * WIDTH), end_of_part - e);
         const size_t used = (elements + WIDTH - 1) / WIDTH;
 #endif
-        for (uint s = 0; s < count; ++s) {
+        for (uint s = 0; s < steps; ++s) {
             const uint step = (uint)(code[s / 2] >> (s % 2 * 32));
             const uint operation = step & 255, first = step >> 16 & 255, second = step >> 24;
             to = step >> 8 & 255;
             switch (operation) {
             case 0: {
                 __global const SCALAR *x = input[first];
-                const size_t i = e % rows, j = e / rows;
 #ifdef CPU
+                const size_t i = e % height, j = e / height;
                 SCALAR *block = (SCALAR *)place[to];
-                if (down[first] == 1 && (right[first] == rows || rows >= n)) {
+                if (down[first] == 1 && right[first] == height) {
                     // Whole vectors first; what is behind the last element of the block is not used.
                     const size_t whole = elements / WIDTH;
                     for (size_t k = 0; k < whole; ++k) {
@@ -170,12 +189,15 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
                 } else {
                     for (size_t k = 0, row = i, col = j; k < elements; ++k) {
                         block[k] = x[row * down[first] + col * right[first]];
-                        if (++row == rows) row = 0, ++col;
+                        if (++row == height) row = 0, ++col;
                     }
                 }
                 for (size_t k = elements; k < used * WIDTH; ++k) block[k] = SCALAR_ZERO;
 #else
-            PLACE(to) = x[i * down[first] + j * right[first]];
+            // A division takes longer than all the rest.
+            size_t at = e;
+            if (down[first] != 1 || right[first] != height) at = e % height * down[first] + e / height * right[first];
+            PLACE(to) = x[at];
 #endif
                 break;
             }
@@ -192,13 +214,13 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
 #ifdef CPU
         const SCALAR *block = (const SCALAR *)place[to];
 #ifdef SCALAR_COMPLEX
-        for (size_t k = 0; k < elements; ++k) out[e + k] = block[k];
+        for (size_t k = 0; k < elements; ++k) result[e + k] = block[k];
 #else
-        for (size_t k = 0; k < elements / WIDTH; ++k) vstore8(place[to][k], k, out + e);
-        for (size_t k = elements / WIDTH * WIDTH; k < elements; ++k) out[e + k] = block[k];
+        for (size_t k = 0; k < elements / WIDTH; ++k) vstore8(place[to][k], k, result + e);
+        for (size_t k = elements / WIDTH * WIDTH; k < elements; ++k) result[e + k] = block[k];
 #endif
 #else
-        out[e] = PLACE(to);
+        result[e] = PLACE(to);
 #endif
     }
 }

@@ -168,7 +168,7 @@ pub(super) fn evaluate_to<T: Scalar>(
             return Err(Error::Context { argument: "inputs" });
         }
         check_length("inputs", own.0 * own.1, x.len())?;
-        place[at] = if same { (1, 0) } else { steps("inputs", own, shape)? };
+        place[at] = if own == shape { (1, rows) } else { steps("inputs", own, shape)? };
         memory[at] = x.buffer().into();
     }
     if n == 0 {
