@@ -459,6 +459,104 @@ fn iterations_of_the_brusselator() {
     }
 }
 
+/// After w iterations the first w steps are those of Euler's method on the device, to the last bit, in every variant; iterates of
+/// the variants that share blocks are the same.
+fn check_variants<T: Real + PartialEq>(
+    context: &Context,
+    system: &System,
+    (variants, block): (&[&str], [usize; 3]),
+    like: Option<&System>,
+) {
+    let y0 = start::<T>(system);
+    let base = WaveformOptions::new(0.01, 4);
+    let expected = plain(context, system, &y0, &base);
+    for variant in variants {
+        let mut options = base.clone();
+        options.set_variant(variant, block).unwrap();
+        let whole = relax(context, system, 0.5, &y0, &options).unwrap();
+        assert!(whole.solution == expected[4] && whole.report.iterations[0] <= 5, "{variant} {system:?}");
+        options.stop = Stop::Iterations(2);
+        options.keep = options.storage == Storage::All;
+        let two = relax(context, system, 0.5, &y0, &options).unwrap();
+        for (k, row) in two.waveform.chunks(y0.len()).take(3).enumerate() {
+            assert!(row == &expected[k][..], "{variant}: row {k}");
+        }
+        let other = relax_sequentially(like.unwrap_or(system), 0.5, &y0, &options).unwrap();
+        for (a, b) in two.solution.iter().zip(&other.solution) {
+            let close = (a.into_f64() - b.into_f64()).abs() <= 20.0 * T::epsilon().into_f64() * b.into_f64().abs();
+            assert!(close && (like.is_none() || a == b), "{variant}: {a} {b}");
+        }
+    }
+}
+
+/// Sums over all points: more of them than are added at once, and fields of their own in each sum.
+#[test]
+fn sums_over_all_points() {
+    let line = System::builder(Grid::unit(&[300]))
+        .parameter("k", 0.01)
+        .field("p", "v + 0.1*p")
+        .field("v", "k*sum((p' - p)*(1 + v'*v)) - k*v*sum(v')")
+        .build()
+        .unwrap();
+    let plane = System::builder(Grid::unit(&[6, 5]))
+        .field("u", "0.1*sum(u'*(x' - x)) - u[1,0]")
+        .layout(Layout::FieldWise)
+        .build()
+        .unwrap();
+    let bodies = problems::problem("nbody", 20).unwrap().system;
+    for context in contexts() {
+        check_variants::<f32>(&context, &line, (&["copy-all", "block"], [70, 1, 1]), None);
+        if context.require::<f64>().is_ok() {
+            check_variants::<f64>(&context, &plane, (&["point", "block-boundary"], [4, 3, 1]), None);
+            check_variants::<f64>(&context, &bodies, (&["component", "device"], [8, 1, 1]), None);
+        }
+        // Blocks of two devices: every point is read by the other one.
+        let y0 = start::<f32>(&plane);
+        let mut options = WaveformOptions::new(0.01, 4);
+        options.method = Method::named("heun2").unwrap();
+        let expected = plain(&context, &plane, &y0, &options).pop().unwrap();
+        options.set_variant("block-boundary", [2, 2, 1]).unwrap();
+        for sharing in [Sharing::General, Sharing::Limited] {
+            let got = relax_on_team(&pair(&context), &plane, 0.5, &y0, &options, sharing, None).unwrap();
+            assert!(got.solution == expected, "{sharing:?}");
+        }
+    }
+}
+
+/// OpenCL C: its own component is that of the current iterate, others within the declared distance are those of the previous
+/// one. The same system in formulas has the same bits.
+#[test]
+fn opencl_c_with_a_declared_distance() {
+    let formulas = System::builder(Grid::unit(&[50]))
+        .parameter("a", 0.3)
+        .field("u", "a*(u[-2] - 2*u + u[2]) + t*u")
+        .boundary(Boundary::Copy)
+        .build()
+        .unwrap();
+    let body = "const idx low = I < 2 ? 0 : I - 2, high = I + 2 >= N ? N - 1 : I + 2;
+        return a * (Y(low) - (REAL)2 * Y(I) + Y(high)) + T * Y(I);";
+    // SAFETY: it reads components within a distance of 2 by `Y`.
+    let snippet = unsafe { System::snippet(50, body, 2) }.parameter("a", 0.3).build().unwrap();
+    for context in contexts() {
+        check_variants::<f32>(
+            &context,
+            &snippet,
+            (&["component", "copy-access-distance", "block", "device"], [16, 1, 1]),
+            Some(&formulas),
+        );
+        let y0 = start::<f32>(&snippet);
+        let mut options = WaveformOptions::new(0.01, 4);
+        options.method = Method::named("rk4").unwrap();
+        options.set_variant("block-boundary", [16, 1, 1]).unwrap();
+        let alone = relax(&context, &snippet, 0.5, &y0, &options).unwrap();
+        assert!(alone.solution == plain(&context, &snippet, &y0, &options)[4]);
+        let shared = relax_on_team(&pair(&context), &snippet, 0.5, &y0, &options, Sharing::Limited, None).unwrap();
+        assert!(shared.solution == alone.solution);
+        // Two points on either side of each of the three borders between the blocks.
+        assert_eq!(shared.report.words_per_component, 4.0 * 4.0 * 12.0 / 50.0);
+    }
+}
+
 #[test]
 fn what_cannot_be_relaxed_is_an_error() {
     let (system, _) = &systems()[0];
@@ -479,8 +577,14 @@ fn what_cannot_be_relaxed_is_an_error() {
         assert!(matches!(fails(system, &y0, &unwatched), Error::Waveform { window: 0, .. }));
         let several = fails(system, &y0, &|o| o.method = Method::named("ab3").unwrap());
         assert!(several.to_string().contains("Runge-Kutta"), "{several}");
-        let sums = System::builder(Grid::new(&[3], &[0.0], &[1.0])).field("p", "sum(p' - p)").build().unwrap();
-        assert_eq!(fails(&sums, &[1.0, 2.0, 3.0], &|_| ()).id(), "clinalg:ode:variant");
+        // SAFETY: it reads one component by `Y`, of this index or one of 0 to N - 1.
+        let far = unsafe { System::snippet(20, "return Y((I + 5) % N) - Y(I);", 2) }.build().unwrap();
+        for variant in ["component", "copy-access-distance", "block", "block-boundary", "device"] {
+            let error = fails(&far, &[1.0; 20], &|o| o.set_variant(variant, [4, 1, 1]).unwrap());
+            assert!(matches!(error, Error::Access { read: Some(15), distance: 2, .. }), "{variant}: {error}");
+        }
+        let error = relax_sequentially(&far, 0.0, &[1.0; 20], &WaveformOptions::new(0.01, 4)).unwrap_err();
+        assert_eq!(error.id(), "clinalg:ode:variant");
         let text = explain::<f32>(&context, system, &WaveformOptions::new(0.01, 4)).unwrap();
         assert!(text.contains("234 blocks") && text.contains("9360 bytes"), "{text}");
         assert!(text.contains("an iteration 2.00 times as long") && text.contains("`auto` never"), "{text}");

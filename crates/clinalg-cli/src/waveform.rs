@@ -75,7 +75,7 @@ with Euler's method also euler_seconds.";
 /// previous iteration, until the waveforms agree. After w iterations the first w steps are those of Euler's method to the last bit.
 #[derive(clap::Args)]
 #[command(after_help = [
-    "Test problems: clinalg ode --list (all except nbody, whose sums have no waveform kernels)\n\n",
+    "Test problems: clinalg ode --list\n\n",
     crate::system::HELP,
     BEFORE_FRAMES,
     crate::series::HELP,

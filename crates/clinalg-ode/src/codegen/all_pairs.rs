@@ -50,11 +50,16 @@ pub(crate) fn sum_name(node: Value, m: usize, family: KernelFamily) -> String {
 
 impl<'a, T: Real> Sums<'a, T> {
     pub(crate) fn new(system: &'a System, node: Value, buffer: String) -> Sums<'a, T> {
-        let sums = system.sums();
+        Sums { buffer, ..Sums::of(system, node, system.sums()) }
+    }
+
+    /// Some of the system's sums, for [`Sums::alone`].
+    pub(crate) fn of(system: &'a System, node: Value, sums: Vec<&'a Expr>) -> Sums<'a, T> {
         let (mut own, mut sources) = (Vec::new(), Vec::new());
         for sum in &sums {
             leaves(sum, &mut own, &mut sources);
         }
+        let buffer = String::new();
         Sums { system, node: node.0, buffer, sums, own, sources, marker: std::marker::PhantomData }
     }
 
@@ -136,6 +141,42 @@ impl<'a, T: Real> Sums<'a, T> {
         text
     }
 
+    /// The sums of point `p` with the indices `ix`, `iy` and `iz` by one item, in the order of [`Sums::gpu`] or [`Sums::cpu`] and so with
+    /// the same bits. `own` reads a field at the point itself, `source` at the point that is added, which is `p` there while
+    /// the point itself is `here`.
+    pub(crate) fn alone(
+        &self,
+        family: KernelFamily,
+        own: &dyn Fn(usize) -> String,
+        source: &dyn Fn(usize) -> String,
+    ) -> String {
+        let chunk = match family {
+            KernelFamily::Gpu => "LOCAL".to_owned(),
+            KernelFamily::Cpu => BLOCK.to_string(),
+        };
+        let mut text = self.each_sum(|m| format!("REAL s{}_{m} = ZERO;", self.node)) + "\nconst idx here = p;\n";
+        for (w, leaf) in self.own.iter().enumerate() {
+            writeln!(text, "const REAL o{}_{w} = {};", self.node, self.read_at_point(leaf, own)).expect("text grows");
+        }
+        let parts = self.each_sum(|m| format!("REAL part{}_{m} = ZERO;", self.node));
+        let sources: String = (self.sources.iter().enumerate())
+            .map(|(w, leaf)| format!("const REAL q{w} = {};\n", self.read_at_point(leaf, source)))
+            .collect();
+        let (indices, pair) = (indices(), self.pair(""));
+        let added = self.each_sum(|m| format!("s{n}_{m} = s{n}_{m} + part{n}_{m};", n = self.node));
+        write!(
+            text,
+            "for (idx start = 0; start < POINTS; start += {chunk}) {{
+{parts}
+for (idx p = start; p < min(start + {chunk}, POINTS); p++) {{
+{indices}{sources}{pair}}}
+{added}
+}}\n"
+        )
+        .expect("text grows");
+        text
+    }
+
     fn each_sum(&self, line: impl Fn(usize) -> String) -> String {
         (0..self.sums.len()).map(line).collect::<Vec<_>>().join("\n")
     }
@@ -160,8 +201,13 @@ impl<'a, T: Real> Sums<'a, T> {
 
     /// A leaf at point `p` with the indices ix, iy, iz.
     fn at_point(&self, leaf: &Expr) -> String {
+        self.read_at_point(leaf, &|field| format!("{}[AT(p, {field})]", self.buffer))
+    }
+
+    /// The same where `read` reads a field.
+    fn read_at_point(&self, leaf: &Expr, read: &dyn Fn(usize) -> String) -> String {
         match leaf {
-            Expr::Field { field, .. } => format!("{}[AT(p, {field})]", self.buffer),
+            Expr::Field { field, .. } => read(*field),
             other => leaf_at_point::<T>(self.system, other, [0; 3]),
         }
     }

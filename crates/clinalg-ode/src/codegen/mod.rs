@@ -1,6 +1,6 @@
 //! OpenCL C for the kernels of a schedule.
 
-mod all_pairs;
+pub(crate) mod all_pairs;
 pub(crate) mod expression;
 pub(crate) mod kernels;
 mod multi_workgroup;

@@ -114,13 +114,12 @@ impl<T: Real> Writer<'_, T> {
         inside: &dyn Fn(usize) -> bool,
         read: &dyn Fn(usize, [i32; 3]) -> String,
     ) -> String {
-        self.system.formulas[f].opencl::<T>(&mut |leaf| match leaf {
-            Expr::Field { field, offset } => self.access(*field, *offset, node, (inside, read), [None; 3]),
+        self.derivative_with(f, node, inside, read, &|leaf| match leaf {
             Expr::Sum(sum) => {
                 let m = self.system.sums().iter().position(|s| *s == &**sum).expect("the system's sums are all there");
                 all_pairs::sum_name(Value(node), m, self.family)
             }
-            Expr::Snippet => {
+            _ => {
                 let Op::Rhs { x, .. } = self.plan.graph().node(Value(node)).op else {
                     unreachable!("only right-hand sides have formulas")
                 };
@@ -129,6 +128,21 @@ impl<T: Real> Writer<'_, T> {
                     false => format!("derivative(p, t{node}, par, {})", self.buffer(x)),
                 }
             }
+        })
+    }
+
+    /// As [`Writer::derivative`], where `whole` stands for what reads by itself: a sum or a snippet.
+    pub(crate) fn derivative_with(
+        &self,
+        f: usize,
+        node: usize,
+        inside: &dyn Fn(usize) -> bool,
+        read: &dyn Fn(usize, [i32; 3]) -> String,
+        whole: &dyn Fn(&Expr) -> String,
+    ) -> String {
+        self.system.formulas[f].opencl::<T>(&mut |leaf| match leaf {
+            Expr::Field { field, offset } => self.access(*field, *offset, node, (inside, read), [None; 3]),
+            Expr::Sum(_) | Expr::Snippet => whole(leaf),
             other => self.plain(other, [0; 3], node),
         })
     }

@@ -13,6 +13,15 @@ impl System {
         std::array::from_fn(|axis| reach(axis).unwrap_or(0))
     }
 
+    /// How far along each axis a component reads: the offsets of formulas, the declared distance of OpenCL C, the whole grid for sums.
+    pub(crate) fn reads_within(&self) -> [usize; 3] {
+        match &self.snippet {
+            Some(snippet) => [snippet.distance, 0, 0],
+            None if self.is_dense() => self.grid.n,
+            None => self.radius(),
+        }
+    }
+
     /// The largest distance in memory between a component and one that its formula reads, across periodic sides as well; what
     /// was declared for a snippet.
     pub fn access_distance(&self) -> usize {

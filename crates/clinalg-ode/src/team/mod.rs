@@ -246,17 +246,17 @@ impl<T: Real> TeamStepper<T> {
 /// # Errors
 /// As [`TeamStepper::new`].
 pub(crate) fn share_out(team: &Team, system: &System, options: &TeamOptions) -> Result<Partition> {
-    if system.is_dense() {
+    let ranks = team.ranks();
+    if ranks > 1 && system.is_dense() {
         return Err(Error::value("system", "one without sums over all points; those take one device", "a sum"));
     }
-    if system.snippet.is_some() {
+    if ranks > 1 && system.snippet.is_some() {
         let expected = "formulas, whose neighbours are known; OpenCL C takes one device";
         return Err(Error::value("system", expected, "a snippet"));
     }
     if options.steps_per_exchange == Some(0) {
         return Err(Error::value("steps_per_exchange", "at least 1", 0));
     }
-    let ranks = team.ranks();
     if !options.weights.is_empty() && options.weights.len() != ranks {
         return Err(Error::value("weights", format!("{ranks}, one for each rank"), options.weights.len()));
     }

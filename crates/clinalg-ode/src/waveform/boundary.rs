@@ -30,7 +30,8 @@ impl Boundary {
     /// [`Error::Memory`] for more than 2^32 - 1 points.
     pub(super) fn new(system: &System, partition: &Partition) -> Result<Boundary> {
         let grid = system.grid();
-        let (n, sides, counts, radius) = (grid.n, partition.sides(system), partition.counts(system), system.radius());
+        let (n, sides, counts, radius) =
+            (grid.n, partition.sides(system), partition.counts(system), system.reads_within());
         let mut all = Boundary {
             numbers: vec![NOT_STORED; grid.points()],
             points: Vec::new(),
@@ -85,7 +86,7 @@ impl Boundary {
 
     /// Numbers of the stored points outside `blocks` that these may read, in order.
     pub(super) fn read_by(&self, system: &System, blocks: Range<usize>) -> Vec<u32> {
-        let (n, radius) = (system.grid().n, system.radius());
+        let (n, radius) = (system.grid().n, system.reads_within());
         let own = self.starts[blocks.start] as u32..self.starts[blocks.end] as u32;
         let mut read = vec![false; self.points.len()];
         for block in blocks {

@@ -8,6 +8,7 @@ use clinalg::{Context, KernelFamily, Real};
 
 use crate::model::System;
 use crate::plan::{Plan, Variant};
+use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
@@ -105,8 +106,8 @@ pub fn explain<T: Real>(context: &Context, system: &System, options: &WaveformOp
 ///
 /// # Errors
 /// Those of [`relax_sequentially`](crate::waveform::relax_sequentially); [`Error::Memory`] where the waveforms do not fit the
-/// device; [`Error::Unstable`] for steps past the stability limit, with the largest that can be stable; [`Error::Variant`] for systems
-/// of OpenCL C or with sums over all points, and for blocks that do not fit local memory; those of the device.
+/// device; [`Error::Unstable`] for steps past the stability limit, with the largest that can be stable; [`Error::Access`] for OpenCL C
+/// that reads further than it declares; [`Error::Variant`] for blocks that do not fit local memory; those of the device.
 pub fn relax<T: Real>(
     context: &Context,
     system: &System,
@@ -157,6 +158,7 @@ fn run<T: Real>(
     let stages = Stages::new(&options.method)?;
     let (d, count, most) = (system.components(), stages.count(), options.window());
     let sweep = Sweep::new::<T>(context, system, options, &stages, None)?;
+    check_access(context, system, t0, y0)?;
     stability::check(context, None, system, t0, y0, options)?;
     let begin = GeneratedKernel::new("waveform_begin", kernel::begin::<T>(&stages), T::PRECISION);
     let compare = Difference::<T>::new(context, most * count, 0, d, 0..d)?;
@@ -294,8 +296,11 @@ impl Sweep {
                 (Range::d1(points.next_multiple_of(local), local), local)
             }
         };
-        let source = kernel::sweep::<T>(system, options, stages, family, stored.map(|(points, _)| points))?;
-        Ok(Sweep { kernel: GeneratedKernel::new("waveform_sweep", source, T::PRECISION), range, local })
+        let source = kernel::sweep::<T>(system, options, stages, family, stored.map(|(points, _)| points));
+        let kernel = GeneratedKernel::new("waveform_sweep", source, T::PRECISION);
+        // As the kernels of the method itself.
+        let kernel = if system.is_dense() { kernel.flushing() } else { kernel };
+        Ok(Sweep { kernel, range, local })
     }
 
     /// `more` are the arguments after those of every variant.

@@ -16,6 +16,7 @@ use crate::integrate::{Slot, Stepper};
 use crate::method::Method;
 use crate::model::System;
 use crate::model::access::slow_axis;
+use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::slabs::Slabs;
 use crate::team::{TeamOptions, at, measure, reach, share_out};
@@ -334,6 +335,7 @@ pub(super) fn run<T: Real>(
         context.require::<T>()?;
     }
     let steps_per_row = team_options.steps_per_exchange.unwrap_or(1);
+    check_access(&team.contexts()[0], system, t0, y0)?;
     stability::check(&team.contexts()[0], Some(team), system, t0, y0, options)?;
     let weighted = |weights: Vec<f64>| {
         let with = TeamOptions { weights, ..team_options.clone() };

@@ -1,4 +1,4 @@
-//! Kernels of waveform relaxation, for any system of formulas and any explicit Runge-Kutta method.
+//! Kernels of waveform relaxation, for any system and any explicit Runge-Kutta method.
 //!
 //! An iteration is one launch of `waveform_sweep`: blocks read the previous iterate of others and need nothing of each other. With
 //! blocks of one point or component an item has a point on GPUs and runs through the steps with its own values in registers;
@@ -17,34 +17,21 @@ use crate::codegen::expression::literal;
 use crate::codegen::names::{column_name, plain_name, row_name, signed};
 use crate::codegen::writer::Writer;
 use crate::method::graph::{Op, Value};
+use crate::model::formula::Expr;
 use crate::model::{Layout, System};
 use crate::plan::{Plan, Variant};
 use crate::waveform::boundary::NOT_STORED;
 use crate::waveform::options::{Copies, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
 use crate::waveform::stages::{Slots, Stages};
-use crate::{Error, Result};
-
 /// The source of `waveform_sweep` for blocks of the system.
-///
-/// # Errors
-/// [`Error::Variant`] for systems without formulas at points: OpenCL C, and sums over all points.
 pub(super) fn sweep<T: Real>(
     system: &System,
     options: &WaveformOptions,
     stages: &Stages,
     family: KernelFamily,
     stored: Option<usize>,
-) -> Result<String> {
-    let refuse = |reason: &str| Err(Error::Variant { variant: "waveform", reason: reason.into() });
-    if system.snippet.is_some() {
-        return refuse("OpenCL C does not say which values are its own; write formulas");
-    }
-    if system.is_dense() {
-        return refuse(
-            "sums over all points have no waveform kernels: integrate by the method itself, or in plain Rust by `relax_sequentially`",
-        );
-    }
+) -> String {
     let plan = Plan::new(stages.graph(), Variant::Basic);
     let rhs = |v: &Value| matches!(plan.graph().node(*v).op, Op::Rhs { .. });
     let group = plan.groups().iter().find(|group| group.nodes.iter().any(rhs));
@@ -53,12 +40,12 @@ pub(super) fn sweep<T: Real>(
     let sweep = Sweep { writer, options, stages };
     let mut text = sweep.writer.head();
     text.push_str(&sweep.kernel(stored));
-    Ok(text)
+    text
 }
 
-struct Sweep<'a, T> {
-    writer: Writer<'a, T>,
-    options: &'a WaveformOptions,
+pub(super) struct Sweep<'a, T> {
+    pub(super) writer: Writer<'a, T>,
+    pub(super) options: &'a WaveformOptions,
     stages: &'a Stages,
 }
 
@@ -87,6 +74,7 @@ impl<T: Real> Sweep<'_, T> {
             });
         }
         writeln!(text, "#define STORED {stored}\n#define ROWS {}", self.stages.count()).expect("text grows");
+        text.push_str(&self.snippet());
         text.push_str(
             "__kernel void waveform_sweep(const REAL h, const uint steps, __global const REAL *restrict times,
     __global const REAL *restrict par, __global const REAL *restrict old, __global REAL *restrict next",
@@ -207,11 +195,23 @@ mine[PLACE(own - shift)] = {};\n",
                     (false, _) => row,
                 }
             };
-            let (name, derivative) = (plain_name(v, f), self.writer.derivative(f, v.0, &|_| false, &read));
-            match copies {
-                true => format!("REAL {name};\n{{\n{}{name} = {derivative};\n}}", self.copy(f, x)),
-                false => format!("const REAL {name} = {derivative};"),
-            }
+            let mut before = if copies { self.copy(f, x) } else { String::new() };
+            before += &self.sums(f, v, &|field| read(field, [0; 3]), &|field| {
+                let own = self.options.partition == Partition::Point || field == f;
+                let (name, row) = (plain_name(x, field), format!("row{}[AT(p, {field})]", x.0));
+                match (copies, own) {
+                    (true, _) => format!("mine[PLACE(AT(p, {field}) - shift)]"),
+                    (false, true) => format!("(p == here ? {name} : {row})"),
+                    (false, false) => row,
+                }
+            });
+            let arguments = match copies {
+                true => "mine, shift".to_owned(),
+                false => format!("row{}, {}", x.0, plain_name(x, f)),
+            };
+            let whole = |leaf: &Expr| self.whole(f, v, leaf, &arguments);
+            let derivative = self.writer.derivative_with(f, v.0, &|_| false, &read, &whole);
+            self.assigned(&plain_name(v, f), &before, &derivative)
         })
     }
 
@@ -320,6 +320,18 @@ const idx x0 = block % {cx} * {bx}, y0 = block / {cx} % {cy} * {by}, z0 = block 
         let boundary = self.options.storage == Storage::Boundary;
         let (fields, graph) = (self.fields(), self.stages.graph());
         let slot = |v: Value| slots.name(v).expect("what a later phase reads has a slot");
+        // A field at a point with these indices: of the block at hand, or of the previous iterate.
+        let from_block = |x: Value, field: usize, [x_at, y_at, z_at]: [String; 3]| {
+            let inside =
+                format!("(size_t)({x_at} - x0) < {bx} && (size_t)({y_at} - y0) < {by} && (size_t)({z_at} - z0) < {bz}");
+            let place = format!("(({z_at} - z0) * {by} + ({y_at} - y0)) * {bx} + ({x_at} - x0)");
+            let point = format!("{x_at} + NX * ({y_at} + NY * {z_at})");
+            let other = match boundary {
+                true => format!("row{}[(size_t)numbers[{point}] * {fields} + {field}]", x.0),
+                false => format!("row{}[AT({point}, {field})]", x.0),
+            };
+            format!("({inside} ? tile[{}][{field}][{place}] : {other})", slot(x))
+        };
         let mut text = String::new();
         for (axis, letter) in ["x", "y", "z"].iter().enumerate() {
             for d in offsets_along(self.writer.system, axis) {
@@ -342,20 +354,17 @@ const idx x0 = block % {cx} * {bx}, y0 = block / {cx} % {cy} * {by}, z0 = block 
                 if offset == [0; 3] {
                     return format!("tile[{half}][{field}][l]");
                 }
-                let [x_at, y_at, z_at] = [0, 1, 2].map(|a| format!("n{}_{}", ["x", "y", "z"][a], signed(offset[a])));
-                let inside = format!(
-                    "(size_t)({x_at} - x0) < {bx} && (size_t)({y_at} - y0) < {by} && (size_t)({z_at} - z0) < {bz}"
-                );
-                let place = format!("(({z_at} - z0) * {by} + ({y_at} - y0)) * {bx} + ({x_at} - x0)");
-                let point = format!("{x_at} + NX * ({y_at} + NY * {z_at})");
-                let other = match boundary {
-                    true => format!("row{}[(size_t)numbers[{point}] * {fields} + {field}]", x.0),
-                    false => format!("row{}[AT({point}, {field})]", x.0),
-                };
-                format!("({inside} ? tile[{half}][{field}][{place}] : {other})")
+                let at = [0, 1, 2].map(|a| format!("n{}_{}", ["x", "y", "z"][a], signed(offset[a])));
+                from_block(x, field, at)
             };
+            let numbers = if boundary { "numbers, " } else { "" };
+            let arguments = format!("row{}, {numbers}tile[{half}][0], x0", x.0);
             text.push_str(&self.each_field(|f| {
-                format!("const REAL {} = {};", plain_name(v, f), self.writer.derivative(f, v.0, &|_| false, &read))
+                let source = |field: usize| from_block(x, field, ["ix", "iy", "iz"].map(str::to_owned));
+                let before = self.sums(f, v, &|field| read(field, [0; 3]), &source);
+                let whole = |leaf: &Expr| self.whole(f, v, leaf, &arguments);
+                let derivative = self.writer.derivative_with(f, v.0, &|_| false, &read, &whole);
+                self.assigned(&plain_name(v, f), &before, &derivative)
             }));
         }
         // Rows that the phase makes: their names in the kernel, and their vectors.

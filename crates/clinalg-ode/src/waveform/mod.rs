@@ -22,6 +22,7 @@ mod reference;
 mod stability;
 mod stages;
 mod team;
+mod whole;
 
 pub use cluster::Cluster;
 pub use device::{See, explain, relax, relax_windows};

@@ -29,7 +29,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// [`Error::Value`] for options outside their ranges; [`Error::Memory`] where the waveforms are larger than any memory;
-/// [`Error::Waveform`] where a value is not finite.
+/// [`Error::Waveform`] where a value is not finite; [`Error::Variant`] for OpenCL C.
 pub fn relax_sequentially<T: Real>(
     system: &System,
     t0: f64,
@@ -37,6 +37,10 @@ pub fn relax_sequentially<T: Real>(
     options: &WaveformOptions,
 ) -> Result<Relaxation<T>> {
     options.check(system, y0)?;
+    if system.snippet.is_some() {
+        let reason = "OpenCL C runs on devices only: take `relax`, or write formulas".into();
+        return Err(Error::Variant { variant: "waveform", reason });
+    }
     let d = system.components();
     let values = options.values::<T>(system)?;
     let stages = Stages::new(&options.method)?;

@@ -31,7 +31,10 @@ pub(super) fn check<T: Real>(
     let method = options.method.without_error();
     let several = team.filter(|team| team.ranks() > 1);
     let radius = match several {
-        _ if system.components() <= FEW => radius(Reference::<T>::new(&method, system), t0, y0)?,
+        // OpenCL C runs on devices only.
+        _ if system.components() <= FEW && system.snippet.is_none() => {
+            radius(Reference::<T>::new(&method, system), t0, y0)?
+        }
         Some(team) => match TeamStepper::<T>::new(team, &method, system, &TeamOptions::default()) {
             // A grid can have enough blocks to share out and yet too few rows.
             Err(Error::Value { .. }) => alone::<T>(context, &method, system, t0, y0)?,

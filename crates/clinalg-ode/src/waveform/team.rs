@@ -11,6 +11,7 @@ use clinalg::team::{Exchange, Message, Partition as Ranks, Reduction, Team};
 use clinalg::{Context, Real, Vector, ops};
 
 use crate::model::System;
+use crate::run::check_access;
 use crate::team::{TeamOptions, at, measure};
 use crate::waveform::boundary::Boundary;
 use crate::waveform::device::{See, Sweep, all_items, begin_args, constants, fits};
@@ -504,6 +505,7 @@ pub(super) fn run<T: Real>(
         bytes.push(vec![memory::<T>(context, system, options, &case.boundary)? as f64]);
     }
     let memory_bytes = team.all_reduce(Reduction::Sum, &bytes)?[0] as u64;
+    check_access(&team.contexts()[0], system, t0, y0)?;
     stability::check(&team.contexts()[0], Some(team), system, t0, y0, options)?;
     let mut blocks = Blocks::new(&case, y0, ranks)?;
     let (n, fields, count) = (case.width(), case.fields(), case.stages.count());
