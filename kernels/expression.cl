@@ -6,6 +6,7 @@
 // Traffic per element: one read of each input, one write; the blocks stay in the cache or in local memory.
 //
 // FUNCTIONS adds those functions whose code is long.
+//@ rounded
 //@ build
 //@ build FUNCTIONS=1
 //@ build SCALAR_COMPLEX=1

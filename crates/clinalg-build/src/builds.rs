@@ -33,6 +33,7 @@ pub(crate) struct Header {
     pub(crate) owner: String,
     pub(crate) variants: Vec<Variant>,
     pub(crate) builds: Vec<Build>,
+    pub(crate) is_rounded: bool,
 }
 
 /// Without a `crate` line the file belongs to `clinalg`; without a `build` line there is one build without defines.
@@ -40,6 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
     let mut owner = "clinalg".to_owned();
     let mut variants = vec![Variant::default()];
     let mut builds = Vec::new();
+    let mut is_rounded = false;
     for (k, line) in text.lines().enumerate() {
         let Some(rest) = line.strip_prefix("//@") else { continue };
         let fault = |reason: String| Error::new(format!("line {}: {reason}", k + 1));
@@ -61,16 +63,19 @@ pub(crate) fn parse(text: &str) -> Result<Header> {
                 all.extend(defines(words).map_err(fault)?);
                 builds.push(Build { variant, defines: all });
             }
+            Some("rounded") => is_rounded = true,
             other => {
                 let got = other.unwrap_or_default();
-                return Err(fault(format!("expected `build`, `variant` or `crate` behind //@, found `{got}`")));
+                return Err(fault(format!(
+                    "expected `build`, `variant`, `crate` or `rounded` behind //@, found `{got}`"
+                )));
             }
         }
     }
     if builds.is_empty() {
         builds.push(Build { variant: 0, defines: Vec::new() });
     }
-    Ok(Header { owner, variants, builds })
+    Ok(Header { owner, variants, builds, is_rounded })
 }
 
 fn defines<'w>(words: impl Iterator<Item = &'w str>) -> Result<Vec<(String, String)>, String> {
@@ -103,7 +108,10 @@ mod tests {
             ("\n//@ build A=\n", "line 2: `A=` is not NAME=value"),
             ("//@ variant\n", "line 1: `variant` needs a name"),
             ("//@ variant X A=1\n//@ variant X B=1\n", "line 2: there are two variants X"),
-            ("//@ binaries\n", "line 1: expected `build`, `variant` or `crate` behind //@, found `binaries`"),
+            (
+                "//@ binaries\n",
+                "line 1: expected `build`, `variant`, `crate` or `rounded` behind //@, found `binaries`",
+            ),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");

@@ -8,9 +8,11 @@
 //! //@ variant Dots DOTS=1
 //! //@ build Dots LANES=8
 //! //@ crate clinalg-bem
+//! //@ rounded
 //! ```
 //!
-//! A `crate` line names the crate that embeds the file, if it is not `clinalg`. A `build` line is a set of defines that is in use; its values are samples for the checks, its names become the setters
+//! A `crate` line names the crate that embeds the file, if it is not `clinalg`. With a `rounded` line, divisions and square roots in single
+//! precision are correctly rounded where the device can. A `build` line is a set of defines that is in use; its values are samples for the checks, its names become the setters
 //! of the generated program type. A `variant` names defines that change the arguments of kernels; it becomes a program type of
 //! its own, made with [`From`] of those whose defines are part of its own. A kernel of different arguments in the two families has a
 //! function for each, `_gpu` and `_cpu` at the end of its name. [`KernelFile::read`] preprocesses the file for each build and takes the kernels' signatures from the result;
@@ -79,6 +81,8 @@ pub struct KernelFile {
     pub builds: Vec<Build>,
     /// The kernels of each variant, in the order of the file; one of different arguments in the two families twice.
     pub kernels: Vec<Vec<Kernel>>,
+    /// Whether divisions and square roots are to be correctly rounded in single precision too.
+    pub is_rounded: bool,
 }
 
 impl KernelFile {
@@ -98,7 +102,7 @@ impl KernelFile {
     /// # Errors
     /// As [`KernelFile::read`].
     pub fn parse(name: &str, text: &str) -> Result<KernelFile> {
-        let Header { owner, variants, builds } = builds::parse(text)?;
+        let Header { owner, variants, builds, is_rounded } = builds::parse(text)?;
         let mut kernels: Vec<Vec<Kernel>> = vec![Vec::new(); variants.len()];
         for build in &builds {
             let tokens = preprocess::preprocess(name, text, &build.defines)?;
@@ -119,7 +123,7 @@ impl KernelFile {
         for list in &mut kernels {
             list.sort_by_key(|kernel| kernel.spans[0]);
         }
-        Ok(KernelFile { name: name.to_owned(), owner, text: text.to_owned(), variants, builds, kernels })
+        Ok(KernelFile { name: name.to_owned(), owner, text: text.to_owned(), variants, builds, kernels, is_rounded })
     }
 
     /// Whether its kernels take values of a scalar type that may be complex.

@@ -15,8 +15,8 @@ use crate::output::{Align, Output, bytes, table};
 JSON: a list with one object per device. Keys: index, platform,
 platform_version, vendor, name, version, c_version, driver, kind (cpu, gpu,
 accelerator, other), fp64, compute_units, global_mem, max_alloc and local_mem
-(bytes), max_work_group, clock_mhz, int64_atomics, sub_groups, tensor_f64,
-unified_memory, extensions.
+(bytes), max_work_group, clock_mhz, int64_atomics, sub_groups,
+exact_division, tensor_f64, unified_memory, extensions.
 
 Examples:
   clinalg devices

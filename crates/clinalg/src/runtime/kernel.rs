@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::Equivalent;
 
-use super::context::KernelFamily;
+use super::context::{Context, KernelFamily};
 use crate::{Precision, Scalar};
 
 /// A kernel source file, embedded in the program or made by it; told apart by its place.
@@ -15,6 +15,7 @@ pub struct File {
     pub(crate) source: &'static str,
     kernels: &'static [KernelText],
     flushes: bool,
+    is_rounded: bool,
 }
 
 /// A kernel of an embedded [`File`]; made by the build script.
@@ -39,13 +40,19 @@ impl File {
 
     /// As [`File::new`], with the kernels that the file defines.
     pub const fn embedded(name: &'static str, source: &'static str, kernels: &'static [KernelText]) -> File {
-        File { name, source, kernels, flushes: false }
+        File { name, source, kernels, flushes: false, is_rounded: false }
     }
 
     /// The same with numbers below the normal range taken as zero where the device gains by that: GPUs save a test around
     /// each reciprocal square root in single precision.
     pub const fn flushing(self) -> File {
         File { flushes: true, ..self }
+    }
+
+    /// The same with divisions and square roots in single precision correctly rounded where the device can
+    /// ([`exact_division`](super::DeviceInfo::exact_division)); OpenCL C leaves them 2.5 and 3 units in the last place.
+    pub const fn rounded(self) -> File {
+        File { is_rounded: true, ..self }
     }
 
     /// The file's name for messages, and the source of a program with its kernels in `text`.
@@ -384,11 +391,14 @@ impl Key {
         }
     }
 
-    pub(super) fn options(&self, family: KernelFamily, local: usize) -> String {
-        let (defines, flushes) = match self {
-            Key::Embedded(kernel) => (kernel.program.defines.used(), kernel.program.file.flushes),
-            Key::Generated(kernel) => (&[][..], kernel.0.flushes),
+    pub(super) fn options(&self, context: &Context) -> String {
+        let (defines, flushes, is_rounded) = match self {
+            Key::Embedded(kernel) => {
+                (kernel.program.defines.used(), kernel.program.file.flushes, kernel.program.file.is_rounded)
+            }
+            Key::Generated(kernel) => (&[][..], kernel.0.flushes, false),
         };
+        let (family, local) = (context.family(), context.local());
         let own = defines.iter().find(|(name, _)| name.0 == "LOCAL");
         let mut options = options(self.precision(), family, own.map_or(local, |(_, local)| *local as usize));
         for (name, value) in defines.iter().filter(|(name, _)| name.0 != "LOCAL") {
@@ -396,6 +406,9 @@ impl Key {
         }
         if flushes {
             options.push_str(" -cl-denorms-are-zero");
+        }
+        if is_rounded && self.precision() == Precision::F32 && context.device().exact_division {
+            options.push_str(" -cl-fp32-correctly-rounded-divide-sqrt");
         }
         options
     }

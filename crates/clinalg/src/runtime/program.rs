@@ -52,7 +52,7 @@ impl Context {
 
     /// A program that has the kernel `name` of `key`.
     pub(super) fn program_of(&self, key: &Key, name: &CStr) -> Result<Arc<Program>> {
-        let options = key.options(self.family(), self.local());
+        let options = key.options(self);
         let options_text = CString::new(options.as_str()).expect("options hold no zero byte");
         if self.shares_programs()
             && let Some(program) = self.shared_program(key, &options_text)
@@ -87,7 +87,7 @@ impl Context {
     pub(super) fn program_of_all(&self, kernels: &[&GeneratedKernel]) -> Option<Arc<Program>> {
         let sources: Vec<_> = kernels.iter().map(|kernel| (kernel.name(), kernel.source())).collect();
         let source = format!("{COMMON}\n{}", together(&sources, self.local())?);
-        let options = Key::Generated(kernels[0].clone()).options(self.family(), self.local());
+        let options = Key::Generated(kernels[0].clone()).options(self);
         let options = CString::new(options).expect("options hold no zero byte");
         let _turn = self.compiler_turn();
         self.build_source(kernels[0].name(), &source, &options).map(Arc::new).ok()

@@ -26,6 +26,7 @@ pub(crate) fn device(platform: &str, name: &str, max_work_group: usize, local_me
         clock_mhz: 1980,
         int64_atomics: true,
         sub_groups: false,
+        exact_division: true,
         tensor_f64: 0,
         unified_memory: false,
         extensions: Vec::new(),

@@ -37,6 +37,7 @@ pub(crate) struct Build {
     pub(crate) precision: Precision,
     /// `NAME=value`
     pub(crate) defines: Vec<String>,
+    is_rounded: bool,
 }
 
 impl Build {
@@ -71,6 +72,9 @@ impl Build {
             Precision::Single => ["-DREAL=float", "-DREAL_BITS=32", "-cl-single-precision-constant"].as_slice(),
             Precision::Double => ["-DREAL=double", "-DREAL_BITS=64"].as_slice(),
         });
+        if self.is_rounded && self.precision == Precision::Single {
+            clang.arg("-cl-fp32-correctly-rounded-divide-sqrt");
+        }
         clang.arg(format!("-DLOCAL={LOCAL}")).args(self.defines.iter().map(|d| format!("-D{d}")));
         clang.arg(format!("{}/{}.cl", self.folder, self.file));
         clang
@@ -116,7 +120,8 @@ pub(crate) fn generated(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// Builds of [`generated`] kernels.
 pub(crate) fn generated_builds(workspace: &Workspace) -> Result<Vec<Build>> {
-    let build = |file| Build { folder: GENERATED, file, precision: Precision::Double, defines: Vec::new() };
+    let build =
+        |file| Build { folder: GENERATED, file, precision: Precision::Double, defines: Vec::new(), is_rounded: false };
     Ok(generated(workspace)?.into_iter().map(build).collect())
 }
 
@@ -136,7 +141,8 @@ fn builds_of(name: &str, file: &KernelFile) -> Vec<Build> {
     for build in &file.builds {
         let defines: Vec<String> = build.defines.iter().map(|(name, value)| format!("{name}={value}")).collect();
         for precision in [Precision::Single, Precision::Double] {
-            let build = Build { folder: KERNELS, file: name.to_owned(), precision, defines: defines.clone() };
+            let (file_name, defines, is_rounded) = (name.to_owned(), defines.clone(), file.is_rounded);
+            let build = Build { folder: KERNELS, file: file_name, precision, defines, is_rounded };
             if precision == Precision::Double || build.capability() == 0 {
                 builds.push(build);
             }
