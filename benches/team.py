@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Compares several devices of one host with one: multigrid for the Poisson problem in two and three dimensions, the wave equation, and exchanges.
+"""Compares several devices of one host with one: multigrid for the Poisson problem in two and three dimensions, phase by phase.
 
     cargo build --release -p clinalg --example team
-    python3 benches/team.py --devices 0,1 [--size small|large|largest] [--only poisson2,wave] [--phases] [--out FILE.jsonl]
+    python3 benches/team.py --devices 0,1 [--size small|large|largest] [--only poisson2] [--phases] [--out FILE.jsonl]
     python3 benches/team.py --devices 0 --size large --phases                      # one device: the overhead of a team
-    python3 benches/team.py --devices 0,0 --size large --only exchange             # two contexts on one device
+    python3 benches/team.py --devices 0,0 --size large                             # two contexts on one device
     POCL_DEVICES="pthread pthread" python3 benches/team.py --devices 0,1           # two devices on one CPU
 
 Efficiency is T1 / (p Tp), from medians of seven runs of solves that begin and end on the devices; T1 is the time of the single-device solver
 (`one`); a team of one device is timed as well. The column `gathered` gives the points per side up to which levels are solved on the first
 device; if it is empty, the library chose. `--phases` shows, for each team, the time per cycle of each phase on each level, from a solve in which
-phases do not overlap.
+phases do not overlap. `clinalg bench --devices` measures exchanges and the other solvers.
 """
 
 import argparse
@@ -20,10 +20,10 @@ import sys
 
 # Points per side, sizes of the gathered levels.
 CASES = {
-    "small": [("poisson2", 257, [33, 65, 129]), ("poisson3", 33, []), ("wave", 257, []), ("exchange", 1 << 20, [])],
+    "small": [("poisson2", 257, [33, 65, 129]), ("poisson3", 33, [])],
     "large": [
-        ("exchange", 1 << 25, []), ("poisson2", 8193, [257, 513, 1025]), ("poisson2", 16385, [257, 513, 1025]),
-        ("poisson3", 257, [33, 65]), ("poisson3", 513, [33, 65, 129]), ("wave", 8193, []), ("wave", 16385, []),
+        ("poisson2", 8193, [257, 513, 1025]), ("poisson2", 16385, [257, 513, 1025]),
+        ("poisson3", 257, [33, 65]), ("poisson3", 513, [33, 65, 129]),
     ],
     "largest": [("poisson2", 32769, []), ("poisson3", 1025, [])],
 }
@@ -44,7 +44,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--devices", default="0,1", help="indices, as `clinalg devices` lists them [default: 0,1]")
     parser.add_argument("--size", choices=list(CASES), default="small")
-    parser.add_argument("--only", help="problems, separated by commas: poisson2, poisson3, wave, exchange")
+    parser.add_argument("--only", help="problems, separated by commas: poisson2, poisson3")
     parser.add_argument("--phases", action="store_true", help="show the time of each phase as well")
     parser.add_argument("--program", default="target/release/examples/team")
     parser.add_argument("--out", help="the raw lines are appended to this file")
@@ -68,7 +68,7 @@ def main():
                 raw.writelines(json.dumps(line) + "\n" for line in lines)
         whole = [line for line in lines if "phase" not in line]
         for line in whole:
-            efficiency = f"{whole[0]['seconds'] / (line['devices'] * line['seconds']):.0%}" if name != "exchange" else ""
+            efficiency = f"{whole[0]['seconds'] / (line['devices'] * line['seconds']):.0%}"
             print(f"{name:<9} {line['n']:>8} {line['solver']:>6} {line['devices']:>7} {line['gathered'] or '':>8} {line['cycles']:>6} "
                   f"{1e3 * line['seconds']:>10.3f} {efficiency:>10}  {1e3 * line['fastest']:.3f} - {1e3 * line['slowest']:.3f}", flush=True)
             same = [other for other in lines if "phase" in other and all(other[key] == line[key] for key in ("devices", "gathered"))]

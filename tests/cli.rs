@@ -8,6 +8,8 @@ use serde_json::Value;
 
 #[path = "cli/fields.rs"]
 mod fields;
+#[path = "cli/scaling.rs"]
+mod scaling;
 #[path = "cli/schema.rs"]
 mod schema;
 
@@ -1259,7 +1261,11 @@ fn two_devices_share_a_problem() {
         ("tune --devices 0,1", 2, "--devices works with"),
         ("poisson --n 65 --balance", 2, "add --devices"),
         ("solve a.mtx --devices 0,1 --balance", 2, "--balance works with"),
-        ("bench --devices all", 2, "--devices works with"),
+        ("bench --devices all --only copy", 2, "--solvers chooses solvers"),
+        ("bench --devices 0 --solvers wave", 2, "scaling takes several devices"),
+        ("bench --solvers wave", 2, "add --devices"),
+        ("bench --devices 0,1 --n 5", 2, "at least 9"),
+        ("bench --predict /no/such/file.json", 5, "/no/such/file.json"),
     ] {
         let done = pair(line);
         assert_eq!(done.code, code, "{line}: {}", done.stderr);

@@ -371,7 +371,9 @@ fn json_keys_are_documented() {
     let matrix = tempfile::NamedTempFile::with_suffix(".mtx").expect("a temporary file");
     std::fs::write(&matrix, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n").expect("it is written");
     let matrix = matrix.path().to_str().expect("a plain name");
-    let calls: [&[&str]; 9] = [
+    let raw = root().join("benches/results/2026-11-23-h200-team.jsonl");
+    let raw = raw.to_str().expect("a plain name");
+    let calls: [&[&str]; 10] = [
         &["devices"],
         &["doctor", "--quick", "--device", "0"],
         &["poisson", "--n", "9"],
@@ -380,6 +382,7 @@ fn json_keys_are_documented() {
         &["ode", "--problem", "lotka-volterra", "--n", "3", "--t-end", "1"],
         &["solve", matrix],
         &["bench", "--n", "3", "--samples", "1", "--only", "copy", "--kernels"],
+        &["bench", "--predict", raw],
         &["tune", "--quick", "--dry-run", "--op", "reduce_cpu", "--precision", "f32"],
     ];
     for arguments in calls {

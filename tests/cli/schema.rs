@@ -2,6 +2,7 @@
 
 use boon::{Compiler, Schemas};
 
+use super::scaling::H200;
 use super::*;
 
 /// The schema of a document in which no object may have keys that it does not name.
@@ -31,7 +32,7 @@ fn fault(name: &str, document: &Value) -> Option<String> {
     schemas.validate(document, compiled).err().map(|error| format!("{name}: {error:#}"))
 }
 
-fn meets(name: &str, document: &Value) {
+pub(super) fn meets(name: &str, document: &Value) {
     assert_eq!(fault(name, document), None, "{document:#}");
     if name != "devices" {
         assert_eq!(document["schema_version"], 1, "{name}");
@@ -47,6 +48,7 @@ fn documents_meet_their_schemas() {
     meets("ode", &words("ode --problem heat2d --n 9 --variant reference --json").json());
     meets("ode-list", &words("ode --list --json").json());
     meets("ode-graph", &words(&format!("ode --graph {path} --json")).json());
+    meets("bench-predict", &words(&format!("bench --predict {H200} --json")).json());
     meets("error", &words("poisson --n 5 --tol 0 --max-cycles 0 --json --plot /no/such/folder/u.png").json());
 }
 
@@ -60,6 +62,7 @@ fn documents_of_devices_meet_their_schemas() {
     meets("solve", &words(&format!("solve {} --json", file(&folder, "upwind.mtx", &upwind(8, 1.0)))).json());
     meets("poisson", &words("poisson --n 17 --json").json());
     meets("poisson-points", &words("poisson --points 17x20 --rhs random --json").json());
+    meets("bench-devices", &words("bench --devices 0 --samples 1 --json").json());
     meets("bench", &words("bench --n 33 --samples 2 --only dot --kernels --json").json());
     meets("heat-bem", &words(&format!("{HEAT} --json")).json());
     meets("waveform", &words("waveform --problem heat2d --n 6 --h 1e-5 --steps 4 --json").json());

@@ -8,7 +8,7 @@ use clinalg::{Context, ContextOptions, KernelFamily, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::team::{Link, TeamOptions, TeamStepper, Traffic, simulate};
 use clinalg_ode::waveform::{
-    Cluster, Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformOptions, explain, relax,
+    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformModel, WaveformOptions, explain, relax,
     relax_by_devices, relax_on_team, relax_sequentially,
 };
 use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
@@ -313,7 +313,7 @@ fn ranks_send_what_the_model_says() {
     let y0 = start::<f32>(system);
     let link = Link { latency: 0.0, bandwidth: f64::INFINITY };
     let method = Method::named("heun2").unwrap();
-    let cluster = Cluster::new(system, &method, 4, [(1, 1.0), (2, 2.0)], link).unwrap();
+    let cluster = WaveformModel::new(system, &method, 4, [(1, 1.0), (2, 2.0)], link).unwrap();
     for context in contexts().iter().take(1) {
         let team = |network| {
             let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };

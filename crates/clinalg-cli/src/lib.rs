@@ -102,7 +102,7 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     device: Option<String>,
-    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics: indices or parts of names with commas between, or `all`
+    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names with commas between, or `all`
     #[arg(
         long,
         global = true,
@@ -209,6 +209,7 @@ impl Command {
                 | Command::Ode(_)
                 | Command::HeatBem(_)
                 | Command::Elastodynamics(_)
+                | Command::Bench(_)
         )
     }
 
@@ -283,7 +284,7 @@ pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     messages::start(&cli.global);
     let mut out = Output::new(cli.global.json).quiet(cli.global.quiet).verbose(cli.global.verbose);
     if cli.global.devices.is_some() && !cli.command.takes_devices() {
-        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem and elastodynamics; this command takes one device, by --device";
+        let words = "--devices works with poisson, wave, waveform, solve, ode, heat-bem, elastodynamics and bench; this command takes one device, by --device";
         return out.fail(&Failure::usage(words));
     }
     if cli.global.processes.0.is_some() && !cli.command.takes_processes() {

@@ -51,6 +51,10 @@ pub(crate) enum Document {
     OdeCompare,
     Solve,
     Bench,
+    /// `bench --devices`
+    BenchDevices,
+    /// `bench --predict`
+    BenchPredict,
     Tune,
     /// What a failing command prints
     Error,
@@ -76,6 +80,8 @@ impl Document {
             Document::OdeCompare => ode::compare_schema(),
             Document::Solve => solve::schema(),
             Document::Bench => bench::schema(),
+            Document::BenchDevices => bench::devices_schema(),
+            Document::BenchPredict => bench::predict_schema(),
             Document::Tune => tune::schema(),
             Document::Error => of::<Failed>(),
         }

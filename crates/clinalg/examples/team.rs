@@ -1,22 +1,20 @@
-//! Times teams: `team poisson2|poisson3|wave|exchange N DEVICES [SIDE ...]`. Prints one JSON object per device list and size of the gathered levels.
+//! Times the phases of multigrid on teams: `team poisson2|poisson3 N DEVICES [SIDE ...]`. Prints one JSON object per device list and size of the
+//! gathered levels. `clinalg bench --devices` times transfers and the other solvers.
 //!
 //! DEVICES are the indices of the devices: `0,1`; `0,0` makes two contexts on one device. The first device alone is timed in the same run, once with
 //! the single-device solver and once as a team of one. Poisson starts from zero with a random right-hand side and ends at a relative residual of
 //! 1e-10. SIDE is the number of points per side up to which levels are gathered on the first device; the default is the library's choice.
-//! A further solve gives the time of each phase on each level; in it, phases do not overlap. The wave equation makes 200 steps. `exchange` sends
-//! messages of up to N bytes from each device to the next one and back. `benches/team.py` runs this program.
+//! A further solve gives the time of each phase on each level; in it, phases do not overlap. `benches/team.py` runs this program.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clinalg::multigrid::{self, PoissonParams};
-use clinalg::team::{Exchange, Message, Poisson, Team, Wave};
-use clinalg::wave::{self, WaveParams};
-use clinalg::{Buffer, Context, ContextOptions, Device, Error, Vector};
+use clinalg::team::{Poisson, Team};
+use clinalg::{Context, ContextOptions, Device, Error, Vector};
 
 const RUNS: usize = 7;
-const STEPS: usize = 200;
-const USAGE: &str = "usage: team poisson2|poisson3|wave|exchange N DEVICES [SIDE ...]";
+const USAGE: &str = "usage: team poisson2|poisson3 N DEVICES [SIDE ...]";
 
 /// Seconds of each run after one that builds kernels and warms up, and what the last one gave.
 fn times<R>(mut run: impl FnMut() -> Result<(f64, R), Error>) -> Result<(Vec<f64>, R), Error> {
@@ -120,67 +118,6 @@ fn poisson(name: &str, n: usize, dim: usize, teams: &[Team], sides: &[usize]) ->
     Ok(())
 }
 
-fn waves(n: usize, teams: &[Team]) -> Result<(), Error> {
-    let params = WaveParams { n, dt: 0.5 / (n - 1) as f64, ..WaveParams::default() };
-    let h = 1.0 / (n - 1) as f64;
-    let hill = |k: usize| (-100.0 * (((k % n) as f64 * h - 0.3).powi(2) + ((k / n) as f64 * h - 0.4).powi(2))).exp();
-    let inside = |k: usize| (1..n - 1).contains(&(k % n)) && (1..n - 1).contains(&(k / n));
-    let u: Vec<f64> = (0..n * n).map(|k| if inside(k) { hill(k) } else { 0.0 }).collect();
-    let [first, team] = teams else { unreachable!("one device, and all of them") };
-    let context = &first.contexts()[0];
-    {
-        let mut one = wave::Wave::<f64>::new(context, &params)?;
-        one.start(&u, None)?;
-        let (seconds, ()) = times(|| {
-            context.queue().finish()?;
-            let start = Instant::now();
-            one.step(STEPS)?;
-            context.queue().finish()?;
-            Ok((start.elapsed().as_secs_f64(), ()))
-        })?;
-        Case { problem: "wave", n, solver: "one", devices: 1, side: None }.print(STEPS, &seconds);
-    }
-    for team in teams.iter().take(team.ranks().min(2)) {
-        let mut several = Wave::<f64>::new(team, &params)?;
-        several.start(&u, None)?;
-        let (seconds, ()) = times(|| {
-            team.finish()?;
-            let start = Instant::now();
-            several.step(STEPS)?;
-            team.finish()?;
-            Ok((start.elapsed().as_secs_f64(), ()))
-        })?;
-        Case { problem: "wave", n, solver: "team", devices: team.ranks(), side: None }.print(STEPS, &seconds);
-    }
-    Ok(())
-}
-
-/// Messages of 8 bytes to `most` bytes from each rank to the next one and back; each exchange waits for the previous one.
-fn exchanges(most: usize, team: &Team) -> Result<(), Error> {
-    const EXCHANGES: usize = 20;
-    let mut values = 1;
-    while 8 * values <= most {
-        let pair = |r: usize, from: usize, to: usize| {
-            let (source, target) = if from == r { (0, 2 * values) } else { (values, 3 * values) };
-            Message { from, source, to, target, len: values }
-        };
-        let messages: Vec<_> = (1..team.ranks()).flat_map(|r| [pair(r - 1, r - 1, r), pair(r - 1, r, r - 1)]).collect();
-        let mut exchange = Exchange::<f64>::new(team, &messages)?;
-        let mut parts = team.each(|_, context| Buffer::zeroed(context, 4 * values))?;
-        let (seconds, ()) = times(|| {
-            team.finish()?;
-            let start = Instant::now();
-            (0..EXCHANGES).try_for_each(|_| exchange.run(&mut parts))?;
-            team.finish()?;
-            Ok((start.elapsed().as_secs_f64() / EXCHANGES as f64, ()))
-        })?;
-        Case { problem: "exchange", n: 8 * values, solver: "team", devices: team.ranks(), side: None }
-            .print(EXCHANGES, &seconds);
-        values *= 8;
-    }
-    Ok(())
-}
-
 /// One context for each device in the list, also for those listed twice.
 fn team_of(devices: &str, options: &ContextOptions) -> Result<Team, Error> {
     let contexts = devices.split(',').map(|device| Context::new(&Device::select(device)?, options));
@@ -198,8 +135,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     match problem.as_str() {
         "poisson2" => poisson(problem, n, 2, &teams, &sides)?,
         "poisson3" => poisson(problem, n, 3, &teams, &sides)?,
-        "wave" => waves(n, &teams)?,
-        "exchange" => exchanges(n, &teams[1])?,
         _ => return Err(USAGE.into()),
     }
     Ok(())

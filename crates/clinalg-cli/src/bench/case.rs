@@ -364,7 +364,7 @@ fn csr_bytes<T: Real>(rows: usize, nnz: usize) -> u64 {
 }
 
 /// The 5-point matrix of m x m unknowns, scaled by h^2.
-fn poisson5<T: Real>(m: usize) -> CsrParts<T> {
+pub(super) fn poisson5<T: Real>(m: usize) -> CsrParts<T> {
     let (four, minus) = (T::from_f64(4.0), T::from_f64(-1.0));
     let mut a = CsrParts { rows: m * m, cols: m * m, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
     a.indices.reserve(5 * m * m);

@@ -53,13 +53,13 @@ pub(super) struct KernelTime {
 }
 
 impl Document {
-    pub(super) fn print(&self, args: &Args, out: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, n: usize, args: &Args, out: &mut Output) -> Result<(), Failure> {
         let precision = self.results.first().map_or("", |r| match r.precision {
             Precision::F32 => "f32",
             Precision::F64 => "f64",
         });
         out.field("device", self.device.to_string())?;
-        out.field("data", format!("N = {}, {precision}, medians of {} samples", args.n, args.samples))?;
+        out.field("data", format!("N = {n}, {precision}, medians of {} samples", args.samples))?;
         let Document { copy_bandwidth, read_bandwidth, .. } = self;
         out.field("bandwidth", format!("copy {copy_bandwidth:.1} GB/s, read {read_bandwidth:.1} GB/s"))?;
         if let Some(rate) = self.fma_rate {

@@ -4,7 +4,9 @@ mod case;
 mod dense;
 mod document;
 mod operation;
+mod team;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -15,6 +17,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use self::case::Case;
 use self::document::{Document, Measured};
 use self::operation::{Limit, Operation};
+use self::team::{Network, Solver};
 use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::exit::{Exit, Failure};
@@ -51,13 +54,24 @@ copy_bandwidth is that of `copy`, read_bandwidth that of `sum` or `dot`,
 whichever is faster, medians over samples at the beginning and the end of the run.
 Operations that mostly read are compared with the larger one.
 
+With --devices the times of transfers between host and devices and between devices,
+of exchanges and reductions, and the strong and weak scaling of the solvers (per
+cycle, iteration, step or product) are measured, with a model's prediction beside
+each: arithmetic and memory by the times of one device for two sizes, messages by
+latency and bandwidth of an exchange. Cubes have about N^2 points, boundary elements
+at most N / 2 triangles. Grids that are halved have the next larger size for weak
+scaling. Efficiency is T1 / (p Tp), times the ratio of unknowns. --predict fits the
+same model to such measurements, and predicts the scaling on nodes of one device
+whose messages pass the host and then a network.
+
 JSON: {\"device\", \"kernel_family\", \"copy_bandwidth\", \"read_bandwidth\", \"fma_rate\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
 \"gb_per_s\", \"fraction_of_copy\", \"limit\", \"fraction_of_limit\",
 \"points_per_second\", \"flops\", \"flops_per_second\", \"flops_per_evaluation\",
 \"evaluations_per_second\", \"kernels\"}]}.
 Bandwidths in 10^9 bytes per second, fma_rate in operations per second, null
-where nothing is held against it; kernels is null without --kernels.
+where nothing is held against it; kernels is null without --kernels. `clinalg schema
+bench-devices` and `bench-predict` describe the other documents.
 
 Examples:
   clinalg bench                             all but the special ones at N = 2049
@@ -65,13 +79,16 @@ Examples:
   clinalg bench --kernels --precision f32   with each kernel's device time
   clinalg bench --n 1025 --only gemm,lu     rates of dense matrices
   clinalg bench --n 65 --only heat_v,heat_k 1536 triangles, 64 time steps
+  clinalg bench --devices all               transfers, and the scaling of solvers
+  clinalg bench --devices 0,1 --n 8193 --solvers poisson2,wave --plot scaling.svg
+  clinalg bench --predict measured.json     scaling on clusters, by the model
 
 Choose N so that 8 N^2 bytes are several times the last-level cache; otherwise the
 cache is measured.")]
 pub(crate) struct Args {
-    /// Points per side of the grid; vectors have N^2 values, the dense matrix has N rows
-    #[arg(long, default_value_t = 2049, value_parser = args::side, allow_hyphen_values = true)]
-    n: usize,
+    /// Points per side of the grid; vectors have N^2 values, the dense matrix has N rows [default: 2049, with --devices 513]
+    #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
+    n: Option<usize>,
     /// Precision of the data
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
     precision: PrecisionArg,
@@ -85,14 +102,45 @@ pub(crate) struct Args {
     /// Also report the device time of each kernel
     #[arg(long)]
     kernels: bool,
+    /// With --devices: only these solvers, separated by commas [default: all]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
+    solvers: Vec<Solver>,
+    /// Fit the model of several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
+    #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with_all = ["only", "kernels", "n", "devices", "device"])]
+    predict: Vec<PathBuf>,
+    /// With --predict: a network between nodes of one device; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
+    #[arg(long, value_name = "NAME:MICROSECONDS:GB_PER_S", value_parser = team::network, requires = "predict")]
+    network: Vec<Network>,
+    /// With --devices or --predict: draw the scaling (.png or .svg)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
     crate::schema::of::<document::Document>()
 }
 
+/// That of `--devices`.
+pub(crate) fn devices_schema() -> schemars::Schema {
+    team::schema()
+}
+
+/// That of `--predict`.
+pub(crate) fn predict_schema() -> schemars::Schema {
+    team::predict_schema()
+}
+
+/// Points per side by default.
+const N: usize = 2049;
+
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    if !args.predict.is_empty() {
+        return team::predict(args, out);
+    }
+    let several = global.is_shared() || args.plot.is_some() || !args.solvers.is_empty();
     match args.precision {
+        PrecisionArg::F32 if several => team::run::<f32>(args, global, out),
+        PrecisionArg::F64 if several => team::run::<f64>(args, global, out),
         PrecisionArg::F32 => measure_all::<f32>(args, global, out),
         PrecisionArg::F64 => measure_all::<f64>(args, global, out),
     }
@@ -102,6 +150,7 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 const LIMIT_SAMPLES: usize = 20;
 
 fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    let n = args.n.unwrap_or(N);
     let context = global.context(args.kernels)?;
     context.require::<T>()?;
     let target = if out.is_json() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
@@ -114,7 +163,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let mut limits = [Vec::new(), Vec::new(), Vec::new()];
     // Vectors as long as the largest grid.
     let cube = chosen.iter().any(|operation| operation.dimensions() == 3);
-    let side = if cube { (args.n.pow(3) as f64).sqrt() as usize } else { args.n };
+    let side = if cube { (n.pow(3) as f64).sqrt() as usize } else { n };
     let mut limit = || -> Result<(), Failure> {
         spinner.set_message("bandwidth");
         for (samples, operation) in limits.iter_mut().zip([Operation::Copy, Operation::Sum, Operation::Dot]) {
@@ -128,7 +177,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
     let mut measured = Vec::new();
     for operation in chosen {
         spinner.set_message(operation.name());
-        let mut case = Case::<T>::new(&context, args.n, operation)?;
+        let mut case = Case::<T>::new(&context, n, operation)?;
         let timed = case.measure(&context, args.samples)?;
         measured.push((operation, case, timed));
     }
@@ -150,7 +199,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
         };
         Measured {
             operation,
-            n: args.n,
+            n,
             size,
             precision: T::PRECISION,
             bytes,
@@ -177,7 +226,7 @@ fn measure_all<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Resul
         fma_rate,
         results: results.collect(),
     };
-    document.print(args, out)?;
+    document.print(n, args, out)?;
     out.json(&document)?;
     Ok(Exit::Done)
 }

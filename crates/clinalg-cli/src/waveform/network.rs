@@ -7,7 +7,7 @@ use clinalg::{Context, ContextOptions, Device, Precision, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::problems::Problem;
 use clinalg_ode::team::{Link, TeamOptions, TeamStepper, simulate};
-use clinalg_ode::waveform::{Cluster, Stop, WaveformOptions, relax_by_devices};
+use clinalg_ode::waveform::{Stop, WaveformModel, WaveformOptions, relax_by_devices};
 use clinalg_ode::{DeviceStepper, Variant};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,10 +117,10 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     let rows = modelled::<T>(&problem, &options, 0.0)?.rows;
     let few = small.system.grid().points() * rows / problem.system.grid().points();
     let measured = [(few, step::<T>(&context, &small, &options)?), (rows, step::<T>(&context, &problem, &options)?)];
-    let cluster = Cluster::new(&problem.system, &options.method, size_of::<T>(), measured, link(0.0))?;
+    let cluster = WaveformModel::new(&problem.system, &options.method, size_of::<T>(), measured, link(0.0))?;
     let checks = checks::<T>(&device, &with(CHECKED)?, &options)?;
     let at = |latency: f64| {
-        let cluster = Cluster { link: link(latency), ..cluster };
+        let cluster = WaveformModel { link: link(latency), ..cluster };
         let nodes = (0..=MOST_NODES).map(|k| 1 << k).take_while(move |nodes| *nodes <= rows);
         nodes.map(move |nodes| {
             let (steps_per_exchange, best_step_exchange) = cluster.best_step_exchange(nodes, MOST_STEPS);
@@ -159,9 +159,9 @@ fn link(latency: f64) -> Link {
 }
 
 /// A cluster whose computation takes no time.
-fn modelled<T: Real>(problem: &Problem, options: &WaveformOptions, latency: f64) -> Result<Cluster, Failure> {
+fn modelled<T: Real>(problem: &Problem, options: &WaveformOptions, latency: f64) -> Result<WaveformModel, Failure> {
     let nothing = [(0, 0.0), (1, 0.0)];
-    Ok(Cluster::new(&problem.system, &options.method, size_of::<T>(), nothing, link(latency))?)
+    Ok(WaveformModel::new(&problem.system, &options.method, size_of::<T>(), nothing, link(latency))?)
 }
 
 /// The time that messages add to a step with ranks in threads, measured and by the model.

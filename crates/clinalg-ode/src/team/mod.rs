@@ -40,7 +40,8 @@ use crate::method::{Input, Method};
 use crate::model::access::slow_axis;
 use crate::run::stepper::{Parts, Shared};
 use crate::{DeviceOptions, DeviceStepper, Error, Result, System, Variant};
-pub use simulated::{Link, Traffic, simulate};
+pub use clinalg::team::Link;
+pub use simulated::{Traffic, simulate};
 use slabs::Slabs;
 
 /// What a team's steps are made of.

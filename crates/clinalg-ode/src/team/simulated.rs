@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clinalg::team::{Network, Received, Sent};
+use clinalg::team::{Link, Network, Received, Sent};
 
 use crate::{Error, Result};
 
@@ -14,15 +14,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits shorter than this yield the thread in a loop instead of sleeping.
 const SHORT: Duration = Duration::from_micros(200);
-
-/// A network link: each message arrives `latency` seconds after its last byte has been sent, and a rank sends `bandwidth` bytes per second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Link {
-    /// Latency in seconds.
-    pub latency: f64,
-    /// Bandwidth in bytes per second.
-    pub bandwidth: f64,
-}
 
 /// What a rank has sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,12 +10,12 @@
 //! arithmetic: small grids on one device, several devices, clusters.
 
 mod boundary;
-mod cluster;
 mod device;
 mod devices;
 mod difference;
 mod fields;
 mod kernel;
+mod model;
 mod options;
 mod partition;
 mod reference;
@@ -24,10 +24,10 @@ mod stages;
 mod team;
 mod whole;
 
-pub use cluster::Cluster;
 pub use device::{See, explain, relax, relax_windows};
 pub use devices::relax_by_devices;
 pub use fields::relax_fields;
+pub use model::WaveformModel;
 pub use options::{Copies, Guess, Relaxation, Report, Stop, Storage, VARIANTS, WaveformOptions};
 pub use partition::Partition;
 pub use reference::relax_sequentially;

@@ -12,6 +12,8 @@
 //! | [`Csr`] | no: to rounding, as a device may store its rows in another format and add them up in another order |
 //! | [`Cg`], [`BiCgStab`], [`Gmres`] | no: to rounding, as dot products are summed per rank |
 //!
+//! [`ClusterModel`] predicts the time on another number of devices.
+//!
 //! Across processes ranks talk through a [`Network`]; in one process there is nothing to set up:
 //!
 //! ```
@@ -34,6 +36,7 @@ mod gather;
 mod krylov;
 mod layers;
 mod methods;
+mod model;
 mod network;
 mod partition;
 mod phases;
@@ -46,6 +49,7 @@ pub use csr::{Csr, Operator};
 pub use exchange::{Exchange, Message};
 pub use krylov::{Jacobi, Preconditioner};
 pub use methods::{BiCgStab, Cg, Gmres};
+pub use model::{ClusterModel, Link, Work};
 pub use network::{Network, Received, Sent};
 pub use partition::Partition;
 pub use phases::{Phase, PhaseTime};

@@ -130,8 +130,7 @@ impl<T: Real> Poisson<T> {
     /// # Errors
     /// As [`Poisson::new`]; [`Error::Length`] for another number of weights.
     pub fn weighted(team: &Team, params: &PoissonParams, weights: &[f64]) -> Result<Poisson<T>> {
-        let side = if params.dim == 3 { GATHER_CUBE } else { GATHER };
-        Poisson::with_gather_side(team, params, weights, side)
+        Poisson::with_gather_side(team, params, weights, gather_side(params))
     }
 
     /// A solver with strips in proportion to what each rank gets done, measured by two cycles on a smaller grid that each device
@@ -187,9 +186,7 @@ impl<T: Real> Poisson<T> {
         if sides.len() < 2 {
             return Err(Error::value("n", "at least 5 points per side on several devices", params.n));
         }
-        // The first level that is gathered; its rows are shared out, so that they have to be as many as the ranks.
-        let small = sides.iter().position(|&n| n <= side).unwrap_or(sides.len() - 1).max(1);
-        let gathered = (1..=small).rev().find(|&level| sides[level] >= 2 * team.ranks()).unwrap_or(1);
+        let gathered = gathered_level(&sides, side, team.ranks());
         let partition = Partition::weighted(sides[gathered], weights).map_err(|error| match error {
             Error::Value { argument: "ranks", got, .. } => {
                 let parts =
@@ -297,6 +294,17 @@ impl<T: Real> Poisson<T> {
         let (partition, local) = (self.partition(), self.team.local());
         partition.range(local.start).start..partition.range(local.end - 1).end
     }
+}
+
+/// Most points per side of the levels that rank 0 solves alone.
+pub(super) fn gather_side(params: &PoissonParams) -> usize {
+    if params.dim == 3 { GATHER_CUBE } else { GATHER }
+}
+
+/// The first level that is gathered, of at most `side` points per side; its rows are shared out, so that they have to be as many as the ranks.
+pub(super) fn gathered_level(sides: &[usize], side: usize, ranks: usize) -> usize {
+    let small = sides.iter().position(|&n| n <= side).unwrap_or(sides.len() - 1).max(1);
+    (1..=small).rev().find(|&level| sides[level] >= 2 * ranks).unwrap_or(1)
 }
 
 /// Cycles on strips, or slabs, with the levels from `gathered` on at rank 0.

@@ -84,7 +84,7 @@ impl<T: Real> Build<T> for Coarse<'_> {
 }
 
 /// Halo rows on either side of the rows that a rank owns, an even number: enough for all the work between two exchanges.
-fn halo(params: &PoissonParams) -> usize {
+pub(super) fn halo(params: &PoissonParams) -> usize {
     let stages = |sweeps: usize| if params.smoother == Smoother::RedBlack { 2 * sweeps } else { sweeps };
     let (pre, post) = (stages(params.pre), stages(params.post));
     // The finest level needs rows for the relaxations after the correction, for those of the next cycle, and for the defect on the rank's own rows

@@ -1,26 +1,27 @@
 //! A model that compares one exchange per iteration with one exchange every few steps on a cluster.
 
+use clinalg::team::{ClusterModel, Link, Work};
+
 use crate::model::System;
 use crate::model::access::slow_axis;
-use crate::team::Link;
 use crate::team::reach;
 use crate::team::slabs::Slabs;
 use crate::{Error, Method, Result};
 
-/// A model of the time per step on a cluster whose nodes hold consecutive rows of a grid, with one device per node.
+/// A model of the time per step on a cluster whose nodes hold consecutive rows of a grid, with one device per node; the formula is that of
+/// [`ClusterModel`].
 ///
-/// With p nodes, each node has N / p of the N rows. A step on k rows takes `launch` + k `row` seconds. It reads r rows on either side, of b bytes
-/// each. The network has latency L and bandwidth B, and a node sends to its two neighbours one after the other.
+/// Each of p nodes has N / p of the N rows. A step on k rows takes `launch` + k `row` seconds. It reads r rows on either side, of b bytes each.
 ///
-/// Time stepping with an exchange every m steps also computes halos of m r rows on either side, see [`TeamStepper`](crate::team::TeamStepper):
+/// Time stepping with an exchange every m steps also computes halos of m r rows, see [`TeamStepper`](crate::team::TeamStepper). Waveform relaxation
+/// in a window of s steps takes K iterations, each with halos of r rows and one exchange of whole waveforms; the norms of the differences are reduced
+/// over all nodes. With latency L, bandwidth B and two neighbours, the times per step are
 ///
 /// T_step = launch + (N / p + 2 m r) row + L / m + 2 r b / B
 ///
-/// Waveform relaxation in a window of s steps takes K iterations; the norms of their differences are reduced over all nodes:
-///
 /// T_window / s = K (launch + (N / p + 2 r) row + (1 + ceil(log2 p)) L / s + 2 r b / B + 8 p / B)
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cluster {
+pub struct WaveformModel {
     /// Number of rows of the grid.
     pub rows: usize,
     /// Number of rows that a step reads on either side.
@@ -35,7 +36,7 @@ pub struct Cluster {
     pub link: Link,
 }
 
-impl Cluster {
+impl WaveformModel {
     /// The model of a system whose values take the given number of bytes, fitted to the seconds per step measured for two numbers of rows.
     ///
     /// # Errors
@@ -46,14 +47,14 @@ impl Cluster {
         value_bytes: usize,
         measured: [(usize, f64); 2],
         link: Link,
-    ) -> Result<Cluster> {
+    ) -> Result<WaveformModel> {
         let [(few, short), (many, long)] = measured;
         if few == many || [short, long].iter().any(|s| !(s.is_finite() && *s >= 0.0)) {
             return Err(Error::value("measured", "seconds of two numbers of rows", format!("{measured:?}")));
         }
         let row = ((long - short) / (many as f64 - few as f64)).max(0.0);
         let rows = Slabs::rows(system);
-        Ok(Cluster {
+        Ok(WaveformModel {
             rows,
             reach: reach(method.without_error().graph(), system.radius()[slow_axis(system)]),
             row_bytes: system.components() / rows * value_bytes,
@@ -63,9 +64,13 @@ impl Cluster {
         })
     }
 
-    /// Seconds per step on the given number of rows.
-    fn step(&self, rows: f64) -> f64 {
-        self.launch + rows * self.row
+    fn cluster(&self) -> ClusterModel {
+        ClusterModel { launch: self.launch, point: self.row, link: self.link, reduction: self.link.latency }
+    }
+
+    /// Steps with an exchange every `steps` steps.
+    fn work(&self, steps: usize) -> Work {
+        Work::explicit_step(self.rows, 1, self.row_bytes, self.reach, steps)
     }
 
     /// Bytes per step that a node with two neighbours sends.
@@ -75,13 +80,7 @@ impl Cluster {
 
     /// Seconds per step on `nodes` nodes with an exchange every `steps` steps.
     pub fn step_exchange(&self, nodes: usize, steps: usize) -> f64 {
-        let own = self.rows as f64 / nodes as f64;
-        if nodes == 1 {
-            return self.step(own);
-        }
-        let halo = (2 * steps * self.reach) as f64;
-        let sent = self.link.latency / steps as f64 + self.bytes_per_step() as f64 / self.link.bandwidth;
-        self.step(own + halo) + sent
+        self.cluster().seconds(&[self.work(steps)], nodes)
     }
 
     /// The number of steps between two exchanges, at most `most`, that takes the least time per step, and that time.
@@ -92,14 +91,17 @@ impl Cluster {
 
     /// Seconds per step on `nodes` nodes by waveform relaxation in windows of `steps` steps, with the given number of iterations.
     pub fn window_exchange(&self, nodes: usize, steps: usize, iterations: usize) -> f64 {
-        let own = self.rows as f64 / nodes as f64;
         if nodes == 1 {
-            return self.step(own);
+            return self.cluster().seconds(&[self.work(1)], nodes);
         }
-        let Link { latency, bandwidth } = self.link;
-        let rounds = 1.0 + f64::from(nodes.next_power_of_two().ilog2());
-        let sent = rounds * latency / steps as f64 + (self.bytes_per_step() + 8 * nodes) as f64 / bandwidth;
-        iterations as f64 * (self.step(own + (2 * self.reach) as f64) + sent)
+        let work = Work {
+            exchanges: 1.0 / steps as f64,
+            exchange_bytes: (self.reach * self.row_bytes * steps) as f64,
+            reductions: 1.0 / steps as f64,
+            reduction_bytes: (8 * steps) as f64,
+            ..self.work(1)
+        };
+        iterations as f64 * self.cluster().seconds(&[work], nodes)
     }
 }
 
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
     use crate::Grid;
 
-    fn cluster(latency: f64) -> Cluster {
+    fn cluster(latency: f64) -> WaveformModel {
         let system = System::builder(Grid::unit(&[100, 64]))
             .field("u", "v[0,1] + v[0,-1]")
             .field("v", "u[2,0]")
@@ -116,7 +118,7 @@ mod tests {
             .unwrap();
         let method = Method::named("rk4").unwrap();
         let measured = [(16, 10e-6), (64, 34e-6)];
-        Cluster::new(&system, &method, 4, measured, Link { latency, bandwidth: 1e10 }).unwrap()
+        WaveformModel::new(&system, &method, 4, measured, Link { latency, bandwidth: 1e10 }).unwrap()
     }
 
     /// By hand: 2 us per launch and 0.5 us per row; rk4 reads 4 rows of 800 bytes on either side.
@@ -145,6 +147,6 @@ mod tests {
         let wrong = [(4, 1.0), (4, 2.0)];
         let system = System::builder(Grid::unit(&[9])).field("u", "u[1]").build().unwrap();
         let euler = Method::named("euler").unwrap();
-        assert!(Cluster::new(&system, &euler, 8, wrong, slow.link).is_err());
+        assert!(WaveformModel::new(&system, &euler, 8, wrong, slow.link).is_err());
     }
 }
