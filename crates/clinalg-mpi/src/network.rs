@@ -17,8 +17,21 @@ use crate::identity::{self, Identity};
 use crate::peer::{Lost, Peer, was_signalled};
 use crate::raw::{Comm, Failed, Request};
 
-/// A wait without an answer for so long is an error: a process lives, but its device may hang.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// A wait for another process for so long, while it runs, is an error: it lives, but it or its device hangs.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The same at the end of a process, when others may still write files.
+const PATIENCE_AT_END: Duration = Duration::from_secs(600);
+
+/// Another number of seconds for both.
+const PATIENCE_VARIABLE: &str = "CLINALG_MPI_TIMEOUT";
+
+/// How long processes have to answer whether they still wait or work with MPI, at the end of such a wait.
+const ROLL_CALL: Duration = Duration::from_secs(1);
+
+/// A question for that, and its answer.
+const ASKED: &[u8] = b"?";
+const ANSWERED: &[u8] = b"!";
 
 /// Between two looks whether all processes of this host live.
 const LOOK: Duration = Duration::from_millis(10);
@@ -39,7 +52,8 @@ const LOST: &str = "clinalg:team:lost";
 ///
 /// Waits are bounded: where another process ends or fails, they end with an error that names its rank and device, within a second
 /// if it is on this host or tells its failure by [`Mpi::end`], else when the launcher sends its signal (see
-/// [`signalled`](crate::signalled)) or after ten minutes without an answer.
+/// [`signalled`](crate::signalled)). Where another process lives but neither waits nor works with MPI, as where its device hangs, waits end after 30 seconds, in [`Mpi::end`] after ten minutes;
+/// the environment variable `CLINALG_MPI_TIMEOUT` has another number of seconds for both.
 #[derive(Clone)]
 pub struct Mpi {
     inner: Arc<Inner>,
@@ -49,13 +63,16 @@ struct Inner {
     rank: usize,
     ranks: usize,
     rank_on_host: usize,
-    /// Values and collectives; failures that processes tell each other, and their end.
+    /// Values and collectives; failures that processes tell each other, and their end; roll calls.
     data: Comm,
     notices: Comm,
+    calls: Comm,
     peers: OnceLock<Vec<Peer>>,
     /// The devices of all ranks.
     devices: OnceLock<Vec<String>>,
     state: Mutex<State>,
+    /// The limit of a wait, if it is set.
+    timeout: Option<Duration>,
 }
 
 /// Held during each call, so that one call of MPI is made at a time.
@@ -66,6 +83,8 @@ struct State {
     lost: Option<Lost>,
     /// Messages are left that MPI may still read or write: it is not called any more.
     abandoned: bool,
+    /// The failure is that of a process that does not answer.
+    hangs: bool,
 }
 
 impl fmt::Debug for Mpi {
@@ -80,12 +99,14 @@ struct Wait {
     looked: Instant,
     tests: u32,
     signalled: Option<Instant>,
+    /// The ranks that have answered a roll call.
+    answered: Option<Vec<bool>>,
 }
 
 impl Wait {
     fn new() -> Wait {
         let now = Instant::now();
-        Wait { since: now, looked: now, tests: 0, signalled: None }
+        Wait { since: now, looked: now, tests: 0, signalled: None, answered: None }
     }
 
     /// Lets other work of the machine run: processes may be more than cores.
@@ -103,9 +124,11 @@ impl Mpi {
     /// Initialises MPI.
     ///
     /// # Errors
-    /// [`Error::Value`] where MPI is initialised already or does not take calls from several threads one after the other;
+    /// [`Error::Value`] where MPI is initialised already or does not take calls from several threads one after the other, and for a timeout that is
+    /// not a number of seconds above 0;
     /// [`Error::Process`] for a call that fails.
     pub fn start() -> Result<Mpi> {
+        let timeout = std::env::var(PATIENCE_VARIABLE).ok().map(|text| seconds(&text)).transpose()?;
         let Some((universe, threads)) = mpi::initialize_with_threading(Threading::Serialized) else {
             return Err(Error::value("mpi", "not initialised before", "initialised"));
         };
@@ -119,9 +142,11 @@ impl Mpi {
             rank_on_host: world.split_shared(world.rank()).rank() as usize,
             data: Comm::of_all().map_err(own)?,
             notices: Comm::of_all().map_err(own)?,
+            calls: Comm::of_all().map_err(own)?,
             peers: OnceLock::new(),
             devices: OnceLock::new(),
-            state: Mutex::new(State { universe: Some(universe), lost: None, abandoned: false }),
+            state: Mutex::new(State { universe: Some(universe), lost: None, abandoned: false, hangs: false }),
+            timeout,
         };
         Ok(Mpi { inner: Arc::new(inner) })
     }
@@ -213,7 +238,7 @@ impl Mpi {
             }
             self.take_what_arrives(state);
             if state.lost.is_none() && failure.is_none() {
-                state.lost = self.look(&mut wait, None);
+                state.lost = self.look(&mut wait, None, PATIENCE_AT_END);
             }
             if state.lost.is_some() && failed.is_none() {
                 failed = Some(Instant::now());
@@ -231,15 +256,16 @@ impl Mpi {
     fn take_what_arrives(&self, state: &mut State) {
         // A failing probe shows in the requests as well.
         while let Ok(Some(_)) = self.inner.data.arrived() {}
-        while let Ok(Some(bytes)) = self.inner.notices.arrived() {
+        self.answer(None);
+        while let Ok(Some((_, bytes))) = self.inner.notices.arrived() {
             let lost = Lost::from_text(&String::from_utf8_lossy(&bytes));
             state.lost = state.lost.take().or(lost);
         }
     }
 
     /// A process that is known to be lost; `from` are those that are waited for.
-    fn look(&self, wait: &mut Wait, from: Option<usize>) -> Option<Lost> {
-        if let Ok(Some(bytes)) = self.inner.notices.arrived() {
+    fn look(&self, wait: &mut Wait, from: Option<usize>, patience: Duration) -> Option<Lost> {
+        if let Ok(Some((_, bytes))) = self.inner.notices.arrived() {
             return Lost::from_text(&String::from_utf8_lossy(&bytes));
         }
         if wait.looked.elapsed() < LOOK {
@@ -250,16 +276,57 @@ impl Mpi {
         if let Some(rank) = peers.position(Peer::has_ended) {
             return Some(self.failed(rank, LOST, "its process has ended"));
         }
-        let from = from.unwrap_or(0);
         if was_signalled() && wait.signalled.get_or_insert_with(Instant::now).elapsed() > AFTER_SIGNAL {
             let words = format!("a signal ended the run while rank {} waited for this one", self.inner.rank);
-            return Some(self.failed(from, LOST, &words));
+            return Some(self.failed(from.unwrap_or(0), LOST, &words));
         }
-        if wait.since.elapsed() > PATIENCE {
-            let words = format!("rank {} has waited {} s for it", self.inner.rank, PATIENCE.as_secs());
-            return Some(self.failed(from, LOST, &words));
+        self.answer(wait.answered.as_deref_mut());
+        self.hangs(wait, from, self.inner.timeout.unwrap_or(patience))
+    }
+
+    /// A process that does not answer at the end of a long wait: neither waits nor works with MPI. All processes that wait answer, so that none is
+    /// taken for another one that it waits for.
+    fn hangs(&self, wait: &mut Wait, from: Option<usize>, patience: Duration) -> Option<Lost> {
+        let waited = wait.since.elapsed();
+        if waited + ROLL_CALL.min(patience / 2) < patience {
+            return None;
         }
-        None
+        let Inner { rank, ranks, .. } = *self.inner;
+        let Some(answered) = &wait.answered else {
+            (0..ranks).filter(|&to| to != rank).for_each(|to| self.call(ASKED, to));
+            wait.answered = Some((0..ranks).map(|other| other == rank).collect());
+            return None;
+        };
+        if waited < patience {
+            return None;
+        }
+        let silent = |&other: &usize| !answered[other];
+        let Some(other) = from.filter(silent).or_else(|| (0..ranks).find(silent)) else {
+            // All of them wait as this one, or go on at this moment.
+            *wait = Wait::new();
+            return None;
+        };
+        let seconds = patience.as_secs_f64();
+        let words = format!(
+            "rank {rank} has waited {seconds} s, and it does not answer; set {PATIENCE_VARIABLE} to more seconds if it was busy"
+        );
+        Some(self.failed(other, LOST, &words))
+    }
+
+    fn call(&self, text: &'static [u8], to: usize) {
+        // SAFETY: the bytes stay as long as the process. A failing send shows as a process that does not answer.
+        drop(unsafe { self.inner.calls.send(text.as_ptr(), text.len() as c_int, to) });
+    }
+
+    /// Answers roll calls, and notes answers to the own one.
+    fn answer(&self, mut answered: Option<&mut [bool]>) {
+        while let Ok(Some((from, bytes))) = self.inner.calls.arrived() {
+            if bytes == ASKED {
+                self.call(ANSWERED, from);
+            } else if let Some(answered) = &mut answered {
+                answered[from] = true;
+            }
+        }
     }
 
     fn failed(&self, rank: usize, id: &str, message: &str) -> Lost {
@@ -292,17 +359,21 @@ impl Mpi {
         loop {
             let lost = match complete(requests) {
                 Ok(true) => return Ok(()),
-                Ok(false) if wait.tests.is_multiple_of(16) => self.look(&mut wait, from),
+                Ok(false) if wait.tests.is_multiple_of(16) => self.look(&mut wait, from, PATIENCE),
                 Ok(false) => None,
                 Err(failed) => {
                     // The death of a process may be seen here before it is seen otherwise.
                     std::thread::sleep(2 * LOOK);
                     let words = format!("{} failed with code {}", failed.call, failed.code);
-                    Some(self.look(&mut wait, from).unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &words)))
+                    Some(
+                        self.look(&mut wait, from, PATIENCE)
+                            .unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &words)),
+                    )
                 }
             };
             if let Some(lost) = lost {
                 let error = lost.error();
+                state.hangs = wait.since.elapsed() > self.inner.timeout.unwrap_or(PATIENCE);
                 state.lost = Some(lost);
                 return Err(error);
             }
@@ -328,10 +399,10 @@ impl Mpi {
         std::mem::forget((std::mem::take(receives), std::mem::take(sends)));
     }
 
-    /// A process that has died takes no message any more.
+    /// A process that has died or hangs takes no message any more.
     fn grace(&self, state: &State) -> Duration {
         let died = |lost: &Lost| self.inner.peers.get().and_then(|p| p.get(lost.rank)).is_some_and(Peer::has_ended);
-        if state.lost.as_ref().is_some_and(died) { 5 * LOOK } else { GRACE }
+        if state.hangs || state.lost.as_ref().is_some_and(died) { 5 * LOOK } else { GRACE }
     }
 
     fn gather_bytes(&self, own_bytes: &[u8]) -> Result<Vec<u8>> {
@@ -355,6 +426,12 @@ impl Mpi {
             }
         }
     }
+}
+
+/// The number of seconds that [`PATIENCE_VARIABLE`] has.
+fn seconds(text: &str) -> Result<Duration> {
+    let seconds = text.trim().parse().ok().filter(|s: &f64| *s > 0.0).and_then(|s| Duration::try_from_secs_f64(s).ok());
+    seconds.ok_or_else(|| Error::value(PATIENCE_VARIABLE, "a number of seconds above 0", text))
 }
 
 /// Drops the requests that are complete; whether none is left.

@@ -94,8 +94,8 @@ impl Comm {
         }
     }
 
-    /// A message that has arrived and that no receive waits for.
-    pub(crate) fn arrived(&self) -> Result<Option<Vec<u8>>> {
+    /// A message that has arrived and that no receive waits for, and who sent it.
+    pub(crate) fn arrived(&self) -> Result<Option<(usize, Vec<u8>)>> {
         // SAFETY: the status is written by the probe where it finds a message, and read only then; the message fits the memory.
         unsafe {
             let mut status: ffi::MPI_Status = std::mem::zeroed();
@@ -110,7 +110,7 @@ impl Comm {
             let mut bytes = vec![0_u8; count.max(0) as usize];
             let (to, from) = (bytes.as_mut_ptr().cast::<c_void>(), status.MPI_SOURCE);
             let code = ffi::MPI_Recv(to, count, ffi::RSMPI_UINT8_T, from, TAG, self.0, ffi::RSMPI_STATUS_IGNORE);
-            check("MPI_Recv", code).map(|()| Some(bytes))
+            check("MPI_Recv", code).map(|()| Some((from as usize, bytes)))
         }
     }
 }

@@ -345,6 +345,45 @@ fn the_others_of_a_rank_that_fails_get_its_error() {
     }
 }
 
+/// A rank that lives but does not go on, as where its device hangs, is named by all others after the time that the variable says: also by rank 3, which
+/// waits for rank 2.
+#[test]
+fn the_others_of_a_rank_that_hangs_name_it() {
+    const NAME: &str = "the_others_of_a_rank_that_hangs_name_it";
+    if is_child(NAME) {
+        let (mpi, error) = solve_while_rank_1(|_| {
+            std::thread::sleep(Duration::from_secs(8));
+            std::process::exit(0);
+        });
+        let error = error.expect("rank 1 hangs");
+        println!("another rank says: {} {error}", error.id());
+        let _ = mpi.end(Some((error.id(), "")));
+        std::process::exit(0);
+    } else if std::env::var_os(CHILD).is_none() && can_start() {
+        let exe = std::env::current_exe().expect("this program");
+        let mut command = mpirun(4);
+        command.arg(exe).args([NAME, "--exact", "--nocapture"]).env(CHILD, NAME).env("CLINALG_MPI_TIMEOUT", "3");
+        let done = finish(&mut command);
+        assert!(done.time < BOUND, "{:?}", done.time);
+        let words = "another rank says: clinalg:team:lost rank 1 of the team, device `";
+        assert_eq!(done.stdout.matches(words).count(), 3, "{}\n{}", done.stdout, done.stderr);
+        assert_eq!(done.stdout.matches("has waited 3 s").count(), 3, "{}\n{}", done.stdout, done.stderr);
+    }
+}
+
+#[test]
+fn a_timeout_that_is_no_time_is_refused() {
+    if std::env::var_os(CHILD).is_some() || !can_start() {
+        return;
+    }
+    for text in ["0", "-1", "soon", "nan", "1e300"] {
+        let mut command = mpirun(1);
+        command.arg(env!("CARGO_BIN_EXE_clinalg-mpi")).args(["poisson", "--n", "9"]).env("CLINALG_MPI_TIMEOUT", text);
+        let done = finish(&mut command);
+        assert!(done.code == 4 && done.stderr.contains("CLINALG_MPI_TIMEOUT"), "{text}: {}", done.stderr);
+    }
+}
+
 /// A file that only one rank can read: the other one says which rank fails.
 #[test]
 fn a_file_that_one_rank_lacks_is_reported_by_the_first() {
