@@ -1,5 +1,5 @@
 // -div(D grad u) + c u on boxes of nx by ny by nz unknowns, of any sizes and spacings: point (i, j, k) is u[(k ny + j) nx + i]. The operator
-// is a sum of tensor products, Kx x My x Mz + Mx x Ky x Mz + Mx x My x Kz, whose factors are small arrays in `lines`: for each direction
+// is a sum of tensor products, Kx (x) My (x) Mz + Mx (x) Ky (x) Mz + Mx (x) My (x) Kz, whose factors are small arrays in `lines`: for each direction
 // of n unknowns the n + 1 couplings to the point before, the last one to the point after the last; n values that the diagonal of K has
 // more; the n values of M. Couplings of ends that are not periodic are 0. Built with DIM = 2 there is one plane.
 //
@@ -16,6 +16,7 @@
 #include "common.clh"
 #include "grid.clh"
 #include "reduce.clh"
+#include "boxes.clh"
 
 #ifdef CPU
 #define EACH_ROW(q, from, to)                                                                                          \
@@ -27,92 +28,7 @@
     for (size_t i = get_global_id(0) * (step) + (from); i < (to); i += get_global_size(0) * (step))
 #endif
 
-// What a row of points along x has in common: positions of the rows around it, and their couplings but for the factor M of x.
-typedef struct {
-    size_t at, south, north, below, above;
-    REAL mass, from_south, from_north, from_below, from_above, more;
-} row_type;
-
-inline row_type row_at(size_t nx, size_t ny, size_t nz, __global const REAL *lines, size_t j, size_t k)
-{
-    __global const REAL *y = lines + 3 * nx + 1;
-    const REAL my = y[2 * ny + 1 + j], sy = y[ny + 1 + j];
-    row_type row;
-    row.at = (k * ny + j) * nx;
-    row.south = (k * ny + (j == 0 ? ny - 1 : j - 1)) * nx;
-    row.north = (k * ny + (j == ny - 1 ? 0 : j + 1)) * nx;
-#if DIM == 3
-    __global const REAL *z = y + 3 * ny + 1;
-    const REAL mz = z[2 * nz + 1 + k], sz = z[nz + 1 + k];
-    row.below = ((k == 0 ? nz - 1 : k - 1) * ny + j) * nx;
-    row.above = ((k == nz - 1 ? 0 : k + 1) * ny + j) * nx;
-    row.from_below = my * z[k];
-    row.from_above = my * z[k + 1];
-    row.mass = my * mz;
-    row.from_south = mz * y[j];
-    row.from_north = mz * y[j + 1];
-    row.more = mz * sy + my * sz;
-#else
-    (void)nz;
-    row.below = row.above = row.at;
-    row.from_below = row.from_above = ZERO;
-    row.mass = my;
-    row.from_south = y[j];
-    row.from_north = y[j + 1];
-    row.more = sy;
-#endif
-    return row;
-}
-
-// (A u) and the diagonal of A, for numbers and for vectors. Fluxes are taken of differences, so that a constant has none.
-#if DIM == 3
-#define ACROSS(row, centre, south, north, below, above)                                                                \
-    ((row).from_south * ((centre) - (south)) + (row).from_north * ((centre) - (north)) +                               \
-     (row).from_below * ((centre) - (below)) + (row).from_above * ((centre) - (above)) + (row).more * (centre))
-#define DIAGONAL(row, kw, ke, s, m)                                                                                    \
-    ((row).mass * ((kw) + (ke) + (s)) +                                                                                \
-     (m) * ((row).from_south + (row).from_north + (row).from_below + (row).from_above + (row).more))
-#else
-#define ACROSS(row, centre, south, north, below, above)                                                                \
-    ((row).from_south * ((centre) - (south)) + (row).from_north * ((centre) - (north)) + (row).more * (centre))
-#define DIAGONAL(row, kw, ke, s, m)                                                                                    \
-    ((row).mass * ((kw) + (ke) + (s)) + (m) * ((row).from_south + (row).from_north + (row).more))
-#endif
-#define ALONG(row, kw, ke, s, centre, west, east)                                                                      \
-    ((row).mass * ((kw) * ((centre) - (west)) + (ke) * ((centre) - (east)) + (s) * (centre)))
-
-// (A u) at point i of the row.
-inline REAL product_at(size_t nx, __global const REAL *lines, const row_type *row, __global const REAL *u, size_t i)
-{
-    const REAL centre = u[row->at + i];
-    const REAL west = u[row->at + (i == 0 ? nx - 1 : i - 1)], east = u[row->at + (i == nx - 1 ? 0 : i + 1)];
-    const REAL across = ACROSS(*row, centre, u[row->south + i], u[row->north + i], u[row->below + i], u[row->above + i]);
-    return ALONG(*row, lines[i], lines[i + 1], lines[nx + 1 + i], centre, west, east) + lines[2 * nx + 1 + i] * across;
-}
-
-inline REAL diagonal_at(size_t nx, __global const REAL *lines, const row_type *row, size_t i)
-{
-    return DIAGONAL(*row, lines[i], lines[i + 1], lines[nx + 1 + i], lines[2 * nx + 1 + i]);
-}
-
 #ifdef CPU
-// (A u) at eight points of the row, none of them its first or last.
-inline REAL8 products_at(size_t nx, __global const REAL *lines, const row_type *row, __global const REAL *u, size_t i)
-{
-    __global const REAL *at = u + row->at + i;
-    const REAL8 centre = vload8(0, at), west = vload8(0, at - 1), east = vload8(0, at + 1);
-    const REAL8 across = ACROSS(*row, centre, vload8(0, u + row->south + i), vload8(0, u + row->north + i),
-                                vload8(0, u + row->below + i), vload8(0, u + row->above + i));
-    return ALONG(*row, vload8(0, lines + i), vload8(0, lines + i + 1), vload8(0, lines + nx + 1 + i), centre, west, east) +
-           vload8(0, lines + 2 * nx + 1 + i) * across;
-}
-
-inline REAL8 diagonals_at(size_t nx, __global const REAL *lines, const row_type *row, size_t i)
-{
-    return DIAGONAL(*row, vload8(0, lines + i), vload8(0, lines + i + 1), vload8(0, lines + nx + 1 + i),
-                    vload8(0, lines + 2 * nx + 1 + i));
-}
-
 // Does VECTOR for eight points from `i` on, none of which is the first or last of a row, and POINT for the others.
 #define SCAN(i, from, to, nx, POINT, VECTOR)                                                                           \
     for (size_t i = (from), last_vector = min((size_t)(to), (size_t)(nx)-1); i < (to);) {                              \

@@ -2,8 +2,9 @@
 
 use super::axis::{Interpolation, REACH};
 use super::levels::{self, Level};
+use super::sweep::{self, After, Start, Sweep};
 use crate::multigrid::conjugate::Space;
-use crate::multigrid::cycle::{Components, Hierarchy, Order, Sweeps};
+use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Sweeps};
 use crate::multigrid::launch;
 use crate::runtime::kernels::boxes;
 use crate::runtime::{Out, Range};
@@ -14,8 +15,8 @@ pub(super) struct Lines<T: Real> {
     context: Context,
     /// Unknowns of each direction.
     pub(super) counts: [usize; 3],
-    dim: u64,
-    lines: Buffer<T>,
+    pub(super) dim: u64,
+    pub(super) lines: Buffer<T>,
 }
 
 impl<T: Real> Lines<T> {
@@ -100,11 +101,11 @@ fn replaced(part: &Part, d: usize, range: (usize, usize)) -> Part {
 }
 
 /// Interpolation from the next coarser level, and its transpose.
-struct Transfer<T: Real> {
-    from: Buffer<u32>,
-    weights: Buffer<T>,
-    to: Buffer<u32>,
-    transposed: Buffer<T>,
+pub(super) struct Transfer<T: Real> {
+    pub(super) from: Buffer<u32>,
+    pub(super) weights: Buffer<T>,
+    pub(super) to: Buffer<u32>,
+    pub(super) transposed: Buffer<T>,
     /// Fine points that a coarse one takes at most, by direction.
     reach: [u32; 3],
 }
@@ -134,6 +135,8 @@ struct OnDevice<T: Real> {
     lines: Lines<T>,
     /// None on the coarsest level.
     transfer: Option<Transfer<T>>,
+    /// None on the coarsest level, and where a colour has neighbours of its own.
+    sweep: Option<Sweep<T>>,
     parts: Vec<Part>,
     omega: T,
     /// Residuals.
@@ -146,6 +149,8 @@ pub(crate) struct Boxes<T: Real> {
     levels: Vec<OnDevice<T>>,
     /// Of the matrix of the coarsest level; with 1 added to the eigenvalue 0 of a constant.
     inverse: Dense<T>,
+    /// Rows for the bands of sweeps.
+    across: Buffer<T>,
 }
 
 impl<T: Real> Boxes<T> {
@@ -155,8 +160,10 @@ impl<T: Real> Boxes<T> {
             let lines = Lines::new(context, level)?;
             let work = Vector::zeros(context, lines.unknowns())?;
             let transfer = (!level.interpolations.is_empty()).then(|| Transfer::new(context, &level.interpolations));
-            let (parts, omega) = (parts(level), T::from_f64(level.omega));
-            Ok(OnDevice { lines, transfer: transfer.transpose()?, parts, omega, work })
+            let (transfer, parts, omega) = (transfer.transpose()?, parts(level), T::from_f64(level.omega));
+            let regular = transfer.as_ref().filter(|_| parts.len() == 1);
+            let sweep = regular.map(|transfer| Sweep::new(context, level, transfer.reach)).transpose()?;
+            Ok(OnDevice { lines, transfer, sweep, parts, omega, work })
         };
         let coarsest = levels.last().expect("a box has a level");
         let (n, mut matrix) = (coarsest.unknowns(), coarsest.dense());
@@ -168,8 +175,36 @@ impl<T: Real> Boxes<T> {
         levels::invert(n, &mut matrix);
         let inverse: Vec<_> = matrix.into_iter().map(T::from_f64).collect();
         let inverse = Dense::from_column_major(context, n, n, &inverse)?;
-        let levels = levels.iter().map(on_device).collect::<Result<_>>()?;
-        Ok(Boxes { context: context.clone(), levels, inverse })
+        let levels = levels.iter().map(on_device).collect::<Result<Vec<_>>>()?;
+        let room = |level: &OnDevice<T>| {
+            let bands = level.sweep.as_ref().and_then(|sweep| sweep.bands(context, &level.lines, 0));
+            bands.unwrap_or(0) * sweep::stride(&level.lines)
+        };
+        let across = Buffer::zeroed(context, levels.iter().map(room).max().unwrap_or(0))?;
+        Ok(Boxes { context: context.clone(), levels, inverse, across })
+    }
+
+    /// A visit in one pass, where the level is cut into bands for that; `other` is the grid of the coarser level. Whether it was made.
+    fn pass(
+        &self,
+        level: usize,
+        visit: (Start, Sweeps, After<'_, T>),
+        u: &Vector<T>,
+        f: &Vector<T>,
+        other: &Vector<T>,
+    ) -> Result<bool> {
+        let OnDevice { lines, work, omega, .. } = &self.levels[level];
+        let Some((sweep, bands)) = self.bands(level, visit.1) else { return Ok(false) };
+        let (both, transfer) = ((lines, &self.levels[level + 1].lines), self.transfer(level));
+        sweep.run(&self.context, both, transfer, bands, visit, *omega, f, [u, other, work], &self.across)?;
+        Ok(true)
+    }
+
+    /// The bands of a visit in one pass.
+    fn bands(&self, level: usize, sweeps: Sweeps) -> Option<(&Sweep<T>, usize)> {
+        let OnDevice { lines, sweep, .. } = &self.levels[level];
+        let sweep = sweep.as_ref()?;
+        Some((sweep, sweep.bands(&self.context, lines, sweeps.count)?))
     }
 
     fn half_sweep(&self, level: usize, part: &Part, colour: u32, u: &Vector<T>, f: &Vector<T>) -> Result<()> {
@@ -284,6 +319,63 @@ impl<T: Real> Components for Boxes<T> {
         let ([nx, ny, nz], u) = (lines.counts, Out::shared(u.buffer()));
         let (program, context, coarse) = (lines.program(), &self.context, coarse.buffer());
         program.add_interpolated(context, lines.all(), nx, ny, nz, mx, my, from, weights, coarse, u)
+    }
+
+    fn descend(
+        &mut self,
+        level: usize,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        zero: bool,
+        sweeps: Sweeps,
+        coarse: &mut Vector<T>,
+    ) -> Result<()> {
+        let start = if zero { Start::FromZero } else { Start::Given };
+        if self.pass(level, (start, sweeps, After::Restricted), u, f, coarse)? {
+            return Ok(());
+        }
+        if zero {
+            self.clear(u)?;
+        }
+        self.smooth(level, u, f, sweeps)?;
+        self.restrict_defect(level, u, f, coarse)
+    }
+
+    fn ascend(
+        &mut self,
+        level: usize,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        sweeps: Sweeps,
+    ) -> Result<()> {
+        if self.pass(level, (Start::Corrected, sweeps, After::Nothing), u, f, coarse)? {
+            return Ok(());
+        }
+        self.interpolate_add(level, coarse, u)?;
+        self.smooth(level, u, f, sweeps)
+    }
+
+    fn ascend_norm(
+        &mut self,
+        level: usize,
+        coarse: &Vector<T>,
+        u: &mut Vector<T>,
+        f: &Vector<T>,
+        sweeps: Sweeps,
+    ) -> Result<Norms> {
+        let mut defect = None;
+        if let Some((sweep, bands)) = self.bands(level, sweeps) {
+            let partials = self.context.partials(sweep.partials(bands), |partial| {
+                self.pass(level, (Start::Corrected, sweeps, After::Summed(partial)), u, f, coarse).map(drop)
+            })?;
+            defect = sweep::root(&partials);
+        } else {
+            self.ascend(level, coarse, u, f, sweeps)?;
+        }
+        // Squares out of range are rare enough to be summed in a pass of their own.
+        let defect = defect.map_or_else(|| self.defect_norm(level, u, f), Ok)?;
+        Ok(Norms { defect, size: None })
     }
 
     /// By linear interpolation.

@@ -7,6 +7,7 @@ mod levels;
 mod load;
 mod params;
 mod solver;
+mod sweep;
 
 pub use grid::{Centring, Condition, End, Grid};
 pub use load::SideValues;
