@@ -90,7 +90,7 @@
 %   MexMultiplyOp                  - Product of a matrix, its transpose or its conjugate transpose and a vector.
 %   MexSolveDense                  - Solve a system with a full matrix by factorisation.
 %
-% Systems of equations
+% Systems of equations and eigenvalues
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.
@@ -100,6 +100,7 @@
 %   MexAmgInfo                     - Levels, sizes and complexities of algebraic multigrid.
 %   MexAmgRefill                   - Fill an algebraic multigrid hierarchy with new values.
 %   MexAmgFactor                   - How much a cycle of algebraic multigrid reduces the error.
+%   MexEigs                        - Find a few eigenvalues and eigenvectors of a symmetric matrix.
 %
 % Grids and the Poisson problem
 %   MexJacobi                      - Jacobi sweeps for the Poisson problem.

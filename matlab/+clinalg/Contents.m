@@ -17,6 +17,7 @@
 %   gmres     - generalised minimal residuals on the device
 %   precond   - preconditioner of a sparse matrix: incomplete factors, approximate inverses
 %   amg       - algebraic multigrid preconditioner of a sparse matrix
+%   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   wave      - integrate the wave equation on the device
 %   ode       - solve differential equations, called like ode45

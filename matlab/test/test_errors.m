@@ -103,6 +103,7 @@ calls = {
   'MexAmgInfo', {gpu, amg()}
   'MexAmgRefill', {gpu, amg(), tri()}
   'MexAmgFactor', {gpu, amg(), tri()}
+  'MexEigs', {gpu, spd(), 1, 'smallest', 1e-6, 10, 'none', spd()}
   'MexTeam', {gpu, 0}
   'MexTeamInfo', {gpu, team()}
   'MexTeamMatrix', {gpu, team(), tri()}

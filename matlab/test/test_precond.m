@@ -1,6 +1,6 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
-  @multigrid, @complex_matrices, @errors};
+  @eigenvalues, @multigrid, @complex_matrices, @errors};
 end
 
 function incomplete_factors_against_the_host()
@@ -57,6 +57,33 @@ end
 check(flag == 0);
 [~, flag] = clinalg.gmres(A, b, 20, 1e-8, 20, 'spai0');
 check(flag == 0);
+end
+
+function eigenvalues()
+A = gallery('poisson', 12);
+B = spdiags(1 + (1 : 144).' / 144, 0, 144, 144);
+exact = sort(eig(full(A)));
+X = clinalg.matrix(A);
+check_close(clinalg.eigs(X, 4, 'smallestreal'), exact(1 : 4), 1e-10);
+check_close(clinalg.eigs(X, 3, 'la'), exact(end : -1 : end - 2), 1e-10);
+[V, D, flag] = clinalg.eigs(X, B, 3, 'smallestabs', struct('Preconditioner', 'amg', 'Tolerance', 1e-9));
+check(flag == 0 && isa(V, 'clinalg.array') && ~isa(D, 'clinalg.array'));
+V = gather(V);
+check_close(diag(D), sort(eigs(A, B, 3, 'sm')), 1e-9);
+check(norm(A * V - B * V * D) <= 1e-8 * norm(full(A)));
+check_close(V' * B * V, eye(3), 1e-9);
+% Both ends: an indefinite matrix.
+C = A - 3.5 * speye(144);
+all = sort(abs(eig(full(C))), 'descend');
+check_close(abs(clinalg.eigs(C, 5)), all(1 : 5), 1e-9);
+M = clinalg.amg(A);
+check_close(clinalg.eigs(A, 2, 'sa', struct('Preconditioner', M)), exact(1 : 2), 1e-10);
+check_error('clinalg:eigs:indefinite', 'positive definite', @() clinalg.eigs(C, 2, 'smallestabs'));
+check_error('clinalg:argument:value', 'only the smallest', @() clinalg.eigs(A, 2, 'la', struct('Preconditioner', M)));
+check_error('clinalg:argument:value', 'half of the 144 rows', @() clinalg.eigs(A, 100));
+check_error('clinalg:argument:value', 'smallestreal', @() clinalg.eigs(A, 2, 'nearest'));
+check_error('clinalg:argument:class', 'use eigs', @() clinalg.eigs(A, 2, 0.5));
+check_error('clinalg:argument:value', 'real', @() clinalg.eigs(A * 1i, 2, 'sa'));
 end
 
 function multigrid()

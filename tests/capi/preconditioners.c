@@ -276,6 +276,75 @@ static void errors(void)
     OK(clinalg_release(rhs));
 }
 
+static int32_t end_at_once(size_t iteration, double residual, void *data)
+{
+    (void)residual;
+    *(size_t *)data = iteration;
+    return 1;
+}
+
+/* Eigenvalues of the 5-point matrix, 4 - 2 cos(i pi / 25) - 2 cos(j pi / 25), at both ends and with a mass matrix of 2 I. */
+static void eigenvalues(void)
+{
+    static const size_t sums[4][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}};
+    const double pi = 3.14159265358979323846;
+    clinalg_eigen_options options;
+    clinalg_eigen_report report;
+    clinalg_handle a = poisson(1), mass = 0, vectors = 0, wrong = tridiagonal(8, 2, 0);
+    double values[4], residuals[4];
+    size_t k, called = 9, plain, offsets[SIDE * SIDE + 1], indices[SIDE * SIDE];
+    double twos[SIDE * SIDE];
+    clinalg_object_info info;
+    for (k = 0; k < SIDE * SIDE; ++k) offsets[k] = indices[k] = k, twos[k] = 2;
+    offsets[SIDE * SIDE] = SIDE * SIDE;
+    OK(clinalg_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, twos, &mass));
+    OK(clinalg_eigen_options_default(&options, sizeof options));
+    options.count = 4;
+    OK(clinalg_eigenpairs(&options, a, &vectors, values, residuals, &report));
+    plain = report.iterations;
+    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-8);
+    for (k = 0; k < 4; ++k) {
+        const double exact = 4 - 2 * cos((double)sums[k][0] * pi / (SIDE + 1)) - 2 * cos((double)sums[k][1] * pi / (SIDE + 1));
+        CHECK(fabs(values[k] - exact) < 1e-10 && residuals[k] <= 1e-8);
+    }
+    OK(clinalg_info(vectors, &info));
+    CHECK(info.rows == SIDE * SIDE && info.cols == 4);
+    OK(clinalg_release(vectors));
+    options.mass = mass;
+    options.preconditioner = CLINALG_PRECONDITIONER_AMG;
+    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, &report));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain);
+    CHECK(fabs(values[0] - (2 - 2 * cos(pi / (SIDE + 1)))) < 1e-10);
+    OK(clinalg_release(vectors));
+    options.end = CLINALG_SPECTRUM_END_LARGEST;
+    vectors = 0;
+    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    options.preconditioner = CLINALG_PRECONDITIONER_NONE;
+    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL));
+    CHECK(fabs(values[0] - (2 + 2 * cos(pi / (SIDE + 1)))) < 1e-10);
+    OK(clinalg_release(vectors));
+    vectors = 0;
+    options.progress = end_at_once;
+    options.progress_data = &called;
+    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, &report));
+    CHECK(report.stop == CLINALG_STOP_CANCELLED && called == 0);
+    OK(clinalg_release(vectors));
+    vectors = 0;
+    options.mass = wrong;
+    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_SHAPE);
+    options.mass = 0;
+    options.count = 0;
+    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    options.count = 4;
+    options.end = 2;
+    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_eigenpairs(&options, a, NULL, values, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
+    CHECK(vectors == 0);
+    OK(clinalg_release(wrong));
+    OK(clinalg_release(mass));
+    OK(clinalg_release(a));
+}
+
 int main(void)
 {
     clinalg_memory_report memory;
@@ -283,6 +352,7 @@ int main(void)
     approximate_inverses();
     multigrid();
     solves();
+    eigenvalues();
     errors();
     OK(clinalg_finish());
     OK(clinalg_memory(&memory));

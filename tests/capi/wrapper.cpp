@@ -217,6 +217,14 @@ void solvers()
     Vector v;
     CHECK(solve(twice, 2 * b, v, SolverOptions(CLINALG_METHOD_CG, amg)).converged() && error(v) < 1e-7);
     CHECK(Amg(a, vector(Values(n, 1)), options).hierarchy().levels == amg.hierarchy().levels);
+    EigenOptions smallest(3);
+    smallest.inverse = amg.get();
+    const Eigenpairs pairs = eigenpairs(a, smallest);
+    CHECK(pairs.converged() && pairs.values.size() == 3 && pairs.values[0] < pairs.values[2] && pairs.residuals[2] <= 1e-8);
+    CHECK(pairs.vectors.rows() == n && pairs.vectors.cols() == 3);
+    EigenOptions largest(1, CLINALG_SPECTRUM_END_LARGEST);
+    largest.progress = [](std::size_t, double) { return false; };
+    CHECK(eigenpairs(a, largest).stop == CLINALG_STOP_CANCELLED);
 
     const Team team({0});
     CHECK(team.devices() == std::vector<std::size_t>({0}));

@@ -177,6 +177,52 @@ typedef enum {
 } clinalg_status;
 
 /**
+ * Why a solve ended.
+ */
+typedef enum {
+  /**
+   * The true relative residual is at most the tolerance.
+   */
+  CLINALG_STOP_CONVERGED = 0,
+  /**
+   * The most iterations allowed were done before that.
+   */
+  CLINALG_STOP_ITERATION_LIMIT = 1,
+  /**
+   * A coefficient of the method vanished.
+   */
+  CLINALG_STOP_BREAKDOWN = 2,
+  /**
+   * A NaN or infinity was met.
+   */
+  CLINALG_STOP_NOT_FINITE = 3,
+  /**
+   * The matrix or preconditioner is not positive definite.
+   */
+  CLINALG_STOP_INDEFINITE = 4,
+  /**
+   * The residual no longer falls.
+   */
+  CLINALG_STOP_STAGNATED = 5,
+  /**
+   * The residual grows.
+   */
+  CLINALG_STOP_DIVERGED = 6,
+  /**
+   * Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
+   */
+  CLINALG_STOP_ROUNDING_FLOOR = 7,
+  /**
+   * The function `progress` of the options ended the solve.
+   */
+  CLINALG_STOP_CANCELLED = 8,
+  /**
+   * A reason unknown to this version of the header.
+   */
+  CLINALG_STOP_OTHER = 255,
+} clinalg_stop;
+
+/**
  * The kind of an object.
  */
 typedef enum {
@@ -251,52 +297,6 @@ typedef enum {
    */
   CLINALG_PRECISION_COMPLEX_F64 = 3,
 } clinalg_precision;
-
-/**
- * Why a solve ended.
- */
-typedef enum {
-  /**
-   * The true relative residual is at most the tolerance.
-   */
-  CLINALG_STOP_CONVERGED = 0,
-  /**
-   * The most iterations allowed were done before that.
-   */
-  CLINALG_STOP_ITERATION_LIMIT = 1,
-  /**
-   * A coefficient of the method vanished.
-   */
-  CLINALG_STOP_BREAKDOWN = 2,
-  /**
-   * A NaN or infinity was met.
-   */
-  CLINALG_STOP_NOT_FINITE = 3,
-  /**
-   * The matrix or preconditioner is not positive definite.
-   */
-  CLINALG_STOP_INDEFINITE = 4,
-  /**
-   * The residual no longer falls.
-   */
-  CLINALG_STOP_STAGNATED = 5,
-  /**
-   * The residual grows.
-   */
-  CLINALG_STOP_DIVERGED = 6,
-  /**
-   * Restarts no longer reduce the residual, which is near the rounding error and above the tolerance.
-   */
-  CLINALG_STOP_ROUNDING_FLOOR = 7,
-  /**
-   * The function `progress` of the options ended the solve.
-   */
-  CLINALG_STOP_CANCELLED = 8,
-  /**
-   * A reason unknown to this version of the header.
-   */
-  CLINALG_STOP_OTHER = 255,
-} clinalg_stop;
 
 /**
  * A Krylov method.
@@ -466,6 +466,20 @@ typedef enum {
    */
   CLINALG_SMOOTHER_JACOBI = 1,
 } clinalg_smoother;
+
+/**
+ * An end of the spectrum.
+ */
+typedef enum {
+  /**
+   * The smallest eigenvalues, in ascending order.
+   */
+  CLINALG_SPECTRUM_END_SMALLEST = 0,
+  /**
+   * The largest eigenvalues, in descending order.
+   */
+  CLINALG_SPECTRUM_END_LARGEST = 1,
+} clinalg_spectrum_end;
 
 /**
  * The order in which multigrid visits its levels.
@@ -782,6 +796,77 @@ typedef struct {
 } clinalg_memory_report;
 
 /**
+ * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
+ * options; 0 goes on, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
+ */
+typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
+
+/**
+ * Options of an eigenvalue problem. Fill them with `clinalg_eigen_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_eigen_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The end of the spectrum, a `clinalg_spectrum_end`.
+   */
+  uint32_t end;
+  /**
+   * The preconditioner, a `clinalg_preconditioner`; symmetric positive definite, for the smallest eigenvalues only.
+   */
+  uint32_t preconditioner;
+  /**
+   * Number of eigenpairs, at least 1.
+   */
+  size_t count;
+  /**
+   * Relative residual |A x - lambda B x| / (|lambda| |B x|) to reach; 0 for 1e-8 in double and 1e-4 in single precision.
+   */
+  double tolerance;
+  /**
+   * Maximum number of iterations.
+   */
+  size_t max_iterations;
+  /**
+   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+   */
+  clinalg_handle inverse;
+  /**
+   * A symmetric positive definite matrix or operator B; 0 for the identity.
+   */
+  clinalg_handle mass;
+  /**
+   * Called before every iteration with its number and the largest relative residual; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * What `progress` is given.
+   */
+  void *progress_data;
+} clinalg_eigen_options;
+
+/**
+ * How eigenpairs were found. Pairs that did not converge are not a failed call: check `stop`.
+ */
+typedef struct {
+  /**
+   * Why it ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Iterations done.
+   */
+  size_t iterations;
+  /**
+   * The largest relative residual of the pairs.
+   */
+  double relative_residual;
+} clinalg_eigen_report;
+
+/**
  * Material, quadrature and precision. Fill them with `clinalg_elastodynamics_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -1031,12 +1116,6 @@ typedef struct {
  * a C++ exception that leaves it ends the process. `clinalg::ode_run` of clinalg.hpp passes exceptions on.
  */
 typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
-
-/**
- * A function that a solve calls after every iteration or cycle, 0 being the start, with its relative residual and the pointer of the
- * options; 0 goes on, another number ends the solve with `CLINALG_STOP_CANCELLED`. It must not use the objects of the solve.
- */
-typedef int32_t (*clinalg_progress)(size_t iteration, double relative_residual, void *data);
 
 /**
  * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
@@ -1850,6 +1929,32 @@ clinalg_status clinalg_memory(clinalg_memory_report *report);
  * Releases every object and the device. All handles become stale; the library can be used again.
  */
 clinalg_status clinalg_shutdown(void);
+
+/**
+ * The defaults: the 6 smallest eigenvalues without preconditioner in at most 1000 iterations. `struct_size` is
+ * `sizeof(clinalg_eigen_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_eigen_options_default(clinalg_eigen_options *options,
+                                             size_t struct_size);
+
+/**
+ * Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric matrix
+ * or operator; its symmetry is not tested. `*vectors` becomes a new dense matrix with a column per eigenvector, x' B x = 1; `values` gets the
+ * eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
+ * and `report` are null or valid for writes, the former of `options->count` values.
+ */
+clinalg_status clinalg_eigenpairs(const clinalg_eigen_options *options,
+                                  clinalg_handle a,
+                                  clinalg_handle *vectors,
+                                  double *values,
+                                  double *residuals,
+                                  clinalg_eigen_report *report);
 
 /**
  * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points, double precision.

@@ -176,6 +176,18 @@ pub(crate) unsafe fn read<O: Versioned>(options: *const O) -> Result<O, Fault> {
     Ok(read)
 }
 
+/// The preconditioner that options name, by its code or by the handle of an approximate inverse.
+pub(crate) fn one_preconditioner(code: u32, inverse: ClinalgHandle) -> Result<Preconditioning, Fault> {
+    match (preconditioning_of(code)?, inverse) {
+        (named, 0) => Ok(named),
+        (Preconditioning::None, inverse) => Ok(Preconditioning::Inverse(inverse)),
+        _ => {
+            let expected = "CLINALG_PRECONDITIONER_NONE beside options.inverse: there is one preconditioner";
+            Err(Error::value("preconditioner", expected, code).into())
+        }
+    }
+}
+
 /// Solves on the current device or on a team for the handle of f and that behind `u`.
 ///
 /// # Safety
@@ -249,14 +261,7 @@ pub unsafe extern "C" fn clinalg_solve_system(
     guard(|| {
         // SAFETY: by the contract above.
         let (wanted, start) = unsafe { (read(options)?, given("x", x)?) };
-        let preconditioning = match (preconditioning_of(wanted.preconditioner)?, wanted.inverse) {
-            (named, 0) => named,
-            (Preconditioning::None, inverse) => Preconditioning::Inverse(inverse),
-            _ => {
-                let expected = "CLINALG_PRECONDITIONER_NONE beside options.inverse: there is one preconditioner";
-                return Err(Error::value("preconditioner", expected, wanted.preconditioner).into());
-            }
-        };
+        let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
         let params = ClinalgSolveParams {
             method: wanted.method,
             preconditioner: wanted.preconditioner,

@@ -32,14 +32,14 @@ mod object;
 mod registry;
 pub mod table;
 
+pub use calls::{
+    EigenReport, Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
+    Preconditioning, Product, Term, WaveState,
+};
 #[cfg(feature = "heat")]
 pub use calls::{
     ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers, forward_handle,
     operator_handle, opposite_handle,
-};
-pub use calls::{
-    Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
-    Preconditioning, Product, Term, WaveState,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]

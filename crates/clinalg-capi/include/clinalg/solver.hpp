@@ -190,6 +190,43 @@ public:
     }
 };
 
+// Which eigenpairs, how many, and when the iteration ends. The options refer to a preconditioner and a mass matrix: these have to outlive them.
+struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eigen_options_default> {
+    EigenOptions() {}
+    explicit EigenOptions(std::size_t pairs, clinalg_spectrum_end which = CLINALG_SPECTRUM_END_SMALLEST) {
+        count = pairs;
+        end = which;
+    }
+    // Hides the C structure's member of the same name; set this one.
+    Progress progress;
+};
+
+// Eigenpairs, and how they were found. Not to converge is no exception: look at it.
+struct Eigenpairs {
+    // Ascending for the smallest eigenvalues, descending for the largest.
+    std::vector<double> values;
+    // A column each, x' B x = 1.
+    Dense vectors;
+    // |A x - lambda B x| / (|lambda| |B x|) of each.
+    std::vector<double> residuals;
+    clinalg_stop stop;
+    std::size_t iterations;
+    bool converged() const { return stop == CLINALG_STOP_CONVERGED; }
+};
+
+// A few eigenpairs of A x = lambda x, or of A x = lambda B x, for real symmetric matrices or operators.
+CLINALG_NODISCARD inline Eigenpairs eigenpairs(const Object &a, const EigenOptions &options = EigenOptions()) {
+    const clinalg_eigen_options plain = detail::with_progress<clinalg_eigen_options>(options);
+    Eigenpairs pairs;
+    pairs.values.resize(options.count);
+    pairs.residuals.resize(options.count);
+    clinalg_eigen_report done;
+    detail::check_solve(clinalg_eigenpairs(&plain, a.get(), pairs.vectors.out(), pairs.values.data(), pairs.residuals.data(), &done));
+    pairs.stop = done.stop;
+    pairs.iterations = done.iterations;
+    return pairs;
+}
+
 // Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are grids with their boundary points, as vectors
 // or dense matrices; u holds the boundary values and the start on entry, zero where it is empty, and the solution after.
 template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {

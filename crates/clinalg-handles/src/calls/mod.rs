@@ -4,6 +4,7 @@ mod array;
 mod complex;
 mod convert;
 mod dense;
+mod eigen;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 mod elementwise;
@@ -26,6 +27,7 @@ mod wave;
 
 pub use array::{Part, Positions};
 pub use dense::Factorisation;
+pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 pub use expression::Term;

@@ -8,10 +8,10 @@ use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner,
 use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::preconditioner::PreconditionerKind;
+use crate::calls::preconditioner::{Coarsened, PreconditionerKind};
 use crate::calls::team;
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, RealElement as _, typed, typed_real};
+use crate::object::{Element, Matrix, Object, RealElement as _, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A Krylov method.
@@ -27,7 +27,7 @@ pub enum Method {
 }
 
 /// What errors call the handle of a preconditioner.
-const INVERSE: &str = "preconditioner";
+pub(super) const INVERSE: &str = "preconditioner";
 
 /// A preconditioner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -58,6 +58,40 @@ impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
 
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
         self.0.apply(T::one(), r, T::zero(), z)
+    }
+}
+
+/// Calls `f` with the preconditioner of `a`; `inverse` is the object that [`Preconditioning::Inverse`] names.
+pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
+    preconditioning: Preconditioning,
+    a: &Matrix<'_, T>,
+    inverse: Option<&Object>,
+    (context, n): (&Context, usize),
+    f: impl FnOnce(Option<&mut dyn Preconditioner<T>>) -> Result<R>,
+) -> Result<R> {
+    match (preconditioning, inverse) {
+        (Preconditioning::Jacobi, _) => f(Some(&mut Jacobi::new(&a.diagonal()?)?)),
+        (Preconditioning::Of(kind), _) => match a {
+            Matrix::Stored(a) => f(Some(&mut *kind.of(a)?)),
+            Matrix::Applied(_) => {
+                let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+                Err(Error::Shape { argument: "a", expected, got: "an operator".into() })
+            }
+        },
+        (_, Some(inverse)) => {
+            let inverse = inverse.matrix::<T>(INVERSE)?;
+            let (rows, cols) = inverse.shape();
+            if (rows, cols) != (n, n) {
+                let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
+                return Err(Error::Shape { argument: INVERSE, expected, got });
+            }
+            let operator = inverse.operator()?;
+            if !operator.context().same(context) {
+                return Err(Error::Context { argument: INVERSE });
+            }
+            f(Some(&mut Inverse(operator)))
+        }
+        (_, None) => f(None),
     }
 }
 
@@ -111,51 +145,18 @@ impl Registry {
                     let a = inputs[0].matrix::<T>("a")?;
                     let b = inputs[1].stored::<T>("b")?.vector("b")?;
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
-                    let inverse = match inputs.get(2) {
-                        Some(object) => Some(object.matrix::<T>(INVERSE)?),
-                        None => None,
-                    };
-                    let (mut jacobi, mut made, mut product);
-                    let m: Option<&mut dyn Preconditioner<T>> = match (preconditioning, &inverse) {
-                        (Preconditioning::Jacobi, _) => {
-                            jacobi = Jacobi::new(&a.diagonal()?)?;
-                            Some(&mut jacobi)
-                        }
-                        (Preconditioning::Of(kind), _) => {
-                            made = match a {
-                                Matrix::Stored(a) => kind.of(a)?,
-                                Matrix::Applied(_) => {
-                                    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
-                                    return Err(Error::Shape { argument: "a", expected, got: "an operator".into() });
-                                }
-                            };
-                            Some(&mut *made)
-                        }
-                        (_, Some(inverse)) => {
-                            let (n, (rows, cols)) = (b.len(), inverse.shape());
-                            if (rows, cols) != (n, n) {
-                                let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
-                                return Err(Error::Shape { argument: INVERSE, expected, got });
+                    let (context, n) = (b.context(), b.len());
+                    with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
+                        let stopping = stopping.clone();
+                        let mut solver: Box<dyn Solver<T>> = match method {
+                            Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
+                            Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
+                            Method::Gmres(restart) => {
+                                Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?)
                             }
-                            let operator = inverse.operator()?;
-                            if !operator.context().same(b.context()) {
-                                return Err(Error::Context { argument: INVERSE });
-                            }
-                            product = Inverse(operator);
-                            Some(&mut product)
-                        }
-                        (_, None) => None,
-                    };
-                    let (a, context, n) = (a.operator()?, b.context(), b.len());
-                    let stopping = stopping.clone();
-                    let mut solver: Box<dyn Solver<T>> = match method {
-                        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
-                        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-                        Method::Gmres(restart) => {
-                            Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?)
-                        }
-                    };
-                    solver.solve_with(a, m, b, x, progress)
+                        };
+                        solver.solve_with(a.operator()?, m, b, x, progress)
+                    })
                 })
             })
         })

@@ -45,6 +45,8 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_read_matrix_market", Names(&["read_matrix_market"])),
     ("clinalg_write_matrix_market", Names(&["write_matrix_market"])),
     ("clinalg_release", Names(&["Object"])),
+    ("clinalg_eigen_options_default", Names(&["EigenOptions"])),
+    ("clinalg_eigenpairs", Names(&["eigenpairs"])),
     ("clinalg_mv", Missing(COMPLEX)),
     ("clinalg_mv_transposed", Missing(COMPLEX)),
     ("clinalg_mm", Missing(COMPLEX)),

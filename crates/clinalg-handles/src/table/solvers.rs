@@ -98,6 +98,32 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["poisson"]),
     },
     Function {
+        name: "eigen_options_defaults",
+        title: "The default options of eigenvalue problems.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_eigen_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_eigen_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "eigenpairs",
+        title: "Finds a few eigenpairs of A x = lambda B x for symmetric matrices.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_eigen_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("vectors", Kind::Output),
+            Argument::new("values", Kind::RealResult),
+            Argument::new("residuals", Kind::RealResult),
+            Argument::new("report", Kind::Report("clinalg_eigen_report")),
+        ],
+        c: Offer::Names(&["clinalg_eigenpairs"]),
+        matlab: Offer::Names(&["MexEigs"]),
+        program: Offer::Missing("no command has eigenvalues yet"),
+    },
+    Function {
         name: "solve_dense",
         title: "Solves A X = B for a dense A, real or complex, by LU, Cholesky or QR.",
         arguments: &[

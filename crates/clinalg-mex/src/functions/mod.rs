@@ -13,6 +13,7 @@ use crate::session;
 mod algebra;
 mod array;
 mod complex;
+mod eigen;
 mod elastodynamics;
 mod expression;
 mod grid;
@@ -35,7 +36,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
-    ("Systems of equations", &[solve::FUNCTIONS, preconditioner::FUNCTIONS]),
+    ("Systems of equations and eigenvalues", &[solve::FUNCTIONS, preconditioner::FUNCTIONS, eigen::FUNCTIONS]),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),

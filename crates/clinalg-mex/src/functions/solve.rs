@@ -123,16 +123,21 @@ pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, hand
     })
 }
 
+/// The preconditioner that an argument names.
+pub(super) fn preconditioning(args: &Args<'_>, position: usize) -> Result<Preconditioning, Fault> {
+    let mut known = vec![("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
+    known.extend(KINDS.iter().map(|&(name, kind)| (name, Preconditioning::Of(kind))));
+    match args.maybe_handle(position) {
+        Some(inverse) => Ok(Preconditioning::Inverse(inverse)),
+        None => choice(args, position, "preconditioner", &known),
+    }
+}
+
 /// `solve` with the arguments from `tol` on at `position`; gives the results and the iterations.
 fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Result<(Vec<Out>, usize), Fault> {
     let objects = args.objects()?;
     let (a, b) = (args.handle(1), args.handle(2));
-    let mut known = vec![("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
-    known.extend(KINDS.iter().map(|&(name, kind)| (name, Preconditioning::Of(kind))));
-    let preconditioning = match args.maybe_handle(position + 2) {
-        Some(inverse) => Preconditioning::Inverse(inverse),
-        None => choice(args, position + 2, "preconditioner", &known)?,
-    };
+    let preconditioning = preconditioning(args, position + 2)?;
     let stopping = Stopping::default().tolerance(args.maybe_real(position).unwrap_or(1e-6)).max_iterations(most);
     let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &stopping)?;
     let norm = objects.norm2(b)?;

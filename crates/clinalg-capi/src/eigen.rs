@@ -1,0 +1,151 @@
+//! Eigenvalues on handles.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use clinalg::eigen::{EigenParams, Which};
+use clinalg_handles::Registry;
+
+use crate::callback::{ClinalgProgress, progress};
+use crate::object::ClinalgHandle;
+use crate::options::{Versioned, one_preconditioner, put_defaults, read};
+use crate::solver::{ClinalgPreconditioner, ClinalgStop, stop};
+use crate::status::{ClinalgStatus, guard};
+use crate::{check_array, choice};
+
+/// An end of the spectrum.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgSpectrumEnd {
+    /// The smallest eigenvalues, in ascending order.
+    Smallest = 0,
+    /// The largest eigenvalues, in descending order.
+    Largest = 1,
+}
+
+/// Options of an eigenvalue problem. Fill them with `clinalg_eigen_options_default(&options, sizeof options)`, then change what is to
+/// differ. Later versions append members, which take their defaults in programs compiled before.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgEigenOptions {
+    /// `sizeof(clinalg_eigen_options)`, as the program was compiled.
+    pub struct_size: usize,
+    /// The end of the spectrum, a `clinalg_spectrum_end`.
+    pub end: u32,
+    /// The preconditioner, a `clinalg_preconditioner`; symmetric positive definite, for the smallest eigenvalues only.
+    pub preconditioner: u32,
+    /// Number of eigenpairs, at least 1.
+    pub count: usize,
+    /// Relative residual |A x - lambda B x| / (|lambda| |B x|) to reach; 0 for 1e-8 in double and 1e-4 in single precision.
+    pub tolerance: f64,
+    /// Maximum number of iterations.
+    pub max_iterations: usize,
+    /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+    pub inverse: ClinalgHandle,
+    /// A symmetric positive definite matrix or operator B; 0 for the identity.
+    pub mass: ClinalgHandle,
+    /// Called before every iteration with its number and the largest relative residual; null for none.
+    pub progress: ClinalgProgress,
+    /// What `progress` is given.
+    pub progress_data: *mut c_void,
+}
+
+// SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
+unsafe impl Versioned for ClinalgEigenOptions {
+    const FIRST: usize = size_of::<ClinalgEigenOptions>();
+
+    fn defaults() -> ClinalgEigenOptions {
+        let defaults = EigenParams::default();
+        ClinalgEigenOptions {
+            struct_size: size_of::<ClinalgEigenOptions>(),
+            end: ClinalgSpectrumEnd::Smallest as u32,
+            preconditioner: ClinalgPreconditioner::None as u32,
+            count: defaults.count,
+            tolerance: 0.0,
+            max_iterations: defaults.max_iterations,
+            inverse: 0,
+            mass: 0,
+            progress: None,
+            progress_data: null_mut(),
+        }
+    }
+}
+
+/// How eigenpairs were found. Pairs that did not converge are not a failed call: check `stop`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ClinalgEigenReport {
+    /// Why it ended.
+    pub stop: ClinalgStop,
+    /// Iterations done.
+    pub iterations: usize,
+    /// The largest relative residual of the pairs.
+    pub relative_residual: f64,
+}
+
+/// The defaults: the 6 smallest eigenvalues without preconditioner in at most 1000 iterations. `struct_size` is
+/// `sizeof(clinalg_eigen_options)`.
+///
+/// # Safety
+/// `options` is null or has room for `struct_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_eigen_options_default(
+    options: *mut ClinalgEigenOptions,
+    struct_size: usize,
+) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    guard(|| unsafe { put_defaults(options, struct_size) })
+}
+
+/// Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric matrix
+/// or operator; its symmetry is not tested. `*vectors` becomes a new dense matrix with a column per eigenvector, x' B x = 1; `values` gets the
+/// eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
+/// and `report` are null or valid for writes, the former of `options->count` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_eigenpairs(
+    options: *const ClinalgEigenOptions,
+    a: ClinalgHandle,
+    vectors: *mut ClinalgHandle,
+    values: *mut f64,
+    residuals: *mut f64,
+    report: *mut ClinalgEigenReport,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let wanted = unsafe { read(options)? };
+        check_array("vectors", vectors, 1)?;
+        check_array("values", values, wanted.count)?;
+        let ends = [
+            (ClinalgSpectrumEnd::Smallest as u32, Which::Smallest),
+            (ClinalgSpectrumEnd::Largest as u32, Which::Largest),
+        ];
+        let mut params = EigenParams::default()
+            .count(wanted.count)
+            .which(choice("end", wanted.end, &ends)?)
+            .max_iterations(wanted.max_iterations);
+        if wanted.tolerance != 0.0 {
+            params = params.tolerance(wanted.tolerance);
+        }
+        let preconditioning = one_preconditioner(wanted.preconditioner, wanted.inverse)?;
+        let mass = (wanted.mass != 0).then_some(wanted.mass);
+        let mut progress = progress(wanted.progress, wanted.progress_data);
+        let (handle, found) = Registry::global().eigenpairs(a, mass, preconditioning, &params, &mut progress)?;
+        let largest = found.residuals.iter().fold(0.0, |largest: f64, &residual| largest.max(residual));
+        // SAFETY: by the contract above, each has room for `count` values, and there are as many.
+        unsafe {
+            std::ptr::copy_nonoverlapping(found.values.as_ptr(), values, found.values.len());
+            if !residuals.is_null() {
+                std::ptr::copy_nonoverlapping(found.residuals.as_ptr(), residuals, found.residuals.len());
+            }
+            vectors.write(handle);
+            if !report.is_null() {
+                let (stop, iterations) = (stop(found.stop), found.iterations);
+                report.write(ClinalgEigenReport { stop, iterations, relative_residual: largest });
+            }
+        }
+        Ok(())
+    })
+}

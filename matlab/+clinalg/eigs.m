@@ -1,0 +1,122 @@
+function [V, D, flag] = eigs(A, varargin)
+%clinalg.eigs  A few eigenvalues and eigenvectors of a symmetric matrix.
+%   d = clinalg.eigs(A, k, sigma, options)
+%   d = clinalg.eigs(A, B, k, sigma, options)
+%   [V, D, flag] = clinalg.eigs(...)
+%
+%   A is a real symmetric matrix on the device or in MATLAB's memory; its symmetry is not tested. The k eigenvalues (default
+%   6) are those of A, or of A*x = lambda*B*x for a symmetric positive definite B. sigma is
+%     'largestabs'    the largest in magnitude (default); both ends of the spectrum are computed
+%     'largestreal'   the largest
+%     'smallestreal'  the smallest
+%     'smallestabs'   the smallest in magnitude, for a positive definite A
+%   or an old name of these: 'lm', 'la', 'sa', 'sm'. For eigenvalues near a number, use eigs.
+%   options is a structure with the fields
+%     Tolerance       relative residual norm(A*x - lambda*B*x) / (abs(lambda) * norm(B*x)) to reach; default 1e-8 in double
+%                     precision, 1e-4 in single precision
+%     MaxIterations   maximum number of iterations; default 1000
+%     Preconditioner  for the smallest eigenvalues: a name or a clinalg.factor as for clinalg.pcg, such as clinalg.amg(A)
+%   d and D are in MATLAB's memory, V is a clinalg.array if A is one, with x'*B*x = 1 for each column x. flag is 0 if all
+%   eigenvalues converged; without it, a warning tells that some did not.
+%
+%   The method is LOBPCG, which takes products with A only. Without a preconditioner, the smallest eigenvalues of matrices
+%   from grids take hundreds of iterations.
+%
+%   Example:
+%     A = clinalg.matrix(gallery('poisson', 30));
+%     d = clinalg.eigs(A, 4, 'smallestreal', struct('Preconditioner', 'amg'))
+%
+%   See also clinalg.amg, clinalg.precond, clinalg.pcg, MexEigs, eigs.
+if nargin < 1
+  error('clinalg:argument:count', 'clinalg.eigs: too few arguments; the call is clinalg.eigs(A, k, sigma, options)');
+end
+if isa(A, 'function_handle') || ischar(A)
+  error('clinalg:argument:class', 'clinalg.eigs: A is a function, expected a matrix');
+end
+B = [];
+if ~isempty(varargin) && (isa(varargin{1}, 'clinalg.array') || isnumeric(varargin{1}) && numel(varargin{1}) > 1)
+  B = varargin{1};
+  varargin(1) = [];
+end
+if numel(varargin) > 3
+  error('clinalg:argument:count', 'clinalg.eigs: too many arguments; the call is clinalg.eigs(A, B, k, sigma, options)');
+end
+varargin(end + 1 : 3) = {[]};
+[k, sigma, options] = varargin{1 : 3};
+sigma = full_name(sigma);
+given = clinalg.array.options('clinalg.eigs', options, {'Tolerance', 'MaxIterations', 'Preconditioner'});
+M = given{3};
+if isa(M, 'clinalg.factor')
+  M = M.inverse.h;
+elseif ~(isequal(M, []) || ischar(M))
+  error('clinalg:argument:class', ['clinalg.eigs: options.Preconditioner is of class %s, expected a name such as ''amg'', ' ...
+    'a clinalg.factor or []'], class(M));
+end
+if ~isempty(M) && strncmp(sigma, 'largest', 7)
+  error('clinalg:argument:value', ['clinalg.eigs: options.Preconditioner is given, expected [] with ''%s'': ' ...
+    'only the smallest eigenvalues take one'], sigma);
+end
+on_device = isa(A, 'clinalg.array');
+if ~on_device, A = clinalg.matrix(A); end
+mass = {};
+if ~isempty(B)
+  if ~isa(B, 'clinalg.array'), B = clinalg.matrix(B, underlyingType(A)); end
+  mass = {B.h};
+end
+if isempty(k), k = min(6, size(A, 1)); end
+ends = {'smallest'};
+if strcmp(sigma, 'largestabs')
+  % Where both ends meet, a pair would be there twice.
+  if 2 * k > size(A, 1)
+    error('clinalg:argument:value', ['clinalg.eigs: k is %d, expected at most half of the %d rows with ''largestabs''; ' ...
+      'use ''largestreal'' or ''smallestreal'', or eig of the full matrix'], k, size(A, 1));
+  end
+  ends = {'largest', 'smallest'};
+elseif strcmp(sigma, 'largestreal')
+  ends = {'largest'};
+end
+d = [];
+V = [];
+flag = 0;
+for which = ends
+  [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{1 : 2}, M, mass{:});
+  V = [V, gather(clinalg.array(X))];
+  d = [d; e];
+  if code > flag
+    flag = code;
+    why = reason;
+  end
+end
+if strcmp(sigma, 'largestabs')
+  [~, order] = sort(abs(d), 'descend');
+  d = d(order(1 : k));
+  V = V(:, order(1 : k));
+elseif strcmp(sigma, 'smallestabs') && any(d < 0)
+  error('clinalg:eigs:indefinite', ['clinalg.eigs: A has the eigenvalue %g, expected a positive definite A with ' ...
+    '''smallestabs''; use ''smallestreal'', or eigs'], d(1));
+end
+if nargout < 3 && flag ~= 0
+  warning('clinalg:eigs:notConverged', 'eigs: %s', why);
+end
+if nargout < 2
+  V = d;
+else
+  D = diag(d);
+  if on_device, V = clinalg.matrix(V); end
+end
+end
+
+function sigma = full_name(sigma)
+if isempty(sigma), sigma = 'largestabs'; end
+if ~(ischar(sigma) || isa(sigma, 'string'))
+  error('clinalg:argument:class', ['clinalg.eigs: sigma is of class %s, expected a name such as ''smallestreal''; ' ...
+    'for eigenvalues near a number, use eigs'], class(sigma));
+end
+names = {'largestabs', 'lm', 'largestreal', 'la', 'smallestreal', 'sa', 'smallestabs', 'sm'};
+at = find(strcmpi(char(sigma), names));
+if isempty(at)
+  error('clinalg:argument:value', 'clinalg.eigs: sigma is ''%s'', expected ''%s'', ''%s'', ''%s'' or ''%s''', ...
+    char(sigma), names{1 : 2 : end});
+end
+sigma = names{2 * ceil(at / 2) - 1};
+end
