@@ -1078,9 +1078,16 @@ fn waveform_relaxation() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let line = "waveform --problem bruss2d --n 20 --h 1e-4 --steps 12 --json";
-    for variant in ["component", "copy-access-distance", "block-boundary --block 6x7"] {
+    let variants = ["component", "copy-all", "copy-access-distance", "point", "block --block 6x7"];
+    for variant in variants.into_iter().chain(["block-boundary --block 6x7", "device"]) {
         let report = words(&format!("{line} --eps 1e-12 --variant {variant}")).json();
         assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
+        // Nothing is said of how good a prediction is on a busy machine.
+        for key in ["predicted_seconds", "predicted_method_seconds", "paying_iterations"] {
+            assert!(number(&report, key) > 0.0, "{key} in {report:#}");
+        }
+        let text = report["explain"].as_str().expect("a text");
+        assert!(text.contains("an iteration of a window") && text.contains("`auto` takes euler itself: "), "{text}");
         assert_eq!((&report["max_difference"], &report["method_seconds"]), {
             (&report["max_difference_from_euler"], &report["euler_seconds"])
         });
@@ -1088,6 +1095,17 @@ fn waveform_relaxation() {
             assert!(!report[key].is_null(), "{key} in {report:#}");
         }
     }
+    // The iterations of a grid of 100 x 100 points.
+    for variant in ["component", "block-boundary"] {
+        let large = format!(
+            "waveform --problem bruss2d --n 100 --h 1e-4 --steps 100 --windows 1 --eps 1e-12 --variant {variant}"
+        );
+        let report = words(&format!("{large} --json")).json();
+        assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
+    }
+    // Sums over all points.
+    let report = words("waveform --problem nbody --n 12 --h 1e-3 --steps 6 --json").json();
+    assert_eq!(number(&report, "max_difference_from_euler"), 0.0);
     let adaptive = "--variant block-boundary --block 6x7 --windows 2 --adaptive 2 --guess linear";
     let options = format!("--plot {} --series {}", path("history.svg"), path("u.npy"));
     let report = words(&format!("{line} {adaptive} {options}")).json();
@@ -1108,6 +1126,13 @@ fn waveform_relaxation() {
     }
     let done = words("waveform --problem bruss2d --n 20 --h 1e3 --steps 12 --json");
     assert!(done.code == 2 && done.stderr.contains("past the stability limit of `euler`"), "{}", done.stderr);
+    // What does not fit says how much it needs: 2 (10^12 + 1) 800 values of 8 bytes.
+    let done = words("waveform --problem bruss2d --n 20 --steps 1000000000000");
+    assert!(done.code != 0 && done.stderr.contains("component: 12800000000012800"), "{}", done.stderr);
+    std::fs::write(path("grows.ode"), "u' = u^2\n").expect("a file");
+    let grows = format!("waveform {} --initial u=1 --h 0.5 --steps 40 --windows 4", path("grows.ode"));
+    let done = words(&grows);
+    assert!(done.code == 1 && done.stderr.contains("window 1, iteration 1: component 0"), "{}", done.stderr);
     let report = words(&format!("{line} --method heun2 --variant block-boundary --block 6x7")).json();
     assert_eq!((number(&report, "max_difference"), report["method"].as_str()), (0.0, Some("heun2")));
     assert!(report["euler_seconds"].is_null() && report["max_difference_from_euler"].is_null());

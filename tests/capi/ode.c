@@ -134,6 +134,46 @@ static void waveform(void)
     options.windows = 3;
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     SAYS("divisor");
+
+    /* A block larger than the grid, a tolerance below 0, more memory than the device has. */
+    options.windows = 2;
+    options.block[0] = 10;
+    FAILS(clinalg_waveform_solve(heat, "block", &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    SAYS("9 points along axis 0");
+    options.block[0] = 4;
+    options.eps = -1;
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    options.eps = 0;
+    options.steps = (size_t)1 << 40;
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_ODE_MEMORY);
+    SAYS("waveform relaxation, component: ");
+    OK(clinalg_release(heat));
+
+    /* A value that is not finite: window, iteration and component, all but the iteration from 0. */
+    options.steps = 32;
+    options.windows = 4;
+    options.h = 0.5;
+    for (int k = 0; k < 12; ++k) {
+        y0[k] = k == 7;
+    }
+    OK(clinalg_ode_system("grid 12\nu' = u*u + min(u[1], 0)", NULL, 0, 0, &heat));
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 12, y, NULL, NULL, 0), CLINALG_STATUS_ODE_WAVEFORM);
+    SAYS("window 1, iteration");
+    SAYS("component 7");
+    OK(clinalg_release(heat));
+
+    /* OpenCL C: Euler's steps of y' = -y, and a right-hand side that reads further than it declares. */
+    options.steps = 4;
+    options.windows = 1;
+    options.block[0] = 5;
+    options.block[1] = 1;
+    OK(clinalg_ode_snippet(12, "return Y(I > 0 ? I - 1 : I) - Y(I);", NULL, 1, &heat));
+    OK(clinalg_waveform_solve(heat, "block-boundary", &options, 0, y0, 12, y, NULL, NULL, 0));
+    CHECK(y[7] == 0.0625 && y[8] == 4 * 0.0625 && y[11] == 0.0625 && y[6] == 0);
+    OK(clinalg_release(heat));
+    OK(clinalg_ode_snippet(12, "return Y((I + 5) % N) - Y(I);", NULL, 1, &heat));
+    FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 12, y, NULL, NULL, 0), CLINALG_STATUS_ODE_ACCESS);
+    SAYS("no further than 1");
     OK(clinalg_release(heat));
 }
 

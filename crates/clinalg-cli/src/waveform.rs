@@ -61,7 +61,8 @@ const AFTER_FRAMES: &str = "
 
 JSON keys: problem, n, components, variant, block, method, precision, h, steps, windows,
 iterations, window_steps (of each window), error_history (of each window), memory_bytes,
-words_per_component, seconds, seconds_setup, method_seconds, max_difference, explain,
+words_per_component, seconds, seconds_setup, method_seconds, predicted_seconds (for the
+iterations taken), predicted_method_seconds, paying_iterations, max_difference, explain,
 kernel_family, device, devices (of --devices), peak_device_bytes, times and files (of the
 frames); with Euler's method also euler_seconds and max_difference_from_euler, which are
 method_seconds and max_difference.
@@ -186,6 +187,9 @@ struct Document {
     seconds: f64,
     seconds_setup: f64,
     method_seconds: f64,
+    predicted_seconds: f64,
+    predicted_method_seconds: f64,
+    paying_iterations: f64,
     max_difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     euler_seconds: Option<f64>,
@@ -295,6 +299,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let keep = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
     let Measured { result, seconds, seconds_setup, method_seconds, max_difference } =
         measure(&place, &problem, &y0, &options, keep)?;
+    // After the run, which refuses what is past the stability limit.
+    let predicted = place.predict(&problem, &y0, &options)?;
+    let explained = explained + &predicted.explain(&options)?;
+    let predicted_seconds = predicted.windows(&result.report.window_steps, &result.report.iterations);
     let (files, times) = series.finish()?;
     let document = Document {
         problem: problem.name.clone(),
@@ -315,6 +323,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds,
         seconds_setup,
         method_seconds,
+        predicted_seconds,
+        predicted_method_seconds: predicted.method(args.steps),
+        paying_iterations: predicted.paying_iterations(&options),
         max_difference,
         euler_seconds: is_euler(&options).then_some(method_seconds),
         max_difference_from_euler: is_euler(&options).then_some(max_difference),

@@ -23,6 +23,8 @@ pub(super) struct Document {
     pub(super) precision: Precision,
     #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<KernelFamily>,
+    /// Time reached; before `t_end` where the integration was interrupted.
+    pub(super) t: f64,
     pub(super) t_end: f64,
     pub(super) h: Option<f64>,
     pub(super) rtol: Option<f64>,
@@ -50,6 +52,7 @@ pub(super) struct Document {
     pub(super) devices: Vec<DeviceName>,
     pub(super) steps_per_exchange: Option<usize>,
     pub(super) out: Option<String>,
+    pub(super) checkpoint: Option<String>,
     /// Of the frames.
     pub(super) times: Vec<f64>,
     pub(super) files: Vec<String>,
@@ -91,7 +94,7 @@ impl Document {
             }
             _ => out.field("steps", format!("{} of {:.6e}", self.steps, self.largest_step))?,
         }
-        out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t_end))?;
+        out.field("evaluations", format!("{} of the right-hand side, to t = {}", self.rhs_evaluations, self.t))?;
         if let Some(stages) = self.stages {
             out.field("stages", format!("up to {stages} in a step, as stability asks for"))?;
         }
@@ -114,8 +117,10 @@ impl Document {
             out.field("transfers", format!("{} to the device, {} back", ways[0], ways[1]))?;
             out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         }
-        if let Some(path) = &self.out {
-            out.field("solution", path)?;
+        for (name, file) in [("solution", &self.out), ("checkpoint", &self.checkpoint)] {
+            if let Some(path) = file {
+                out.field(name, path)?;
+            }
         }
         if !self.files.is_empty() {
             out.field("frames", format!("{} in {}", self.times.len(), self.files.join(", ")))?;

@@ -14,6 +14,8 @@ pub(super) struct Film {
     field: usize,
     /// Points along the side of a square that are kept.
     side: usize,
+    /// Frames that the run before drew, where this one continues it.
+    before: usize,
     frames: Vec<(f64, Vec<Vec<f64>>)>,
 }
 
@@ -21,9 +23,9 @@ pub(super) struct Film {
 const MOST: usize = 1024;
 
 impl Film {
-    pub(super) fn new(problem: &Problem, field: usize) -> Film {
+    pub(super) fn new(problem: &Problem, field: usize, before: usize) -> Film {
         let n = *problem.system.grid().shape().iter().max().unwrap_or(&1);
-        Film { field, side: n.div_ceil(n.div_ceil(MOST)).max(2), frames: Vec::new() }
+        Film { field, side: n.div_ceil(n.div_ceil(MOST)).max(2), before, frames: Vec::new() }
     }
 
     /// Keeps a frame: the field over a square, every field over a line, with not more points than can be seen.
@@ -53,6 +55,8 @@ impl Film {
     pub(super) fn draw(&self, document: &mut Document, problem: &Problem, frames: &Frames) -> Result<(), Failure> {
         let all = || self.frames.iter().flat_map(|(_, values)| values.iter().flatten()).filter(|v| v.is_finite());
         let (low, high) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let time = |frame: Option<&(f64, _)>| frame.map_or(document.t, |(t, _)| *t);
+        let (begin, end) = (time(self.frames.first()), time(self.frames.last()));
         let range = if low <= high { (low, high) } else { (0.0, 0.0) };
         let grid = problem.system.grid();
         let names = problem.system.fields();
@@ -66,7 +70,7 @@ impl Film {
             let shown = self.side.min(grid.points());
             let place = |body: usize| move |values: &[Vec<f64>]| (values[x][body], values[y][body]);
             let path = |body: usize| self.frames.iter().map(|(_, values)| place(body)(values)).collect();
-            let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, problem.t0, document.t_end);
+            let title = format!("{}, {shown} bodies, t from {} to {}", problem.name, begin, end);
             let paths = (0..shown).map(path).collect();
             picture.paths(&Paths { title, subtitle, names: ["x", "y"], paths })?;
             document.pictures.push(picture.path().display().to_string());
@@ -78,7 +82,7 @@ impl Film {
             let curve = |f: usize| self.frames.iter().map(|(_, values)| values[f][0]).collect();
             let curves: Vec<_> = names.iter().enumerate().map(|(f, name)| (name.clone(), curve(f))).collect();
             let title = problem.name.clone();
-            let x = ("t", problem.t0, document.t_end);
+            let x = ("t", begin, end);
             picture.profile(&Profile { title, subtitle, x, curves: &curves, range })?;
             document.pictures.push(picture.path().display().to_string());
             return Ok(());
@@ -88,7 +92,7 @@ impl Film {
         let extent = axes.collect::<Vec<_>>().join(", ");
         let unit = (0..2).all(|a| first[a] == 0.0 && (last[a] - 1.0).abs() < 1e-12);
         for (k, (t, values)) in self.frames.iter().enumerate() {
-            let picture = frames.picture(k)?;
+            let picture = frames.picture(self.before + k)?;
             let size = grid.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ");
             let title = format!("{}, {size} points, t = {t:.4}", problem.name);
             let subtitle = subtitle.clone();

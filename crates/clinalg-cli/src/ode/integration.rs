@@ -3,17 +3,21 @@
 use std::time::{Duration, Instant};
 
 use clinalg::Real;
-use clinalg_ode::integrate::{Integrator, Options, Report, Stepper, Stored, Tolerance};
+use clinalg_ode::Error;
+use clinalg_ode::integrate::{Integrator, Options, Report, State, Stepper, Stored, Tolerance};
 use clinalg_ode::problems::Problem;
 
 use super::film::Film;
 use crate::exit::Failure;
+use crate::interrupt;
 use crate::progress::Way;
 use crate::series::Series;
 
 pub(super) struct Done<T> {
     pub(super) y: Vec<T>,
     pub(super) report: Report,
+    /// Where the integration stands, if it is kept.
+    pub(super) state: Option<State<T>>,
     pub(super) setup: Duration,
     pub(super) upload: Duration,
     pub(super) solving: Duration,
@@ -36,10 +40,14 @@ impl Frames {
 }
 
 /// An integration whose initial values are where the steps are computed.
-pub(super) struct Run<'a> {
+pub(super) struct Run<'a, T> {
     pub(super) problem: &'a Problem,
     pub(super) t_end: f64,
     pub(super) options: &'a Options,
+    /// Where another integration stood that this one continues.
+    pub(super) resume: Option<&'a State<T>>,
+    /// Whether a checkpoint is written at the end, which can then be that of the steps allowed.
+    pub(super) keeps: bool,
     pub(super) way: &'a Way,
     /// Beginning of the set-up.
     pub(super) start: Instant,
@@ -47,15 +55,16 @@ pub(super) struct Run<'a> {
     pub(super) upload: Duration,
 }
 
-impl Run<'_> {
+impl<T: Real> Run<'_, T> {
     /// Integrates; the solution is kept for the frames where the options say so.
-    pub(super) fn integrate<T: Real, S: Stepper<T>>(
+    pub(super) fn integrate<S: Stepper<T>>(
         self,
         stepper: &mut S,
         y0: Stored<'_, T>,
         frames: &mut Frames,
     ) -> Result<Done<T>, Failure> {
-        let Run { problem, t_end, options, way, start, upload } = self;
+        let Run { problem, t_end, options, resume, keeps, way, start, upload } = self;
+        let stabilised = stepper.is_stabilised();
         // Kernels are built at their first use: by a step that is not taken, and by the search for the first step size.
         let tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
         stepper.trial(problem.t0, 0.0, &tolerance)?;
@@ -90,15 +99,23 @@ impl Run<'_> {
                         format!("t = {:.6}, {} steps, {} rejected", report.t, report.accepted, report.rejected),
                     );
                 }
-                true
+                !interrupt::asked()
             });
-        integrator.run()?;
+        if let Some(state) = resume {
+            integrator.restore(state)?;
+        }
+        match integrator.run() {
+            Err(Error::StepLimit { .. }) if keeps => {}
+            other => drop(other?),
+        }
         integrator.stored()?;
         let all = start.elapsed();
         let start = Instant::now();
         let y = integrator.stored()?.to_vec()?;
         let back = start.elapsed();
+        let kept = (keeps || interrupt::asked()) && !stabilised;
+        let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();
-        Ok(Done { y, report, setup, upload, solving: all.saturating_sub(saving), download: back + saved })
+        Ok(Done { y, report, state, setup, upload, solving: all.saturating_sub(saving), download: back + saved })
     }
 }

@@ -18,8 +18,10 @@ use clinalg_ode::{METHODS, Method, Variant};
 
 use crate::Global;
 use crate::args::{self, PrecisionArg};
+use crate::checkpoint;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
+use crate::processes;
 use crate::series::SeriesArgs;
 use crate::system::SystemArgs;
 
@@ -38,6 +40,11 @@ saves nothing. --method rkc (Runge-Kutta-Chebyshev, order 2) takes as many stage
 keep each step stable, about 1.25 sqrt(h |eigenvalue|): for diffusion and other problems
 with real negative eigenvalues. They are estimated by a power method unless --radius
 gives their largest magnitude; steps, kernels and words are then those of a stage.
+
+Ctrl-C ends after the steps at hand and writes a checkpoint; clinalg ode --resume FILE
+goes on from it to the same bits. So does --checkpoint FILE where --step-limit ends the
+integration, or at the end, which a later --t-end continues; frames that were written
+are not written again. There are none for --method rkc.
 
 Variants: how a step is divided into kernels. All give the same solution.
   basic        one kernel per operation
@@ -63,11 +70,11 @@ a film: ffmpeg -i DIR/ode-%04d.png ode.mp4
 const AFTER_FRAMES: &str = "
 
 JSON keys: problem, n, components, method, order, variant, precision, kernel_family,
-t_end, h, rtol, atol, steps, rejected, rhs_evaluations, stages, smallest_step,
+t, t_end, h, rtol, atol, steps, rejected, rhs_evaluations, stages, smallest_step,
 largest_step, stiff_at, reference, error_vs_reference, invariants, kernels,
 words_per_component_step, explain, seconds_setup, seconds_upload, seconds,
 seconds_download, component_steps_per_second, peak_device_bytes, device, devices,
-steps_per_exchange, out, times, files, pictures. times are those of the frames, files
+steps_per_exchange, out, checkpoint, times, files, pictures. t is the time reached. times are those of the frames, files
 what --series and --vtk wrote. error_vs_reference is the largest
 difference in a component from the exact solution (reference: exact), or from one
 by dopri87 with tolerances of 1e-11 in plain Rust (reference: dopri87), null if
@@ -92,6 +99,7 @@ Examples:
   clinalg ode examples/ode/gray-scott.ode --vtk frames --frames 60
   clinalg ode examples/ode/inverter-chain.ode --n 100 --series chain.csv
   clinalg ode --problem bruss2d-mix --n 4096 --devices 0,1
+  clinalg ode --resume clinalg-ode-checkpoint.npz
   clinalg ode --list --json
   clinalg ode --method dopri54 --graph drawings
 
@@ -180,6 +188,12 @@ pub(crate) struct Args {
     /// Write the solution at the end as a MatrixMarket array, a column per field, points along x first
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write a checkpoint (.npz) at the end, which can be that of --step-limit; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
+    checkpoint: Option<PathBuf>,
+    /// Go on from a checkpoint, to the same bits; options given beside it replace those of the run that wrote it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
+    resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)
     #[arg(long, value_name = "DIR|FILE")]
     plot: Option<PathBuf>,
@@ -295,6 +309,21 @@ impl Args {
             (self.is_stabilised(), "--method rkc"),
         ];
         options.into_iter().find_map(|(given, name)| given.then_some(name))
+    }
+
+    /// Where a checkpoint is written.
+    fn checkpoint_target(&self) -> Result<checkpoint::Target, Failure> {
+        for (option, given) in [("--checkpoint", &self.checkpoint), ("--resume", &self.resume)] {
+            if given.is_some() && self.is_stabilised() {
+                return Err(Failure::usage(format!(
+                    "{option}: --method {STABILISED} has no checkpoints; use another method"
+                )));
+            }
+            if given.is_some() && processes::rank().is_some() {
+                return Err(Failure::usage(format!("{option} takes one process: start clinalg without mpirun")));
+            }
+        }
+        checkpoint::Target::new(self.checkpoint.as_deref(), "ode")
     }
 
     fn is_stabilised(&self) -> bool {

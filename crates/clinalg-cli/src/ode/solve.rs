@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use clinalg::io::matrix_market;
 use clinalg::{Real, Vector};
-use clinalg_ode::integrate::Stabilised;
+use clinalg_ode::integrate::{Stabilised, State};
 use clinalg_ode::problems::Problem;
 use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
@@ -17,7 +17,10 @@ use super::integration::{Frames, Run};
 use super::reference::compared;
 use super::{Args, PLAIN, default_n, variant};
 use crate::Global;
+use crate::checkpoint;
+use crate::data::Values;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::output::Output;
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
@@ -67,6 +70,10 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     // Fixed steps need no error estimate.
     let method = if args.h.is_some() { method.without_error() } else { method };
     let series = args.series.open::<T>(&problem, "ode")?;
+    let keep = args.checkpoint_target()?;
+    let resumed = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let resumed = resumed.map(|loaded| restored::<T>(&loaded)).transpose()?;
+    interrupt::watch();
     // What a stepper computes as one step.
     let step = if args.is_stabilised() { Stabilised::<()>::stage()? } else { method.clone() };
     let way = Way::new(out);
@@ -86,6 +93,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         variant: args.variant.clone(),
         precision: T::PRECISION,
         kernel_family: place.family(),
+        t: problem.t0,
         t_end,
         h: args.h,
         rtol: args.h.is_none().then_some(steps_options.relative),
@@ -113,13 +121,19 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         devices: place.devices_of_all(global)?,
         steps_per_exchange: None,
         out: None,
+        checkpoint: None,
         times: Vec::new(),
         files: Vec::new(),
         pictures: Vec::new(),
     };
-    let mut kept = Frames { film: frames.is_some().then(|| Film::new(&problem, drawn)), series };
+    let reached = resumed.as_ref().and_then(|state| state.numbers.first().copied());
+    let before = reached.map_or(0, |t| steps_options.save_at.iter().filter(|save| **save <= t).count());
+    let mut kept = Frames { film: frames.is_some().then(|| Film::new(&problem, drawn, before)), series };
     let usual = if args.h.is_some() || args.is_stabilised() { AT_ONCE } else { 1 };
     let steps = args.steps_at_once.unwrap_or(usual);
+    let (resume, keeps) = (resumed.as_ref(), keep.due(false).is_some());
+    let started =
+        |upload| Run { problem: &problem, t_end, options: &steps_options, resume, keeps, way: &way, start, upload };
     let done = match (&place, variant) {
         (Place::Team(team), Some(variant)) => {
             let mut options = TeamOptions::default();
@@ -132,8 +146,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             document.words_per_component_step = Some(first.words());
             document.steps_per_exchange = stepper.steps_per_exchange();
             let y0 = start_values(&problem);
-            let run =
-                Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload: Duration::ZERO };
+            let run = started(Duration::ZERO);
             run.integrate(&mut stepper, (&y0).into(), &mut kept)?
         }
         (Place::Device(context), Some(variant)) => {
@@ -152,7 +165,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             context.finish()?;
             let upload = before_upload.elapsed();
             drop(values);
-            let run = Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload };
+            let run = started(upload);
             if args.is_stabilised() {
                 let mut stepper = args.stabilised(stepper)?;
                 let done = run.integrate(&mut stepper, (&y0).into(), &mut kept)?;
@@ -165,8 +178,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         _ => {
             let mut stepper = Reference::<T>::new(&step, &problem.system);
             let y0 = start_values(&problem);
-            let run =
-                Run { problem: &problem, t_end, options: &steps_options, way: &way, start, upload: Duration::ZERO };
+            let run = started(Duration::ZERO);
             if args.is_stabilised() {
                 let mut stepper = args.stabilised(stepper)?;
                 let done = run.integrate(&mut stepper, (&y0).into(), &mut kept)?;
@@ -192,6 +204,16 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         }
         document.out = Some(path.display().to_string());
     }
+    if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &done.state) {
+        let names: Vec<String> = (0..state.inputs.len()).map(input_name).collect();
+        let values: Vec<Values> = state.inputs.iter().map(|input| Values::of(input)).collect();
+        let numbers = Values::of(&state.numbers);
+        let mut arrays: Vec<(&str, &Values)> = names.iter().map(String::as_str).zip(&values).collect();
+        arrays.push((NUMBERS, &numbers));
+        checkpoint::save(&path, serde_json::json!({ "inputs": names.len() }), &arrays)?;
+        document.checkpoint = Some(path.display().to_string());
+    }
+    document.t = report.t;
     document.steps = report.accepted;
     document.rejected = report.rejected;
     document.rhs_evaluations = report.rhs_evaluations;
@@ -205,7 +227,9 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
     document.peak_device_bytes = place.peak_bytes_of_all()?;
     way.stage("computing the reference");
-    if let Some((kind, expected)) = compared(args.reference, &problem, t_end)? {
+    if report.t == t_end
+        && let Some((kind, expected)) = compared(args.reference, &problem, t_end)?
+    {
         let error = y.iter().zip(&expected).map(|(y, e)| (y.into_f64() - e).abs());
         document.error_vs_reference = Some(error.fold(0.0, f64::max));
         document.reference = Some(kind);
@@ -220,7 +244,22 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     drop(way);
     document.print(&problem, out)?;
     out.json(&document)?;
-    Ok(Exit::Done)
+    Ok(if document.t == t_end { Exit::Done } else { Exit::NotReached })
+}
+
+/// The array of a checkpoint with the numbers of the state.
+const NUMBERS: &str = "control";
+
+/// The array of a checkpoint with an input of the method.
+fn input_name(k: usize) -> String {
+    format!("input{k}")
+}
+
+/// The state that a checkpoint holds.
+fn restored<T: Real>(loaded: &checkpoint::Loaded) -> Result<State<T>, Failure> {
+    let input = |k: usize| Ok(loaded.array(&input_name(k))?.into_iter().map(T::from_f64).collect());
+    let inputs = (0..loaded.number("inputs")? as usize).map(input).collect::<Result<_, Failure>>()?;
+    Ok(State { inputs, numbers: loaded.array(NUMBERS)? })
 }
 
 fn start_values<T: Real>(problem: &Problem) -> Vec<T> {

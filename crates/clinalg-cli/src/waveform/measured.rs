@@ -5,7 +5,9 @@ use std::time::Instant;
 use clinalg::{Context, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::problems::Problem;
-use clinalg_ode::waveform::{Relaxation, See, Sharing, WaveformOptions, relax, relax_on_team, relax_windows};
+use clinalg_ode::waveform::{
+    Prediction, Relaxation, See, Sharing, WaveformOptions, relax, relax_on_team, relax_windows,
+};
 use clinalg_ode::{DeviceStepper, Variant};
 
 use super::{Args, SharingArg};
@@ -65,6 +67,22 @@ impl Place {
             (place::Place::Team(team), see) => relax_on_team(team, system, t0, y0, options, self.sharing, see)?,
             (_, Some(see)) => relax_windows(self.context(), system, t0, y0, options, see)?,
             (_, None) => relax(self.context(), system, t0, y0, options)?,
+        })
+    }
+}
+
+impl Place {
+    /// The predicted times.
+    pub(super) fn predict<T: Real>(
+        &self,
+        problem: &Problem,
+        y0: &[T],
+        options: &WaveformOptions,
+    ) -> Result<Prediction, Failure> {
+        let (system, t0) = (&problem.system, problem.t0);
+        Ok(match &self.place {
+            place::Place::Team(team) => Prediction::on_team(team, system, t0, y0, options, self.sharing)?,
+            _ => Prediction::on_device(self.context(), system, t0, y0, options)?,
         })
     }
 }

@@ -24,6 +24,7 @@ pub use crate::model::{Direction, Event};
 pub use crate::run::events::Occurrence;
 pub use crate::run::integrator::{Integrator, Taken};
 pub use crate::run::options::{Options, Report};
+pub use crate::run::resume::State;
 pub use crate::run::stabilised::Stabilised;
 pub use crate::run::stepper::{Norm, Slot, Stepper, Stored, Tolerance};
 use crate::{Error, Result};

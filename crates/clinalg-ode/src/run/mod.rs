@@ -14,6 +14,7 @@ mod multi_workgroup;
 mod options;
 pub(crate) mod power_method;
 pub mod reference;
+mod resume;
 mod stabilised;
 mod start;
 pub(crate) mod stepper;

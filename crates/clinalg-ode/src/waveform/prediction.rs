@@ -1,0 +1,230 @@
+//! Predicted times of an iteration and of the method itself, from trials of short windows.
+
+use std::time::Instant;
+
+use clinalg::team::Team;
+use clinalg::{Context, Real};
+
+use crate::integrate::Stepper;
+use crate::model::System;
+use crate::plan::Variant;
+use crate::waveform::device::relax;
+use crate::waveform::options::{Relaxation, Stop, WaveformOptions};
+use crate::waveform::stages::Stages;
+use crate::waveform::team::{Sharing, relax_on_team};
+use crate::{DeviceStepper, Result};
+
+/// Steps of the longer trial. The shorter one has a single step.
+const STEPS: usize = 9;
+
+/// Runs of each trial, of which the fastest counts. The first one builds the kernels.
+const RUNS: usize = 4;
+
+/// Seconds as a straight line over the steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Line {
+    once: f64,
+    per_step: f64,
+}
+
+impl Line {
+    /// Through the times of trials of one step and of several, which is a single one again where a window has no more.
+    fn through(one: f64, several: f64, steps: usize) -> Line {
+        let per_step = if steps > 1 { (several - one).max(0.0) / (steps - 1) as f64 } else { one };
+        Line { once: (one - per_step).max(0.0), per_step }
+    }
+
+    fn at(self, steps: usize) -> f64 {
+        self.once + steps as f64 * self.per_step
+    }
+}
+
+/// What an iteration and the method itself are predicted to take. Both are lines through trials of one step and of a few.
+///
+/// ```
+/// use clinalg::Context;
+/// use clinalg_ode::waveform::{Prediction, WaveformOptions};
+/// use clinalg_ode::{Grid, System};
+///
+/// let heat = System::builder(Grid::unit(&[40, 40])).field("u", "u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u").build()?;
+/// let y0 = heat.sample(|_, [x, y, _]| (3.0 * x).cos() * y);
+/// let options = WaveformOptions::new(0.01, 20);
+/// let predicted = Prediction::on_device::<f64>(&Context::global()?, &heat, 0.0, &y0, &options)?;
+/// assert!(predicted.iteration(20) > 0.0 && predicted.method(20) > 0.0);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prediction {
+    iteration: Line,
+    method: Line,
+}
+
+impl Prediction {
+    /// For [`relax`].
+    ///
+    /// # Errors
+    /// Those of [`relax`], but for steps past the stability limit, which are not looked for.
+    pub fn on_device<T: Real>(
+        context: &Context,
+        system: &System,
+        t0: f64,
+        y0: &[T],
+        options: &WaveformOptions,
+    ) -> Result<Prediction> {
+        let trial = |options: &WaveformOptions| relax(context, system, t0, y0, options);
+        Prediction::from_trials(context, (system, t0, y0), options, trial)
+    }
+
+    /// For [`relax_on_team`]. The method itself is that of the first device alone. All processes of the team must make this call.
+    ///
+    /// # Errors
+    /// Those of [`relax_on_team`], but for steps past the stability limit, which are not looked for.
+    pub fn on_team<T: Real>(
+        team: &Team,
+        system: &System,
+        t0: f64,
+        y0: &[T],
+        options: &WaveformOptions,
+        sharing: Sharing,
+    ) -> Result<Prediction> {
+        let trial = |options: &WaveformOptions| relax_on_team(team, system, t0, y0, options, sharing, None);
+        Prediction::from_trials(&team.contexts()[0], (system, t0, y0), options, trial)
+    }
+
+    fn from_trials<T: Real>(
+        context: &Context,
+        (system, t0, y0): (&System, f64, &[T]),
+        options: &WaveformOptions,
+        relaxed: impl Fn(&WaveformOptions) -> Result<Relaxation<T>>,
+    ) -> Result<Prediction> {
+        options.check(system, y0)?;
+        let several = STEPS.min(options.window());
+        let iteration = |steps: usize| -> Result<f64> {
+            let short = WaveformOptions {
+                steps,
+                windows: 1,
+                stop: Stop::Iterations(1),
+                adaptive: None,
+                keep: false,
+                watch_stability: false,
+                balance: false,
+                ..options.clone()
+            };
+            let mut fastest = f64::INFINITY;
+            for _ in 0..RUNS {
+                fastest = fastest.min(relaxed(&short)?.report.seconds);
+            }
+            Ok(fastest)
+        };
+        let iteration = Line::through(iteration(1)?, iteration(several)?, several);
+        let mut stepper = DeviceStepper::<T>::new(context, &options.method.without_error(), system, Variant::Fused)?;
+        let start = y0.to_vec();
+        let mut method = |steps: usize| -> Result<f64> {
+            let times = options.times(t0, 0..steps);
+            let mut fastest = f64::INFINITY;
+            for _ in 0..RUNS {
+                stepper.set(std::slice::from_ref(&start))?;
+                context.finish()?;
+                let begun = Instant::now();
+                stepper.advance(&times, options.h)?;
+                context.finish()?;
+                fastest = fastest.min(begun.elapsed().as_secs_f64());
+            }
+            Ok(fastest)
+        };
+        let method = Line::through(method(1)?, method(several)?, several);
+        Ok(Prediction { iteration, method })
+    }
+
+    /// Seconds of an iteration of a window of so many steps.
+    pub fn iteration(&self, steps: usize) -> f64 {
+        self.iteration.at(steps)
+    }
+
+    /// Seconds of so many steps of the method itself, with a launch for each stage.
+    pub fn method(&self, steps: usize) -> f64 {
+        self.method.at(steps)
+    }
+
+    /// Seconds of windows of these steps that take these iterations, as [`Report`](crate::waveform::Report) has them.
+    pub fn windows(&self, steps: &[usize], iterations: &[usize]) -> f64 {
+        steps.iter().zip(iterations).map(|(steps, count)| *count as f64 * self.iteration(*steps)).sum()
+    }
+
+    /// Iterations of a window of these options up to which waveform relaxation is as fast as the method itself.
+    pub fn paying_iterations(&self, options: &WaveformOptions) -> f64 {
+        self.method(options.window()) / self.iteration(options.window()).max(f64::MIN_POSITIVE)
+    }
+
+    /// The predicted times, and why the method itself is taken or not.
+    ///
+    /// # Errors
+    /// [`Error::Value`](crate::Error::Value) for a method that is no explicit Runge-Kutta method.
+    pub fn explain(&self, options: &WaveformOptions) -> Result<String> {
+        let (window, name) = (options.window(), options.method.name());
+        let paying = self.paying_iterations(options);
+        let most = window * Stages::new(&options.method)?.count() + 1;
+        let count = match options.stop {
+            Stop::Iterations(count) => count.min(most),
+            Stop::Difference(_) => most,
+        };
+        let all = (options.windows * count) as f64 * self.iteration(window);
+        let reason = match options.stop {
+            _ if paying < 1.0 => format!("one iteration takes longer than {name} itself"),
+            Stop::Iterations(_) if count as f64 > paying => {
+                format!("it pays up to {} iterations of a window, and {count} were chosen", paying.floor())
+            }
+            Stop::Iterations(_) => {
+                format!("{count} iterations are faster than {name} itself, but need not have reached its solution")
+            }
+            Stop::Difference(_) => format!(
+                "it pays up to {} iterations of a window, and how many it takes is known only afterwards",
+                paying.floor()
+            ),
+        };
+        let ms = |seconds: f64| format!("{:.4} ms", 1e3 * seconds);
+        Ok(format!(
+            "predicted from trials of 1 to {} steps: {} an iteration of a window, {} the same steps of {name}\n\
+             {count} iterations of each window: {}, {name} itself: {}\n\
+             `auto` takes {name} itself: {reason}\n",
+            STEPS.min(window),
+            ms(self.iteration(window)),
+            ms(self.method(window)),
+            ms(all),
+            ms(self.method(options.steps)),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_through_the_trials() {
+        let line = Line::through(3.0, 11.0, 5);
+        assert_eq!((line.at(1), line.at(5), line.at(0)), (3.0, 11.0, 1.0));
+        // A window of one step, and a trial that noise made the faster one.
+        assert_eq!(Line::through(3.0, 3.0, 1).at(1), 3.0);
+        assert_eq!(Line::through(3.0, 2.0, 5).at(100), 3.0);
+    }
+
+    #[test]
+    fn reasons_follow_the_iterations_that_pay() {
+        let line = |per_step| Line { once: 0.0, per_step };
+        let mut options = WaveformOptions::new(0.1, 20);
+        options.windows = 2;
+        let text = |iteration, method, options: &WaveformOptions| {
+            Prediction { iteration: line(iteration), method: line(method) }.explain(options).unwrap()
+        };
+        assert!(text(2.0, 1.0, &options).contains("one iteration takes longer than euler"));
+        let known = text(1e-3, 3e-3, &options);
+        assert!(known.contains("up to 3 iterations of a window, and how many"), "{known}");
+        // Two windows of 10 steps, 11 iterations of 10 ms at most; 20 steps of 3 ms.
+        assert!(known.contains("11 iterations of each window: 220.0000 ms, euler itself: 60.0000 ms"), "{known}");
+        options.stop = Stop::Iterations(5);
+        assert!(text(1e-3, 3e-3, &options).contains("and 5 were chosen"));
+        options.stop = Stop::Iterations(2);
+        assert!(text(1e-3, 3e-3, &options).contains("2 iterations are faster"));
+    }
+}
