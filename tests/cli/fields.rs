@@ -103,6 +103,17 @@ fn boxes_take_conditions_and_formulas() {
         let x = (k % 41) as f64 / 40.0;
         assert!((u - x * (2.0 - x)).abs() < 1e-9, "point {k}: {u}");
     }
+    // Without --f the solution is a product of sines and cosines, met to order two.
+    for sides in ["all=dirichlet", "all=neumann", "x0=neumann,y1=neumann", "y=periodic", "all=periodic"] {
+        let error = |points: &str| {
+            let line = format!("poisson --points {points} --cells --size 2x1 --diffusion 1x3 --json --sides {sides}");
+            let report = run(&line.split(' ').collect::<Vec<_>>()).json();
+            assert!(report["converged"] == true && report["rhs"] == "sine" && report["f"].is_null(), "{report:#}");
+            report["error_max"].as_f64().unwrap()
+        };
+        let (coarse, fine) = (error("24x16"), error("48x32"));
+        assert!((3.6..4.4).contains(&(coarse / fine)), "{sides}: {coarse:e} / {fine:e}");
+    }
     let refused: [(&[&str], i32, &[&str]); 8] = [
         (&["--n", "5", "--f", "1"], 2, &["--points", "--n"]),
         (&["--f", "1", "--sides", "x0=warm"], 2, &["x0=warm", "robin:ALPHA"]),
@@ -111,7 +122,7 @@ fn boxes_take_conditions_and_formulas() {
         (&["--f", "1", "--precision", "mixed"], 2, &["f64"]),
         (&["--f", "1", "--boundary", "1/x"], 2, &["x = 0, y = 0", "finite"]),
         (&["--f", "1", "--backend", "reference"], 2, &["--backend kernels"]),
-        (&[], 2, &["--f", "--rhs random"]),
+        (&["--sides", "x0=robin:1"], 2, &["--f", "--rhs random"]),
     ];
     for (args, code, needles) in refused {
         let done = run(&[&["poisson", "--points", "9x7"], args].concat());

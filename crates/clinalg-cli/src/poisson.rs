@@ -75,9 +75,9 @@ Boxes (--points): -div(D grad u) + S u = f on a box of any size. --sides names c
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
 g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
-the mean of u is 0. The JSON keys are then points, size, sides, cells, diffusion, shift, f, boundary,
-seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
-residual_history, relative_residual, convergence_factor, rounding_floor, imbalance,
+the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
+The JSON keys are then points, size, sides, cells, diffusion, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
+residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
 seconds_setup, seconds_solve, peak_device_bytes, out.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for

@@ -1,5 +1,6 @@
 //! `clinalg poisson --points`: boxes of any size.
 
+use std::f64::consts::PI;
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -96,6 +97,7 @@ pub(super) struct Document {
     cells: bool,
     diffusion: Vec<f64>,
     shift: f64,
+    rhs: Option<RightSide>,
     f: Option<String>,
     boundary: Option<String>,
     seed: Option<u64>,
@@ -118,6 +120,7 @@ pub(super) struct Document {
     convergence_factor: Option<f64>,
     rounding_floor: f64,
     imbalance: Option<f64>,
+    error_max: Option<f64>,
     seconds_setup: f64,
     seconds_solve: f64,
     peak_device_bytes: u64,
@@ -172,6 +175,50 @@ pub(super) fn run(args: &Args, points: &Each<usize>, global: &Global, out: &mut 
     }
 }
 
+/// The problem without `--f`: u is a product of a sine or a cosine per direction, which meets the conditions on the sides with
+/// g = 0, and f the multiple of it that the operator makes.
+struct Sine {
+    /// By direction: whether it is a sine, and pi / L times 1/2, 1 or 2.
+    factors: Vec<(bool, f64)>,
+    eigenvalue: f64,
+}
+
+impl Sine {
+    fn new(grid: &Grid, size: &[f64], diffusion: &[f64], shift: f64) -> Result<Sine, Failure> {
+        let factor = |axis: usize| {
+            use Condition::{Dirichlet, Neumann, Periodic};
+            let (sine, halves) = match ENDS.map(|end| grid.condition(axis, end)) {
+                [Dirichlet, Dirichlet] => (true, 2.0),
+                [Dirichlet, Neumann] => (true, 1.0),
+                [Neumann, Dirichlet] => (false, 1.0),
+                [Neumann, Neumann] => (false, 2.0),
+                [Periodic, Periodic] => (true, 4.0),
+                _ => {
+                    return Err(Failure::usage(
+                        "--points with a robin side needs --f or --rhs random: the default, --rhs sine, has no closed form there",
+                    ));
+                }
+            };
+            Ok((sine, 0.5 * halves * PI / size[axis]))
+        };
+        let factors = (0..grid.dim()).map(factor).collect::<Result<Vec<_>, _>>()?;
+        let eigenvalue = factors.iter().zip(diffusion).map(|((_, k), d)| d * k * k).sum::<f64>() + shift;
+        Ok(Sine { factors, eigenvalue })
+    }
+
+    /// u at all points.
+    fn solution(&self, grid: &Grid) -> Result<Vec<f64>, Failure> {
+        let mut values = vec![1.0];
+        // The last direction first, so that x runs fastest.
+        for (axis, &(sine, k)) in self.factors.iter().enumerate().rev() {
+            let along: Vec<f64> =
+                grid.coordinates(axis)?.iter().map(|x| if sine { (k * x).sin() } else { (k * x).cos() }).collect();
+            values = values.iter().flat_map(|value| along.iter().map(move |factor| value * factor)).collect();
+        }
+        Ok(values)
+    }
+}
+
 /// The values of the sides from a formula.
 fn side_values<T: Real>(grid: &Grid, boundary: Option<&Given>) -> Result<SideValues<T>, Failure> {
     let Some(given) = boundary else { return Ok(SideValues::new(grid)) };
@@ -201,11 +248,6 @@ fn solve<T: Real>(
     let given =
         |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, grid.dim())).transpose();
     let (f, boundary) = (given("--f", &args.f)?, given("--boundary", &args.boundary)?);
-    if f.is_none() && args.rhs == RightSide::Sine {
-        return Err(Failure::usage(
-            "--points needs --f or --rhs random: the default, --rhs sine, is for squares and cubes only",
-        ));
-    }
     let params = args.params();
     let place = Place::new(global, params.backend)?;
     let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
@@ -217,6 +259,11 @@ fn solve<T: Real>(
     let lattice = Lattice::of_box(grid, &size, centring);
     let mut diffusion = [1.0; 3];
     args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
+    let rhs = f.is_none().then_some(args.rhs);
+    let sine = match rhs {
+        Some(RightSide::Sine) => Some(Sine::new(grid, &size, &diffusion, args.shift)?),
+        _ => None,
+    };
     let grid_params = GridParams::default()
         .diffusion(diffusion)
         .shift(args.shift)
@@ -229,9 +276,10 @@ fn solve<T: Real>(
     progress.stage("setting up");
     let start = Instant::now();
     let mut solver = GridPoisson::<T>::new(context, grid, &grid_params)?;
-    let source: Vec<T> = match &f {
-        Some(given) => given.at_points(&lattice, |k| !held(grid, centring, k))?,
-        None => {
+    let source: Vec<T> = match (&f, &sine) {
+        (Some(given), _) => given.at_points(&lattice, |k| !held(grid, centring, k))?,
+        (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
+        (None, None) => {
             let mut rng = StdRng::seed_from_u64(args.seed);
             (0..grid.len()).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect()
         }
@@ -250,6 +298,8 @@ fn solve<T: Real>(
     if let Some(target) = &target {
         target.write(&lattice, "u", &Values::of(&u))?;
     }
+    let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.solution(grid)).transpose()?;
+    let error = |exact: Vec<f64>| exact.iter().zip(&u).map(|(e, u)| (e - u.into_f64()).abs()).fold(0.0, f64::max);
     let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
     let document = Document {
         points: grid.points().to_vec(),
@@ -263,8 +313,10 @@ fn solve<T: Real>(
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
         shift: args.shift,
-        seed: f.is_none().then_some(args.seed),
+        rhs,
+        seed: (rhs == Some(RightSide::Random)).then_some(args.seed),
         f: f.map(|given| given.text().to_owned()),
+        error_max: exact.map(error),
         boundary: boundary.map(|given| given.text().to_owned()),
         cycle: params.cycle,
         pre: args.pre,
@@ -321,8 +373,11 @@ impl Document {
         out.line(format!("Poisson problem {operator}{shift} = f, {points} {places} on {size}, {precision}"))?;
         out.line("")?;
         out.field("device", device_words(devices, self.kernel_family))?;
-        let seed = self.seed.unwrap_or_default();
-        let f = self.f.as_ref().map_or(format!("f uniform in (-1, 1), seed {seed}"), |f| format!("f = {f}"));
+        let f = match (&self.f, self.seed) {
+            (Some(f), _) => format!("f = {f}"),
+            (None, Some(seed)) => format!("f uniform in (-1, 1), seed {seed}"),
+            (None, None) => "f of the product of a sine or cosine per direction".into(),
+        };
         out.field("problem", f)?;
         if operator != "-Laplace u" {
             out.field(
@@ -350,6 +405,9 @@ impl Document {
         )?;
         if let Some(imbalance) = self.imbalance {
             out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;
+        }
+        if let Some(error) = self.error_max {
+            out.field("error", format!("{error:.4e} at most, against that product"))?;
         }
         let (setup, solve) = (seconds(self.seconds_setup), seconds(self.seconds_solve));
         out.field("time", format!("set-up {setup}, solve {solve}"))?;
