@@ -59,6 +59,11 @@ fn several_devices_are_measured() {
     std::fs::write(path("measured.json"), report.to_string()).unwrap();
     let predicted = words(&format!("bench --predict {} --solvers wave --json", path("measured.json"))).json();
     assert_eq!(predicted["models"].as_array().map(Vec::len), Some(1));
+    let mut single = report.clone();
+    single["precision"] = "f32".into();
+    std::fs::write(path("single.json"), single.to_string()).unwrap();
+    let done = words(&format!("bench --predict {} {}", path("measured.json"), path("single.json")));
+    assert!(done.code == 2 && done.stderr.contains("give those of one"), "{}", done.stderr);
     let text = words("bench --devices 0 --samples 1").fine();
     assert!(text.contains("one device: exchanges") && !text.contains("scaling:"), "{text}");
 }

@@ -17,9 +17,6 @@ use crate::plot::{Picture, Scaling};
 /// The largest number of devices is 2 to this power.
 const MOST: u32 = 10;
 
-/// Bytes of a value.
-const VALUE: usize = 8;
-
 /// A network between nodes of one device each.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(in crate::bench) struct Network {
@@ -90,6 +87,8 @@ pub(in crate::bench) fn schema() -> schemars::Schema {
 struct Measured {
     runs: BTreeMap<(String, usize, usize), f64>,
     exchanges: BTreeMap<usize, f64>,
+    /// Of the documents; lines are in double precision.
+    single: Option<bool>,
 }
 
 impl Measured {
@@ -97,8 +96,10 @@ impl Measured {
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
         let failed = |reason: String| Failure::File { path: path.to_owned(), reason };
         let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        let mut single = false;
         let rows = match serde_json::from_str::<Value>(&text) {
             Ok(document) if document.get("runs").is_some() => {
+                single = document["precision"] == "f32";
                 let list = |key: &str| document[key].as_array().cloned().unwrap_or_default();
                 list("runs").into_iter().chain(list("transfers")).collect()
             }
@@ -109,6 +110,11 @@ impl Measured {
                 rows.map_err(|error| failed(format!("neither a document nor lines of JSON: {error}")))?
             }
         };
+        if *self.single.get_or_insert(single) != single {
+            return Err(Failure::usage(
+                "--predict: the files have runs in single and in double precision; give those of one",
+            ));
+        }
         for row in rows {
             self.add(&row).ok_or_else(|| failed(format!("not a measurement: {row}")))?;
         }
@@ -165,6 +171,7 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
     } else {
         args.network.clone()
     };
+    let value_bytes = if measured.single == Some(true) { size_of::<f32>() } else { size_of::<f64>() };
     let Link { latency, bandwidth } = link;
     let mut document = Document {
         measured: args.predict.clone(),
@@ -180,7 +187,7 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
         if alone.len() < 2 || !(args.solvers.is_empty() || args.solvers.contains(&solver)) {
             continue;
         }
-        let samples = alone.iter().map(|&(n, _, seconds)| Ok((solver.work(n, VALUE, 1)?, seconds)));
+        let samples = alone.iter().map(|&(n, _, seconds)| Ok((solver.work(n, value_bytes, 1)?, seconds)));
         let model = ClusterModel::fit(&samples.collect::<clinalg::Result<Vec<_>>>()?, link, link.latency)?;
         document.models.push(super::Fitted {
             problem: solver,
@@ -188,7 +195,7 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
             point_seconds: model.point,
         });
         for (n, devices, seconds) in measured.of(solver) {
-            let predicted_seconds = model.seconds(&solver.work(n, VALUE, devices)?, devices);
+            let predicted_seconds = model.seconds(&solver.work(n, value_bytes, devices)?, devices);
             let relative_difference = predicted_seconds / seconds - 1.0;
             document.checks.push(Check {
                 problem: solver,
@@ -203,7 +210,7 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
         for Network { network, latency, bandwidth } in document.networks.clone() {
             let link = link.then(Link { latency, bandwidth });
             let model = ClusterModel { link, reduction: link.latency, ..model };
-            document.predictions.extend(predictions(solver, largest, &model, &network));
+            document.predictions.extend(predictions(solver, largest, value_bytes, &model, &network));
         }
     }
     if document.models.is_empty() {
@@ -218,8 +225,14 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
 }
 
 /// Strong scaling from the largest size, and weak scaling with as many unknowns per device, where that size exists and can be shared out.
-fn predictions(solver: Solver, largest: usize, model: &ClusterModel, network: &str) -> Vec<Prediction> {
-    let seconds = |n: usize, devices: usize| Some(model.seconds(&solver.work(n, VALUE, devices).ok()?, devices));
+fn predictions(
+    solver: Solver,
+    largest: usize,
+    value_bytes: usize,
+    model: &ClusterModel,
+    network: &str,
+) -> Vec<Prediction> {
+    let seconds = |n: usize, devices: usize| Some(model.seconds(&solver.work(n, value_bytes, devices).ok()?, devices));
     let Some(one) = seconds(largest, 1) else { return Vec::new() };
     let mut all = Vec::new();
     for scaling in ["strong", "weak"] {
