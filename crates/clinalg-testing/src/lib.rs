@@ -22,12 +22,16 @@ pub const LONG: &str = "CLINALG_TEST_LONG";
 
 /// Whether every kernel and method is to be tested; on CPUs most of the time is spent on building kernels.
 pub fn thorough() -> bool {
-    std::env::var_os(THOROUGH).is_some() || long()
+    is_set(THOROUGH) || long()
 }
 
 /// Whether the cases that take minutes are asked for.
 pub fn long() -> bool {
-    std::env::var_os(LONG).is_some()
+    is_set(LONG)
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
 }
 
 /// The families of kernels to test: all of them in a [`thorough`] run, else only `None`, the one that suits the device.

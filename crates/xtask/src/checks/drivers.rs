@@ -60,7 +60,9 @@ fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
         _ => false,
     };
     let core: Vec<_> = programs.iter().filter(|p| runs(&p.package, &p.name)).collect();
-    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (setup::THOROUGH_TESTS, Path::new("1"))];
+    // Both families of kernels run in the self-test.
+    let thorough = Path::new(if workspace.long { "1" } else { "" });
+    let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (setup::THOROUGH_TESTS, thorough)];
     if workspace.long {
         variables.push((setup::LONG_TESTS, Path::new("1")));
     }
