@@ -165,7 +165,7 @@ mod tests {
 
     fn boxes_stay_inside<T: Real>(context: &Context) {
         for (points, centring) in
-            [(vec![13, 11], Centring::Vertex), (vec![31, 10], Centring::Cell), (vec![7, 5, 9], Centring::Vertex)]
+            [(vec![13, 11], Centring::Vertex), (vec![32, 10], Centring::Cell), (vec![8, 5, 9], Centring::Vertex)]
         {
             let grid = Grid::new(&points).centring(centring).periodic(0).side(1, End::High, Condition::Neumann);
             let (mut components, counts) = boxes::components::<T>(context, &grid).unwrap();
@@ -202,6 +202,46 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Of several bands and seams, round the box where it is periodic.
+    #[test]
+    fn a_pass_over_a_box_does_its_single_operations() {
+        let far = Grid::new(&[64, 120]).centring(Centring::Cell).periodic(0).periodic(1);
+        let grids =
+            [Grid::new(&[150, 131]).side(0, End::Low, Condition::Neumann), far, Grid::new(&[30, 23, 40]).periodic(2)];
+        on_every_device(|context| {
+            if context.require::<f64>().is_err() {
+                return;
+            }
+            for grid in &grids {
+                let (mut c, counts) = boxes::components::<f64>(context, grid).unwrap();
+                let wave = |count: usize, speed: f64| {
+                    let values: Vec<f64> = (0..count).map(|i| (speed * (i as f64).powf(1.5)).sin()).collect();
+                    Vector::from_slice(context, &values).unwrap()
+                };
+                let same = |what: &str, a: &Vector<f64>, b: &Vector<f64>| {
+                    let (a, b) = (a.to_vec().unwrap(), b.to_vec().unwrap());
+                    let most = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                    assert!(most < 1e-11, "{what} of {grid:?}: {most:e}");
+                };
+                let sweeps = Sweeps { count: 2, order: Order::RedFirst };
+                let (f, start) = (wave(counts[0], 0.7), wave(counts[0], 1.3));
+                let [mut u, mut v] = [wave(counts[0], 1.3), start];
+                let [mut coarse, mut other] = [wave(counts[1], 0.2), wave(counts[1], 0.3)];
+                c.descend(0, &mut u, &f, false, sweeps, &mut coarse).unwrap();
+                c.smooth(0, &mut v, &f, sweeps).unwrap();
+                c.restrict_defect(0, &v, &f, &mut other).unwrap();
+                same("smoothing", &u, &v);
+                same("restriction", &coarse, &other);
+                let norm = c.ascend_norm(0, &coarse, &mut u, &f, sweeps).unwrap().defect;
+                c.interpolate_add(0, &coarse, &mut v).unwrap();
+                c.smooth(0, &mut v, &f, sweeps).unwrap();
+                same("correction", &u, &v);
+                let expected = c.defect_norm(0, &v, &f).unwrap();
+                assert!((norm - expected).abs() < 1e-11 * expected, "{grid:?}: {norm:e}, {expected:e}");
+            }
+        });
     }
 
     #[test]
