@@ -18,6 +18,12 @@ check_close(y, u(:), 1e-14);
 check(sum(stats.steps) == 8 && numel(stats.iterations) == 2 && all(stats.iterations <= 5));
 check_error('clinalg:argument:value', 'divisor', @() MexWaveform(gpu, heat, [0 1], y0, [8 3]));
 check_error('clinalg:argument:value', 'block-boundary', @() MexWaveform(gpu, heat, [0 1], y0, 8, 'nope'));
+check_error('clinalg:argument:value', '7 points along axis 0', @() MexWaveform(gpu, heat, [0 1], y0, 8, 'block', [8 5]));
+check_error('clinalg:argument:value', '35 components', @() MexWaveform(gpu, heat, [0 1], y0(2:end), 8));
+check_error('clinalg:ode:memory', 'waveform relaxation, component: ', @() MexWaveform(gpu, heat, [0 1], y0, 1e12));
+check_error('clinalg:ode:unstable', 'stability limit of `euler`', @() MexWaveform(gpu, heat, [0 100], y0, 8));
+grows = sprintf('grid 12\nu'' = u*u + min(u[1], 0)');
+check_error('clinalg:ode:waveform', 'component 8', @() MexWaveform(gpu, grows, [0 16], (1:12).' == 8, [32 4]));
 end
 
 function waveform_options()
@@ -82,6 +88,7 @@ check_error('clinalg:argument:class', 'function handle', @() clinalg.waveform(@(
 check_error('clinalg:ode:unstable', 'stability limit of `euler`', ...
   @() clinalg.waveform(struct('u', '-1000*u'), [0 1], 1, 'Steps', 10));
 check_error('clinalg:ode:waveform', 'window 1, iteration', @() clinalg.waveform(struct('u', 'u^2'), [0 20], 1, 'Steps', 40));
+check_error('clinalg:ode:memory', 'waveform relaxation, component: ', @() run('Steps', 1e13));
 check_error('clinalg:argument:count', 'too few', @() clinalg.equations());
 check_error('clinalg:argument:class', 'struct', @() clinalg.equations(decay, 3));
 check_error('clinalg:argument:value', 'Mesh', @() clinalg.equations(decay, struct('Mesh', 3)));
