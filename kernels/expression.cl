@@ -136,17 +136,17 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
     __global const SCALAR *const input[6] = {x0, x1, x2, x3, x4, x5};
     const ulong down[6] = {down_0, down_1, down_2, down_3, down_4, down_5};
     const ulong right[6] = {right_0, right_1, right_2, right_3, right_4, right_5};
-    const ulong size = n, height = rows, steps = count;
-    __global SCALAR *const result = out;
+    const ulong limits[3] = {n, rows, count};
+    __global SCALAR *const result[1] = {out};
     LANES place[PLACES][COUNT];
     const size_t end_of_part = part_start(n, get_global_id(0) + 1, get_global_size(0));
 #else
     // A list of arguments that is indexed would be in registers, all of it at once, or in private memory. The scalar registers of
     // some GPUs do not suffice for what the functions take besides; volatile makes it read where it is used.
-    volatile __local ulong code[12], down[6], right[6], size, height, steps;
+    volatile __local ulong code[12], down[6], right[6], limits[3];
     __local SCALAR number[6], place[PLACES * LOCAL];
     __global const SCALAR *__local input[6];
-    __global SCALAR *__local result;
+    __global SCALAR *__local result[1];
     if (get_local_id(0) == 0) {
         code[0] = c0, code[1] = c1, code[2] = c2, code[3] = c3, code[4] = c4, code[5] = c5;
         code[6] = c6, code[7] = c7, code[8] = c8, code[9] = c9, code[10] = c10, code[11] = c11;
@@ -155,18 +155,21 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
         right[3] = right_3, right[4] = right_4, right[5] = right_5;
         number[0] = k0, number[1] = k1, number[2] = k2, number[3] = k3, number[4] = k4, number[5] = k5;
         input[0] = x0, input[1] = x1, input[2] = x2, input[3] = x3, input[4] = x4, input[5] = x5;
-        size = n, height = rows, steps = count, result = out;
+        limits[0] = n, limits[1] = rows, limits[2] = count, result[0] = out;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
+#define SIZE limits[0]
+#define HEIGHT limits[1]
+#define STEPS limits[2]
     uint to = 0;
-    FOR_EACH_BLOCK(e, size)
+    FOR_EACH_BLOCK(e, SIZE)
     {
 #ifdef CPU
         const size_t elements = min((size_t)(COUNT * WIDTH), end_of_part - e);
         const size_t used = (elements + WIDTH - 1) / WIDTH;
 #endif
-        for (uint s = 0; s < steps; ++s) {
+        for (uint s = 0; s < STEPS; ++s) {
             const uint step = (uint)(code[s / 2] >> (s % 2 * 32));
             const uint operation = step & 255, first = step >> 16 & 255, second = step >> 24;
             to = step >> 8 & 255;
@@ -174,9 +177,9 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
             case 0: {
                 __global const SCALAR *x = input[first];
 #ifdef CPU
-                const size_t i = e % height, j = e / height;
+                const size_t i = e % HEIGHT, j = e / HEIGHT;
                 SCALAR *block = (SCALAR *)place[to];
-                if (down[first] == 1 && right[first] == height) {
+                if (down[first] == 1 && right[first] == HEIGHT) {
                     // Whole vectors first; what is behind the last element of the block is not used.
                     const size_t whole = elements / WIDTH;
                     for (size_t k = 0; k < whole; ++k) {
@@ -190,14 +193,14 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
                 } else {
                     for (size_t k = 0, row = i, col = j; k < elements; ++k) {
                         block[k] = x[row * down[first] + col * right[first]];
-                        if (++row == height) row = 0, ++col;
+                        if (++row == HEIGHT) row = 0, ++col;
                     }
                 }
                 for (size_t k = elements; k < used * WIDTH; ++k) block[k] = SCALAR_ZERO;
 #else
             // A division takes longer than all the rest.
             size_t at = e;
-            if (down[first] != 1 || right[first] != height) at = e % height * down[first] + e / height * right[first];
+            if (down[first] != 1 || right[first] != HEIGHT) at = e % HEIGHT * down[first] + e / HEIGHT * right[first];
             PLACE(to) = x[at];
 #endif
                 break;
@@ -215,13 +218,13 @@ __kernel void evaluate(ulong n, ulong rows, ulong count, ulong c0, ulong c1, ulo
 #ifdef CPU
         const SCALAR *block = (const SCALAR *)place[to];
 #ifdef SCALAR_COMPLEX
-        for (size_t k = 0; k < elements; ++k) result[e + k] = block[k];
+        for (size_t k = 0; k < elements; ++k) result[0][e + k] = block[k];
 #else
-        for (size_t k = 0; k < elements / WIDTH; ++k) vstore8(place[to][k], k, result + e);
-        for (size_t k = elements / WIDTH * WIDTH; k < elements; ++k) result[e + k] = block[k];
+        for (size_t k = 0; k < elements / WIDTH; ++k) vstore8(place[to][k], k, result[0] + e);
+        for (size_t k = elements / WIDTH * WIDTH; k < elements; ++k) result[0][e + k] = block[k];
 #endif
 #else
-        result[e] = PLACE(to);
+        result[0][e] = PLACE(to);
 #endif
     }
 }

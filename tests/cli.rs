@@ -1083,7 +1083,7 @@ fn waveform_relaxation() {
         let report = words(&format!("{line} --eps 1e-12 --variant {variant}")).json();
         assert!(number(&report, "max_difference_from_euler") <= 1e-12, "{report:#}");
         // Nothing is said of how good a prediction is on a busy machine.
-        for key in ["predicted_seconds", "predicted_method_seconds", "paying_iterations"] {
+        for key in ["predicted_seconds", "predicted_method_seconds", "break_even_iterations"] {
             assert!(number(&report, key) > 0.0, "{key} in {report:#}");
         }
         let text = report["explain"].as_str().expect("a text");

@@ -10,14 +10,14 @@ function [V, D, flag] = eigs(A, varargin)
 %     'largestreal'   the largest
 %     'smallestreal'  the smallest
 %     'smallestabs'   the smallest in magnitude, for a positive definite A
-%   or an old name of these: 'lm', 'la', 'sa', 'sm'. For eigenvalues near a number, use eigs.
+%   or MATLAB's older names for these: 'lm', 'la', 'sa', 'sm'. For eigenvalues near a number, use eigs.
 %   options is a structure with the fields
 %     Tolerance       relative residual norm(A*x - lambda*B*x) / (abs(lambda) * norm(B*x)) to reach; default 1e-8 in double
 %                     precision, 1e-4 in single precision
 %     MaxIterations   maximum number of iterations; default 1000
 %     Preconditioner  for the smallest eigenvalues: a name or a clinalg.factor as for clinalg.pcg, such as clinalg.amg(A)
 %   d and D are in MATLAB's memory, V is a clinalg.array if A is one, with x'*B*x = 1 for each column x. flag is 0 if all
-%   eigenvalues converged; without it, a warning tells that some did not.
+%   eigenvalues converged; if it is not requested, a warning is issued instead.
 %
 %   The method is LOBPCG, which takes products with A only. Without a preconditioner, the smallest eigenvalues of matrices
 %   from grids take hundreds of iterations.
@@ -31,7 +31,7 @@ if nargin < 1
   error('clinalg:argument:count', 'clinalg.eigs: too few arguments; the call is clinalg.eigs(A, k, sigma, options)');
 end
 if isa(A, 'function_handle') || ischar(A)
-  error('clinalg:argument:class', 'clinalg.eigs: A is a function, expected a matrix');
+  error('clinalg:argument:class', 'clinalg.eigs: A is of class %s, expected a sparse or full matrix; for a function, use eigs', class(A));
 end
 B = [];
 if ~isempty(varargin) && (isa(varargin{1}, 'clinalg.array') || isnumeric(varargin{1}) && numel(varargin{1}) > 1)
@@ -96,7 +96,7 @@ elseif strcmp(sigma, 'smallestabs') && any(d < 0)
     '''smallestabs''; use ''smallestreal'', or eigs'], d(1));
 end
 if nargout < 3 && flag ~= 0
-  warning('clinalg:eigs:notConverged', 'eigs: %s', why);
+  warning('clinalg:eigs:notConverged', 'clinalg.eigs: %s; raise MaxIterations or give a Preconditioner', why);
 end
 if nargout < 2
   V = d;

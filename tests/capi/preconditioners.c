@@ -316,7 +316,7 @@ static void eigenvalues(void)
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain);
     CHECK(fabs(values[0] - (2 - 2 * cos(pi / (SIDE + 1)))) < 1e-10);
     OK(clinalg_release(vectors));
-    options.end = CLINALG_SPECTRUM_END_LARGEST;
+    options.which = CLINALG_SPECTRUM_END_LARGEST;
     vectors = 0;
     FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     options.preconditioner = CLINALG_PRECONDITIONER_NONE;
@@ -336,7 +336,7 @@ static void eigenvalues(void)
     options.count = 0;
     FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     options.count = 4;
-    options.end = 2;
+    options.which = 2;
     FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     FAILS(clinalg_eigenpairs(&options, a, NULL, values, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
     CHECK(vectors == 0);

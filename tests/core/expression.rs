@@ -37,7 +37,7 @@ fn host<T: Real>(x: T, y: T) -> T {
 fn arrays<T: Real>() {
     for context in capable::<T>() {
         // OpenCL C allows 3 units in the last place for square roots in single precision, 2.5 for quotients.
-        let is_exact = T::PRECISION == Precision::F64 || context.device().exact_division;
+        let is_exact = T::PRECISION == Precision::F64 || context.device().correctly_rounded_divide_sqrt;
         let compare = |what: &str, got: &[T], want: &[T]| match is_exact {
             true => assert_same(what, got, want),
             false => assert_close(what, got, want, |i| 8.0 * eps::<T>() * (want[i].into_f64().abs() + 10.0)),

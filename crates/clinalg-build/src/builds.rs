@@ -92,8 +92,10 @@ mod tests {
 
     #[test]
     fn builds_have_the_defines_of_their_variant() {
-        let text = "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\nint x;\n";
-        let Header { owner, variants, builds } = parse(text).unwrap();
+        let text =
+            "//@ crate bem\n//@ build\n//@ build A=1 B=2\n//@ variant Dots DOTS=1\n//@ build Dots A=3\n//@ rounded\n";
+        let Header { owner, variants, builds, is_rounded } = parse(text).unwrap();
+        assert!(is_rounded && !parse("//@ build\n").unwrap().is_rounded);
         assert_eq!(owner, "bem");
         assert_eq!(variants.iter().map(|v| v.name.as_str()).collect::<Vec<_>>(), ["", "Dots"]);
         assert_eq!(builds.iter().map(Build::defines_text).collect::<Vec<_>>(), ["", "A=1 B=2", "DOTS=1 A=3"]);

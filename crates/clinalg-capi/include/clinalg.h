@@ -468,7 +468,7 @@ typedef enum {
 } clinalg_smoother;
 
 /**
- * An end of the spectrum.
+ * Which end of the spectrum to compute.
  */
 typedef enum {
   /**
@@ -811,9 +811,9 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * The end of the spectrum, a `clinalg_spectrum_end`.
+   * Which end of the spectrum, a `clinalg_spectrum_end`.
    */
-  uint32_t end;
+  uint32_t which;
   /**
    * The preconditioner, a `clinalg_preconditioner`; symmetric positive definite, for the smallest eigenvalues only.
    */
@@ -831,7 +831,7 @@ typedef struct {
    */
   size_t max_iterations;
   /**
-   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+   * A matrix or operator that approximates the inverse of A, used instead of `preconditioner`; 0 for none.
    */
   clinalg_handle inverse;
   /**
@@ -839,7 +839,7 @@ typedef struct {
    */
   clinalg_handle mass;
   /**
-   * Called before every iteration with its number and the largest relative residual; null for none.
+   * Called at the start and after every iteration with the number of iterations done and the largest relative residual; null for none.
    */
   clinalg_progress progress;
   /**
@@ -1946,7 +1946,7 @@ clinalg_status clinalg_eigen_options_default(clinalg_eigen_options *options,
  * eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
  *
  * # Safety
- * `options` names as many bytes as its first member says; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
+ * `options` points to at least `options->struct_size` bytes; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
  * and `report` are null or valid for writes, the former of `options->count` values.
  */
 clinalg_status clinalg_eigenpairs(const clinalg_eigen_options *options,

@@ -13,7 +13,7 @@ use crate::solver::{ClinalgPreconditioner, ClinalgStop, stop};
 use crate::status::{ClinalgStatus, guard};
 use crate::{check_array, choice};
 
-/// An end of the spectrum.
+/// Which end of the spectrum to compute.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgSpectrumEnd {
@@ -30,8 +30,8 @@ pub enum ClinalgSpectrumEnd {
 pub struct ClinalgEigenOptions {
     /// `sizeof(clinalg_eigen_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// The end of the spectrum, a `clinalg_spectrum_end`.
-    pub end: u32,
+    /// Which end of the spectrum, a `clinalg_spectrum_end`.
+    pub which: u32,
     /// The preconditioner, a `clinalg_preconditioner`; symmetric positive definite, for the smallest eigenvalues only.
     pub preconditioner: u32,
     /// Number of eigenpairs, at least 1.
@@ -40,11 +40,11 @@ pub struct ClinalgEigenOptions {
     pub tolerance: f64,
     /// Maximum number of iterations.
     pub max_iterations: usize,
-    /// A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`; 0 for none.
+    /// A matrix or operator that approximates the inverse of A, used instead of `preconditioner`; 0 for none.
     pub inverse: ClinalgHandle,
     /// A symmetric positive definite matrix or operator B; 0 for the identity.
     pub mass: ClinalgHandle,
-    /// Called before every iteration with its number and the largest relative residual; null for none.
+    /// Called at the start and after every iteration with the number of iterations done and the largest relative residual; null for none.
     pub progress: ClinalgProgress,
     /// What `progress` is given.
     pub progress_data: *mut c_void,
@@ -58,7 +58,7 @@ unsafe impl Versioned for ClinalgEigenOptions {
         let defaults = EigenParams::default();
         ClinalgEigenOptions {
             struct_size: size_of::<ClinalgEigenOptions>(),
-            end: ClinalgSpectrumEnd::Smallest as u32,
+            which: ClinalgSpectrumEnd::Smallest as u32,
             preconditioner: ClinalgPreconditioner::None as u32,
             count: defaults.count,
             tolerance: 0.0,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn clinalg_eigen_options_default(
 /// eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
 ///
 /// # Safety
-/// `options` names as many bytes as its first member says; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
+/// `options` points to at least `options->struct_size` bytes; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
 /// and `report` are null or valid for writes, the former of `options->count` values.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_eigenpairs(
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn clinalg_eigenpairs(
         ];
         let mut params = EigenParams::default()
             .count(wanted.count)
-            .which(choice("end", wanted.end, &ends)?)
+            .which(choice("which", wanted.which, &ends)?)
             .max_iterations(wanted.max_iterations);
         if wanted.tolerance != 0.0 {
             params = params.tolerance(wanted.tolerance);

@@ -182,7 +182,7 @@ pub(crate) fn one_preconditioner(code: u32, inverse: ClinalgHandle) -> Result<Pr
         (named, 0) => Ok(named),
         (Preconditioning::None, inverse) => Ok(Preconditioning::Inverse(inverse)),
         _ => {
-            let expected = "CLINALG_PRECONDITIONER_NONE beside options.inverse: there is one preconditioner";
+            let expected = "CLINALG_PRECONDITIONER_NONE when options.inverse is set; set only one of the two";
             Err(Error::value("preconditioner", expected, code).into())
         }
     }

@@ -177,7 +177,7 @@ pub(crate) struct DeviceInfo {
     clock_mhz: u32,
     int64_atomics: bool,
     sub_groups: bool,
-    exact_division: bool,
+    correctly_rounded_divide_sqrt: bool,
     tensor_f64: u32,
     unified_memory: bool,
     extensions: Vec<String>,

@@ -147,7 +147,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) at the end; Ctrl-C writes clinalg-wave-checkpoint.npz without this option
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
-    /// Go on from a checkpoint, to the same bits; options given beside it replace those of the run that wrote it
+    /// Continue from a checkpoint; options given with it override those stored in it
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)

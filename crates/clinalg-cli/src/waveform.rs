@@ -62,7 +62,7 @@ const AFTER_FRAMES: &str = "
 JSON keys: problem, n, components, variant, block, method, precision, h, steps, windows,
 iterations, window_steps (of each window), error_history (of each window), memory_bytes,
 words_per_component, seconds, seconds_setup, method_seconds, predicted_seconds (for the
-iterations taken), predicted_method_seconds, paying_iterations, max_difference, explain,
+iterations taken), predicted_method_seconds, break_even_iterations, max_difference, explain,
 kernel_family, device, devices (of --devices), peak_device_bytes, times and files (of the
 frames); with Euler's method also euler_seconds and max_difference_from_euler, which are
 method_seconds and max_difference.
@@ -189,7 +189,7 @@ struct Document {
     method_seconds: f64,
     predicted_seconds: f64,
     predicted_method_seconds: f64,
-    paying_iterations: f64,
+    break_even_iterations: f64,
     max_difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     euler_seconds: Option<f64>,
@@ -325,7 +325,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         method_seconds,
         predicted_seconds,
         predicted_method_seconds: predicted.method(args.steps),
-        paying_iterations: predicted.paying_iterations(&options),
+        break_even_iterations: predicted.break_even_iterations(&options),
         max_difference,
         euler_seconds: is_euler(&options).then_some(method_seconds),
         max_difference_from_euler: is_euler(&options).then_some(max_difference),

@@ -308,7 +308,7 @@ impl Mpi {
         };
         let seconds = patience.as_secs_f64();
         let words = format!(
-            "rank {rank} has waited {seconds} s, and it does not answer; set {PATIENCE_VARIABLE} to more seconds if it was busy"
+            "this rank has not answered rank {rank} for {seconds} s; its process or device hangs. If it was only busy, set {PATIENCE_VARIABLE} to a larger number of seconds"
         );
         Some(self.failed(other, LOST, &words))
     }

@@ -193,15 +193,15 @@ public:
 // Which eigenpairs, how many, and when the iteration ends. The options refer to a preconditioner and a mass matrix: these have to outlive them.
 struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eigen_options_default> {
     EigenOptions() {}
-    explicit EigenOptions(std::size_t pairs, clinalg_spectrum_end which = CLINALG_SPECTRUM_END_SMALLEST) {
+    explicit EigenOptions(std::size_t pairs, clinalg_spectrum_end end = CLINALG_SPECTRUM_END_SMALLEST) {
         count = pairs;
-        end = which;
+        which = end;
     }
     // Hides the C structure's member of the same name; set this one.
     Progress progress;
 };
 
-// Eigenpairs, and how they were found. Not to converge is no exception: look at it.
+// Eigenpairs, and how they were found. Pairs that do not converge do not throw; check converged().
 struct Eigenpairs {
     // Ascending for the smallest eigenvalues, descending for the largest.
     std::vector<double> values;

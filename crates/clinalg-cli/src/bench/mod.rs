@@ -54,15 +54,14 @@ copy_bandwidth is that of `copy`, read_bandwidth that of `sum` or `dot`,
 whichever is faster, medians over samples at the beginning and the end of the run.
 Operations that mostly read are compared with the larger one.
 
-With --devices the times of transfers between host and devices and between devices,
-of exchanges and reductions, and the strong and weak scaling of the solvers (per
-cycle, iteration, step or product) are measured, with a model's prediction beside
-each: arithmetic and memory by the times of one device for two sizes, messages by
-latency and bandwidth of an exchange. Cubes have about N^2 points, boundary elements
-at most N / 2 triangles. Grids that are halved have the next larger size for weak
-scaling. Efficiency is T1 / (p Tp), times the ratio of unknowns. --predict fits the
-same model to such measurements, and predicts the scaling on nodes of one device
-whose messages pass the host and then a network.
+--devices measures transfers, exchanges and reductions, and the strong and weak
+scaling of the solvers (time per cycle, iteration, step or product). Beside each time
+stands the prediction of a model. The model takes computation from the times of one
+device at two sizes, and messages from the latency and bandwidth of an exchange.
+Cubes have about N^2 points, boundary elements at most N / 2 triangles. For weak
+scaling, multigrid takes the next larger size 2^k + 1. Efficiency is T1 / (p Tp), times
+the ratio of unknowns. --predict fits the same model to such measurements and predicts
+the scaling on nodes with one device each, whose messages pass the host and a network.
 
 JSON: {\"device\", \"kernel_family\", \"copy_bandwidth\", \"read_bandwidth\", \"fma_rate\", \"results\":
 [{\"operation\", \"n\", \"size\", \"precision\", \"bytes\", \"calls\", \"seconds\", \"samples\",
@@ -102,13 +101,13 @@ pub(crate) struct Args {
     /// Also report the device time of each kernel
     #[arg(long)]
     kernels: bool,
-    /// With --devices: only these solvers, separated by commas [default: all]
+    /// With --devices or --predict: only these solvers, separated by commas [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     solvers: Vec<Solver>,
     /// Fit the model of several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with_all = ["only", "kernels", "n", "devices", "device"])]
     predict: Vec<PathBuf>,
-    /// With --predict: a network between nodes of one device; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
+    /// With --predict: a network between nodes with one device each; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
     #[arg(long, value_name = "NAME:MICROSECONDS:GB_PER_S", value_parser = team::network, requires = "predict")]
     network: Vec<Network>,
     /// With --devices or --predict: draw the scaling (.png or .svg)

@@ -41,10 +41,11 @@ keep each step stable, about 1.25 sqrt(h |eigenvalue|): for diffusion and other 
 with real negative eigenvalues. They are estimated by a power method unless --radius
 gives their largest magnitude; steps, kernels and words are then those of a stage.
 
-Ctrl-C ends after the steps at hand and writes a checkpoint; clinalg ode --resume FILE
-goes on from it to the same bits. So does --checkpoint FILE where --step-limit ends the
-integration, or at the end, which a later --t-end continues; frames that were written
-are not written again. There are none for --method rkc.
+On Ctrl-C the current steps are finished and a checkpoint is written. clinalg ode --resume FILE
+continues from it; the result has the bits of an uninterrupted run. --checkpoint FILE also
+writes one at the end of the run and where --step-limit ends it. Continuing to a later --t-end
+changes the last bits, as the last step was shortened to end at the old one. Frames already
+written are not written again. --method rkc has no checkpoints.
 
 Variants: how a step is divided into kernels. All give the same solution.
   basic        one kernel per operation
@@ -191,7 +192,7 @@ pub(crate) struct Args {
     /// Write a checkpoint (.npz) at the end, which can be that of --step-limit; Ctrl-C writes clinalg-ode-checkpoint.npz without this option
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     checkpoint: Option<PathBuf>,
-    /// Go on from a checkpoint, to the same bits; options given beside it replace those of the run that wrote it
+    /// Continue from a checkpoint; options given with it override those stored in it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["list", "graph", "compare"])]
     resume: Option<PathBuf>,
     /// Draw frames into a folder, or into files named after FILE (.png or .svg)

@@ -376,7 +376,7 @@ impl Document {
         let f = match (&self.f, self.seed) {
             (Some(f), _) => format!("f = {f}"),
             (None, Some(seed)) => format!("f uniform in (-1, 1), seed {seed}"),
-            (None, None) => "f of the product of a sine or cosine per direction".into(),
+            (None, None) => "f chosen so that u is a product of one sine or cosine per direction".into(),
         };
         out.field("problem", f)?;
         if operator != "-Laplace u" {
@@ -407,7 +407,7 @@ impl Document {
             out.field("imbalance", format!("{imbalance:.1e} of f and the fluxes, removed; the mean of u is 0"))?;
         }
         if let Some(error) = self.error_max {
-            out.field("error", format!("{error:.4e} at most, against that product"))?;
+            out.field("error", format!("{error:.4e} at most, against the exact solution"))?;
         }
         let (setup, solve) = (seconds(self.seconds_setup), seconds(self.seconds_solve));
         out.field("time", format!("set-up {setup}, solve {solve}"))?;

@@ -74,7 +74,7 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
         (Preconditioning::Of(kind), _) => match a {
             Matrix::Stored(a) => f(Some(&mut *kind.of(a)?)),
             Matrix::Applied(_) => {
-                let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+                let expected = "a sparse matrix, because this preconditioner is made from its entries; for an operator, give none or an approximate inverse".into();
                 Err(Error::Shape { argument: "a", expected, got: "an operator".into() })
             }
         },

@@ -121,7 +121,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_eigenpairs"]),
         matlab: Offer::Names(&["MexEigs"]),
-        program: Offer::Missing("no command has eigenvalues yet"),
+        program: Offer::Missing("no command computes eigenvalues yet"),
     },
     Function {
         name: "solve_dense",

@@ -9,7 +9,7 @@ use crate::{Error, Result};
 /// Where an integration stands: see [`Integrator::state`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct State<T> {
-    /// What the inputs of the method hold.
+    /// Values of the method's input vectors.
     pub inputs: Vec<Vec<T>>,
     /// Time, counts and the control of the steps: [`State::NUMBERS`] numbers, for [`Integrator::restore`] alone.
     pub numbers: Vec<f64>,
@@ -17,7 +17,7 @@ pub struct State<T> {
 
 impl<T> State<T> {
     /// Length of [`State::numbers`].
-    pub const NUMBERS: usize = 16;
+    pub const NUMBERS: usize = 17;
 }
 
 /// The kinds of control in a state.
@@ -26,8 +26,13 @@ const FIXED: f64 = 1.0;
 /// With equal steps up to a stop on their way.
 const SEGMENT: f64 = 2.0;
 
+/// Tells the names of methods apart (FNV-1a); exact as a floating-point number.
+fn fingerprint(name: &str) -> f64 {
+    f64::from(name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)))
+}
+
 impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
-    /// Where the integration stands. Another one of the same problem with the same options goes on from there to the same bits.
+    /// Where the integration stands. Another one of the same problem with the same options continues from there with the same bits.
     /// Events that were found are not part of it.
     ///
     /// ```
@@ -71,11 +76,12 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
                 numbers.extend([SEGMENT, h, t, size, steps as f64, done as f64, end]);
             }
         }
-        numbers.resize(State::<T>::NUMBERS, 0.0);
+        numbers.resize(State::<T>::NUMBERS - 1, 0.0);
+        numbers.push(fingerprint(self.stepper.method().name()));
         Ok(State { inputs, numbers })
     }
 
-    /// Goes on from a state. Stops and outputs up to its time are left out. Equal steps of another size than those of the
+    /// Continues from a state. Stops and outputs up to its time are left out. Equal steps of another size than those of the
     /// state, or to another end, begin anew at its time.
     ///
     /// # Errors
@@ -84,9 +90,17 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     pub fn restore(&mut self, state: &State<T>) -> Result<()> {
         self.can_be_resumed()?;
         let inputs = self.stepper.method().inputs().len();
-        if state.inputs.len() != inputs || state.numbers.len() != State::<T>::NUMBERS {
-            let expected = format!("one of the method {}, with {inputs} vectors", self.stepper.method().name());
-            return Err(Error::value("state", expected, format!("{} vectors", state.inputs.len())));
+        let name = self.stepper.method().name();
+        if state.numbers.len() != State::<T>::NUMBERS {
+            let expected = format!("{} numbers", State::<T>::NUMBERS);
+            return Err(Error::value("state", expected, state.numbers.len()));
+        }
+        if state.inputs.len() != inputs || state.numbers[State::<T>::NUMBERS - 1] != fingerprint(name) {
+            return Err(Error::value(
+                "state",
+                format!("a state written by the method {name}"),
+                "one of another method",
+            ));
         }
         let n = self.stepper.components();
         if let Some(input) = state.inputs.iter().find(|input| input.len() != n) {
@@ -204,5 +218,8 @@ mod tests {
         says(&state, 3.0, Some(0.01), "adaptive");
         says(&State { inputs: vec![vec![0.0; 6]], ..state.clone() }, 3.0, None, "7 components");
         says(&State { inputs: Vec::new(), ..state }, 3.0, None, "method dopri54");
+        let mut of_another = Reference::<f64>::new(&Method::named("bs32").unwrap(), &system);
+        let first = Integrator::new(&mut of_another, 0.0, 2.0, &[0.5; 7], &Options::default()).unwrap();
+        says(&first.state().unwrap(), 3.0, None, "method dopri54");
     }
 }

@@ -151,8 +151,8 @@ impl Prediction {
         steps.iter().zip(iterations).map(|(steps, count)| *count as f64 * self.iteration(*steps)).sum()
     }
 
-    /// Iterations of a window of these options up to which waveform relaxation is as fast as the method itself.
-    pub fn paying_iterations(&self, options: &WaveformOptions) -> f64 {
+    /// The largest number of iterations per window at which waveform relaxation is no slower than the method without it.
+    pub fn break_even_iterations(&self, options: &WaveformOptions) -> f64 {
         self.method(options.window()) / self.iteration(options.window()).max(f64::MIN_POSITIVE)
     }
 
@@ -162,7 +162,7 @@ impl Prediction {
     /// [`Error::Value`](crate::Error::Value) for a method that is no explicit Runge-Kutta method.
     pub fn explain(&self, options: &WaveformOptions) -> Result<String> {
         let (window, name) = (options.window(), options.method.name());
-        let paying = self.paying_iterations(options);
+        let paying = self.break_even_iterations(options);
         let most = window * Stages::new(&options.method)?.count() + 1;
         let count = match options.stop {
             Stop::Iterations(count) => count.min(most),
@@ -170,23 +170,26 @@ impl Prediction {
         };
         let all = (options.windows * count) as f64 * self.iteration(window);
         let reason = match options.stop {
-            _ if paying < 1.0 => format!("one iteration takes longer than {name} itself"),
+            _ if paying < 1.0 => format!("one iteration takes longer than {name} without relaxation"),
             Stop::Iterations(_) if count as f64 > paying => {
-                format!("it pays up to {} iterations of a window, and {count} were chosen", paying.floor())
+                format!(
+                    "relaxation is faster for at most {} iterations per window, and {count} were requested",
+                    paying.floor()
+                )
             }
             Stop::Iterations(_) => {
-                format!("{count} iterations are faster than {name} itself, but need not have reached its solution")
+                format!("{count} iterations are faster, but may not reach the solution of {name}")
             }
             Stop::Difference(_) => format!(
-                "it pays up to {} iterations of a window, and how many it takes is known only afterwards",
+                "relaxation is faster for at most {} iterations per window, and the number needed is known only after the run",
                 paying.floor()
             ),
         };
         let ms = |seconds: f64| format!("{:.4} ms", 1e3 * seconds);
         Ok(format!(
-            "predicted from trials of 1 to {} steps: {} an iteration of a window, {} the same steps of {name}\n\
-             {count} iterations of each window: {}, {name} itself: {}\n\
-             `auto` takes {name} itself: {reason}\n",
+            "predicted from trials of 1 to {} steps: {} per iteration of a window, {} for the same steps of {name}\n\
+             {count} iterations of each window: {}; {name} without relaxation: {}\n\
+             `auto` takes {name} without relaxation: {reason}\n",
             STEPS.min(window),
             ms(self.iteration(window)),
             ms(self.method(window)),

@@ -207,7 +207,7 @@ mod tests {
             clock_mhz: 0,
             int64_atomics: false,
             sub_groups: false,
-            exact_division: false,
+            correctly_rounded_divide_sqrt: false,
             tensor_f64: 0,
             unified_memory: false,
             extensions: Vec::new(),

@@ -66,7 +66,7 @@ pub struct DeviceInfo {
     /// Whether sub-groups are offered (`cl_khr_subgroups` or `cl_intel_subgroups`).
     pub sub_groups: bool,
     /// Whether divisions and square roots in single precision can be correctly rounded; double precision always is.
-    pub exact_division: bool,
+    pub correctly_rounded_divide_sqrt: bool,
     /// Ten times the compute capability of NVIDIA's GPUs that multiply small matrices of doubles in one instruction (80 and later);
     /// 0 for all other devices.
     pub tensor_f64: u32,
@@ -221,7 +221,7 @@ fn describe(id: *mut c_void, index: usize, platform: &str, platform_version: &st
         clock_mhz: number(ffi::CL_DEVICE_MAX_CLOCK_FREQUENCY) as u32,
         int64_atomics: has("cl_khr_int64_base_atomics"),
         sub_groups: has("cl_khr_subgroups") || has("cl_intel_subgroups"),
-        exact_division: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED != 0,
+        correctly_rounded_divide_sqrt: number(ffi::CL_DEVICE_SINGLE_FP_CONFIG) & CORRECTLY_ROUNDED != 0,
         tensor_f64: if capability >= TENSOR_F64 { capability } else { 0 },
         unified_memory: number(ffi::CL_DEVICE_HOST_UNIFIED_MEMORY) != 0,
         extensions,

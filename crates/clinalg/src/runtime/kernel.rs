@@ -50,7 +50,7 @@ impl File {
     }
 
     /// The same with divisions and square roots in single precision correctly rounded where the device can
-    /// ([`exact_division`](super::DeviceInfo::exact_division)); OpenCL C leaves them 2.5 and 3 units in the last place.
+    /// ([`correctly_rounded_divide_sqrt`](super::DeviceInfo::correctly_rounded_divide_sqrt)); OpenCL C leaves them 2.5 and 3 units in the last place.
     pub const fn rounded(self) -> File {
         File { is_rounded: true, ..self }
     }
@@ -407,7 +407,7 @@ impl Key {
         if flushes {
             options.push_str(" -cl-denorms-are-zero");
         }
-        if is_rounded && self.precision() == Precision::F32 && context.device().exact_division {
+        if is_rounded && self.precision() == Precision::F32 && context.device().correctly_rounded_divide_sqrt {
             options.push_str(" -cl-fp32-correctly-rounded-divide-sqrt");
         }
         options

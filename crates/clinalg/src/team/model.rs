@@ -5,7 +5,7 @@ use super::strips::halo;
 use crate::multigrid::{PoissonParams, sides};
 use crate::{Error, Result};
 
-/// A way for messages: one of b bytes takes `latency` + b / `bandwidth` seconds.
+/// A communication link: a message of b bytes takes `latency` + b / `bandwidth` seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// Latency in seconds.
@@ -15,7 +15,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// The link that fits the seconds measured for messages of so many bytes, with the least squares of the relative differences.
+    /// The link that fits the seconds measured for messages of so many bytes, by least squares on the relative errors.
     ///
     /// ```
     /// use clinalg::team::Link;
@@ -39,7 +39,7 @@ impl Link {
         self.latency + bytes / self.bandwidth
     }
 
-    /// The link of messages that take this one and then `next`.
+    /// The link formed by this one followed by `next`: latencies add, and so do times per byte.
     #[must_use]
     pub fn then(self, next: Link) -> Link {
         let bandwidth = 1.0 / (1.0 / self.bandwidth + 1.0 / next.bandwidth);
@@ -50,7 +50,7 @@ impl Link {
 /// Work that repeats, as [`ClusterModel`] counts it: a step, an iteration, or a level of a multigrid cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Work {
-    /// How often the part of the time that does not depend on the number of points is taken.
+    /// Number of times the cost of a launch is paid.
     pub launches: f64,
     /// Rows, or planes, that are shared out among the devices.
     pub rows: f64,

@@ -26,7 +26,7 @@ pub(crate) fn device(platform: &str, name: &str, max_work_group: usize, local_me
         clock_mhz: 1980,
         int64_atomics: true,
         sub_groups: false,
-        exact_division: true,
+        correctly_rounded_divide_sqrt: true,
         tensor_f64: 0,
         unified_memory: false,
         extensions: Vec::new(),

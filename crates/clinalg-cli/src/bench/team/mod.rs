@@ -95,7 +95,7 @@ pub(super) fn schema() -> schemars::Schema {
 pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     if !args.only.is_empty() || args.kernels {
         return Err(Failure::usage(
-            "--only and --kernels are for one device: leave --devices out; --solvers chooses solvers",
+            "--only and --kernels cannot be combined with --devices, --solvers or --plot; to choose solvers, use --solvers",
         ));
     }
     let n = args.n.unwrap_or(N);
@@ -104,13 +104,15 @@ pub(super) fn run<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Re
     }
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let Some(team) = global.team()? else {
-        return Err(Failure::usage("--solvers and --plot: add --devices 0,1 or all"));
+        return Err(Failure::usage(
+            "--solvers and --plot need several devices or --predict; add --devices 0,1 or --devices all",
+        ));
     };
     team.each(|_, context| context.require::<T>())?;
     let ranks = team.ranks();
     if ranks == 1 && !args.solvers.is_empty() {
         return Err(Failure::usage(
-            "--solvers: scaling takes several devices; there is one: --devices 0,1 or all, and POCL_DEVICES=\"pthread pthread\" makes two of a CPU",
+            "--solvers measures scaling and needs at least 2 devices, but --devices gives 1; add devices (--devices 0,1 or all), or set POCL_DEVICES=\"pthread pthread\" to present a CPU as two",
         ));
     }
     let solvers: Vec<Solver> = match args.solvers.as_slice() {

@@ -107,7 +107,7 @@ impl Measured {
             Err(_) => {
                 let lines = text.lines().filter(|line| !line.trim().is_empty());
                 let rows: Result<Vec<Value>, _> = lines.map(serde_json::from_str).collect();
-                rows.map_err(|error| failed(format!("neither a document nor lines of JSON: {error}")))?
+                rows.map_err(|error| failed(format!("neither a JSON document nor JSON lines: {error}; pass the output of `clinalg bench --devices all --json`")))?
             }
         };
         if *self.single.get_or_insert(single) != single {
@@ -116,7 +116,9 @@ impl Measured {
             ));
         }
         for row in rows {
-            self.add(&row).ok_or_else(|| failed(format!("not a measurement: {row}")))?;
+            self.add(&row).ok_or_else(|| {
+                failed(format!("not a measurement: {row}; pass the output of `clinalg bench --devices all --json`"))
+            })?;
         }
         Ok(())
     }
@@ -214,7 +216,9 @@ pub(in crate::bench) fn run(args: &Args, out: &mut Output) -> Result<Exit, Failu
         }
     }
     if document.models.is_empty() {
-        return Err(Failure::usage("--predict: the files have no solver with times of one device for two sizes"));
+        return Err(Failure::usage(
+            "--predict: no solver has times on one device for two sizes; measure with `clinalg bench --devices all --json`",
+        ));
     }
     if let Some(picture) = &picture {
         document.draw(picture)?;
