@@ -1,8 +1,11 @@
 /* hypre's BoomerAMG as a preconditioner of conjugate gradients on a GPU, for benches/amg.py.
  *
  *     cmake -S hypre/src -B hypre-build -DHYPRE_ENABLE_CUDA=ON -DHYPRE_ENABLE_MPI=OFF -DHYPRE_ENABLE_DEVICE_MALLOC_ASYNC=ON \
- *           -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release && cmake --build hypre-build -j
- *     nvcc -O2 -I hypre-build/include ... benches/peers/hypre_amg.c -o hypre_amg -L hypre-build -lHYPRE -lcusparse -lcurand -lcublas -lcusolver
+ *           -DHYPRE_ENABLE_UMPIRE=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX=$PWD/installed \
+ *           -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_BUILD_TYPE=Release
+ *     cmake --build hypre-build -j --target install
+ *     gcc -O2 -I installed/include -I $CUDA/include benches/peers/hypre_amg.c -o hypre_amg -L installed/lib -L $CUDA/lib64 \
+ *         -lHYPRE -lcusparse -lcurand -lcublas -lcusolver -lcudart -lm -lstdc++
  *     ./hypre_amg PREFIX
  *
  * The example `amg` writes PREFIX.offsets, PREFIX.columns and PREFIX.values with --dump. Relative residual 1e-8, random right-hand side; the
