@@ -17,13 +17,11 @@ use crate::identity::{self, Identity};
 use crate::peer::{Lost, Peer, was_signalled};
 use crate::raw::{Comm, Failed, Request};
 
-/// A wait for another process for so long, while it runs, is an error: it lives, but it or its device hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A wait for another process for so long is an error: it lives, but it or its device hangs. No less, as a process may compile kernels, work on a
+/// slower device or write files for minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The same at the end of a process, when others may still write files.
-const PATIENCE_AT_END: Duration = Duration::from_secs(600);
-
-/// Another number of seconds for both.
+/// Another number of seconds.
 const PATIENCE_VARIABLE: &str = "CLINALG_MPI_TIMEOUT";
 
 /// How long processes have to answer whether they still wait or work with MPI, at the end of such a wait.
@@ -52,8 +50,8 @@ const LOST: &str = "clinalg:team:lost";
 ///
 /// Waits are bounded: where another process ends or fails, they end with an error that names its rank and device, within a second
 /// if it is on this host or tells its failure by [`Mpi::end`], else when the launcher sends its signal (see
-/// [`signalled`](crate::signalled)). Where another process lives but neither waits nor works with MPI, as where its device hangs, waits end after 30 seconds, in [`Mpi::end`] after ten minutes;
-/// the environment variable `CLINALG_MPI_TIMEOUT` has another number of seconds for both.
+/// [`signalled`](crate::signalled)). Where another process lives but neither waits nor works with MPI, as where its device hangs, waits end after ten minutes;
+/// the environment variable `CLINALG_MPI_TIMEOUT` has another number of seconds.
 #[derive(Clone)]
 pub struct Mpi {
     inner: Arc<Inner>,
@@ -238,7 +236,7 @@ impl Mpi {
             }
             self.take_what_arrives(state);
             if state.lost.is_none() && failure.is_none() {
-                state.lost = self.look(&mut wait, None, PATIENCE_AT_END);
+                state.lost = self.look(&mut wait, None);
             }
             if state.lost.is_some() && failed.is_none() {
                 failed = Some(Instant::now());
@@ -264,7 +262,7 @@ impl Mpi {
     }
 
     /// A process that is known to be lost; `from` are those that are waited for.
-    fn look(&self, wait: &mut Wait, from: Option<usize>, patience: Duration) -> Option<Lost> {
+    fn look(&self, wait: &mut Wait, from: Option<usize>) -> Option<Lost> {
         if let Ok(Some((_, bytes))) = self.inner.notices.arrived() {
             return Lost::from_text(&String::from_utf8_lossy(&bytes));
         }
@@ -281,7 +279,7 @@ impl Mpi {
             return Some(self.failed(from.unwrap_or(0), LOST, &words));
         }
         self.answer(wait.answered.as_deref_mut());
-        self.hangs(wait, from, self.inner.timeout.unwrap_or(patience))
+        self.hangs(wait, from, self.inner.timeout.unwrap_or(PATIENCE))
     }
 
     /// A process that does not answer at the end of a long wait: neither waits nor works with MPI. All processes that wait answer, so that none is
@@ -359,16 +357,13 @@ impl Mpi {
         loop {
             let lost = match complete(requests) {
                 Ok(true) => return Ok(()),
-                Ok(false) if wait.tests.is_multiple_of(16) => self.look(&mut wait, from, PATIENCE),
+                Ok(false) if wait.tests.is_multiple_of(16) => self.look(&mut wait, from),
                 Ok(false) => None,
                 Err(failed) => {
                     // The death of a process may be seen here before it is seen otherwise.
                     std::thread::sleep(2 * LOOK);
                     let words = format!("{} failed with code {}", failed.call, failed.code);
-                    Some(
-                        self.look(&mut wait, from, PATIENCE)
-                            .unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &words)),
-                    )
+                    Some(self.look(&mut wait, from).unwrap_or_else(|| self.failed(from.unwrap_or(0), LOST, &words)))
                 }
             };
             if let Some(lost) = lost {
