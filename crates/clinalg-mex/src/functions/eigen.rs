@@ -6,7 +6,7 @@ use clinalg::eigen::{EigenParams, Which};
 
 use super::grid::choice;
 use super::solve::preconditioning;
-use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real_as, text};
+use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
@@ -17,7 +17,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     inputs: &[
         GPU,
         handle_as("A", "a"),
-        count("k"),
+        count_as("k", "count"),
         text("which"),
         real_as("tol", "tolerance"),
         count_as("maxit", "max_iterations"),
