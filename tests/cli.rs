@@ -1087,7 +1087,7 @@ fn waveform_relaxation() {
             assert!(number(&report, key) > 0.0, "{key} in {report:#}");
         }
         let text = report["explain"].as_str().expect("a text");
-        assert!(text.contains("an iteration of a window") && text.contains("`auto` takes euler itself: "), "{text}");
+        assert!(text.contains("per iteration of a window") && text.contains("`auto` takes euler without relaxation: "), "{text}");
         assert_eq!((&report["max_difference"], &report["method_seconds"]), {
             (&report["max_difference_from_euler"], &report["euler_seconds"])
         });
@@ -1287,7 +1287,7 @@ fn two_devices_share_a_problem() {
         ("poisson --n 65 --balance", 2, "add --devices"),
         ("solve a.mtx --devices 0,1 --balance", 2, "--balance works with"),
         ("bench --devices all --only copy", 2, "--solvers chooses solvers"),
-        ("bench --devices 0 --solvers wave", 2, "scaling takes several devices"),
+        ("bench --devices 0 --solvers wave", 2, "measures scaling and needs at least 2 devices"),
         ("bench --solvers wave", 2, "add --devices"),
         ("bench --devices 0,1 --n 5", 2, "at least 9"),
         ("bench --predict /no/such/file.json", 5, "/no/such/file.json"),
