@@ -1087,7 +1087,10 @@ fn waveform_relaxation() {
             assert!(number(&report, key) > 0.0, "{key} in {report:#}");
         }
         let text = report["explain"].as_str().expect("a text");
-        assert!(text.contains("per iteration of a window") && text.contains("`auto` takes euler without relaxation: "), "{text}");
+        assert!(
+            text.contains("per iteration of a window") && text.contains("`auto` takes euler without relaxation: "),
+            "{text}"
+        );
         assert_eq!((&report["max_difference"], &report["method_seconds"]), {
             (&report["max_difference_from_euler"], &report["euler_seconds"])
         });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use ocl::ffi;
 
@@ -38,6 +39,16 @@ impl Drop for Program {
 
 /// The programs that kernels share; those whose kernels went are gone.
 pub(super) type Shared = Mutex<HashMap<kernel::Program, Weak<Program>>>;
+
+/// How often a program is built again after a failure without a reason, and the pause before the first time.
+const ATTEMPTS: u32 = 3;
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Whether a build failed for something else than the text, with which a compiler finds fault in words: PoCL's cache, say, while other processes
+/// fill it. Its log is empty then, or says that the device failed to build the program.
+fn gives_no_reason(log: &str) -> bool {
+    !log.contains("error:")
+}
 
 /// The target of the log messages, of level `info`, that a program is built from its source.
 pub const BUILDING: &str = "clinalg::building";
@@ -117,15 +128,18 @@ impl Context {
     /// Builds a program from its text; `name` is for the error.
     pub(super) fn build_source(&self, name: &str, source: &str, options: &CString) -> Result<Program> {
         log::info!(target: BUILDING, "building {name} for {}", self.device().name);
-        match self.build_source_once(name, source, options) {
-            // A compiler that finds fault with the text says so. Without a word, something else failed: PoCL's cache, say,
-            // while other processes fill it.
-            Err(Error::Build { log, .. }) if log.trim().is_empty() => {
-                log::warn!("{} could not build {name} and gave no reason; trying once more", self.device().name);
-                self.build_source_once(name, source, options)
+        let mut done = self.build_source_once(name, source, options);
+        for attempt in 1..=ATTEMPTS {
+            match &done {
+                Err(Error::Build { log, .. }) if gives_no_reason(log) => {
+                    log::warn!("{} could not build {name} and gave no reason; trying again", self.device().name);
+                    std::thread::sleep(attempt * PAUSE);
+                    done = self.build_source_once(name, source, options);
+                }
+                _ => break,
             }
-            done => done,
         }
+        done
     }
 
     fn build_source_once(&self, name: &str, source: &str, options: &CString) -> Result<Program> {
@@ -217,4 +231,15 @@ fn binary_of(program: &Program) -> Option<Vec<u8>> {
         )
     };
     (code == SUCCESS).then_some(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_give_reasons_and_caches_do_not() {
+        assert!(gives_no_reason("") && gives_no_reason("Device pthread-haswell failed to build the program"));
+        assert!(!gives_no_reason("<program source>:3:1: error: unknown type name 'flot'"));
+    }
 }
