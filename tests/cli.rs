@@ -1289,7 +1289,7 @@ fn two_devices_share_a_problem() {
         ("tune --devices 0,1", 2, "--devices works with"),
         ("poisson --n 65 --balance", 2, "add --devices"),
         ("solve a.mtx --devices 0,1 --balance", 2, "--balance works with"),
-        ("bench --devices all --only copy", 2, "--solvers chooses solvers"),
+        ("bench --devices all --only copy", 2, "to choose solvers, use --solvers"),
         ("bench --devices 0 --solvers wave", 2, "measures scaling and needs at least 2 devices"),
         ("bench --solvers wave", 2, "add --devices"),
         ("bench --devices 0,1 --n 5", 2, "at least 9"),
