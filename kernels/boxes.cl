@@ -65,8 +65,11 @@ __kernel void relax(ulong nx, ulong ny, ulong nz, ulong x0, ulong x1, ulong y0, 
         const row_type row = row_at(nx, ny, nz, lines, j, k);
         const size_t first = x0 + ((x0 + j + k + colour) & 1);
 #ifdef CPU
-        const size_t around = DIM == 3 ? height : 1;
-        const bool own = q >= begin + around && q + around < end && j > y0 && j + 1 < y1 && (DIM == 2 || (k > z0 && k + 1 < z1));
+#if DIM == 3
+        const bool own = q >= begin + height && q + height < end && j > y0 && j + 1 < y1 && k > z0 && k + 1 < z1;
+#else
+        const bool own = q > begin && q + 1 < end && j > y0 && j + 1 < y1;
+#endif
         if (own) {
             const INT8 chosen = ((x0 + j + k + colour) & 1) ? ~even_lanes : even_lanes;
             const INT8 other = ~chosen;
