@@ -47,6 +47,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     /// let state = first.state()?;
     /// first.run()?;
     /// let whole = first.solution()?;
+    /// drop(first);
     /// let mut second = Integrator::new(&mut stepper, 0.0, 2.0, &[1.0], &Options::default())?;
     /// second.restore(&state)?;
     /// second.run()?;
