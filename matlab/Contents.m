@@ -88,9 +88,14 @@
 %   MexConjTranspose               - Conjugate transpose of a full or sparse matrix.
 %   MexDotu                        - Dot product without conjugation.
 %   MexMultiplyOp                  - Product of a matrix, its transpose or its conjugate transpose and a vector.
-%   MexSolveDense                  - Solve a system with a full matrix by factorisation.
 %
 % Systems of equations and eigenvalues
+%   MexSolveDense                  - Solve a system with a full matrix by factorisation.
+%   MexLu                          - LU factorisation of a full matrix.
+%   MexCholesky                    - Cholesky factorisation of a full matrix.
+%   MexQr                          - QR factorisation of a full matrix.
+%   MexInverse                     - Inverse of a full matrix.
+%   MexDeterminant                 - Determinant of a full matrix.
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.

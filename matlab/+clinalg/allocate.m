@@ -15,5 +15,5 @@ if nargin < 2
 elseif nargin < 3
   class = 'double';
 end
-a = clinalg.array(clinalg_mex('MexZeros', 0, rows, cols, clinalg.array.names_single('clinalg.allocate', class)));
+a = clinalg.array(clinalg_mex('MexZeros', 0, rows, cols, clinalg.operands.names_single('clinalg.allocate', class)));
 end

@@ -21,8 +21,8 @@ if nargin < 1
 end
 if nargin < 2, options = struct(); end
 names = {'theta', 'smoother', 'steps', 'cycle', 'coarse', 'block', 'single', 'reusable', 'Z'};
-given = clinalg.array.options('clinalg.amg', options, names);
-A = clinalg.array.sparse_handle(A);
+given = clinalg.operands.options('clinalg.amg', options, names);
+A = clinalg.operands.sparse_handle(A);
 Z = given{end};
 if ~isempty(Z)
   if ~isa(Z, 'clinalg.array')

@@ -20,7 +20,7 @@ if nargin < 5, M = []; end
 if nargin < 6, M2 = []; end
 if nargin < 7, x0 = []; end
 [x, flag, relres, iter, resvec, reason] = ...
-  clinalg.array.solve('bicgstab', 'MexBiCGStab', A, b, {tol, maxit}, M, M2, x0);
+  clinalg.operands.solve('bicgstab', 'MexBiCGStab', A, b, {tol, maxit}, M, M2, x0);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'bicgstab: %s (relative residual %.1e)', reason, relres);
 end

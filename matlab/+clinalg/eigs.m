@@ -44,7 +44,7 @@ end
 varargin(end + 1 : 3) = {[]};
 [k, sigma, options] = varargin{1 : 3};
 sigma = full_name(sigma);
-given = clinalg.array.options('clinalg.eigs', options, {'Tolerance', 'MaxIterations', 'Preconditioner'});
+given = clinalg.operands.options('clinalg.eigs', options, {'Tolerance', 'MaxIterations', 'Preconditioner'});
 M = given{3};
 if isa(M, 'clinalg.factor')
   M = M.inverse.h;

@@ -50,7 +50,7 @@ classdef factor < handle
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A), underlyingType(o));
       end
-      A = clinalg.array.sparse_handle(A);
+      A = clinalg.operands.sparse_handle(A);
       clinalg_mex('MexAmgRefill', 0, o.inverse.h, A.h);
     end
 

@@ -21,7 +21,7 @@ if nargin < 6, M = []; end
 if nargin < 7, M2 = []; end
 if nargin < 8, x0 = []; end
 [x, flag, relres, iter, resvec, reason] = ...
-  clinalg.array.solve('gmres', 'MexGMRES', A, b, {restart, tol, maxit}, M, M2, x0);
+  clinalg.operands.solve('gmres', 'MexGMRES', A, b, {restart, tol, maxit}, M, M2, x0);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'gmres: %s (relative residual %.1e)', reason, relres);
 end

@@ -18,7 +18,7 @@ if nargin < 1
 end
 as_single = [];
 if nargin > 1 && (ischar(varargin{end}) || isa(varargin{end}, 'string'))
-  as_single = clinalg.array.names_single('clinalg.matrix', varargin{end});
+  as_single = clinalg.operands.names_single('clinalg.matrix', varargin{end});
   varargin(end) = [];
 end
 if numel(varargin) == 2

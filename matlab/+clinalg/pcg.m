@@ -22,7 +22,7 @@ if nargin < 4, maxit = []; end
 if nargin < 5, M = []; end
 if nargin < 6, M2 = []; end
 if nargin < 7, x0 = []; end
-[x, flag, relres, iter, resvec, reason] = clinalg.array.solve('pcg', 'MexCG', A, b, {tol, maxit}, M, M2, x0);
+[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('pcg', 'MexCG', A, b, {tol, maxit}, M, M2, x0);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'pcg: %s (relative residual %.1e)', reason, relres);
 end

@@ -24,7 +24,7 @@ on_device = isa(f, 'clinalg.array');
 if ~on_device
   f = clinalg.matrix(f);
 end
-u = clinalg.array.start(f, f, u0);
+u = clinalg.operands.start(f, f, u0);
 for k = 1 : numel(varargin)
   if isa(varargin{k}, 'string')
     varargin{k} = char(varargin{k});

@@ -29,7 +29,7 @@ if strcmp(kind, 'amg')
   M = clinalg.amg(A, options);
   return
 end
-given = clinalg.array.options('clinalg.precond', options, {'order', 'drop', 'fill', 'shift', 'omega', 'matching'});
-h = clinalg.array.sparse_handle(A);
+given = clinalg.operands.options('clinalg.precond', options, {'order', 'drop', 'fill', 'shift', 'omega', 'matching'});
+h = clinalg.operands.sparse_handle(A);
 M = clinalg.factor(clinalg_mex('MexPreconditioner', 0, h.h, kind, given{:}), ['preconditioner ''', kind, '''']);
 end

@@ -22,5 +22,5 @@ end
 if isa(file, 'string')
   file = char(file);
 end
-a = clinalg.array(clinalg_mex('MexReadMarket', 0, file, clinalg.array.names_single('clinalg.read', class)));
+a = clinalg.array(clinalg_mex('MexReadMarket', 0, file, clinalg.operands.names_single('clinalg.read', class)));
 end

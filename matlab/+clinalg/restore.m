@@ -23,7 +23,7 @@ s = load(char(file));
 for name = fieldnames(s).'
   value = s.(name{1});
   if isstruct(value) && isfield(value, 'clinalg_values')
-    value = clinalg.array.like(value.clinalg_values, value.clinalg_class);
+    value = clinalg.operands.like(value.clinalg_values, value.clinalg_class);
   end
   s.(name{1}) = value;
   if nargout == 0

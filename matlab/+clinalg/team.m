@@ -71,7 +71,7 @@ classdef team < handle
       if ~on_device
         f = clinalg.matrix(f);
       end
-      u = clinalg.array.start(f, f, u0);
+      u = clinalg.operands.start(f, f, u0);
       [~, flag, relres, iter, history, reason] = ...
         clinalg_mex('MexTeamPoisson', 0, o.h, f.h, tol, maxit, u.h, varargin{:});
       clinalg.team.complain('poisson', nargout, flag, reason, relres);
@@ -89,10 +89,10 @@ classdef team < handle
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A));
       end
-      [A, b] = clinalg.array.pair(A, b);
+      [A, b] = clinalg.operands.pair(A, b);
       shared = clinalg_mex('MexTeamMatrix', 0, o.h, A.h);
       released = onCleanup(@() clinalg_mex('MexRelease', 0, shared));
-      x = clinalg.array.start(b, A, given{count + 2});
+      x = clinalg.operands.start(b, A, given{count + 2});
       [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, shared, b.h, given{1 : count + 1}, x.h);
       clinalg.team.complain(name, outputs, flag, reason, relres);
       if ~on_device

@@ -91,6 +91,11 @@ calls = {
   'MexDotu', {gpu, x(), x()}
   'MexMultiplyOp', {gpu, 'transp', full_(), x(), x()}
   'MexSolveDense', {gpu, spd(), x(), 'lu'}
+  'MexLu', {gpu, full_()}
+  'MexCholesky', {gpu, spd()}
+  'MexQr', {gpu, full_(), 1}
+  'MexInverse', {gpu, full_()}
+  'MexDeterminant', {gpu, full_()}
   'MexNorm1', {gpu, x()}
   'MexNorm2', {gpu, x()}
   'MexNormInf', {gpu, x()}

@@ -33,8 +33,8 @@ mod registry;
 pub mod table;
 
 pub use calls::{
-    EigenReport, Factorisation, Method, Part, Positions, PreconditionerInfo, PreconditionerKind, PreconditionerParams,
-    Preconditioning, Product, Term, WaveState,
+    EigenReport, Factorisation, LuFactors, Method, Part, Positions, PreconditionerInfo, PreconditionerKind,
+    PreconditionerParams, Preconditioning, Product, Term, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{

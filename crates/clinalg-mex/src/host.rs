@@ -37,20 +37,20 @@ pub(crate) enum Scheme {
     Matlab800,
 }
 
-/// Where names are looked up: the process, then MATLAB's two libraries, which a host may keep to
+/// Where names are looked up: the process, then libraries of MATLAB, which a host may keep to
 /// itself.
-struct Libraries([*mut c_void; 3]);
+pub(crate) struct Libraries([*mut c_void; 4]);
 
 impl Libraries {
-    fn open() -> Libraries {
+    pub(crate) fn open() -> Libraries {
         let loaded = |name: &CStr| {
             // SAFETY: RTLD_NOLOAD only looks for a library that is loaded already.
             unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) }
         };
-        Libraries([libc::RTLD_DEFAULT, loaded(c"libmx.so"), loaded(c"libmex.so")])
+        Libraries([libc::RTLD_DEFAULT, loaded(c"libmx.so"), loaded(c"libmex.so"), loaded(c"libut.so")])
     }
 
-    fn find(&self, name: &str, suffix: &str) -> Option<*mut c_void> {
+    pub(crate) fn find(&self, name: &str, suffix: &str) -> Option<*mut c_void> {
         let name = CString::new(format!("{name}{suffix}")).ok()?;
         let [everywhere, private @ ..] = self.0;
         let found = |library| {

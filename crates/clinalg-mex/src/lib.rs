@@ -10,6 +10,7 @@ mod function;
 mod functions;
 mod gateway;
 mod host;
+mod interrupt;
 mod runs;
 mod session;
 mod table;

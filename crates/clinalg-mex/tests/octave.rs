@@ -1,7 +1,9 @@
 //! The Octave test suite (`matlab/test`) and the examples of the documentation against the library as cargo builds it.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 mod common;
 
@@ -45,6 +47,61 @@ fn suite(folder: &str, names: &str, pocl: Option<&str>) {
 #[test]
 fn the_octave_suite_passes() {
     suite("octave", "", None);
+}
+
+/// Runs statements of Octave that print "begins", sends it SIGINT then; gives what it printed after and how long it went on.
+fn interrupted(folder: &str, statements: &str) -> (String, Duration) {
+    let staged = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&staged).unwrap();
+    std::fs::copy(common::library(), staged.join("clinalg_mex.mex")).unwrap();
+    let paths = format!("addpath('{}'); addpath('{}'); ", root().join("matlab").display(), staged.display());
+    let mut child = Command::new("octave-cli")
+        .current_dir(&staged)
+        .args(["-qf", "--no-history", "--eval", &(paths + statements)])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.starts_with("begins") {
+        line.clear();
+        assert!(output.read_line(&mut line).unwrap() > 0, "Octave ended early");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let pressed = Instant::now();
+    let process = i32::try_from(child.id()).unwrap();
+    // SAFETY: a signal to a process that this one has started and not waited for.
+    assert_eq!(unsafe { libc::kill(process, libc::SIGINT) }, 0);
+    line.clear();
+    output.read_line(&mut line).unwrap();
+    let passed = pressed.elapsed();
+    output.read_to_string(&mut line).unwrap();
+    assert!(child.wait().unwrap().success(), "{line}");
+    (line, passed)
+}
+
+#[test]
+fn ctrl_c_stops_a_solver_that_returns_what_it_has() {
+    if !octave_is_there() {
+        return;
+    }
+    // The first solve builds kernels; the second one would take minutes.
+    let (text, passed) = interrupted(
+        "octave_pcg",
+        "A = clinalg.matrix(gallery('poisson', 1000)); b = ones(1e6, 1); [x, flag] = clinalg.pcg(A, b, 1e-2, 1);
+        disp('begins'); fflush(stdout); [x, flag] = clinalg.pcg(A, b, 1e-14, 1e9);
+        printf('flag %d moved %d\\n', flag, norm(x) > 0); fflush(stdout); disp('goes on');",
+    );
+    assert_eq!(text, "flag 5 moved 1\ngoes on\n");
+    assert!(passed < Duration::from_secs(5), "{passed:?} on a busy machine, expected less than a second on a free one");
+
+    let (text, _) = interrupted(
+        "octave_ode",
+        "s = struct('u', '-u'); o = struct('FixedStep', 1e-6, 'MaxSteps', 1e9); clinalg.ode(s, [0 1e-5 2e-5], 1, o);
+        disp('begins'); fflush(stdout); [t, y] = clinalg.ode(s, [0 1e-3 1e3], 1, o);
+        printf('%d\\n', t(end) < 1e3 && abs(y(end) - exp(-t(end))) < 1e-9); fflush(stdout); disp('goes on');",
+    );
+    assert_eq!(text, "1\ngoes on\n");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Dense systems by factorisation.
 
 use clinalg::matrix::Values;
-use clinalg::{Dense, Result, Vector, ops};
+use clinalg::{Complex, Dense, Real as _, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
@@ -19,19 +19,141 @@ pub enum Factorisation {
     Cholesky,
     /// QR by Householder reflections, for least squares with at least as many rows as columns.
     Qr,
+    /// The one that suits the structure of the matrix, substitution for a triangle: [`clinalg::ops::left_divide`].
+    Suitable,
 }
 
 impl Factorisation {
-    fn solve<T: clinalg::Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<Dense<T>> {
+    fn solve<T: Scalar>(self, a: &Dense<T>, b: &Dense<T>) -> Result<Dense<T>> {
         match self {
             Factorisation::Lu => ops::solve(a, b),
             Factorisation::Cholesky => ops::Cholesky::new(a.try_clone()?)?.solve(b),
             Factorisation::Qr => ops::Qr::new(a.try_clone()?)?.solve(b),
+            Factorisation::Suitable => ops::left_divide(a, b),
         }
     }
 }
 
+fn dense<T: Scalar>(stored: &Stored<T>) -> &Dense<T> {
+    match stored {
+        Stored::Dense(a) => a,
+        _ => unreachable!("a is dense"),
+    }
+}
+
+/// L and U of [`Registry::lu`] with the order of the rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LuFactors {
+    /// L, m x min(m, n), with ones on its diagonal.
+    pub lower: u64,
+    /// U, min(m, n) x n.
+    pub upper: u64,
+    /// Row k of L U is row `rows[k]` of A, from 0 on.
+    pub rows: Vec<usize>,
+}
+
 impl Registry {
+    /// Calls `f` with a dense matrix.
+    fn dense_matrix<R>(&self, a: u64, f: impl FnOnce(&Object) -> Result<R>) -> Result<R> {
+        self.call(&[Operand::new("a", a, Kind::DENSE)], None, |inputs, _| f(inputs[0]))
+    }
+
+    /// L and U with A(rows, :) = L U of a dense m x n matrix, by LU factorisation with partial pivoting. A singular matrix has them as well.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Allocation`](clinalg::Error::Allocation).
+    pub fn lu(&self, a: u64) -> Result<LuFactors> {
+        let (lower, upper, rows) = self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                let a = dense(a.stored::<T>("a")?);
+                let lu = ops::Lu::new(a.try_clone()?)?;
+                let mut rows: Vec<usize> = (0..a.rows()).collect();
+                for (k, pivot) in lu.pivots()?.into_iter().enumerate() {
+                    rows.swap(k, pivot);
+                }
+                Ok((Object::from(lu.lower()?), Object::from(lu.upper()?), rows))
+            })
+        })?;
+        Ok(LuFactors { lower: self.insert(lower), upper: self.insert(upper), rows })
+    }
+
+    /// L with A = L L' of a Hermitian positive definite matrix, of which the lower triangle is read.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::NotPositiveDefinite`](clinalg::Error::NotPositiveDefinite);
+    /// [`Error::Shape`](clinalg::Error::Shape) unless the matrix is square; [`Error::Allocation`](clinalg::Error::Allocation).
+    pub fn cholesky(&self, a: u64) -> Result<u64> {
+        let made = self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                Ok(Object::from(ops::Cholesky::new(dense(a.stored::<T>("a")?).try_clone()?)?.factor()?))
+            })
+        })?;
+        Ok(self.insert(made))
+    }
+
+    /// Q and R with A = Q R of a dense m x n matrix by Householder reflections: Q has min(m, n) columns and R as many rows.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Allocation`](clinalg::Error::Allocation).
+    pub fn qr(&self, a: u64) -> Result<(u64, u64)> {
+        let (q, r) = self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                let qr = ops::Qr::new(dense(a.stored::<T>("a")?).try_clone()?)?;
+                Ok((Object::from(qr.q()?), Object::from(qr.r()?)))
+            })
+        })?;
+        Ok((self.insert(q), self.insert(r)))
+    }
+
+    /// As [`Registry::qr`] with all m columns of Q; R has m rows, those from min(m, n) on are zero.
+    ///
+    /// # Errors
+    /// As [`Registry::qr`].
+    pub fn full_qr(&self, a: u64) -> Result<(u64, u64)> {
+        let (q, r) = self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                let a = dense(a.stored::<T>("a")?);
+                let (rows, cols) = (a.rows(), a.cols());
+                let qr = ops::Qr::new(a.try_clone()?)?;
+                let small = qr.r()?;
+                let mut r = Dense::<T>::zeros(a.context(), rows, cols)?;
+                let (all, above) = (ops::Span::all(cols), ops::Span::all(small.rows()));
+                ops::put((rows, cols), r.as_vector_mut(), above, all, small.as_vector())?;
+                Ok((Object::from(qr.full_q()?), Object::from(r)))
+            })
+        })?;
+        Ok((self.insert(q), self.insert(r)))
+    }
+
+    /// The inverse of a square dense matrix and an estimate of its reciprocal condition number in the 1-norm.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Singular`](clinalg::Error::Singular);
+    /// [`Error::Shape`](clinalg::Error::Shape) unless the matrix is square; [`Error::Allocation`](clinalg::Error::Allocation).
+    pub fn inverse(&self, a: u64) -> Result<(u64, f64)> {
+        let (made, reciprocal) = self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                let lu = ops::Lu::new(dense(a.stored::<T>("a")?).try_clone()?)?;
+                Ok((Object::from(lu.inverse()?), lu.reciprocal_condition()?))
+            })
+        })?;
+        Ok((self.insert(made), reciprocal))
+    }
+
+    /// The determinant of a square dense matrix; infinite or zero where it leaves the range.
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Shape`](clinalg::Error::Shape) unless the matrix is square;
+    /// [`Error::Allocation`](clinalg::Error::Allocation).
+    pub fn determinant(&self, a: u64) -> Result<Complex<f64>> {
+        self.dense_matrix(a, |a| {
+            typed!(a, T => {
+                let value = ops::determinant(dense(a.stored::<T>("a")?))?.value();
+                Ok(Complex::new(value.re().into_f64(), value.im().into_f64()))
+            })
+        })
+    }
+
     /// Solves A X = b for a dense A and a vector or the columns of a dense matrix b, by QR in the sense of least squares. Gives the
     /// handle of X, a new object of the kind of b. A and b stay as they are.
     ///

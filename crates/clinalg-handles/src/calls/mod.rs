@@ -26,7 +26,7 @@ mod transfer;
 mod wave;
 
 pub use array::{Part, Positions};
-pub use dense::Factorisation;
+pub use dense::{Factorisation, LuFactors};
 pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};

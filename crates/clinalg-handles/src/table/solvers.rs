@@ -1,6 +1,9 @@
 //! Systems of equations and multigrid.
 
-use super::{Argument, DEFAULTS, Function, Kind, Offer, STEP};
+use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer, STEP};
+
+/// Why C has no factors of dense matrices.
+const FACTORS: &str = "clinalg_solve_dense solves with the factors; the factors themselves are for MATLAB";
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -135,6 +138,46 @@ pub(super) const FUNCTIONS: &[Function] = &[
         c: Offer::Names(&["clinalg_solve_dense"]),
         matlab: Offer::Names(&["MexSolveDense"]),
         program: Offer::Missing("`clinalg solve` takes sparse systems"),
+    },
+    Function {
+        name: "lu",
+        title: "L and U of a dense matrix with the order of its rows.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexLu"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "cholesky",
+        title: "L with A = L L' of a Hermitian positive definite dense matrix.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexCholesky"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "qr",
+        title: "Q and R of a dense matrix.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexQr"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "inverse",
+        title: "The inverse of a square dense matrix.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexInverse"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "determinant",
+        title: "The determinant of a square dense matrix.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexDeterminant"]),
+        program: Offer::Missing(LIBRARY),
     },
     Function {
         name: "poisson_defaults",

@@ -1,7 +1,7 @@
 //! Complex numbers, products with either transpose, dense systems.
 
 use clinalg::ops::Transpose;
-use clinalg_handles::{Factorisation, Kind as Object, Operand, Registry};
+use clinalg_handles::Registry;
 
 use super::grid::choice;
 use super::{GPU, Outcome, handle, handle_as, number_of};
@@ -148,37 +148,6 @@ MexHandleMatrix(gpu, y)",
             let op = choice(args, 1, "transpose", &ops)?;
             let (a, x) = (args.handle(2), args.handle(3));
             Ok(Out::Handle(objects.mv_op(op, 1.0, a, x, 0.0, args.maybe_handle(4))?).into())
-        },
-        ..Function::DEFAULT
-    },
-    Function {
-        name: "MexSolveDense",
-        title: "Solve a system with a full matrix by factorisation.",
-        inputs: &[GPU, handle_as("A", "a"), handle("b"), Input::new("factorisation", Kind::Text)],
-        required: 3,
-        outputs: &["x"],
-        text: "\
-x = A \\ b for a full matrix A and a full b of one or more columns, real or complex, all of one precision; x
-is a new object. factorisation is 'lu' (default for square A), 'cholesky' for a Hermitian positive definite
-A, of which the lower triangle is read, or 'qr' (default otherwise) for least squares with at least as many
-rows as columns. A singular matrix is an error.",
-        example: "\
-gpu = MexInitOpenCL();
-A = MexMatrix(gpu, [4 1i; -1i 3]);
-x = MexSolveDense(gpu, A, MexMatrix(gpu, [1i; 2]));
-MexHandleMatrix(gpu, x)",
-        see: &["MexCG", "MexGMRES"],
-        run: |args| {
-            let objects = args.objects()?;
-            let (a, b) = (args.handle(1), args.handle(2));
-            let info = objects.call(&[Operand::new("a", a, Object::DENSE)], None, |inputs, _| Ok(inputs[0].info()))?;
-            let known = [("lu", Factorisation::Lu), ("cholesky", Factorisation::Cholesky), ("qr", Factorisation::Qr)];
-            let factorisation = match args.maybe_text(3) {
-                Some(_) => choice(args, 3, "factorisation", &known)?,
-                None if info.rows == info.cols => Factorisation::Lu,
-                None => Factorisation::Qr,
-            };
-            Ok(Out::Handle(objects.solve_dense(factorisation, a, b)?).into())
         },
         ..Function::DEFAULT
     },

@@ -1,7 +1,5 @@
 //! Eigenvalues.
 
-use std::ops::ControlFlow;
-
 use clinalg::eigen::{EigenParams, Which};
 
 use super::grid::choice;
@@ -10,6 +8,7 @@ use super::{GPU, Outcome, count_as, flag, handle, handle_as, real_as, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
+use crate::interrupt;
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
     name: "MexEigs",
@@ -66,8 +65,8 @@ fn eigs(args: &Args<'_>) -> Outcome {
         params = params.max_iterations(most);
     }
     let preconditioning = preconditioning(args, 6)?;
-    let mut quiet = |_: usize, _: f64| ControlFlow::Continue(());
-    let (vectors, report) = objects.eigenpairs(a, args.maybe_handle(7), preconditioning, &params, &mut quiet)?;
+    let (vectors, report) =
+        objects.eigenpairs(a, args.maybe_handle(7), preconditioning, &params, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
         Out::Handle(vectors),
         Out::column(report.values),

@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
+use crate::interrupt;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -152,7 +153,7 @@ values and an initial guess; without it both are zero and the result is a new gr
   d         dimensions: 2 for the square (default), 3 for the cube
   s         a number of at least 0 (default 0)
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
-possibly at the rounding floor), 4 for data that are not finite. relres is the relative residual, iter the
+possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative residual, iter the
 number of cycles, history the relative residual before the first and after each cycle, reason the meaning
 of flag as text.",
         example: "\
@@ -189,7 +190,7 @@ fn poisson(args: &Args<'_>) -> Outcome {
     if let Some(shift) = args.maybe_real(9) {
         params.shift = shift;
     }
-    let (u, report) = objects.poisson(f, args.maybe_handle(4), &params)?;
+    let (u, report) = objects.poisson_with(f, args.maybe_handle(4), &params, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
         Out::Handle(u),
         Out::Real(flag(report.stop)),

@@ -13,6 +13,7 @@ use crate::session;
 mod algebra;
 mod array;
 mod complex;
+mod dense;
 mod eigen;
 mod elastodynamics;
 mod expression;
@@ -36,7 +37,10 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
-    ("Systems of equations and eigenvalues", &[solve::FUNCTIONS, preconditioner::FUNCTIONS, eigen::FUNCTIONS]),
+    (
+        "Systems of equations and eigenvalues",
+        &[dense::FUNCTIONS, solve::FUNCTIONS, preconditioner::FUNCTIONS, eigen::FUNCTIONS],
+    ),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
@@ -126,6 +130,7 @@ fn flag(stop: Stop) -> f64 {
         Stop::Converged => 0.0,
         Stop::IterationLimit => 1.0,
         Stop::Stagnated | Stop::RoundingFloor => 3.0,
+        Stop::Cancelled => 5.0,
         _ => 4.0,
     }
 }

@@ -2,7 +2,7 @@
 
 use clinalg::Precision;
 use clinalg_ode::integrate::Options;
-use clinalg_ode::ivp::{Settings, Solution, solve};
+use clinalg_ode::ivp::{Settings, Solution, solve_while};
 use clinalg_ode::problems::{PROBLEMS, problem};
 use clinalg_ode::waveform::{Guess, Relaxation, Stop, WaveformOptions, relax_fields};
 use clinalg_ode::{Method, System, Variant};
@@ -12,6 +12,7 @@ use crate::args::{Args, Input, Kind, Value};
 use crate::emit::{Answer, Out};
 use crate::fault::{Fault, id};
 use crate::function::Function;
+use crate::interrupt;
 use crate::runs::{self, Task};
 use crate::session;
 
@@ -76,7 +77,8 @@ gpu = MexInitOpenCL();
         see: &["MexInitOpenCL", "MexOdeBegin", "MexWave"],
         run: |args| {
             let Task { context, system, times, y0, settings } = Task::read(args)?;
-            Ok(answer(solve(&context, &system, &times, &y0, &settings)?, y0.len()))
+            let solution = solve_while(&context, &system, &times, &y0, &settings, &mut interrupt::goes_on)?;
+            Ok(answer(solution, y0.len()))
         },
         ..Function::DEFAULT
     },

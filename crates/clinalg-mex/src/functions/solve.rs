@@ -11,6 +11,7 @@ use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
+use crate::interrupt;
 
 const TOLERANCE: Input = real_as("tol", "tolerance");
 const PRECONDITIONER: Input = Input::named("precond", "preconditioner", Kind::TextOrHandle);
@@ -43,8 +44,9 @@ the result is a new object.
            'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
            of a matrix or operator whose product approximates the inverse of A, as these two make
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
-down or A is not positive definite. relres is the relative residual of x, iter the number of iterations, resvec
-the norm of the residual at the start and after each iteration, reason the meaning of flag as text.",
+down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. relres is the relative residual of x,
+iter the number of iterations, resvec the norm of the residual at the start and after each iteration, reason the
+meaning of flag as text.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -139,7 +141,8 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
     let (a, b) = (args.handle(1), args.handle(2));
     let preconditioning = preconditioning(args, position + 2)?;
     let stopping = Stopping::default().tolerance(args.maybe_real(position).unwrap_or(1e-6)).max_iterations(most);
-    let (x, report) = objects.solve(method, preconditioning, a, b, args.maybe_handle(position + 3), &stopping)?;
+    let system = (a, b, args.maybe_handle(position + 3));
+    let (x, report) = objects.solve_with(method, preconditioning, system, &stopping, &mut interrupt::progress)?;
     let norm = objects.norm2(b)?;
     let unit = if norm == 0.0 { 1.0 } else { norm };
     Ok((

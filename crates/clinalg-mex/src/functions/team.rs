@@ -11,6 +11,7 @@ use crate::args::{Args, Full, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
+use crate::interrupt;
 
 const TEAM: Input = handle("team");
 
@@ -172,7 +173,8 @@ fn poisson(args: &Args<'_>) -> Outcome {
     if let Some(shift) = args.maybe_real(9) {
         params.shift = shift;
     }
-    let (u, report) = objects.team_poisson(args.handle(1), f, args.maybe_handle(5), &params)?;
+    let (u, report) =
+        objects.team_poisson_with(args.handle(1), (f, args.maybe_handle(5)), &params, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
         Out::Handle(u),
         Out::Real(flag(report.stop)),

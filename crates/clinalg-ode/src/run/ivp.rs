@@ -146,6 +146,33 @@ pub fn watch(
     settings: &Settings,
     seen: &mut dyn FnMut(&[f64], &[f64]) -> bool,
 ) -> Result<Solution> {
+    follow(context, system, times, y0, settings, &mut |t, y| t.is_empty() || seen(t, y))
+}
+
+/// As [`solve`]; `go_on` is asked after each step and ends the integration by `false`, with the solution at the times passed.
+///
+/// # Errors
+/// Those of [`solve`].
+pub fn solve_while(
+    context: &Context,
+    system: &System,
+    times: &[f64],
+    y0: &[f64],
+    settings: &Settings,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Solution> {
+    follow(context, system, times, y0, settings, &mut |_, _| go_on())
+}
+
+/// Solves with `seen` after each step.
+fn follow(
+    context: &Context,
+    system: &System,
+    times: &[f64],
+    y0: &[f64],
+    settings: &Settings,
+    seen: &mut dyn FnMut(&[f64], &[f64]) -> bool,
+) -> Result<Solution> {
     let (span, _) = parts(times)?;
     if settings.refine == 0 {
         return Err(Error::value("refine", "at least 1", 0));
@@ -162,7 +189,7 @@ pub fn watch(
         for time in &t[rows..] {
             y.extend(step.at(*time)?);
         }
-        go_on = rows == t.len() || seen(&t[rows..], &y[rows * y0.len()..]);
+        go_on = seen(&t[rows..], &y[rows * y0.len()..]);
         Ok(go_on)
     };
     let dense = !settings.every_step || settings.refine > 1;

@@ -33,7 +33,7 @@ pub use elementwise::{
 };
 pub(crate) use elementwise::{items, scale_raw, scatter_signs};
 pub use expression::{Node, evaluate, fits_kernel};
-pub use factor::{Cholesky, Lu, Qr, determinant, inverse, solve, solve_triangular};
+pub use factor::{Cholesky, Lu, Qr, Structure, determinant, inverse, left_divide, solve, solve_triangular, structure};
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
 pub use part::{Span, put, take, transpose};

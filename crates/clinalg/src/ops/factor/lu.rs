@@ -3,7 +3,7 @@
 use std::ops::Range as Span;
 
 use super::triangular::{Diagonal, Side, Solver, Triangle, Triangular};
-use super::{Determinant, check_order, check_rows, check_square, condition, identity, norm1, tuning};
+use super::{Determinant, Part, check_order, check_rows, check_square, condition, copy_part, identity, norm1, tuning};
 use crate::matrix::Values;
 use crate::ops::gemm::{Block, Transpose};
 use crate::runtime::kernels::lu::Program;
@@ -69,6 +69,31 @@ impl<T: Scalar> Lu<T> {
     /// Returns the factors, which are stored in the memory of A.
     pub fn into_factors(self) -> Dense<T> {
         self.factors
+    }
+
+    /// L, m x min(m, n), with ones on its diagonal.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn lower(&self) -> Result<Dense<T>> {
+        let (rows, order) = (self.factors.rows(), self.pivots.len());
+        self.part(Part::Lower { unit: true }, rows, order)
+    }
+
+    /// U, min(m, n) x n.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn upper(&self) -> Result<Dense<T>> {
+        let (order, cols) = (self.pivots.len(), self.factors.cols());
+        self.part(Part::Upper, order, cols)
+    }
+
+    fn part(&self, part: Part, rows: usize, cols: usize) -> Result<Dense<T>> {
+        let made = Dense::zeros(self.factors.context(), rows, cols)?;
+        let source = Block::of(&self.factors).part(0..rows, 0..cols);
+        copy_part::<T>(self.factors.context(), part, source, Block::of(&made))?;
+        Ok(made)
     }
 
     /// Row k was exchanged with row `pivots()[k]`, in this order; counted from 0.

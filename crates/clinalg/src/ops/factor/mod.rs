@@ -13,6 +13,7 @@ mod cholesky;
 mod condition;
 mod lu;
 mod qr;
+mod structure;
 mod triangular;
 pub(crate) mod tuning;
 
@@ -20,6 +21,7 @@ pub use cholesky::Cholesky;
 pub use condition::Determinant;
 pub use lu::Lu;
 pub use qr::Qr;
+pub use structure::{Structure, left_divide, structure};
 pub use triangular::{Diagonal, Side, Triangle, solve_triangular};
 
 use crate::matrix::Values;

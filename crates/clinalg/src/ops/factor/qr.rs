@@ -70,6 +70,17 @@ impl<T: Scalar> Qr<T> {
         Ok(q)
     }
 
+    /// All of Q, m x m.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn full_q(&self) -> Result<Dense<T>> {
+        let rows = self.factors.rows();
+        let mut q = identity(self.factors.context(), rows, rows)?;
+        self.apply_q(Transpose::No, &mut q)?;
+        Ok(q)
+    }
+
     /// C = Q C or, for [`Transpose::Conjugate`], C = Q' C; enqueued. 4 m n operations per column, less those of the triangle.
     ///
     /// # Errors

@@ -1,0 +1,153 @@
+//! Dense matrices by factorisation.
+
+use clinalg::Error;
+use clinalg_handles::Factorisation;
+
+use super::grid::choice;
+use super::{GPU, handle, handle_as, number_of};
+use crate::args::{Input, Kind};
+use crate::emit::{Answer, Out};
+use crate::function::Function;
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "MexSolveDense",
+        title: "Solve a system with a full matrix by factorisation.",
+        inputs: &[GPU, handle_as("A", "a"), handle("b"), Input::new("factorisation", Kind::Text)],
+        required: 3,
+        outputs: &["x"],
+        text: "\
+x = A \\ b for a full matrix A and a full b of one or more columns, real or complex, all of one precision; x
+is a new object. factorisation is 'suitable' (default), which solves by substitution where A is a triangle, by Cholesky
+where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has more rows than
+columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is an error.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexMatrix(gpu, [4 1i; -1i 3]);
+x = MexSolveDense(gpu, A, MexMatrix(gpu, [1i; 2]));
+MexHandleMatrix(gpu, x)",
+        see: &["MexLu", "MexCholesky", "MexQr", "MexCG", "MexGMRES"],
+        run: |args| {
+            let objects = args.objects()?;
+            let (a, b) = (args.handle(1), args.handle(2));
+            let known = [
+                ("suitable", Factorisation::Suitable),
+                ("lu", Factorisation::Lu),
+                ("cholesky", Factorisation::Cholesky),
+                ("qr", Factorisation::Qr),
+            ];
+            let factorisation = choice(args, 3, "factorisation", &known)?;
+            Ok(Out::Handle(objects.solve_dense(factorisation, a, b)?).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexLu",
+        title: "LU factorisation of a full matrix.",
+        inputs: &[GPU, handle_as("A", "a")],
+        required: 2,
+        outputs: &["L", "U", "rows"],
+        text: "\
+A(rows, :) = L U of a full m x n matrix by partial pivoting: L is m x min(m, n) with ones on its diagonal, U is
+min(m, n) x n. A singular matrix has zeros on the diagonal of U and is no error.",
+        example: "\
+gpu = MexInitOpenCL();
+[L, U, rows] = MexLu(gpu, MexMatrix(gpu, magic(3)));
+MexHandleMatrix(gpu, L) * MexHandleMatrix(gpu, U)",
+        see: &["MexCholesky", "MexQr", "MexSolveDense"],
+        run: |args| {
+            let factors = args.objects()?.lu(args.handle(1))?;
+            let rows = factors.rows.iter().map(|&row| row as f64 + 1.0).collect();
+            Ok(Answer::Several(vec![
+                Out::Handle(factors.lower),
+                Out::Handle(factors.upper),
+                Out::Reals { rows: 1, values: rows },
+            ]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexCholesky",
+        title: "Cholesky factorisation of a full matrix.",
+        inputs: &[GPU, handle_as("A", "a")],
+        required: 2,
+        outputs: &["L", "minor"],
+        text: "\
+A = L L' of a Hermitian positive definite full matrix, of which the lower triangle is read. minor is 0, or the order of the
+first leading minor that is not positive where there is no factorisation; L is 0 then.",
+        example: "\
+gpu = MexInitOpenCL();
+L = MexCholesky(gpu, MexMatrix(gpu, [4 2; 2 5]));
+MexHandleMatrix(gpu, L)",
+        see: &["MexLu", "MexQr", "MexSolveDense"],
+        run: |args| {
+            let (lower, minor) = match args.objects()?.cholesky(args.handle(1)) {
+                Err(Error::NotPositiveDefinite { minor }) => (0, minor),
+                made => (made?, 0),
+            };
+            Ok(Answer::Several(vec![Out::Handle(lower), Out::Real(minor as f64)]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexQr",
+        title: "QR factorisation of a full matrix.",
+        inputs: &[GPU, handle_as("A", "a"), Input::new("economy", Kind::Flag)],
+        required: 2,
+        outputs: &["Q", "R"],
+        text: "\
+A = Q R of a full m x n matrix by Householder reflections: Q is m x m with orthonormal columns and R m x n, zero below its
+diagonal; with economy 1, Q has min(m, n) columns and R as many rows.",
+        example: "\
+gpu = MexInitOpenCL();
+[Q, R] = MexQr(gpu, MexMatrix(gpu, [1 2; 3 4; 5 6]), 1);
+MexHandleMatrix(gpu, R)",
+        see: &["MexLu", "MexCholesky", "MexSolveDense"],
+        run: |args| {
+            let objects = args.objects()?;
+            let a = args.handle(1);
+            let (q, r) = if args.maybe_flag(2).unwrap_or(false) { objects.qr(a)? } else { objects.full_qr(a)? };
+            Ok(Answer::Several(vec![Out::Handle(q), Out::Handle(r)]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexInverse",
+        title: "Inverse of a full matrix.",
+        inputs: &[GPU, handle_as("A", "a")],
+        required: 2,
+        outputs: &["B", "rcond"],
+        text: "\
+B is the inverse of a square full matrix, rcond an estimate of its reciprocal condition number in the 1-norm. A singular matrix
+is an error. To solve a system, MexSolveDense is faster and more accurate.",
+        example: "\
+gpu = MexInitOpenCL();
+[B, rcond] = MexInverse(gpu, MexMatrix(gpu, [2 1; 1 1]));
+MexHandleMatrix(gpu, B)",
+        see: &["MexSolveDense", "MexLu", "MexDeterminant"],
+        run: |args| {
+            let (inverse, reciprocal) = args.objects()?.inverse(args.handle(1))?;
+            Ok(Answer::Several(vec![Out::Handle(inverse), Out::Real(reciprocal)]))
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexDeterminant",
+        title: "Determinant of a full matrix.",
+        inputs: &[GPU, handle_as("A", "a")],
+        required: 2,
+        outputs: &["d"],
+        text: "d is the determinant of a square full matrix, a number of the class of A; infinite or zero where it leaves the range.",
+        example: "\
+gpu = MexInitOpenCL();
+d = MexDeterminant(gpu, MexMatrix(gpu, [1 2; 3 4]))",
+        see: &["MexLu", "MexInverse"],
+        run: |args| {
+            let objects = args.objects()?;
+            let a = args.handle(1);
+            let d = objects.determinant(a)?;
+            Ok(number_of(objects.info(a)?.scalar(), d).into())
+        },
+        ..Function::DEFAULT
+    },
+];

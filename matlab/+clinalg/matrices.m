@@ -1,0 +1,378 @@
+classdef matrices < handle
+%clinalg.matrices  Products, systems, transposes, norms and reductions of clinalg.array.
+%   A * B, A \ b, A', norm, sum, max, dot, and parts of sparse matrices (diag, tril, triu, nnz), as for MATLAB's own arrays.
+%
+%   Example:
+%     A = clinalg.matrix([4 1; 1 3]);
+%     norm(A * (A \ [1; 2]) - [1; 2])
+%
+%   See also clinalg.array, clinalg.elementwise, clinalg.shapes, clinalg.hosted.
+
+  methods
+    function c = mtimes(a, b)
+    %*  Product of matrices, or with a number.
+      if ~isobject(a) && isscalar(a) || ~isobject(b) && isscalar(b)
+        [c, known] = fused('times', a, b);
+        if known, return, end
+      end
+      if isscalar(a) || isscalar(b)
+        c = times(a, b);
+        return
+      end
+      clinalg.operands.check_classes('*', a, b);
+      [m, n] = size(a);
+      [k, p] = size(b);
+      if n ~= k || numel(size(a)) > 2 || numel(size(b)) > 2
+        error('clinalg:argument:shape', '*: a is %s, b is %s; the inner sizes must agree', ...
+          clinalg.operands.by(size(a)), clinalg.operands.by(size(b)));
+      elseif m * p * n > 0 && p > 1 && m > 1 && ~issparse(a) && ~issparse(b)
+        [a, op_a] = clinalg.operands.untransposed(a);
+        [b, op_b] = clinalg.operands.untransposed(b);
+        [a, b] = clinalg.operands.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexMatrixMatrix', 0, a.h, b.h, op_a, op_b));
+      elseif m * p * n > 0 && p * m > 1 && clinalg.operands.both_sparse(a, b)
+        [a, b] = clinalg.operands.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexSparseMultiply', 0, a.h, b.h));
+      elseif m * p * n == 0 || (p > 1 && m > 1)
+        c = clinalg.hosted.one('mtimes', {a, b});
+      elseif p > 1
+        c = (b.' * a.').';
+      else
+        c = clinalg.operands.applied(a, b);
+      end
+    end
+
+    function x = mldivide(a, b)
+    %\  Solution of a x = b: by LU for a full square matrix, by QR in the least-squares sense for a tall one.
+      clinalg.operands.check_classes('\', a, b);
+      if isa(a, 'clinalg.array') && strcmp(kind_of(a), 'operator')
+        x = clinalg.heat_forward(a) \ b;
+        return
+      end
+      [m, n] = size(a);
+      if isscalar(a)
+        x = ldivide(a, b);
+      elseif ~issparse(a) && ~issparse(b) && m >= n && n > 0 && size(b, 1) == m && size(b, 2) > 0
+        [a, b] = clinalg.operands.pair(a, b);
+        x = clinalg.operands.made(clinalg_mex('MexSolveDense', 0, a.h, b.h));
+      else
+        x = clinalg.hosted.one('mldivide', {a, b});
+      end
+    end
+
+    function x = mrdivide(b, a)
+    %/  Quotient with a number, or the solution of x a = b.
+      if ~isobject(a) && isscalar(a)
+        [x, known] = fused('rdivide', b, a);
+        if known, return, end
+      end
+      clinalg.operands.check_classes('/', b, a);
+      if isscalar(a)
+        x = rdivide(b, a);
+      elseif size(b, 2) ~= size(a, 2)
+        error('clinalg:argument:shape', '/: b is %s, a is %s; the numbers of columns must agree', ...
+          clinalg.operands.by(size(b)), clinalg.operands.by(size(a)));
+      else
+        x = (a.' \ b.').';
+      end
+    end
+
+    function t = ctranspose(a)
+    %'  Conjugate transpose, made when its values are needed; T * x multiplies without it.
+      t = flipped(a, iscomplex(a));
+    end
+
+    function t = transpose(a)
+    %.'  Transpose, made when its values are needed; T * x multiplies without it.
+      t = flipped(a, false);
+    end
+
+    function v = diag(a, k)
+    %diag  A diagonal as a vector, or a matrix with a vector as diagonal; on the device of a sparse matrix.
+      if nargin < 2, k = 0; end
+      [m, n] = size(a);
+      count = min(m - max(0, -k), n - max(0, k));
+      if ~is_plain_sparse(a) || m == 1 || n == 1 || ~isscalar(k) || count < 2
+        given = {a, k};
+        v = clinalg.hosted.one('diag', given(1 : nargin));
+        return
+      end
+      d = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), k, k));
+      rows_ = max(0, -k) + (1 : count);
+      d = clinalg.array(clinalg_mex('MexSparsePart', 0, d.h, rows_, []));
+      v = d * sparse(ones(n, 1));
+    end
+
+    function c = tril(a, varargin)
+    %tril  Lower triangle; on the device of a sparse matrix.
+      c = triangle(a, 'tril', varargin);
+    end
+
+    function c = triu(a, varargin)
+    %triu  Upper triangle; on the device of a sparse matrix.
+      c = triangle(a, 'triu', varargin);
+    end
+
+    function n = nnz(a)
+    %nnz  Number of elements that are not zero.
+      if is_plain_sparse(a)
+        c = copy(a);
+        n = clinalg_mex('MexDropZeros', 0, c.h);
+      else
+        n = clinalg.hosted.call('nnz', 1, 'H', {a});
+        n = n{1};
+      end
+    end
+
+    function v = nonzeros(a)
+    %nonzeros  Elements that are not zero, in a column.
+      if is_plain_sparse(a)
+        v = clinalg.operands.made(clinalg_mex('MexNonzeros', 0, hand(a)));
+      else
+        v = clinalg.hosted.one('nonzeros', {a});
+      end
+    end
+
+    function c = spones(a)
+    %spones  Ones where elements are not zero.
+      if is_plain_sparse(a) && isreal(a)
+        c = copy(a);
+        clinalg_mex('MexDropZeros', 0, c.h);
+        clinalg_mex('MexFill', 0, c.h, 1);
+      else
+        c = clinalg.hosted.one('spones', {a});
+      end
+    end
+
+    function s = norm(a, varargin)
+    %norm  Norm of a vector or matrix; on the device with p = 1, 2, Inf of a vector and 'fro'.
+      if nargin == 1 && isempty(a.form)
+        [m, n] = clinalg_mex('MexSize', 0, a.h);
+        if m == 1 || n == 1
+          s = clinalg_mex('MexNorm2', 0, a.h);
+          return
+        end
+      end
+      p = 2;
+      if nargin > 1
+        p = varargin{1};
+      end
+      if ischar(p)
+        p = lower(p);
+      end
+      vector = isvector(a) && nargin < 3;
+      if nargin < 3 && strcmp(p, 'fro') || (vector && isequal(p, 2))
+        s = clinalg_mex('MexNorm2', 0, hand(a));
+      elseif vector && isequal(p, 1)
+        s = clinalg_mex('MexNorm1', 0, hand(a));
+      elseif vector && (isequal(p, Inf) || strcmp(p, 'inf'))
+        s = clinalg_mex('MexNormInf', 0, hand(a));
+      else
+        s = clinalg.hosted.one('norm', [{a}, varargin]);
+      end
+    end
+
+    function s = sum(a, varargin)
+    %sum  Sum along a dimension, or of all elements with sum(a, 'all').
+      if nargin == 2 && strcmp(varargin{1}, 'all')
+        s = clinalg.operands.narrowed(clinalg_mex('MexSum', 0, hand(a)));
+      elseif nargin == 1 && isvector(a) && ~isempty(a)
+        s = clinalg.operands.narrowed(clinalg_mex('MexSum', 0, hand(a)));
+      else
+        s = clinalg.operands.along('sum', a, varargin);
+      end
+    end
+
+    function s = prod(a, varargin)
+    %prod  Product along a dimension.
+      s = clinalg.operands.along('prod', a, varargin);
+    end
+
+    function varargout = max(varargin)
+    %max  Largest values along a dimension or of two arrays; positions are in MATLAB's memory.
+      varargout = clinalg.operands.extremum('max', nargout, varargin);
+    end
+
+    function varargout = min(varargin)
+    %min  Smallest values along a dimension or of two arrays; positions are in MATLAB's memory.
+      varargout = clinalg.operands.extremum('min', nargout, varargin);
+    end
+
+    function s = dot(a, b, varargin)
+    %dot  Dot product of two vectors, of which the first is conjugated; of matrices column by column.
+      clinalg.operands.check_classes('dot', a, b);
+      if nargin == 2 && isvector(a) && isvector(b) && numel(a) == numel(b) && ~issparse(a) && ~issparse(b)
+        if ~isequal(size(a), size(b))
+          b = b.';
+        end
+        [a, b] = clinalg.operands.pair(a, b);
+        s = clinalg.operands.narrowed(clinalg_mex('MexDot', 0, a.h, b.h));
+      else
+        s = clinalg.hosted.one('dot', [{a, b}, varargin]);
+      end
+    end
+
+    % Factorisations of full matrices.
+
+    function [L, U, P] = lu(a, varargin)
+    %lu  LU factorisation with partial pivoting: [L, U, P] with P * A = L * U, [L, U] with A = L * U, one output with U and, below
+    % the diagonal, L. lu(a, 'vector') gives the order p of the rows in place of P: A(p, :) = L * U.
+      a = dense_operand(a, 'lu', 'clinalg.precond(A, ''ilu'') for a preconditioner');
+      as_vector = nargin > 1 && strcmp(varargin{1}, 'vector');
+      if nargin > 1 + as_vector || (as_vector && nargout < 3)
+        error('clinalg:argument:value', 'lu: the calls are lu(A) and, with three outputs, lu(A, ''vector'')');
+      end
+      if isempty(a) || isscalar(a)
+        [L, U, P] = lu(gather(a));
+        if as_vector, P = 1 : size(a, 1); end
+        return
+      end
+      [L, U, P] = clinalg_mex('MexLu', 0, a.h);
+      L = clinalg.array(L);
+      U = clinalg.array(U);
+      if nargout < 2
+        [m, n] = size(a);
+        k = min(m, n);
+        L = L - eye(m, k, 'like', a);
+        if k < n, L = cat(2, L, zeros(m, n - k, 'like', a)); end
+        if k < m, U = cat(1, U, zeros(m - k, n, 'like', a)); end
+        L = L + U;
+      elseif nargout == 2
+        L = clinalg.array(clinalg_mex('MexTake', 0, L.h, inverse_order(P), []));
+      elseif ~as_vector
+        P = clinalg.matrix(sparse(1 : numel(P), P, 1, numel(P), numel(P)) + zeros(numel(P)));
+      end
+    end
+
+    function [R, flag] = chol(a, varargin)
+    %chol  Cholesky factorisation: R with R' * R = A of the upper triangle of A, chol(a, 'lower') L with L * L' = A of the lower
+    % one. flag is 0, or the order of the first leading minor that is not positive; R is of the part before it.
+      a = dense_operand(a, 'chol', 'clinalg.precond(A, ''ic'') for a preconditioner');
+      lower = nargin > 1 && strcmpi(varargin{1}, 'lower');
+      if nargin > 2 || (nargin > 1 && ~lower && ~strcmpi(varargin{1}, 'upper'))
+        error('clinalg:argument:value', 'chol: the calls are chol(A), chol(A, ''upper'') and chol(A, ''lower'')');
+      elseif size(a, 1) ~= size(a, 2)
+        error('clinalg:argument:shape', 'chol: A is %s, expected a square matrix', clinalg.operands.by(size(a)));
+      end
+      if isempty(a) || isscalar(a)
+        [R, flag] = chol(gather(a));
+      else
+        of = a;
+        if ~lower
+          of = a';
+          settle(of);
+        end
+        [R, flag] = clinalg_mex('MexCholesky', 0, of.h);
+        if flag > 1
+          part = 1 : flag - 1;
+          leading = clinalg.array(clinalg_mex('MexTake', 0, of.h, part, part));
+          R = clinalg_mex('MexCholesky', 0, leading.h);
+        end
+        if flag == 1
+          R = zeros(0, 'like', a);
+        else
+          R = clinalg.array(R);
+          if ~lower, R = R'; end
+          if isscalar(R), R = gather(R); end
+        end
+      end
+      if flag > 0 && nargout < 2
+        error('clinalg:matrix:notPositiveDefinite', ['chol: the matrix is not positive definite: its leading minor of order %d is not ' ...
+          'positive; use lu, or A \\ b, which finds it out by itself'], flag);
+      end
+    end
+
+    function [Q, R, E] = qr(a, varargin)
+    %qr  QR factorisation: [Q, R] with A = Q * R, or R alone; qr(a, 0) and qr(a, 'econ') without the columns of Q beyond those of A. A
+    % permutation, [Q, R, E], and qr(a, b) are computed in MATLAB's memory.
+      if nargout > 2 || (nargin > 1 && ~isequal(varargin{1}, 0) && ~strcmp(varargin{1}, 'econ'))
+        results = [clinalg.hosted.call('qr', nargout, 'D', [{a}, varargin]), {[], []}];
+        [Q, R, E] = results{1 : 3};
+        return
+      end
+      a = dense_operand(a, 'qr', 'A \ b for a solution');
+      if isempty(a) || isscalar(a)
+        [Q, R] = qr(gather(a), varargin{:});
+      else
+        [Q, R] = clinalg_mex('MexQr', 0, a.h, nargin > 1);
+        Q = clinalg.operands.made(Q);
+        R = clinalg.operands.made(R);
+      end
+      if nargout < 2, Q = R; end
+    end
+
+    function b = inv(a)
+    %inv  Inverse of a square matrix. To solve a system, A \ b is faster and more accurate.
+      a = square_operand(a, 'inv', 'A \ b');
+      if isempty(a) || isscalar(a)
+        b = inv(gather(a));
+        return
+      end
+      try
+        [b, reciprocal] = clinalg_mex('MexInverse', 0, a.h);
+      catch problem
+        if ~strcmp(problem.identifier, 'clinalg:matrix:singular'), rethrow(problem), end
+        warning('clinalg:matrix:singular', 'inv: the matrix is singular; the result is infinite');
+        b = copy(a);
+        clinalg_mex('MexFill', 0, b.h, Inf);
+        return
+      end
+      b = clinalg.array(b);
+      if reciprocal < eps(underlyingType(a))
+        warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
+      end
+    end
+
+    function d = det(a)
+    %det  Determinant of a square matrix.
+      a = square_operand(a, 'det', 'A \ b for a solution, or det(gather(A))');
+      if isempty(a) || isscalar(a)
+        d = det(gather(a));
+      else
+        d = clinalg.operands.narrowed(clinalg_mex('MexDeterminant', 0, a.h));
+      end
+    end
+  end
+
+  methods (Hidden)
+    function a = dense_operand(a, name, advice)
+    % A full matrix whose handle is ready.
+      if issparse(a)
+        error('clinalg:argument:class', ['%s: A is a %s matrix, expected a full one; use %s, %s(full(A)), or %s(gather(A)) in ' ...
+          'MATLAB''s memory'], name, kind_of(a), advice, name, name);
+      elseif ndims(a) > 2
+        error('clinalg:argument:shape', '%s: A is %s, expected two dimensions', name, clinalg.operands.by(size(a)));
+      end
+      settle(a);
+    end
+
+    function a = square_operand(a, name, advice)
+      a = dense_operand(a, name, advice);
+      if size(a, 1) ~= size(a, 2)
+        error('clinalg:argument:shape', '%s: A is %s, expected a square matrix', name, clinalg.operands.by(size(a)));
+      end
+    end
+
+    function t = is_plain_sparse(a)
+    % Whether it is a sparse matrix with elements, no band matrix.
+      t = strcmp(kind_of(a), 'sparse') && prod(size(a)) > 1;
+    end
+
+    function c = triangle(a, name, given)
+      k = 0;
+      if ~isempty(given), k = given{1}; end
+      if ~is_plain_sparse(a) || numel(given) > 1 || ~isnumeric(k) || ~isscalar(k)
+        c = clinalg.hosted.one(name, [{a}, given]);
+      elseif strcmp(name, 'tril')
+        c = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), -Inf, k));
+      else
+        c = clinalg.array(clinalg_mex('MexSparseBand', 0, hand(a), k, Inf));
+      end
+    end
+  end
+end
+
+function order = inverse_order(p)
+order = zeros(1, numel(p));
+order(p) = 1 : numel(p);
+end

@@ -1,0 +1,438 @@
+classdef operands
+%clinalg.operands  What the methods of clinalg.array have in common.
+%   Operands in MATLAB's memory are copied to the device in the precision of the others; positions and options are checked.
+%
+%   Example:
+%     [a, b] = clinalg.operands.pair(clinalg.vector([1; 2]), [3; 4]);
+%     isa(b, 'clinalg.array')
+%
+%   See also clinalg.array, clinalg.matrix.
+
+  methods (Static)
+    function [a, b] = pair(a, b)
+    % Both on the device, in single precision if one is, and complex if one is.
+      if ~isa(a, 'clinalg.array')
+        a = clinalg.operands.operand(a, b);
+      elseif ~isa(b, 'clinalg.array')
+        b = clinalg.operands.operand(b, a);
+      end
+      settle(a);
+      settle(b);
+      if bitand(bitxor(a.h, b.h), bitshift(uint64(1), 63)) ~= 0
+        a = clinalg.operands.lowered(a);
+        b = clinalg.operands.lowered(b);
+      end
+      if clinalg.operands.is_complex(bitxor(a.h, b.h))
+        a = clinalg.operands.promoted(a);
+        b = clinalg.operands.promoted(b);
+      end
+    end
+
+    function t = both_sparse(a, b)
+    % Whether both are sparse matrices, on the device or in MATLAB's memory, and none is a band matrix.
+      t = issparse(a) && issparse(b) && ~(isa(a, 'clinalg.array') && strcmp(kind_of(a), 'band')) ...
+        && ~(isa(b, 'clinalg.array') && strcmp(kind_of(b), 'band'));
+    end
+
+    function [at, part, shape] = positions(subs, dims, reading)
+    % The positions that one or two subscripts of a matrix name ([] for all), the lengths of the part and, for one subscript, the shape of what is
+    % read; at is empty where MATLAB is left to say what they mean or what is wrong with them.
+      at = {};
+      part = [];
+      shape = [0 0];
+      if numel(dims) > 2 || numel(subs) > 2 || isempty(subs)
+        return
+      end
+      lengths = dims;
+      if numel(subs) == 1
+        lengths = prod(dims);
+      end
+      found = cell(1, numel(subs));
+      part = lengths;
+      for k = 1 : numel(subs)
+        index = subs{k};
+        if ischar(index)
+          if ~strcmp(index, ':'), return, end
+          found{k} = [];
+          if lengths(k) == 0, return, end
+          continue
+        elseif islogical(index)
+          if numel(index) ~= lengths(k) || (numel(subs) == 1 && ~isequal(size(index), dims)), return, end
+          index = find(index);
+        end
+        if ~isnumeric(index) || isempty(index) || ~isreal(index) || ndims(index) > 2, return, end
+        index = double(index);
+        list = index(:);
+        if any(list < 1 | list > lengths(k) | list ~= fix(list)), return, end
+        found{k} = index;
+        part(k) = numel(list);
+      end
+      if numel(subs) == 1
+        shape = size(found{1});
+        if ischar(subs{1})
+          shape = [lengths, 1];
+        elseif islogical(subs{1}) && ~any(dims == 1)
+          shape = [part, 1];
+        elseif any(shape == 1) && any(dims == 1) && prod(dims) ~= 1
+          % A vector by a vector keeps the direction of the first.
+          shape = [part, 1];
+          if dims(1) == 1
+            shape = [1, part];
+          end
+        end
+      end
+      at = found;
+    end
+
+    function t = fits(a, value, count)
+    % Whether a(...) = value leaves the class of a as it is, and value has one element or this many.
+      t = (isscalar(value) || numel(value) == count) && ~issparse(value) && (isreal(value) || iscomplex(a)) ...
+        && ndims(value) == 2;
+      if t && strcmp(underlyingType(a), 'double')
+        t = (isa(value, 'clinalg.array') && strcmp(underlyingType(value), 'double')) || isa(value, 'double') || islogical(value);
+      end
+    end
+
+    function t = are_single(at)
+    % Whether no position occurs twice.
+      t = true;
+      for k = 1 : numel(at)
+        list = at{k}(:);
+        t = t && (numel(list) < 2 || all(diff(list) > 0) || numel(unique(list)) == numel(list));
+      end
+    end
+
+    function t = same_shape(part, shape, got)
+    % Whether the values have the shape of the part but for lengths of 1.
+      if numel(part) == 1
+        t = prod(got) == part && (any(got == 1) || isequal(got, shape));
+      else
+        t = isequal(part(part ~= 1), got(got ~= 1));
+      end
+    end
+
+    function t = is_complex(h)
+    % Whether a handle names complex values: its second highest bit.
+      t = bitand(h, bitshift(uint64(1), 62)) ~= 0;
+    end
+
+    function c = promoted(a)
+    % The array itself if it is complex, else a complex copy.
+      c = a;
+      if ~iscomplex(a)
+        c = converted(a, strcmp(underlyingType(a), 'single'), true);
+      end
+    end
+
+    function c = lowered(a)
+    % The array itself if it is in single precision, else a copy that is.
+      c = a;
+      if bitand(a.h, bitshift(uint64(1), 63)) ~= 0
+        c = single(a);
+      end
+    end
+
+    function o = operand(x, other)
+    % A copy on the device of an operand in MATLAB's memory, in the precision of the other or in single precision.
+      type = underlyingType(other);
+      if isa(x, 'single')
+        type = 'single';
+      end
+      o = clinalg.operands.like(x, type);
+    end
+
+    function o = like(x, other)
+    % A copy on the device in the precision of another array or in the one that a name says.
+      type = other;
+      if ~ischar(other)
+        type = underlyingType(other);
+      end
+      if numel(size(x)) > 2
+        o = clinalg.array.nd(cast(x, type));
+      else
+        o = clinalg.matrix(x, type);
+      end
+    end
+
+    function o = made(h)
+    % The array of a handle; one element as a number.
+      o = clinalg.array(h);
+      if isscalar(o)
+        o = clinalg.operands.narrowed(gather(o));
+      end
+    end
+
+    function s = narrowed(s)
+    % A number, real where its imaginary part is zero, as MATLAB's operations give it.
+      if imag(s) == 0
+        s = real(s);
+      end
+    end
+
+    function o = whole(x, as_single)
+    % A copy on the device of an array, also of one element.
+      if issparse(x)
+        o = clinalg.array(clinalg_mex('MexSparseMatrix', 0, x, as_single));
+      else
+        o = clinalg.array.nd(full(x));
+      end
+    end
+
+    function x = on_host(x)
+      if isa(x, 'clinalg.array')
+        x = gather(x);
+      end
+    end
+
+    function varargout = numbers(varargin)
+    % Arrays of one element as numbers, others as they are.
+      varargout = varargin;
+      several = ~cellfun(@isscalar, varargin);
+      for k = 1 : numel(varargin)
+        if any(several) && ~several(k) && isa(varargin{k}, 'clinalg.array')
+          varargout{k} = full(gather(varargin{k}));
+        end
+      end
+    end
+
+    function t = keeps_class(a, k)
+    % Whether the number k leaves the class of the array a as it is.
+      t = isa(k, 'double') || strcmp(underlyingType(a), 'single');
+    end
+
+    function words = by(dims)
+    % '3 x 4'.
+      words = strjoin(cellfun(@(d) {sprintf('%d', d)}, num2cell(dims)), ' x ');
+    end
+
+    function check_classes(name, varargin)
+    % An error unless the operands are arrays on the device, or numbers or logical arrays of MATLAB.
+      for k = 1 : numel(varargin)
+        x = varargin{k};
+        if ~(isfloat(x) || islogical(x))
+          hint = '';
+          if isinteger(x)
+            hint = ': convert it with double(x) or single(x)';
+          elseif ischar(x)
+            hint = ': convert it with double(x)';
+          end
+          error('clinalg:argument:class', ['%s: operand %d is of class %s, expected an array on the device, or one of ' ...
+            'class double, single or logical%s'], name, k, class(x), hint);
+        end
+      end
+    end
+
+    function c = along(name, a, given)
+    % A reduction of the first dimension that is longer than 1 or of the one that is given.
+      dims = size(a);
+      dim = find(dims ~= 1, 1);
+      if ~isempty(given)
+        dim = given{1};
+      end
+      if numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
+          && strcmp(kind_of(a), 'full')
+        c = clinalg.operands.made(clinalg_mex('MexReduce', 0, name, hand(a), dim));
+      else
+        c = clinalg.hosted.one(name, [{a}, given]);
+      end
+    end
+
+    function results = extremum(name, count, given)
+    % max and min: on the device of real arrays without positions.
+      if count < 2 && numel(given) == 2
+        [c, known] = fused(name, given{:});
+        if ~known
+          c = clinalg.operands.mapped(name, given{:});
+        end
+        results = {c};
+      elseif count < 2 && isa(given{1}, 'clinalg.array') && isreal(given{1}) && (numel(given) == 1 || isempty(given{2}))
+        results = {clinalg.operands.along(name, given{1}, given(3 : end))};
+      else
+        results = clinalg.hosted.call(name, count, 'D1', given);
+      end
+    end
+
+    function [o, op] = untransposed(a)
+    % What a lazy transpose is of, and how it is transposed.
+      o = a;
+      op = 'notransp';
+      if isa(a, 'clinalg.array') && ~isempty(a.form)
+        o = a.form.of;
+        ops = {'transp', 'ctransp'};
+        op = ops{1 + a.form.conjugate};
+      end
+    end
+
+    function c = mapped(name, a, b)
+    % A function of two arrays or of an array and a number, element by element; by MATLAB where the device has none.
+      clinalg.operands.check_classes(name, a, b);
+      [a, b] = clinalg.operands.numbers(a, b);
+      [r, s] = deal(size(a), size(b));
+      same = isequal(r, s);
+      plain = (same || (numel(r) == 2 && numel(s) == 2 && all(r == s | r == 1 | s == 1))) && prod(r) > 0 && prod(s) > 0;
+      real_only = any(strcmp(name, {'max', 'min', 'atan2', 'hypot'}));
+      if ~plain || issparse(a) || issparse(b) || (real_only && ~(isreal(a) && isreal(b)))
+        c = clinalg.hosted.one(name, {a, b});
+        return
+      end
+      [a, b] = clinalg.operands.pair(a, b);
+      h = clinalg_mex('MexMap2', 0, name, a.h, b.h);
+      if same
+        c = clinalg.array.shaped(h, r);
+      else
+        c = clinalg.array(h);
+      end
+    end
+
+    function c = applied(a, b)
+    % A matrix or its transpose times a column.
+      if isa(a, 'clinalg.array') && ~isempty(a.form)
+        ops = {'transp', 'ctransp'};
+        op = ops{1 + a.form.conjugate};
+        row = size(a, 1) == 1;
+        [x, b] = clinalg.operands.pair(a.form.of, b);
+        if row
+          names = {'MexDotu', 'MexDot'};
+          names = names{1 + strcmp(op, 'ctransp')};
+          if ~strcmp(kind_of(x), 'full') || ~strcmp(kind_of(b), 'full')
+            c = clinalg.hosted.one('mtimes', {a, b});
+          else
+            c = clinalg.operands.narrowed(clinalg_mex(names, 0, x.h, b.h));
+          end
+          return
+        elseif strcmp(kind_of(x), 'band')
+          settle(a);
+          [x, b] = clinalg.operands.pair(a, b);
+          op = 'notransp';
+        end
+      else
+        [x, b] = clinalg.operands.pair(a, b);
+        op = 'notransp';
+      end
+      if ~strcmp(kind_of(b), 'full')
+        c = clinalg.hosted.one('mtimes', {a, b});
+      elseif strcmp(op, 'notransp')
+        c = clinalg.operands.made(clinalg_mex('MexMultiply', 0, x.h, b.h));
+      else
+        c = clinalg.operands.made(clinalg_mex('MexMultiplyOp', 0, op, x.h, b.h));
+      end
+    end
+
+    function c = combined(name, a, b, sign)
+    % a + sign b.
+      clinalg.operands.check_classes(name, a, b);
+      [a, b] = clinalg.operands.numbers(a, b);
+      dims = size(a);
+      if isequal(dims, size(b)) && prod(dims) > 1 && clinalg.operands.both_sparse(a, b)
+        [a, b] = clinalg.operands.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexSparseAdd', 0, 1, a.h, sign, b.h));
+      elseif ~isequal(dims, size(b)) || issparse(a) || issparse(b)
+        c = clinalg.operands.mapped(name, a, b);
+      else
+        [a, b] = clinalg.operands.pair(a, b);
+        c = clinalg.array.shaped(clinalg_mex('MexAxpby', 0, 1, a.h, sign, b.h), dims);
+      end
+    end
+
+    function c = made_like(name, given)
+    % An array made by a function of MATLAB, on the device and in the class of the last argument after 'like'.
+      n = numel(given);
+      if n > 1 && strcmp(given{n - 1}, 'like')
+        other = given{n};
+        given = clinalg.hosted.gathered(name, given(1 : n - 2));
+        c = clinalg.operands.whole(full(cast(feval(name, given{:}), underlyingType(other))), false);
+        if iscomplex(other)
+          c = clinalg.operands.promoted(c);
+        end
+      elseif strcmp(name, 'linspace')
+        c = clinalg.hosted.one(name, given);
+      else
+        error('clinalg:argument:value', '%s: expected sizes in MATLAB''s memory, or %s(..., ''like'', a)', name, name);
+      end
+    end
+
+    function t = names_single(caller, name)
+    % Whether a class name says single precision.
+      switch char(name)
+        case 'single'
+          t = true;
+        case 'double'
+          t = false;
+        otherwise
+          error('clinalg:argument:value', '%s: the class is ''%s'', expected ''double'' or ''single''', ...
+            caller, char(name));
+      end
+    end
+
+    function given = options(caller, options, names)
+    % The fields of a structure of options in the order of their names, [] for those that it lacks.
+      if ~isstruct(options) && ~isempty(options)
+        error('clinalg:argument:class', '%s: options is of class %s, expected a structure', caller, class(options));
+      end
+      given = cell(1, numel(names));
+      if isempty(options), return, end
+      for name = fieldnames(options).'
+        at = find(strcmp(names, name{1}));
+        if isempty(at)
+          error('clinalg:argument:value', '%s: options.%s is not known, expected %s', caller, name{1}, strjoin(names, ', '));
+        end
+        given{at} = options.(name{1});
+        if isa(given{at}, 'string')
+          given{at} = char(given{at});
+        end
+      end
+    end
+
+    function A = sparse_handle(A)
+    % A matrix on the device, sparse if it comes from MATLAB's memory, whose handle is ready.
+      if ~isa(A, 'clinalg.array')
+        A = clinalg.matrix(sparse(A));
+      end
+      settle(A);
+    end
+
+    function x = start(b, like, x0)
+    % A new array like b with the values of x0, or zeros, to be written by a solver.
+      if isempty(x0)
+        x = copy(b);
+        clinalg_mex('MexFill', 0, x.h, 0);
+      elseif isa(x0, 'clinalg.array')
+        x = copy(x0);
+      else
+        x = clinalg.operands.like(x0, like);
+      end
+      if clinalg.operands.is_complex(like.h)
+        x = clinalg.operands.promoted(x);
+      end
+    end
+
+    function [x, flag, relres, iter, resvec, reason] = solve(name, mex, A, b, numbers, M, M2, x0)
+    % Runs a Krylov method on operands of either memory.
+      if isa(A, 'function_handle') || ischar(A)
+        error('clinalg:argument:class', ['clinalg.%s: A is a function, expected a matrix; %s(A, b) takes a ' ...
+          'function of arrays on the device'], name, name);
+      elseif ~isempty(M2)
+        error('clinalg:argument:value', 'clinalg.%s: M2 is given, expected []: there is one preconditioner', name);
+      elseif isa(M, 'clinalg.factor')
+        M = M.inverse.h;
+      elseif isequal(M, []) || ischar(M) || isa(M, 'string')
+        M = char(M);
+        if isempty(M), M = []; end
+      else
+        error('clinalg:argument:class', ...
+          'clinalg.%s: M is of class %s, expected a name such as ''jacobi'', ''ilu'' or ''amg'', a clinalg.factor or []', ...
+          name, class(M));
+      end
+      on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
+      if ~on_device
+        A = clinalg.matrix(A);
+      end
+      [A, b] = clinalg.operands.pair(A, b);
+      x = clinalg.operands.start(b, A, x0);
+      [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, A.h, b.h, numbers{:}, M, x.h);
+      if ~on_device
+        x = gather(x);
+      end
+    end
+  end
+end
