@@ -2,8 +2,8 @@ function [L, minor] = MexCholesky(gpu, A)
 %MexCholesky  Cholesky factorisation of a full matrix.
 %   [L, minor] = MexCholesky(gpu, A)
 %
-%   A = L L' of a Hermitian positive definite full matrix, of which the lower triangle is read. minor is 0, or the order of the
-%   first leading minor that is not positive where there is no factorisation; L is 0 then.
+%   A = L L' of a Hermitian positive definite full matrix, of which the lower triangle is read. minor is 0, or the order
+%   of the first leading minor that is not positive where there is no factorisation; L is 0 then.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -2,7 +2,7 @@ function d = MexDeterminant(gpu, A)
 %MexDeterminant  Determinant of a full matrix.
 %   d = MexDeterminant(gpu, A)
 %
-%   d is the determinant of a square full matrix, a number of the class of A; infinite or zero where it leaves the range.
+%   d is the determinant of a square full matrix, of the class of A; infinite or zero where it leaves the range.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

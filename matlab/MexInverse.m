@@ -2,8 +2,8 @@ function [B, rcond] = MexInverse(gpu, A)
 %MexInverse  Inverse of a full matrix.
 %   [B, rcond] = MexInverse(gpu, A)
 %
-%   B is the inverse of a square full matrix, rcond an estimate of its reciprocal condition number in the 1-norm. A singular matrix
-%   is an error. To solve a system, MexSolveDense is faster and more accurate.
+%   B is the inverse of a square full matrix, rcond an estimate of its reciprocal condition number in the 1-norm. A
+%   singular matrix is an error. To solve a system, MexSolveDense is faster and more accurate.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

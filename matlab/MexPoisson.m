@@ -15,8 +15,8 @@ function [u, flag, relres, iter, history, reason] = MexPoisson(gpu, f, tol, maxi
 %     d         dimensions: 2 for the square (default), 3 for the cube
 %     s         a number of at least 0 (default 0)
 %   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
-%   possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative residual, iter the
-%   number of cycles, history the relative residual before the first and after each cycle, reason the meaning
+%   possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative
+%   residual, iter the number of cycles, history the relative residual before the first and after each cycle, reason the meaning
 %   of flag as text.
 %
 %   Example:

@@ -2,8 +2,8 @@ function [Q, R] = MexQr(gpu, A, economy)
 %MexQr  QR factorisation of a full matrix.
 %   [Q, R] = MexQr(gpu, A [, economy])
 %
-%   A = Q R of a full m x n matrix by Householder reflections: Q is m x m with orthonormal columns and R m x n, zero below its
-%   diagonal; with economy 1, Q has min(m, n) columns and R as many rows.
+%   A = Q R of a full m x n matrix by Householder reflections: Q is m x m with orthonormal columns and R m x n, zero below
+%   its diagonal; with economy 1, Q has min(m, n) columns and R as many rows.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

@@ -18,9 +18,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["x"],
         text: "\
 x = A \\ b for a full matrix A and a full b of one or more columns, real or complex, all of one precision; x
-is a new object. factorisation is 'suitable' (default), which solves by substitution where A is a triangle, by Cholesky
-where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has more rows than
-columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is an error.",
+is a new object. factorisation is 'suitable' (default), which solves by substitution where A is a triangle, by
+Cholesky where it is Hermitian positive definite, else by LU, and by QR in the sense of least squares where it has
+more rows than columns; or 'lu', 'cholesky', of which the lower triangle of A is read, or 'qr'. A singular matrix is
+an error.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexMatrix(gpu, [4 1i; -1i 3]);
@@ -73,8 +74,8 @@ MexHandleMatrix(gpu, L) * MexHandleMatrix(gpu, U)",
         required: 2,
         outputs: &["L", "minor"],
         text: "\
-A = L L' of a Hermitian positive definite full matrix, of which the lower triangle is read. minor is 0, or the order of the
-first leading minor that is not positive where there is no factorisation; L is 0 then.",
+A = L L' of a Hermitian positive definite full matrix, of which the lower triangle is read. minor is 0, or the order
+of the first leading minor that is not positive where there is no factorisation; L is 0 then.",
         example: "\
 gpu = MexInitOpenCL();
 L = MexCholesky(gpu, MexMatrix(gpu, [4 2; 2 5]));
@@ -96,8 +97,8 @@ MexHandleMatrix(gpu, L)",
         required: 2,
         outputs: &["Q", "R"],
         text: "\
-A = Q R of a full m x n matrix by Householder reflections: Q is m x m with orthonormal columns and R m x n, zero below its
-diagonal; with economy 1, Q has min(m, n) columns and R as many rows.",
+A = Q R of a full m x n matrix by Householder reflections: Q is m x m with orthonormal columns and R m x n, zero below
+its diagonal; with economy 1, Q has min(m, n) columns and R as many rows.",
         example: "\
 gpu = MexInitOpenCL();
 [Q, R] = MexQr(gpu, MexMatrix(gpu, [1 2; 3 4; 5 6]), 1);
@@ -118,8 +119,8 @@ MexHandleMatrix(gpu, R)",
         required: 2,
         outputs: &["B", "rcond"],
         text: "\
-B is the inverse of a square full matrix, rcond an estimate of its reciprocal condition number in the 1-norm. A singular matrix
-is an error. To solve a system, MexSolveDense is faster and more accurate.",
+B is the inverse of a square full matrix, rcond an estimate of its reciprocal condition number in the 1-norm. A
+singular matrix is an error. To solve a system, MexSolveDense is faster and more accurate.",
         example: "\
 gpu = MexInitOpenCL();
 [B, rcond] = MexInverse(gpu, MexMatrix(gpu, [2 1; 1 1]));
@@ -137,7 +138,7 @@ MexHandleMatrix(gpu, B)",
         inputs: &[GPU, handle_as("A", "a")],
         required: 2,
         outputs: &["d"],
-        text: "d is the determinant of a square full matrix, a number of the class of A; infinite or zero where it leaves the range.",
+        text: "d is the determinant of a square full matrix, of the class of A; infinite or zero where it leaves the range.",
         example: "\
 gpu = MexInitOpenCL();
 d = MexDeterminant(gpu, MexMatrix(gpu, [1 2; 3 4]))",
