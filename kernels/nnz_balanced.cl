@@ -1,11 +1,13 @@
 // Products y = alpha A x + beta y with a sparse matrix in compressed rows, a block of entries per work-group: the entries
 // are read one after the other whatever rows they belong to, their products go through local memory, and then the items
-// sum the rows. A block has at most ENTRIES entries. The order of every sum is fixed at upload.
+// sum the rows, several items per row where a block has few. A block has at most ENTRIES entries. The order of every sum is fixed at
+// upload.
 //
-// Without CUT, a block has whole rows. With CUT, block g has exactly the entries from g * ENTRIES on, and a row may go on
+// Without CUT, a block has whole rows. With CUT, block g has the entries from begin[g] to begin[g + 1], and a row may go on
 // over several blocks: the block in which it begins writes it, the others leave their sums for a second kernel.
 //
-// With SHORT, the columns of blocks of whole rows are 16-bit distances from the lowest one of the block.
+// With SHORT, columns are 16-bit distances from the lowest one of the block. With PAGES = 16, the four highest of the 16 bits tell
+// which of 16 pages of 4096 columns is meant, and blocks that touch more pages read the columns of the compressed rows.
 //
 // Traffic, f64: 12 B per entry (10 B with SHORT), 4 B per row for the offsets, 16 B per row for x and y (24 B where
 // beta is not 0), if every element of x comes from memory once.
@@ -14,13 +16,21 @@
 //@ build PER=10 ONCE=1
 //@ variant Short SHORT=1
 //@ build Short PER=5
+//@ build Short PER=7 PAGES=16
+//@ build Short PER=7 PAGES=16 CUT=1
 //@ variant Dots DOTS=1
 //@ build Dots PER=4 ONCE=1 GAPS=1
 //@ build Dots PER=7 CUT=1 ONCE=1
 //@ variant ShortDots SHORT=1 DOTS=1
 //@ build ShortDots PER=5
+//@ build ShortDots PER=7 PAGES=16
+//@ build ShortDots PER=7 PAGES=16 CUT=1
 #include "common.clh"
 #include "dots.clh"
+
+// Columns of a page, and the mark of a block that touches too many.
+#define PAGE 4096
+#define WIDE UINT_MAX
 
 #ifdef PER
 
@@ -32,12 +42,6 @@
 #define PLACE(k) ((k) + ((k) >> 4))
 #else
 #define PLACE(k) (k)
-#endif
-
-#ifdef SHORT
-typedef ushort COLUMN;
-#else
-typedef uint COLUMN;
 #endif
 
 // With ONCE, what is read once does not push x out of the first cache, where the compiler lets one say so.
@@ -63,8 +67,23 @@ inline REAL read_value(__global const REAL *p)
 #define read_value(p) (*(p))
 #endif
 
+// What a kernel takes for 16-bit columns, and the part of it for a block and its first entry.
+#ifdef SHORT
+#define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
+#ifdef PAGES
+#define SHORT_PART(block, first) base + (size_t)PAGES * (block), narrow + (first),
+#define NEAR_COLUMN(c) (base[(c) / PAGE] + (c) % PAGE)
+#else
+#define SHORT_PART(block, first) base + (block), narrow + (first),
+#define NEAR_COLUMN(c) (base[0] + (c))
+#endif
+#else
+#define SHORT_ARGUMENTS
+#define SHORT_PART(block, first)
+#endif
+
 // The products of `entries` entries, from the first of `value` and `column` on.
-inline void multiply_entries(uint entries, __global const COLUMN *column, __global const REAL *value,
+inline void multiply_entries(uint entries, SHORT_ARGUMENTS __global const uint *column, __global const REAL *value,
                              __global const REAL *x, __local REAL *product)
 {
     const uint item = (uint)get_local_id(0);
@@ -72,11 +91,32 @@ inline void multiply_entries(uint entries, __global const COLUMN *column, __glob
         // All loads under way before the first product.
         REAL own[PER];
         uint at[PER];
+#ifdef SHORT
+#ifdef PAGES
+        const bool near = base[0] != WIDE;
+#else
+        const bool near = true;
+#endif
+        if (near) {
 #pragma unroll
-        for (uint j = 0; j < PER; ++j) {
-            const uint k = min(item + j * LOCAL, entries - 1);
-            at[j] = read_column(column + k);
-            own[j] = read_value(value + k);
+            for (uint j = 0; j < PER; ++j) {
+                const uint k = min(item + j * LOCAL, entries - 1);
+                at[j] = narrow[k];
+                own[j] = value[k];
+            }
+#pragma unroll
+            for (uint j = 0; j < PER; ++j) {
+                at[j] = NEAR_COLUMN(at[j]);
+            }
+        } else
+#endif
+        {
+#pragma unroll
+            for (uint j = 0; j < PER; ++j) {
+                const uint k = min(item + j * LOCAL, entries - 1);
+                at[j] = read_column(column + k);
+                own[j] = read_value(value + k);
+            }
         }
 #pragma unroll
         for (uint j = 0; j < PER; ++j) {
@@ -89,48 +129,70 @@ inline void multiply_entries(uint entries, __global const COLUMN *column, __glob
     }
 }
 
+// How many items share each of so many rows, a power of two.
+inline uint lanes_of(uint rows)
+{
+    return rows >= LOCAL ? 1 : 1u << (31 - clz(LOCAL / max(rows, 1u)));
+}
+
+// What one of `lanes` items adds to the sum of the products from `k` to `last`.
+inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REAL *product)
+{
+    REAL sum = ZERO;
+    for (k += lane; k < last; k += lanes) {
+        sum += product[PLACE(k)];
+    }
+    return sum;
+}
+
+// Joins the sums of the items that share a row: the first of them has the sum of all.
+#define JOIN_LANES(sums, item, lane, lanes)                                                                            \
+    for (uint width = (lanes) / 2; width > 0; width /= 2) {                                                            \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
+        if (lane < width) {                                                                                            \
+            sums[item] += sums[item + width];                                                                          \
+        }                                                                                                              \
+    }
+
 #ifndef CUT
 
 #ifndef DOTS
-// Group g has the rows start[g] to start[g + 1], an item per row.
+// Group g has the rows start[g] to start[g + 1].
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_nnz_balanced(__global const uint *start,
-#ifdef SHORT
-          __global const uint *base,
-#endif
-          REAL alpha, __global const uint *offset, __global const COLUMN *column, __global const REAL *value,
-          __global const REAL *x, REAL beta, __global REAL *y)
+mv_nnz_balanced(__global const uint *start, SHORT_ARGUMENTS REAL alpha, __global const uint *offset,
+                __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
+                __global REAL *y)
 {
     __local REAL product[PLACE(ENTRIES)];
+    __local REAL sums[LOCAL];
+    const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     const uint row = start[group];
-    const uint end = start[group + 1];
+    const uint rows = start[group + 1] - row;
     const uint first = offset[row];
-#ifdef SHORT
-    __global const REAL *from = x + base[group];
-#else
-    __global const REAL *from = x;
-#endif
-    multiply_entries(offset[end] - first, column + first, value + first, from, product);
+    multiply_entries(offset[row + rows] - first, SHORT_PART(group, first) column + first, value + first, x, product);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint r = row + (uint)get_local_id(0); r < end; r += LOCAL) {
-        const uint last = offset[r + 1] - first;
-        REAL sum = ZERO;
-        for (uint k = offset[r] - first; k < last; ++k) {
-            sum += product[PLACE(k)];
+    const uint lanes = lanes_of(rows);
+    const uint lane = item & (lanes - 1);
+    for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
+        const REAL sum = lane_sum(offset[row + r] - first, offset[row + r + 1] - first, lane, lanes, product);
+        sums[item] = sum;
+        if (lanes == 1) {
+            y[row + r] = combine_product(alpha, sum, beta, y + row + r);
         }
-        y[r] = combine_product(alpha, sum, beta, y + r);
+    }
+    JOIN_LANES(sums, item, lane, lanes);
+    if (lanes > 1 && lane == 0 && item / lanes < rows) {
+        const size_t r = row + item / lanes;
+        y[r] = combine_product(alpha, sums[item], beta, y + r);
     }
 }
 #else
 // With dot products, `turns` blocks of `blocks` a work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_nnz_balanced(uint blocks, uint turns, __global const uint *start,
-#ifdef SHORT
-          __global const uint *base,
-#endif
-          REAL alpha, __global const uint *offset, __global const COLUMN *column, __global const REAL *value,
-          __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUMENTS REAL alpha,
+                __global const uint *offset, __global const uint *column, __global const REAL *value,
+                __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL product[PLACE(ENTRIES)];
     __local REAL sums[2 * LOCAL];
@@ -140,40 +202,60 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start,
         // Past the last block there are no rows.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
         const uint row = start[block];
-        const uint end = start[min(block + 1, blocks)];
+        const uint rows = start[min(block + 1, blocks)] - row;
         const uint first = offset[row];
-#ifdef SHORT
-        __global const REAL *from = x + base[min(block, blocks - 1)];
-#else
-        __global const REAL *from = x;
-#endif
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply_entries(offset[end] - first, column + first, value + first, from, product);
+        multiply_entries(offset[row + rows] - first, SHORT_PART(min(block, blocks - 1), first) column + first,
+                         value + first, x, product);
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint r = row + item; r < end; r += LOCAL) {
-            const uint last = offset[r + 1] - first;
-            REAL sum = ZERO;
-            for (uint k = offset[r] - first; k < last; ++k) {
-                sum += product[PLACE(k)];
+        const uint lanes = lanes_of(rows);
+        const uint lane = item & (lanes - 1);
+        for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
+            const REAL sum = lane_sum(offset[row + r] - first, offset[row + r + 1] - first, lane, lanes, product);
+            sums[item] = sum;
+            if (lanes == 1) {
+                dots += finish_row(row + r, alpha, sum, beta, y, u, w);
             }
-            dots += finish_row(r, alpha, sum, beta, y, u, w);
+        }
+        JOIN_LANES(sums, item, lane, lanes);
+        if (lanes > 1 && lane == 0 && item / lanes < rows) {
+            dots += finish_row(row + item / lanes, alpha, sums[item], beta, y, u, w);
         }
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
     LEAVE_GROUP_DOTS(sums, item, get_group_id(0), get_num_groups(0));
 }
 #endif
 #else
 
-// Items that share a row in `join_balanced`.
+// Items that share a row in `join_balanced`, but for the first `far` rows, which have a work-group each.
 #define LANES 8
+
+// Row and lanes of an item of `join_balanced` in group g.
+#define JOINED_ROW(g)                                                                                                  \
+    const bool alone = (g) < far;                                                                                      \
+    const uint lanes = alone ? LOCAL : LANES;                                                                          \
+    const uint lane = item & (lanes - 1);                                                                              \
+    const size_t r = alone ? (size_t)(g) : far + ((size_t)(g)-far) * (LOCAL / LANES) + item / LANES
+
+// The item's part of what the groups from `group` to `end` left.
+inline REAL sum_of_rest(ulong group, ulong end, uint lanes, __global const REAL *rest)
+{
+    REAL even = ZERO, odd = ZERO;
+    for (; group + lanes < end; group += 2 * lanes) {
+        even += rest[group];
+        odd += rest[group + lanes];
+    }
+    return group < end ? even + odd + rest[group] : even + odd;
+}
 
 #ifndef DOTS
 // Group g has the rows that begin in it, start[g] to start[g + 1], and before them, in partial[g], the rest of an earlier
-// one. As many items share a row as there are, a power of two.
+// one.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_cut_balanced(uint total, __global const uint *start, REAL alpha,
-              __global const uint *offset, __global const uint *column, __global const REAL *value,
-              __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
+mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_ARGUMENTS REAL alpha,
+                __global const uint *offset, __global const uint *column, __global const REAL *value,
+                __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
 {
     __local REAL product[PLACE(ENTRIES)];
     __local REAL sums[LOCAL];
@@ -182,32 +264,23 @@ mv_cut_balanced(uint total, __global const uint *start, REAL alpha,
     const uint row = start[group];
     // The rest of the earlier row is counted as row 0.
     const uint rows = start[group + 1] - row + 1;
-    const uint first = (uint)group * ENTRIES;
-    const uint entries = min(total - first, (uint)ENTRIES);
-    multiply_entries(entries, column + first, value + first, x, product);
+    const uint first = begin[group];
+    const uint entries = begin[group + 1] - first;
+    multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint lanes = rows >= LOCAL ? 1 : 1u << (31 - clz(LOCAL / rows));
+    const uint lanes = lanes_of(rows);
     const uint lane = item & (lanes - 1);
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
         const uint last = min(offset[row + r] - first, entries);
-        REAL sum = ZERO;
-        for (uint k = (r > 0 ? offset[row + r - 1] - first : 0) + lane; k < last; k += lanes) {
-            sum += product[PLACE(k)];
-        }
-        if (lanes > 1) {
-            sums[item] = sum;
-        } else if (r == 0) {
+        const REAL sum = lane_sum(r > 0 ? offset[row + r - 1] - first : 0, last, lane, lanes, product);
+        sums[item] = sum;
+        if (lanes == 1 && r == 0) {
             partial[group] = sum;
-        } else {
+        } else if (lanes == 1) {
             y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
         }
     }
-    for (uint width = lanes / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width && item / lanes < rows) {
-            sums[item] += sums[item + width];
-        }
-    }
+    JOIN_LANES(sums, item, lane, lanes);
     if (lanes > 1 && lane == 0) {
         const uint r = item / lanes;
         if (r == 0) {
@@ -220,27 +293,14 @@ mv_cut_balanced(uint total, __global const uint *start, REAL alpha,
 
 // Adds what the groups left: row cut[r] goes on in the groups from[r] to to[r].
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-join_balanced(ulong rows, __global const uint *cut, __global const uint *from, __global const uint *to,
-            __global const REAL *partial, REAL alpha, __global REAL *y)
+join_balanced(ulong rows, uint far, __global const uint *cut, __global const uint *from, __global const uint *to,
+              __global const REAL *partial, REAL alpha, __global REAL *y)
 {
     __local REAL sums[LOCAL];
     const uint item = (uint)get_local_id(0);
-    const uint lane = item % LANES;
-    const size_t r = get_global_id(0) / LANES;
-    REAL sum = ZERO;
-    if (r < rows) {
-        const ulong end = to[r];
-        for (ulong group = (ulong)from[r] + lane; group < end; group += LANES) {
-            sum += partial[group];
-        }
-    }
-    sums[item] = sum;
-    for (uint width = LANES / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width) {
-            sums[item] += sums[item + width];
-        }
-    }
+    JOINED_ROW(get_group_id(0));
+    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, partial) : ZERO;
+    JOIN_LANES(sums, item, lane, lanes);
     if (lane == 0 && r < rows) {
         y[cut[r]] += alpha * sums[item];
     }
@@ -265,9 +325,10 @@ inline REAL2 leave_row(uint r, bool there, size_t block, size_t row, uint end, R
 // With dot products, `turns` blocks of `blocks` a work-group. They are those of rows that end in the block
 // in which they begin; the parts of `join_balanced` stand behind these, `parts` in all.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_cut_balanced(uint total, uint blocks, uint turns, uint parts, __global const uint *start, REAL alpha,
-              __global const uint *offset, __global const uint *column, __global const REAL *value,
-              __global const REAL *x, REAL beta, __global REAL *rest, __global REAL *y DOTS_ARGUMENTS)
+mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start, __global const uint *begin,
+                SHORT_ARGUMENTS REAL alpha, __global const uint *offset, __global const uint *column,
+                __global const REAL *value, __global const REAL *x, REAL beta, __global REAL *rest,
+                __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL product[PLACE(ENTRIES)];
     __local REAL sums[2 * LOCAL];
@@ -278,30 +339,22 @@ mv_cut_balanced(uint total, uint blocks, uint turns, uint parts, __global const 
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
         const uint row = start[block];
         const uint rows = start[min(block + 1, blocks)] - row + 1;
-        const uint first = block < blocks ? block * ENTRIES : total;
-        const uint entries = min(total - first, (uint)ENTRIES);
+        const uint first = begin[block];
+        const uint entries = begin[min(block + 1, blocks)] - first;
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply_entries(entries, column + first, value + first, x, product);
+        multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint lanes = rows >= LOCAL ? 1 : 1u << (31 - clz(LOCAL / rows));
+        const uint lanes = lanes_of(rows);
         const uint lane = item & (lanes - 1);
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
             const uint last = min(offset[row + r] - first, entries);
-            REAL sum = ZERO;
-            for (uint k = (r > 0 ? offset[row + r - 1] - first : 0) + lane; k < last; k += lanes) {
-                sum += product[PLACE(k)];
-            }
+            const REAL sum = lane_sum(r > 0 ? offset[row + r - 1] - first : 0, last, lane, lanes, product);
             sums[item] = sum;
             if (lanes == 1) {
                 dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
             }
         }
-        for (uint width = lanes / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width && item / lanes < rows) {
-                sums[item] += sums[item + width];
-            }
-        }
+        JOIN_LANES(sums, item, lane, lanes);
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += leave_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
                               rest, y, u, w);
@@ -311,37 +364,23 @@ mv_cut_balanced(uint total, uint blocks, uint turns, uint parts, __global const 
     LEAVE_GROUP_DOTS(sums, item, get_group_id(0), parts);
 }
 
-// With dot products, `turns` times LOCAL / LANES rows a work-group; the parts of their dot products go behind the `before` of
-// `mv_cut_balanced`, `parts` in all.
+// With dot products, the work of `turns` of `groups` work-groups a work-group; the parts of their dot products go behind the
+// `before` of `mv_cut_balanced`, `parts` in all.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-join_balanced(ulong rows, uint turns, uint before, uint parts, __global const uint *cut,
-            __global const uint *from, __global const uint *to, __global const REAL *rest, REAL alpha,
-            __global REAL *y, __global const REAL *w, __global REAL *partial)
+join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __global const uint *cut,
+              __global const uint *from, __global const uint *to, __global const REAL *rest, REAL alpha,
+              __global REAL *y, __global const REAL *w, __global REAL *partial)
 {
     __local REAL sums[2 * LOCAL];
     const uint item = (uint)get_local_id(0);
-    const uint lane = item % LANES;
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
-        const size_t r = (get_group_id(0) * (size_t)turns + turn) * (LOCAL / LANES) + item / LANES;
-        REAL sum = ZERO;
-        if (r < rows) {
-            const ulong end = to[r];
-            for (ulong group = (ulong)from[r] + lane; group < end; group += LANES) {
-                sum += rest[group];
-            }
-        }
+        JOINED_ROW(get_group_id(0) * (size_t)turns + turn);
         barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] = sum;
-        for (uint width = LANES / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width) {
-                sums[item] += sums[item + width];
-            }
-        }
+        sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, rest) : ZERO;
+        JOIN_LANES(sums, item, lane, lanes);
         if (lane == 0 && r < rows) {
-            const size_t i = cut[r];
-            dots += finish_row(i, alpha, sums[item], ONE, y, y, w);
+            dots += finish_row(cut[r], alpha, sums[item], ONE, y, y, w);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -354,34 +393,85 @@ join_balanced(ulong rows, uint turns, uint before, uint parts, __global const ui
 
 #endif
 
-// Lowest column of each block of whole rows, and in reach[b] the distance of the highest; the columns of a row increase.
-__kernel void measure_blocks(ulong blocks, __global const uint *start, __global const uint *offset,
-                             __global const uint *column, __global uint *base, __global uint *reach)
+// Of each block, a work-group: its lowest column, the distance of its highest one, and the pages that it touches, 16 places of
+// first columns in increasing order; the first place says so if there are more.
+__kernel void measure_blocks(__global const uint *begin, __global const uint *column, __global uint *base,
+                             __global uint *reach, __global uint *page)
 {
-    const size_t b = get_global_id(0);
-    if (b < blocks) {
-        uint lowest = UINT_MAX, highest = 0;
-        const uint end = start[b + 1];
-        for (uint i = start[b]; i < end; ++i) {
-            if (offset[i] < offset[i + 1]) {
-                lowest = min(lowest, column[offset[i]]);
-                highest = max(highest, column[offset[i + 1] - 1]);
-            }
-        }
+    __local uint lowest, highest, next;
+    const size_t b = get_group_id(0);
+    const uint lane = (uint)get_local_id(0);
+    const uint end = begin[b + 1];
+    if (lane == 0) {
+        lowest = UINT_MAX;
+        highest = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint low = UINT_MAX, high = 0;
+    for (size_t k = begin[b] + lane; k < end; k += get_local_size(0)) {
+        low = min(low, column[k]);
+        high = max(high, column[k]);
+    }
+    atomic_min(&lowest, low);
+    atomic_max(&highest, high);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0) {
         lowest = min(lowest, highest);
         base[b] = lowest;
         reach[b] = highest - lowest;
     }
+    uint from = 0;
+    for (uint place = 0; place <= 16; ++place) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0) {
+            next = UINT_MAX;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint own = UINT_MAX;
+        for (size_t k = begin[b] + lane; k < end; k += get_local_size(0)) {
+            const uint at = column[k] / PAGE;
+            own = at >= from ? min(own, at) : own;
+        }
+        if (own != UINT_MAX) {
+            atomic_min(&next, own);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const bool found = next != UINT_MAX;
+        from = found ? next + 1 : UINT_MAX;
+        if (lane == 0 && place < 16) {
+            page[16 * b + place] = found ? next * PAGE : 0;
+        } else if (lane == 0 && found) {
+            page[16 * b] = WIDE;
+        }
+    }
 }
 
 // Distances of the columns from the lowest of their block, a work-group per block.
-__kernel void narrow_columns(__global const uint *start, __global const uint *base, __global const uint *offset,
-                             __global const uint *column, __global ushort *narrow)
+__kernel void narrow_columns(__global const uint *begin, __global const uint *base, __global const uint *column,
+                             __global ushort *narrow)
 {
     const size_t b = get_group_id(0);
     const uint lowest = base[b];
-    const size_t end = offset[start[b + 1]];
-    for (size_t k = offset[start[b]] + get_local_id(0); k < end; k += get_local_size(0)) {
+    const size_t end = begin[b + 1];
+    for (size_t k = begin[b] + get_local_id(0); k < end; k += get_local_size(0)) {
         narrow[k] = (ushort)(column[k] - lowest);
+    }
+}
+
+// The columns by pages, a work-group per block; 0 where there are too many.
+__kernel void page_columns(__global const uint *begin, __global const uint *page, __global const uint *column,
+                           __global ushort *narrow)
+{
+    const size_t b = get_group_id(0);
+    __global const uint *own = page + 16 * b;
+    const bool near = own[0] != WIDE;
+    const size_t end = begin[b + 1];
+    for (size_t k = begin[b] + get_local_id(0); k < end; k += get_local_size(0)) {
+        const uint first = column[k] / PAGE * PAGE;
+        uint place = 0;
+        for (uint p = 1; p < 16; ++p) {
+            place = own[p] == first && first > 0 ? p : place;
+        }
+        narrow[k] = near ? (ushort)(place * PAGE + column[k] % PAGE) : 0;
     }
 }

@@ -8,7 +8,8 @@ use sprs::CsMatI;
 
 use super::convert::{Columns, Rows};
 use super::dia::{Dia, Stencil};
-use super::format::{self, Format, Found, NnzBalanced, Packed, Plan, Sell};
+use super::balanced::NnzBalanced;
+use super::format::{self, Format, Found, Packed, Plan, Sell};
 use super::host::{CsrParts, check_offsets};
 use super::{Values, check_context, index32, sealed};
 use crate::runtime::host;

@@ -7,13 +7,14 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::csr::{Structure, balanced};
+use super::balanced::NnzBalanced;
 use super::dia::{Dia, Marked, Rule, Stencil, block};
 use super::launch::{self, MultiLaunch, Prepared};
 use super::spread::{self, RowProduct};
 use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
-use crate::runtime::kernels::{convert, csr, nnz_balanced, sell, stencil};
+use crate::runtime::kernels::{convert, csr, sell, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
-use crate::{Buffer, Error, Real, Result, Scalar};
+use crate::{Buffer, Error, Result, Scalar};
 
 /// How the product with a sparse matrix is computed. Chosen at upload; the compressed rows stay, and can be downloaded
 /// as they were given, in every format.
@@ -46,9 +47,6 @@ impl fmt::Display for Format {
         })
     }
 }
-
-/// Items per cut row; `LANES` of `join_balanced`.
-const JOIN_LANES: usize = 8;
 
 /// Rows of a chunk of `sell.cl`.
 const CHUNK: usize = 8;
@@ -88,44 +86,6 @@ pub(crate) enum Product<T: Scalar> {
     Sell(Prepared<sell::Program<T::Real>>),
     /// By [`NnzBalanced`], which has its launches.
     Balanced,
-}
-
-/// A matrix in blocks of entries, for `nnz_balanced.cl`.
-#[derive(Debug)]
-pub(crate) struct NnzBalanced<R: Real> {
-    /// Number of blocks.
-    pub(crate) count: usize,
-    /// The first row that begins in each block, and the number of rows.
-    pub(crate) start: Buffer<u32>,
-    pub(crate) columns: Columns<R>,
-    /// Items of the work-group of a block, and those of all.
-    pub(crate) items: usize,
-    pub(crate) range: Range,
-}
-
-/// How the blocks are cut, and what follows for the columns.
-#[derive(Debug)]
-pub(crate) enum Columns<R: Real> {
-    /// Between rows, columns as they are.
-    Whole(nnz_balanced::Program<R>),
-    /// Between rows; lowest column of each block, and 16-bit distances from it.
-    Short { program: nnz_balanced::Short<R>, base: Buffer<u32>, column: Buffer<u16> },
-    /// After as many entries each; rows go on in later blocks.
-    Cut(Box<CutRows<R>>),
-}
-
-/// The rows that go over several blocks.
-#[derive(Debug)]
-pub(crate) struct CutRows<R: Real> {
-    /// Of the blocks.
-    pub(crate) program: nnz_balanced::Program<R>,
-    pub(crate) rows: usize,
-    pub(crate) row: Buffer<u32>,
-    /// The first block in which each goes on, and the end of them.
-    pub(crate) from: Buffer<u32>,
-    pub(crate) to: Buffer<u32>,
-    /// Adds what the blocks left.
-    pub(crate) join: Prepared<nnz_balanced::Program<R>>,
 }
 
 /// Entries in chunks of rows, for `sell.cl`; their values are in [`Packed`].
@@ -229,7 +189,7 @@ pub(crate) fn analyse<T: Scalar>(
             Product::Rows(launch)
         }
     };
-    let skewed = nnz_balanced.as_ref().is_some_and(|balanced| matches!(balanced.columns, Columns::Cut(_)));
+    let skewed = nnz_balanced.as_ref().is_some_and(|balanced| balanced.cut.is_some());
     let multi = match &dia {
         Some(dia) if gpu => MultiLaunch::dia(context, s.rows, dia.deltas.len(), false),
         _ => MultiLaunch::csr(context, s.rows, rows, skewed),
@@ -432,163 +392,9 @@ impl Runs {
     }
 }
 
-impl<R: Real> NnzBalanced<R> {
-    pub(super) fn words(&self) -> String {
-        let how = match &self.columns {
-            Columns::Whole(_) => "of whole rows with 32-bit columns".to_owned(),
-            Columns::Short { .. } => "of whole rows with 16-bit columns".to_owned(),
-            Columns::Cut(cut) => {
-                let rows = cut.rows;
-                format!("of equally many entries, as row lengths differ ({rows} rows go over several blocks)")
-            }
-        };
-        format!("no pattern of rows that pays was found; {} blocks {how}", self.count)
-    }
-
-    fn new(s: &Structure, offsets: &[u32]) -> Result<Option<NnzBalanced<R>>> {
-        if s.nnz == 0 {
-            return Ok(None);
-        }
-        let context = s.offset.context();
-        let shape = launch::block_shape::<R>(context, s.rows, s.nnz);
-        let items = shape.items;
-        let program = shape.program::<R>();
-        let balanced = |start: Buffer<u32>, columns| {
-            let count = start.len() - 1;
-            NnzBalanced { count, start, columns, items, range: Range::d1(count * items, items) }
-        };
-        let whole = whole_rows(offsets, shape.entries(), shape.rows);
-        if let Some(starts) = whole.filter(|starts| shape.fills(starts.len() - 1, s.nnz)) {
-            let start = Buffer::from_slice(context, &starts)?;
-            let columns = match narrow(s, &start, starts.len() - 1)? {
-                Some((base, column)) => Columns::Short { program: program.into(), base, column },
-                None => Columns::Whole(program.once(1)),
-            };
-            return Ok(Some(balanced(start, columns)));
-        }
-        let cut = Cut::new(offsets, shape.entries());
-        let program = program.cut(1);
-        let columns = Columns::Cut(Box::new(CutRows {
-            program: program.once(1),
-            rows: cut.row.len(),
-            row: Buffer::from_slice(context, &cut.row)?,
-            from: Buffer::from_slice(context, &cut.from)?,
-            to: Buffer::from_slice(context, &cut.to)?,
-            join: Prepared { program, range: Range::d1(cut.row.len() * JOIN_LANES, items) },
-        }));
-        Ok(Some(balanced(Buffer::from_slice(context, &cut.start)?, columns)))
-    }
-}
-
-/// The 16-bit columns, if those of every block fit.
-fn narrow(s: &Structure, start: &Buffer<u32>, count: usize) -> Result<Option<(Buffer<u32>, Buffer<u16>)>> {
-    let context = start.context();
-    let program = nnz_balanced::Program::<f32>::new();
-    let mut base = Buffer::<u32>::uninit(context, count)?;
-    let mut reach = Buffer::<u32>::uninit(context, count)?;
-    let range = Range::d1(count, context.local());
-    program.measure_blocks(context, range, count, start, &s.offset, &s.column, &mut base, &mut reach)?;
-    if reach.to_vec()?.into_iter().any(|reach| reach > u32::from(u16::MAX)) {
-        return Ok(None);
-    }
-    let mut column = Buffer::<u16>::uninit(context, s.nnz)?;
-    let range = Range::d1(count * context.local(), context.local());
-    program.narrow_columns(context, range, start, &base, &s.offset, &s.column, &mut column)?;
-    Ok(Some((base, column)))
-}
-
-/// First rows of blocks of at most `rows` whole rows and `entries` entries; `None` where a row has more.
-fn whole_rows(offsets: &[u32], entries: usize, rows: usize) -> Option<Vec<u32>> {
-    let last = offsets.len() - 1;
-    let mut start = vec![0];
-    let mut row = 0;
-    while row < last {
-        let most = (row + rows).min(last);
-        let end = u64::from(offsets[row]) + entries as u64;
-        let fits = |&offset: &u32| u64::from(offset) <= end;
-        let next = if fits(&offsets[most]) { most } else { row + offsets[row + 1..most].partition_point(fits) };
-        if next == row {
-            return None;
-        }
-        row = next;
-        start.push(row as u32);
-    }
-    Some(start)
-}
-
-/// Blocks of equally many entries.
-#[derive(Debug, PartialEq, Eq)]
-struct Cut {
-    start: Vec<u32>,
-    row: Vec<u32>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-}
-
-impl Cut {
-    fn new(offsets: &[u32], entries: usize) -> Cut {
-        let rows = offsets.len() - 1;
-        let blocks = (offsets[rows] as usize).div_ceil(entries);
-        let mut cut = Cut { start: Vec::with_capacity(blocks + 1), row: Vec::new(), from: Vec::new(), to: Vec::new() };
-        let mut row = 0;
-        for block in 0..blocks {
-            let first = block * entries;
-            // Rows are short against a block or few: a step, then halves.
-            let mut step = 1;
-            while row + step < rows && (offsets[row + step] as usize) < first {
-                step *= 2;
-            }
-            let end = (row + step).min(rows);
-            row += offsets[row..end].partition_point(|&offset| (offset as usize) < first);
-            cut.start.push(row as u32);
-            if offsets[row] as usize > first {
-                let begun = row as u32 - 1;
-                match cut.row.last() {
-                    Some(&last) if last == begun => *cut.to.last_mut().expect("as many as rows") += 1,
-                    _ => {
-                        cut.row.push(begun);
-                        cut.from.push(block as u32);
-                        cut.to.push(block as u32 + 1);
-                    }
-                }
-            }
-        }
-        cut.start.push(rows as u32);
-        cut
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn blocks_of_whole_rows_hold_few_entries() {
-        // Rows of 2, 2, 0, 3, 1, 1, 1 entries.
-        let offsets = [0, 2, 4, 4, 7, 8, 9, 10];
-        assert_eq!(whole_rows(&offsets, 4, 3), Some(vec![0, 3, 5, 7]));
-        assert_eq!(whole_rows(&offsets, 4, 2), Some(vec![0, 2, 4, 6, 7]));
-        assert_eq!(whole_rows(&offsets, 100, 100), Some(vec![0, 7]));
-        assert_eq!(whole_rows(&offsets, 2, 100), None);
-        assert_eq!(whole_rows(&[0], 4, 3), Some(vec![0]));
-        // The last entries that 32 bits can count.
-        assert_eq!(whole_rows(&[0, u32::MAX - 1, u32::MAX], u32::MAX as usize - 1, 9), Some(vec![0, 1, 2]));
-    }
-
-    #[test]
-    fn blocks_of_equally_many_entries_cut_rows() {
-        // Rows of 2, 2, 0, 9, 1, 0, 2, 0 entries: blocks 0..4, 4..8, 8..12, 12..16.
-        let offsets = [0, 2, 4, 4, 13, 14, 14, 16, 16];
-        let cut = Cut::new(&offsets, 4);
-        assert_eq!(cut.start, [0, 2, 4, 4, 8]);
-        assert_eq!((cut.row, cut.from, cut.to), (vec![3], vec![2], vec![4]));
-        // 5 entries: 0..5, 5..10, 10..15, 15..16; row 6 has entries 14 and 15.
-        let cut = Cut::new(&offsets, 5);
-        assert_eq!(cut.start, [0, 4, 4, 7, 8]);
-        assert_eq!((cut.row, cut.from, cut.to), (vec![3, 6], vec![1, 3], vec![3, 4]));
-        let whole = Cut::new(&offsets, 16);
-        assert_eq!((whole.start, whole.row), (vec![0, 8], vec![]));
-    }
 
     #[test]
     fn chunks_hold_what_all_their_rows_have() {

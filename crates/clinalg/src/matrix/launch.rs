@@ -100,6 +100,12 @@ pub(super) fn block_shape<T: Scalar>(context: &Context, rows: usize, nnz: usize)
     BlockShape::choose(local, most, rows, nnz)
 }
 
+/// The fullest blocks that the table allows.
+pub(super) fn full_blocks<T: Scalar>(context: &Context, rows: usize) -> BlockShape {
+    let [local, most, ..] = numbers::<T>(context, &MV_NNZ_BALANCED, rows);
+    BlockShape::full(local, most)
+}
+
 /// Items of a work-group of a constant stencil on a GPU, and lines of its tile.
 pub(super) fn tile<T: Scalar>(context: &Context, rows: usize) -> [usize; 2] {
     let [local, lines, ..] = numbers::<T>(context, &MV_STENCIL, rows);

@@ -11,6 +11,7 @@
 //! downloaded again. Elementwise operations of [`ops`](crate::ops) act on the value array of any of
 //! them through [`Values`].
 
+mod balanced;
 mod band;
 mod convert;
 mod csr;
@@ -29,7 +30,8 @@ pub(crate) use csr::{Entries, EntriesRef, Structure};
 pub use dense::Dense;
 pub(crate) use dia::{Dia, Stencil, Tiles};
 pub use format::Format;
-pub(crate) use format::{Columns, NnzBalanced, Product};
+pub(crate) use balanced::{Columns, NnzBalanced};
+pub(crate) use format::Product;
 pub use host::{BandParts, CsrParts};
 pub(crate) use launch::{MultiLaunch, Prepared};
 pub(crate) use spread::RowProduct;

@@ -71,6 +71,11 @@ impl BlockShape {
         BlockShape { items, per, rows: rows_of(per), gaps: width.is_multiple_of(2) }
     }
 
+    /// With as many entries as there may be, for rows of any length.
+    pub(crate) fn full(items: usize, most: usize) -> BlockShape {
+        BlockShape { items, per: most, rows: items, gaps: false }
+    }
+
     /// Most entries of a block.
     pub(crate) fn entries(&self) -> usize {
         self.items * self.per

@@ -12,9 +12,6 @@ use crate::runtime::kernels::{band, csr, dense, nnz_balanced, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Context, Error, Result, Scalar};
 
-/// Items per cut row; `LANES` of `join_balanced`.
-const JOIN_LANES: usize = 8;
-
 /// Diagonals of a band up to which a loop over them is unrolled.
 const UNROLLED: usize = 32;
 
@@ -200,52 +197,83 @@ impl<T: Scalar> Csr<T> {
         let context = Csr::context(self);
         let (start, offset, value) = (&blocks.start, &s.offset, In::parts(self.values()));
         let (count, items) = (blocks.count as u32, blocks.items);
-        let Columns::Cut(cut) = &blocks.columns else {
+        let Some(cut) = &blocks.cut else {
             let (groups, turns) = turns(blocks.count, most);
             let (range, turns) = (Range::d1(groups * items, items), turns as u32);
             let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
             return match &blocks.columns {
-                Columns::Short { program, base, column } => nnz_balanced::ShortDots::from(*program).mv_nnz_balanced(
-                    context, range, count, turns, start, base, alpha, offset, column, value, x, beta, y, u, w, partial,
-                ),
+                Columns::Short { program, base, narrow, .. } => nnz_balanced::ShortDots::from(*program)
+                    .mv_nnz_balanced(
+                        context, range, count, turns, start, base, narrow, alpha, offset, &s.column, value, x, beta, y,
+                        u, w, partial,
+                    ),
                 Columns::Whole(program) => nnz_balanced::Dots::from(*program).mv_nnz_balanced(
                     context, range, count, turns, start, alpha, offset, &s.column, value, x, beta, y, u, w, partial,
                 ),
-                Columns::Cut(_) => unreachable!("taken above"),
             };
         };
         // Parts of the blocks, and behind them those of the rows that go over several.
         let (groups, block_turns) = turns(blocks.count, most / 2);
-        let (joins, join_turns) = turns((cut.rows * JOIN_LANES).div_ceil(items), most / 2);
+        let (joins, join_turns) = match cut.rows {
+            0 => (0, 1),
+            _ => turns(cut.join_groups(items), most / 2),
+        };
         let parts = (groups + joins) as u32;
         let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups + joins).as_real();
         let held = self.partial(blocks)?;
-        let rest = Out::parts(&*held);
-        let (range, block_turns, nnz) = (Range::d1(groups * items, items), block_turns as u32, s.nnz as u32);
-        nnz_balanced::Dots::from(cut.program).mv_cut_balanced(
-            context,
-            range,
-            nnz,
-            count,
-            block_turns,
-            parts,
-            start,
-            alpha,
-            offset,
-            &s.column,
-            value,
-            x,
-            beta,
-            rest,
-            y,
-            u,
-            w,
-            partial,
-        )?;
+        let (rest, begin) = (Out::parts(&*held), &cut.begin);
+        let (range, block_turns) = (Range::d1(groups * items, items), block_turns as u32);
+        match &blocks.columns {
+            Columns::Whole(program) => nnz_balanced::Dots::from(*program).mv_cut_balanced(
+                context,
+                range,
+                count,
+                block_turns,
+                parts,
+                start,
+                begin,
+                alpha,
+                offset,
+                &s.column,
+                value,
+                x,
+                beta,
+                rest,
+                y,
+                u,
+                w,
+                partial,
+            ),
+            Columns::Short { program, base, narrow, .. } => nnz_balanced::ShortDots::from(*program).mv_cut_balanced(
+                context,
+                range,
+                count,
+                block_turns,
+                parts,
+                start,
+                begin,
+                base,
+                narrow,
+                alpha,
+                offset,
+                &s.column,
+                value,
+                x,
+                beta,
+                rest,
+                y,
+                u,
+                w,
+                partial,
+            ),
+        }?;
+        if joins == 0 {
+            return Ok(());
+        }
         let (range, join_turns, before) = (Range::d1(joins * items, items), join_turns as u32, groups as u32);
-        let (row, from, to, rest) = (&cut.row, &cut.from, &cut.to, rest.as_input());
-        nnz_balanced::Dots::from(cut.join.program).join_balanced(
-            context, range, cut.rows, join_turns, before, parts, row, from, to, rest, alpha, y, w, partial,
+        let (row, from, to, rest, far) = (&cut.row, &cut.from, &cut.to, rest.as_input(), cut.far as u32);
+        nnz_balanced::Dots::from(cut.join).join_balanced(
+            context, range, cut.rows, far, join_turns, before, parts, row, from, to, rest, alpha, y, w, partial,
         )
     }
 

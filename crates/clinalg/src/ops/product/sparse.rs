@@ -49,7 +49,7 @@ impl<T: Scalar> Operator<T> for Csr<T> {
                 return self.apply_dot_by_tiles(stencil, MOST_PARTS, x, y, dot);
             }
         }
-        let cut = self.plan().balanced.as_ref().is_some_and(|blocks| matches!(blocks.columns, Columns::Cut(_)));
+        let cut = self.plan().balanced.as_ref().is_some_and(|blocks| blocks.cut.is_some());
         let plain = !cut && matches!(self.format(), Format::Csr | Format::Balanced);
         let by_rows = plain && self.plan().rows == RowProduct::Short;
         if context.family() == KernelFamily::Gpu && by_rows && s.rows == s.cols && s.rows > 0 {
@@ -193,23 +193,33 @@ impl<T: Scalar> Csr<T> {
             Product::Balanced => {
                 let (blocks, (alpha, beta)) = (plan.balanced.as_ref().expect("found with the product"), real);
                 let (range, start) = (blocks.range, &blocks.start);
+                let Some(cut) = &blocks.cut else {
+                    return match &blocks.columns {
+                        Columns::Whole(program) => {
+                            program.mv_nnz_balanced(context, range, start, alpha, offset, column, value, from, beta, to)
+                        }
+                        Columns::Short { program, base, narrow, .. } => program.mv_nnz_balanced(
+                            context, range, start, base, narrow, alpha, offset, column, value, from, beta, to,
+                        ),
+                    };
+                };
+                let (held, begin) = (self.partial(blocks)?, &cut.begin);
+                let partial = Out::parts(&*held);
                 match &blocks.columns {
-                    Columns::Whole(program) => {
-                        program.mv_nnz_balanced(context, range, start, alpha, offset, column, value, from, beta, to)
-                    }
-                    Columns::Short { program, base, column } => program
-                        .mv_nnz_balanced(context, range, start, base, alpha, offset, column, value, from, beta, to),
-                    Columns::Cut(cut) => {
-                        let held = self.partial(blocks)?;
-                        let (partial, nnz) = (Out::parts(&*held), s.nnz as u32);
-                        cut.program.mv_cut_balanced(
-                            context, range, nnz, start, alpha, offset, column, value, from, beta, partial, to,
-                        )?;
-                        let (join, partial) = (&cut.join, partial.as_input());
-                        let (row, from, end) = (&cut.row, &cut.from, &cut.to);
-                        join.program.join_balanced(context, join.range, cut.rows, row, from, end, partial, alpha, to)
-                    }
+                    Columns::Whole(program) => program.mv_cut_balanced(
+                        context, range, start, begin, alpha, offset, column, value, from, beta, partial, to,
+                    ),
+                    Columns::Short { program, base, narrow, .. } => program.mv_cut_balanced(
+                        context, range, start, begin, base, narrow, alpha, offset, column, value, from, beta, partial,
+                        to,
+                    ),
+                }?;
+                if cut.rows == 0 {
+                    return Ok(());
                 }
+                let range = Range::d1(cut.join_groups(blocks.items) * blocks.items, blocks.items);
+                let (far, partial) = (cut.far as u32, partial.as_input());
+                cut.join.join_balanced(context, range, cut.rows, far, &cut.row, &cut.from, &cut.to, partial, alpha, to)
             }
         }
     }
