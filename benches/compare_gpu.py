@@ -70,7 +70,7 @@ class Clinalg:
 
         offsets, columns = matrix.offsets.astype(np.uint64), matrix.columns.astype(np.uint64)
         start = time.perf_counter()
-        handle = self.made("clinalg_csr", F64, size(matrix.rows), size(matrix.rows), host(offsets), host(columns), host(matrix.values))
+        handle = self.made("clinalg_csr", F64, size(matrix.rows), size(matrix.cols), host(offsets), host(columns), host(matrix.values))
         return handle, time.perf_counter() - start
 
     def mv(self, a, x, y):
@@ -211,7 +211,7 @@ class Cusparse:
 
         def product(preprocessed, algorithm):
             description = ctypes.c_void_p()
-            checked(self.lib.cusparseCreateCsr(ctypes.byref(description), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.rows),
+            checked(self.lib.cusparseCreateCsr(ctypes.byref(description), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.cols),
                                                ctypes.c_int64(matrix.values.size), *map(device, a), self.INDEX_32, self.INDEX_32,
                                                self.BASE_ZERO, self.REAL_64), "cusparseCreateCsr")
             u, v = self.vector(x), self.vector(y)
@@ -241,7 +241,7 @@ class Cusparse:
 
         a = [cupy.asarray(v) for v in (matrix.offsets.astype("int32"), matrix.columns.astype("int32"), matrix.values)]
         description, products = ctypes.c_void_p(), {}
-        checked(self.lib.cusparseCreateCsr(ctypes.byref(description), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.values.size),
+        checked(self.lib.cusparseCreateCsr(ctypes.byref(description), ctypes.c_int64(matrix.rows), ctypes.c_int64(matrix.cols), ctypes.c_int64(matrix.values.size),
                                            *map(device, a), self.INDEX_32, self.INDEX_32, self.BASE_ZERO, self.REAL_64), "cusparseCreateCsr")
 
         def columns(v):
@@ -268,13 +268,14 @@ class Cusparse:
 
 
 class Matrix:
-    """A square matrix in compressed rows on the host."""
+    """A matrix in compressed rows on the host, square unless told otherwise."""
 
-    def __init__(self, offsets, columns, values):
+    def __init__(self, offsets, columns, values, cols=None):
         self.rows, self.offsets, self.columns, self.values = offsets.size - 1, offsets, columns, values
+        self.cols = self.rows if cols is None else cols
 
     def bytes(self):
-        return 12 * self.values.size + 20 * self.rows
+        return 12 * self.values.size + 12 * self.rows + 8 * self.cols
 
 
 def from_offsets(shape, stencil, value):

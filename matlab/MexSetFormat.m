@@ -2,8 +2,9 @@ function MexSetFormat(gpu, A, format)
 %MexSetFormat  Choose how the products of a sparse matrix run.
 %   MexSetFormat(gpu, A [, format])
 %
-%   format is 'best' for the best format for the current values (default), 'csr', 'balanced', 'dia' or
-%   'stencil'. A format that the matrix or the device does not support is an error and changes nothing.
+%   format is 'best' for the best format for the current values (default), 'csr', 'balanced', 'dia',
+%   'stencil', 'bsr' or 'sell'. A format that the matrix or the device does not support is an error and
+%   changes nothing.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

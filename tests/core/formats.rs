@@ -7,7 +7,7 @@ use clinalg::matrix::{Format, Values};
 use clinalg::{Context, Csr, KernelFamily, Real, Vector, ops};
 use common::{assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse};
 
-const ALL: [Format; 4] = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil];
+const ALL: [Format; 6] = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil, Format::Bsr, Format::Sell];
 
 /// A matrix of the entries that `entry` gives for each row.
 fn rows_of<T: Real>(rows: usize, cols: usize, entry: impl Fn(usize) -> Vec<(usize, f64)>) -> CsrParts<T> {
@@ -51,6 +51,16 @@ fn cube<T: Real>(n: usize) -> CsrParts<T> {
 /// `width` diagonals around one that lies `shift` off the main one.
 fn diagonals<T: Real>(rows: usize, cols: usize, width: usize, shift: usize) -> CsrParts<T> {
     rows_of(rows, cols, |i| (i + shift..i + shift + width).filter(|&j| j < cols).map(|j| (j, 1.0)).collect())
+}
+
+/// Dense blocks of `size` rows and columns, a few in each block row.
+fn dense_blocks<T: Real>(size: usize, count: usize) -> CsrParts<T> {
+    rows_of(size * count, size * count, |i| {
+        let block = i / size;
+        let places = [block, (block * 7 + 3) % count, (block * block + 1) % count, (block + 29) % count];
+        let places: std::collections::BTreeSet<usize> = places.into_iter().collect();
+        places.into_iter().flat_map(|j| (j * size..(j + 1) * size).map(|j| (j, 1.0))).collect()
+    })
 }
 
 /// The same positions with random values.
@@ -101,6 +111,35 @@ fn matrices<T: Real>() -> Vec<(&'static str, CsrParts<T>)> {
             })),
         ),
         ("random", sparse(1200, 1300, 5, |_| 16)),
+        ("one row", random(rows_of(1, 3000, |_| (0..2500).map(|j| (j + j / 7, 1.0)).collect()))),
+        (
+            "arrow",
+            random(rows_of(90_000, 90_000, |i| match i {
+                0 => (0..90_000).map(|j| (j, 1.0)).collect(),
+                _ => vec![(0, 1.0), (i, 2.0)],
+            })),
+        ),
+        (
+            "a few dense rows between empty ones",
+            random(rows_of(4000, 70_000, |i| match i % 1000 {
+                7 => (0..70_000).step_by(1 + i / 1000).map(|j| (j, 1.0)).collect(),
+                k if k % 8 == 0 => vec![(i, 1.0), (i * 17, 2.0)],
+                _ => vec![],
+            })),
+        ),
+        ("rows of 80", random(rows_of(1500, 90_000, |i| (0..80).map(|k| (i * 40 + 11 * k * k % 9973, 1.0)).collect()))),
+        ("columns in few pages", random(rows_of(2500, 1 << 22, |i| (0..7).map(|k| (i + (k << 19), 1.0)).collect()))),
+        (
+            "columns in pages, but for some rows",
+            random(rows_of(6000, 1 << 22, |i| {
+                let step = if i < 700 { 260_000 } else { 4096 };
+                (0..9).map(|k| ((i * 31 + k * step * (1 + i % 3)) % (1 << 22), 1.0)).collect()
+            })),
+        ),
+        ("blocks of 3 x 3", random(dense_blocks(3, 130))),
+        ("blocks of 2 x 2 in other rows", random(dense_blocks(2, 501))),
+        ("blocks of 6 x 6", random(dense_blocks(6, 40))),
+        ("tall", random(rows_of(30_000, 50, |i| (0..i % 4).map(|k| ((i * 7 + 13 * k) % 50, 1.0)).collect()))),
     ]
 }
 
@@ -173,6 +212,10 @@ fn choices<T: Real>(context: &Context) {
             Format::Balanced,
         ),
         (rows_of(0, 0, |_| vec![]), Format::Csr),
+        (
+            random(dense_blocks(3, 500)),
+            if context.family() == KernelFamily::Gpu { Format::Bsr } else { Format::Balanced },
+        ),
     ] {
         let a = Csr::from_parts(context, &parts).unwrap();
         assert_eq!(a.format(), want, "{}", a.explain());

@@ -657,6 +657,14 @@ typedef enum {
    * A stencil with constant coefficients: neither columns nor values are read.
    */
   CLINALG_FORMAT_STENCIL = 4,
+  /**
+   * Dense blocks of 2 x 2 to 6 x 6, on a GPU: a column serves for a block.
+   */
+  CLINALG_FORMAT_BSR = 5,
+  /**
+   * Chunks of rows sorted by their length (SELL-C-sigma), on a GPU.
+   */
+  CLINALG_FORMAT_SELL = 6,
 } clinalg_format;
 
 /**

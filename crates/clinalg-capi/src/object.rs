@@ -504,6 +504,10 @@ pub enum ClinalgFormat {
     Diagonals = 3,
     /// A stencil with constant coefficients: neither columns nor values are read.
     Stencil = 4,
+    /// Dense blocks of 2 x 2 to 6 x 6, on a GPU: a column serves for a block.
+    Bsr = 5,
+    /// Chunks of rows sorted by their length (SELL-C-sigma), on a GPU.
+    Sell = 6,
 }
 
 /// Chooses the format of a sparse matrix by its current values; `format` is a `clinalg_format`. One that the matrix or the
@@ -520,6 +524,8 @@ pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> Clin
                 (ClinalgFormat::Blocks as u32, Some(Format::Balanced)),
                 (ClinalgFormat::Diagonals as u32, Some(Format::Dia)),
                 (ClinalgFormat::Stencil as u32, Some(Format::Stencil)),
+                (ClinalgFormat::Bsr as u32, Some(Format::Bsr)),
+                (ClinalgFormat::Sell as u32, Some(Format::Sell)),
             ],
         )?;
         Ok(Registry::global().set_format(handle, format)?)

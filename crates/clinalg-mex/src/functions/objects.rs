@@ -176,8 +176,9 @@ MexExplain(gpu, A)",
         required: 2,
         outputs: &[],
         text: "\
-format is 'best' for the best format for the current values (default), 'csr', 'balanced', 'dia' or
-'stencil'. A format that the matrix or the device does not support is an error and changes nothing.",
+format is 'best' for the best format for the current values (default), 'csr', 'balanced', 'dia',
+'stencil', 'bsr' or 'sell'. A format that the matrix or the device does not support is an error and
+changes nothing.",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, speye(1000));
@@ -194,6 +195,8 @@ MexExplain(gpu, A)",
                 ("blocks", Some(Format::Balanced)),
                 ("diagonals", Some(Format::Dia)),
                 ("stencil", Some(Format::Stencil)),
+                ("bsr", Some(Format::Bsr)),
+                ("sell", Some(Format::Sell)),
             ];
             args.objects()?.set_format(args.handle(1), choice(args, 2, "format", &formats)?)?;
             Ok(Answer::Nothing)

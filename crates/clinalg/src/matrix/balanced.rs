@@ -16,7 +16,7 @@ const FAR: u32 = 32;
 const ROWS_OF_ITEM: usize = 8;
 
 /// Pages of a block; `PAGES` of `nnz_balanced.cl`.
-const PAGES: usize = 16;
+pub(super) const PAGES: usize = 16;
 
 /// One in so many entries may lie in a block that touches more pages.
 const WIDE_SHARE: usize = 4;
@@ -80,7 +80,10 @@ impl<R: Real> NnzBalanced<R> {
         let how = match &self.cut {
             None => "of whole rows".to_owned(),
             Some(cut) => {
-                format!("of about equally many entries, as row lengths differ ({} rows go over several blocks)", cut.rows)
+                format!(
+                    "of about equally many entries, as row lengths differ ({} rows go over several blocks)",
+                    cut.rows
+                )
             }
         };
         let columns = match &self.columns {
@@ -145,15 +148,16 @@ impl<R: Real> NnzBalanced<R> {
 }
 
 /// Columns in 16 bits.
-struct Narrow {
-    base: Buffer<u32>,
-    narrow: Buffer<u16>,
-    wide: Option<usize>,
+pub(super) struct Narrow {
+    /// As in [`Columns::Short`].
+    pub(super) base: Buffer<u32>,
+    pub(super) narrow: Buffer<u16>,
+    pub(super) wide: Option<usize>,
 }
 
 impl Narrow {
     /// If those of every block lie close together, or those of most blocks in few pages.
-    fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Narrow>> {
+    pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Narrow>> {
         let context = begin.context();
         let program = nnz_balanced::Program::<f32>::new();
         let mut base = Buffer::<u32>::uninit(context, count)?;
@@ -284,7 +288,7 @@ mod tests {
         assert_eq!((cut.row, cut.from, cut.to, cut.far), (vec![3], vec![2], vec![4], 0));
         // Four of five entries are enough for a block; the rest of row 3 and two more rows fill another.
         let cut = Cut::new(&offsets, 5, 100);
-        assert_eq!((cut.start, cut.begin), (vec![0, 3, 4, 8], vec![0, 4, 9, 14]));
+        assert_eq!((cut.start, cut.begin), (vec![0, 3, 4, 6, 8], vec![0, 4, 9, 14, 16]));
         let whole = Cut::new(&offsets, 16, 100);
         assert_eq!((whole.start, whole.begin, whole.row), (vec![0, 8], vec![0, 16], vec![]));
         let few = Cut::new(&offsets, 16, 3);

@@ -6,11 +6,13 @@ use once_cell::sync::OnceCell;
 #[cfg(feature = "sprs")]
 use sprs::CsMatI;
 
+use super::balanced::NnzBalanced;
+use super::bsr::Bsr;
 use super::convert::{Columns, Rows};
 use super::dia::{Dia, Stencil};
-use super::balanced::NnzBalanced;
 use super::format::{self, Format, Found, Packed, Plan, Sell};
 use super::host::{CsrParts, check_offsets};
+use super::sorted::Sorted;
 use super::{Values, check_context, index32, sealed};
 use crate::runtime::host;
 use crate::runtime::kernels::csr;
@@ -328,6 +330,10 @@ impl<T: Scalar> Csr<T> {
             Format::Stencil
         } else if self.plan.dia.is_some() || self.plan.runs.is_some() {
             Format::Dia
+        } else if self.plan.bsr.is_some() {
+            Format::Bsr
+        } else if self.plan.sorted.is_some() {
+            Format::Sell
         } else if self.plan.balanced.is_some() || self.plan.sell.is_some() {
             Format::Balanced
         } else {
@@ -378,6 +384,8 @@ impl<T: Scalar> Csr<T> {
             (Format::Dia, ..) => "rows come in runs in which the columns move on by one: the columns of a run's \
                 first row serve for all"
                 .to_owned(),
+            (Format::Bsr, ..) => self.plan.bsr.as_ref().map_or_else(String::new, Bsr::words),
+            (Format::Sell, ..) => self.plan.sorted.as_ref().map_or_else(String::new, Sorted::words),
             (Format::Balanced, .., Some(balanced)) => balanced.words(),
             (Format::Balanced, ..) => self.plan.sell.as_ref().map_or_else(String::new, Sell::words),
             _ if T::IS_COMPLEX => "the compressed rows as they are, the only format of complex matrices".to_owned(),
@@ -443,6 +451,12 @@ impl<T: Scalar> Csr<T> {
     pub(crate) fn sell_values(&self, sell: &Sell) -> Result<&Buffer<T>> {
         let packed = self.packed.get_or_try_init(|| Packed::sell(&self.structure, sell))?;
         packed.refresh_sell(&self.structure, sell, &self.values)
+    }
+
+    /// The values in chunks of sorted rows, brought up to date where they were changed.
+    pub(crate) fn sorted_values(&self, sorted: &Sorted<T::Real>) -> Result<&Buffer<T>> {
+        let packed = self.packed.get_or_try_init(|| Packed::sorted(&self.structure, sorted))?;
+        packed.refresh_sorted(&self.structure, sorted, &self.values)
     }
 
     /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.

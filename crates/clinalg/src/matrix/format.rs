@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::csr::{Structure, balanced};
 use super::balanced::NnzBalanced;
+use super::bsr::Bsr;
+use super::csr::{Structure, balanced};
 use super::dia::{Dia, Marked, Rule, Stencil, block};
 use super::launch::{self, MultiLaunch, Prepared};
+use super::sorted::Sorted;
 use super::spread::{self, RowProduct};
 use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
-use crate::runtime::kernels::{convert, csr, sell, stencil};
+use crate::runtime::kernels::{bsr, convert, csr, sell, sell_sorted, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Error, Result, Scalar};
 
@@ -35,6 +37,11 @@ pub enum Format {
     Dia,
     /// Most rows have the same values at the same distances from the diagonal: neither columns nor values are read.
     Stencil,
+    /// On a GPU block rows (BSR): all entries lie in dense blocks of 2 x 2 to 6 x 6, and a column serves for a block. Values are not copied.
+    Bsr,
+    /// On a GPU SELL-C-sigma: the entries are kept once more in chunks of 32 rows, entry by entry, the rows sorted by their length
+    /// within windows of 128. Columns as in [`Format::Balanced`].
+    Sell,
 }
 
 impl fmt::Display for Format {
@@ -44,6 +51,8 @@ impl fmt::Display for Format {
             Format::Balanced => "balanced",
             Format::Dia => "dia",
             Format::Stencil => "stencil",
+            Format::Bsr => "bsr",
+            Format::Sell => "sell",
         })
     }
 }
@@ -57,6 +66,8 @@ pub(crate) struct Plan<T: Scalar> {
     pub(crate) dia: Option<Arc<Dia>>,
     pub(crate) balanced: Option<NnzBalanced<T::Real>>,
     pub(crate) sell: Option<Sell>,
+    pub(crate) bsr: Option<Bsr>,
+    pub(crate) sorted: Option<Sorted<T::Real>>,
     pub(crate) runs: Option<Runs>,
     /// On a CPU, first rows of parts with about equally many entries, and the number of rows; for products by
     /// compressed rows.
@@ -84,6 +95,10 @@ pub(crate) enum Product<T: Scalar> {
     Dia(Prepared<stencil::Program<T::Real>>),
     /// By [`Sell`].
     Sell(Prepared<sell::Program<T::Real>>),
+    /// By [`Bsr`].
+    Bsr(Prepared<bsr::Program<T::Real>>),
+    /// By [`Sorted`], which has its launch.
+    Sorted,
     /// By [`NnzBalanced`], which has its launches.
     Balanced,
 }
@@ -159,7 +174,11 @@ pub(crate) fn analyse<T: Scalar>(
         }
     }
     let without = dia.is_none() && !plain;
-    let nnz_balanced = if gpu && without { NnzBalanced::new(s, offsets)? } else { None };
+    let may_be = |format| gpu && without && (forced.is_none() || forced == Some(format));
+    let bsr = if may_be(Format::Bsr) { Bsr::find(s, offsets)? } else { None };
+    let sorted = if gpu && forced == Some(Format::Sell) { Sorted::new(s, offsets)? } else { None };
+    let other = bsr.is_some() || sorted.is_some();
+    let nnz_balanced = if may_be(Format::Balanced) && !other { NnzBalanced::new(s, offsets)? } else { None };
     let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Dia));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
     let unforced = forced.is_none() && without && runs.is_none();
@@ -169,6 +188,8 @@ pub(crate) fn analyse<T: Scalar>(
         Some(Format::Stencil) => stencil.is_some(),
         Some(Format::Dia) => dia.is_some() || runs.is_some(),
         Some(Format::Balanced) => nnz_balanced.is_some() || sell.is_some(),
+        Some(Format::Bsr) => bsr.is_some(),
+        Some(Format::Sell) => sorted.is_some(),
         Some(Format::Csr) | None => true,
     };
     if !possible {
@@ -177,11 +198,13 @@ pub(crate) fn analyse<T: Scalar>(
         return Err(Error::value("format", expected, format));
     }
     let mut split = None;
-    let product = match (&dia, &nnz_balanced, &sell, &runs) {
+    let product = match (&dia, &bsr, &nnz_balanced, &sell, &runs) {
         (Some(dia), ..) => Product::Dia(dia.product::<T>(context, s.rows)),
-        (None, Some(_), ..) => Product::Balanced,
-        (None, None, Some(_), _) => Product::Sell(Sell::product::<T>(s)),
-        (None, None, None, Some(_)) => Product::Runs(Runs::product(s)),
+        (None, Some(bsr), ..) => Product::Bsr(bsr.product(s)),
+        _ if sorted.is_some() => Product::Sorted,
+        (None, None, Some(_), ..) => Product::Balanced,
+        (None, None, None, Some(_), _) => Product::Sell(Sell::product::<T>(s)),
+        (None, None, None, None, Some(_)) => Product::Runs(Runs::product(s)),
         _ if gpu => Product::Rows(launch::csr_gpu(context, s.rows, rows)),
         _ => {
             let launch = launch::csr_cpu(context, s.rows, s.cols);
@@ -197,7 +220,21 @@ pub(crate) fn analyse<T: Scalar>(
     context.finish()?;
     let building = context.build_seconds() - built;
     let seconds = (started.elapsed().as_secs_f64() - building).max(0.0);
-    let plan = Plan { dia, balanced: nnz_balanced, sell, runs, split, plain, rows, product, multi, seconds, building };
+    let plan = Plan {
+        dia,
+        balanced: nnz_balanced,
+        sell,
+        bsr,
+        sorted,
+        runs,
+        split,
+        plain,
+        rows,
+        product,
+        multi,
+        seconds,
+        building,
+    };
     Ok(Found { plan, stencil })
 }
 
@@ -209,6 +246,8 @@ pub(crate) fn compressed_rows<T: Scalar>(s: &Structure) -> Found<T> {
         dia: None,
         balanced: None,
         sell: None,
+        bsr: None,
+        sorted: None,
         runs: None,
         split: None,
         plain: false,
@@ -241,6 +280,8 @@ fn complex<T: Scalar>(s: &Structure, offsets: &[u32], forced: Option<Format>) ->
         dia: None,
         balanced: None,
         sell: None,
+        bsr: None,
+        sorted: None,
         runs: None,
         split,
         plain: forced.is_some(),
@@ -262,6 +303,10 @@ impl<T: Scalar> Packed<T> {
 
     pub(super) fn sell(s: &Structure, sell: &Sell) -> Result<Packed<T>> {
         Packed::uninit(s, sell.column.len())
+    }
+
+    pub(super) fn sorted(s: &Structure, sorted: &Sorted<T::Real>) -> Result<Packed<T>> {
+        Packed::uninit(s, sorted.places)
     }
 
     fn uninit(s: &Structure, len: usize) -> Result<Packed<T>> {
@@ -288,6 +333,21 @@ impl<T: Scalar> Packed<T> {
             let (values, to) = (In::parts(values), Out::parts(&self.value));
             let context = s.offset.context();
             program.fill_values(context, range, s.rows, &sell.split, &sell.start, &s.offset, values, to)
+        })
+    }
+
+    /// The same for the values in chunks of sorted rows.
+    pub(super) fn refresh_sorted(
+        &self,
+        s: &Structure,
+        sorted: &Sorted<T::Real>,
+        values: &Buffer<T>,
+    ) -> Result<&Buffer<T>> {
+        self.fill(|| {
+            let (program, context) = (sell_sorted::Program::<T::Real>::new(), s.offset.context());
+            let (values, to) = (In::parts(values), Out::parts(&self.value));
+            let (start, order) = (&sorted.start, &sorted.order);
+            program.place_values(context, sorted.range, s.rows, start, order, &s.offset, values, to)
         })
     }
 

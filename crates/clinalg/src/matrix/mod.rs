@@ -13,6 +13,7 @@
 
 mod balanced;
 mod band;
+mod bsr;
 mod convert;
 mod csr;
 mod dense;
@@ -20,20 +21,22 @@ mod dia;
 mod format;
 pub(crate) mod host;
 mod launch;
+mod sorted;
 mod spread;
 pub(crate) mod tuning;
 mod vector;
 
+pub(crate) use balanced::{Columns, NnzBalanced};
 pub use band::Band;
 pub use csr::Csr;
 pub(crate) use csr::{Entries, EntriesRef, Structure};
 pub use dense::Dense;
 pub(crate) use dia::{Dia, Stencil, Tiles};
 pub use format::Format;
-pub(crate) use balanced::{Columns, NnzBalanced};
 pub(crate) use format::Product;
 pub use host::{BandParts, CsrParts};
 pub(crate) use launch::{MultiLaunch, Prepared};
+pub(crate) use sorted::SortedColumns;
 pub(crate) use spread::RowProduct;
 pub use vector::Vector;
 

@@ -118,6 +118,7 @@ impl<T: Scalar> Csr<T> {
             },
             (None, Some(dia), _) => self.fused_by_dia(dia, most, fused),
             (None, None, Some(blocks)) => self.fused_by_nnz_balanced(blocks, most, fused),
+            (None, None, None) if plan.bsr.is_some() || plan.sorted.is_some() => fused.apart(self),
             (None, None, None) => self.fused_by_rows(most, fused),
         }
     }

@@ -1,7 +1,7 @@
 //! Products with sparse matrices.
 
 use super::{MOST_PARTS, Operator, Transposed, check_operands, tuning};
-use crate::matrix::{Columns, Csr, Format, Prepared, Product, RowProduct, Stencil, Values, Vector};
+use crate::matrix::{Columns, Csr, Format, Prepared, Product, RowProduct, SortedColumns, Stencil, Values, Vector};
 use crate::ops::DotParts;
 use crate::ops::fused::{Fused, Operands, is_gpu};
 use crate::runtime::kernels::{csr, krylov, sell, stencil};
@@ -87,7 +87,7 @@ impl<T: Scalar> Csr<T> {
             (None, Product::Rows(launch) | Product::Runs(launch)) => &launch.range,
             (None, Product::Dia(launch)) => &launch.range,
             (None, Product::Sell(launch)) => &launch.range,
-            (None, Product::Balanced) => return usize::MAX,
+            (None, Product::Balanced | Product::Bsr(_) | Product::Sorted) => return usize::MAX,
         };
         range.groups()
     }
@@ -189,6 +189,37 @@ impl<T: Scalar> Csr<T> {
                     beta,
                     to,
                 )
+            }
+            Product::Bsr(Prepared { program, range }) => {
+                let (bsr, (alpha, beta)) = (plan.bsr.as_ref().expect("found with the product"), real);
+                let blocks = rows / bsr.size;
+                program.mv_bsr(context, *range, blocks, alpha, offset, &bsr.block, value, from, beta, to)
+            }
+            Product::Sorted => {
+                let (sorted, (alpha, beta)) = (plan.sorted.as_ref().expect("found with the product"), real);
+                let placed = In::parts(self.sorted_values(sorted)?);
+                let (range, start, order) = (sorted.range, &sorted.start, &sorted.order);
+                match &sorted.columns {
+                    SortedColumns::Whole { program, column } => program.mv_sell_sorted(
+                        context, range, rows, start, order, alpha, offset, column, placed, from, beta, to,
+                    ),
+                    SortedColumns::Short { program, base, narrow, column } => program.mv_sell_sorted(
+                        context,
+                        range,
+                        rows,
+                        start,
+                        order,
+                        base,
+                        narrow,
+                        alpha,
+                        offset,
+                        column.as_ref().unwrap_or(&s.column),
+                        placed,
+                        from,
+                        beta,
+                        to,
+                    ),
+                }
             }
             Product::Balanced => {
                 let (blocks, (alpha, beta)) = (plan.balanced.as_ref().expect("found with the product"), real);
@@ -328,7 +359,7 @@ impl<T: Scalar> Csr<T> {
                     partial,
                 )
             }
-            Product::Balanced => unreachable!("nnz-balanced CSR is for GPUs"),
+            Product::Balanced | Product::Bsr(_) | Product::Sorted => unreachable!("for GPUs"),
         }
     }
 

@@ -1,0 +1,113 @@
+//! Dense blocks in a sparse matrix (BSR) on a GPU.
+
+use super::csr::Structure;
+use super::launch::Prepared;
+use crate::runtime::Range;
+use crate::runtime::kernels::bsr;
+use crate::{Buffer, Real, Result};
+
+/// Sizes of the blocks that are looked for, the largest first.
+const SIZES: [usize; 5] = [6, 5, 4, 3, 2];
+
+/// Fewest entries per row for which blocks are looked for.
+const WIDTH: usize = 8;
+
+/// Mean entries per row from which 16 items share a block row, 8 below.
+const WIDE_ROWS: usize = 48;
+
+/// A block row this many times longer than the mean would leave its items working alone.
+const SKEW: usize = 16;
+
+/// A matrix of dense blocks, whose values are those of the compressed rows.
+#[derive(Debug)]
+pub(crate) struct Bsr {
+    /// Rows and columns of a block.
+    pub(crate) size: usize,
+    /// Its column in units of the size.
+    pub(crate) block: Buffer<u32>,
+    lanes: usize,
+}
+
+impl Bsr {
+    /// The largest blocks of which the matrix consists.
+    pub(super) fn find(s: &Structure, offsets: &[u32]) -> Result<Option<Bsr>> {
+        let mean = s.nnz / s.rows.max(1);
+        if mean < WIDTH {
+            return Ok(None);
+        }
+        let lanes = if mean < WIDE_ROWS { 8 } else { 16 };
+        let context = s.offset.context();
+        for size in SIZES {
+            if !has_block_rows(s, offsets, size, SKEW * mean) {
+                continue;
+            }
+            let mut block = Buffer::<u32>::uninit(context, s.nnz / (size * size))?;
+            let mut different = Buffer::from_slice(context, &[0_u32])?;
+            let program = bsr::Program::<f32>::new().rows(size as u64).lanes(lanes as u64);
+            let range = Range::d1(s.rows / size * lanes, context.local());
+            program.block_columns(context, range, s.rows / size, &s.offset, &s.column, &mut block, &mut different)?;
+            if different.to_vec()? == [0] {
+                return Ok(Some(Bsr { size, block, lanes }));
+            }
+        }
+        Ok(None)
+    }
+
+    pub(super) fn product<R: Real>(&self, s: &Structure) -> Prepared<bsr::Program<R>> {
+        let program = bsr::Program::new().rows(self.size as u64).lanes(self.lanes as u64);
+        Prepared { program, range: Range::d1(s.rows / self.size * self.lanes, s.offset.context().local()) }
+    }
+
+    pub(super) fn words(&self) -> String {
+        let size = self.size;
+        format!("the entries are dense blocks of {size} x {size} (BSR): a column serves for {} entries", size * size)
+    }
+}
+
+/// Whether groups of `size` rows have equally many entries, a multiple of `size` and at most `most`.
+fn has_block_rows(s: &Structure, offsets: &[u32], size: usize, most: usize) -> bool {
+    let length = |row: usize| (offsets[row + 1] - offsets[row]) as usize;
+    s.rows.is_multiple_of(size)
+        && s.cols.is_multiple_of(size)
+        && s.nnz.is_multiple_of(size * size)
+        && (0..s.rows).step_by(size).all(|first| {
+            let width = length(first);
+            width.is_multiple_of(size) && width <= most && (first + 1..first + size).all(|row| length(row) == width)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::devices;
+    use crate::{Context, ContextOptions, Csr, KernelFamily};
+
+    /// Blocks on the diagonal and beside it, `size` rows and columns each.
+    fn blocks(size: usize, count: usize) -> Vec<(usize, usize, f32)> {
+        let near = |i: usize| i.saturating_sub(2)..(i + 3).min(count);
+        let places = (0..count).flat_map(|i| near(i).map(move |j| (i * size, j * size)));
+        let square = (0..size * size).map(move |k| (k / size, k % size));
+        places.flat_map(|(i, j)| square.clone().map(move |(a, b)| (i + a, j + b, 1.0))).collect()
+    }
+
+    #[test]
+    fn blocks_are_found_where_all_entries_lie_in_them() {
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
+        let options = ContextOptions { family: Some(KernelFamily::Gpu), ..ContextOptions::default() };
+        let context = Context::new(&devices[0], &options).unwrap();
+        let size_of = |rows: usize, entries: &[(usize, usize, f32)]| {
+            let a = Csr::from_triplets(&context, rows, rows, entries).unwrap();
+            let offsets = a.structure().offset.to_vec().unwrap();
+            Bsr::find(a.structure(), &offsets).unwrap().map(|bsr| bsr.size)
+        };
+        for (size, found) in [(2, 2), (3, 3), (4, 4), (7, 0)] {
+            let found = (found > 0).then_some(found);
+            assert_eq!(size_of(size * 60, &blocks(size, 60)), found, "blocks of {size}");
+        }
+        let mut moved = blocks(3, 60);
+        // One row has another column than those of its block.
+        let last = moved.iter().position(|&(i, j, _)| (i, j) == (91, 95)).unwrap();
+        moved[last].1 = 120;
+        assert_eq!(size_of(180, &moved), None);
+    }
+}
