@@ -63,16 +63,18 @@ mv_sell_sorted(ulong rows, __global const uint *start, __global const uint *orde
 #ifdef SHORT
 #ifdef PAGES
         __global const uint *own = base + (size_t)PAGES * get_group_id(0);
-        if (own[0] == WIDE) {
-            SUM_ROW(FAR_AT)
-        }
+        const bool near = own[0] != WIDE;
 #else
         __global const uint *own = base + get_group_id(0);
+        const bool near = true;
 #endif
-        SUM_ROW(NEAR_AT)
-#else
-        SUM_ROW(FAR_AT)
+        if (near) {
+            SUM_ROW(NEAR_AT)
+        } else
 #endif
+        {
+            SUM_ROW(FAR_AT)
+        }
         y[row] = combine_product(alpha, sum, beta, y + row);
     }
 }
