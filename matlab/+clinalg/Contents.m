@@ -11,6 +11,7 @@
 %   operands  - what the methods of array have in common
 %   matrix    - copy a matrix or vector to the device
 %   vector    - copy a vector to the device
+%   gpuArray  - array on the device by the names of MATLAB's gpuArray
 %   allocate  - make a full matrix of zeros on the device
 %   read      - read a MatrixMarket file to the device
 %   write     - write an array to a MatrixMarket file

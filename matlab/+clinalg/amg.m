@@ -1,10 +1,11 @@
-function M = amg(A, options)
+function M = amg(A, varargin)
 %clinalg.amg  Algebraic multigrid preconditioner of a sparse matrix.
 %   M = clinalg.amg(A, options)
+%   M = clinalg.amg(A, 'theta', 0.1, ...)
 %
 %   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems, by smoothed
 %   aggregation from the matrix alone: with conjugate gradients, the iterations hardly grow with the number of unknowns. options is a
-%   structure with the fields theta, smoother, steps, cycle, coarse, block, single, reusable and Z of MexAmg, all optional.
+%   structure, or pairs of names and values, with theta, smoother, steps, cycle, coarse, block, single, reusable and Z of MexAmg, all optional.
 %   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the
 %   levels, and after options.reusable = true, refill(M, B) takes other values at the positions of A.
 %
@@ -19,9 +20,9 @@ function M = amg(A, options)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.amg: too few arguments; the call is clinalg.amg(A, options)');
 end
-if nargin < 2, options = struct(); end
-names = {'theta', 'smoother', 'steps', 'cycle', 'coarse', 'block', 'single', 'reusable', 'Z'};
-given = clinalg.operands.options('clinalg.amg', options, names);
+o = clinalg.operands.arguments('clinalg.amg', varargin, {}, ...
+  {'theta', 'smoother', 'steps', 'cycle', 'coarse', 'block', 'single', 'reusable', 'Z'});
+given = struct2cell(o).';
 A = clinalg.operands.sparse_handle(A);
 Z = given{end};
 if ~isempty(Z)

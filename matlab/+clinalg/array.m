@@ -38,9 +38,10 @@ classdef array < clinalg.hosted & clinalg.signals & clinalg.pictures & clinalg.e
   end
 
   methods
-    function o = array(h)
+    function o = array(h, form)
     %array  From the handle of a Mex function; the array frees it.
       o.h = h;
+      if nargin > 1, o.form = form; end
     end
 
     function delete(o)
@@ -400,11 +401,18 @@ classdef array < clinalg.hosted & clinalg.signals & clinalg.pictures & clinalg.e
   methods (Static, Hidden)
     function o = nd(x)
     % A copy on the device of a full array of any number of dimensions.
+      [h, form] = clinalg.array.uploaded(x);
+      o = clinalg.array(h, form);
+    end
+
+    function [h, form] = uploaded(x)
+    % Handle and form of a copy of a full array of any number of dimensions.
       dims = size(x);
-      o = clinalg.array(clinalg_mex('MexMatrix', 0, reshape(x, dims(1), prod(dims(2 : end)))));
+      form = [];
+      h = clinalg_mex('MexMatrix', 0, reshape(x, dims(1), prod(dims(2 : end))));
       if numel(dims) > 2
-        o.form = struct('dims', dims, 'of', [], 'conjugate', false);
-        clinalg_mex('MexMark', 0, o.h);
+        form = struct('dims', dims, 'of', [], 'conjugate', false);
+        clinalg_mex('MexMark', 0, h);
       end
     end
 

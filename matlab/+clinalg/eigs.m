@@ -11,7 +11,7 @@ function [V, D, flag] = eigs(A, varargin)
 %     'smallestreal'  the smallest
 %     'smallestabs'   the smallest in magnitude, for a positive definite A
 %   or MATLAB's older names for these: 'lm', 'la', 'sa', 'sm'. For eigenvalues near a number, use eigs.
-%   options is a structure with the fields
+%   options is a structure, or pairs of names and values, with
 %     Tolerance       relative residual norm(A*x - lambda*B*x) / (abs(lambda) * norm(B*x)) to reach; default 1e-8 in double
 %                     precision, 1e-4 in single precision
 %     MaxIterations   maximum number of iterations; default 1000
@@ -38,14 +38,11 @@ if ~isempty(varargin) && (isa(varargin{1}, 'clinalg.array') || isnumeric(varargi
   B = varargin{1};
   varargin(1) = [];
 end
-if numel(varargin) > 3
-  error('clinalg:argument:count', 'clinalg.eigs: too many arguments; the call is clinalg.eigs(A, B, k, sigma, options)');
-end
-varargin(end + 1 : 3) = {[]};
-[k, sigma, options] = varargin{1 : 3};
-sigma = full_name(sigma);
-given = clinalg.operands.options('clinalg.eigs', options, {'Tolerance', 'MaxIterations', 'Preconditioner'});
-M = given{3};
+o = clinalg.operands.arguments('clinalg.eigs', varargin, {'Count', 'Sigma*'}, {'Tolerance', 'MaxIterations', 'Preconditioner'});
+k = o.count;
+sigma = full_name(o.sigma);
+given = {o.tolerance, o.maxiterations};
+M = o.preconditioner;
 if isa(M, 'clinalg.factor')
   M = M.inverse.h;
 elseif ~(isequal(M, []) || ischar(M))
@@ -79,7 +76,7 @@ d = [];
 V = [];
 flag = 0;
 for which = ends
-  [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{1 : 2}, M, mass{:});
+  [X, e, code, ~, ~, reason] = clinalg_mex('MexEigs', 0, A.h, k, which{1}, given{:}, M, mass{:});
   V = [V, gather(clinalg.array(X))];
   d = [d; e];
   if code > flag

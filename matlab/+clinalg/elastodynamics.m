@@ -11,6 +11,8 @@ classdef elastodynamics < handle
 %     rule      Gauss points per direction, an even number from 2 to 16, or 0 for fewer far away (default 8)
 %     class     'double' (default) or 'single'
 %
+%   They may also be pairs of a name and a value, or a structure: Domain, Boundary, Rule, Class.
+%
 %   [H, G] = assemble(p, w)                  clinalg.array objects with H u = G t at the frequency w
 %   [u, t] = solve(p, w, known, given, how)  known: 3 x m or 3 m numbers, 1 where the displacement is known, 0 where
 %                                            the traction is; given: the known values, in columns several sets; how:
@@ -34,20 +36,15 @@ classdef elastodynamics < handle
   end
 
   methods
-    function o = elastodynamics(nodes, elements, material, domain, boundary, rule, class_)
+    function o = elastodynamics(nodes, elements, material, varargin)
     %elastodynamics  A surface with a material on one side.
       if nargin < 3
         error('clinalg:argument:count', ['clinalg.elastodynamics: too few arguments; the call is ' ...
                                          'clinalg.elastodynamics(nodes, elements, material, ...)']);
       end
-      if nargin < 4, domain = []; end
-      if nargin < 5, boundary = []; end
-      if nargin < 6, rule = []; end
-      if nargin < 7 || isempty(class_), class_ = 'double'; end
-      if isa(domain, 'string')
-        domain = char(domain);
-      end
-      o.h = clinalg_mex('MexElasto', 0, nodes, elements, material, domain, boundary, rule, strcmp(class_, 'single'));
+      given = clinalg.operands.arguments('clinalg.elastodynamics', varargin, {'Domain*', 'Boundary', 'Rule', 'Class*'}, {});
+      o.h = clinalg_mex('MexElasto', 0, nodes, elements, material, given.domain, given.boundary, given.rule, ...
+        strcmp(given.class, 'single'));
       [o.centres, o.normals] = clinalg_mex('MexElastoSurface', 0, o.h);
     end
 

@@ -247,10 +247,25 @@ classdef elementwise < handle
       end
     end
 
-    function c = arrayfun(f, varargin)
-    %arrayfun  A function of each element, in MATLAB's memory.
-      varargin = clinalg.hosted.gathered('arrayfun', varargin);
-      c = clinalg.hosted.uploaded(arrayfun(f, varargin{:}), false);
+    function varargout = arrayfun(f, varargin)
+    %arrayfun  A function of each element: on the device where it is an anonymous function that is a formula of functions element by
+    % element, such as @(x, y) exp(-x ^ 2) * y; else in MATLAB's memory, element by element.
+      if nargout < 2 && isa(f, 'function_handle')
+        [c, known] = clinalg.operands.formula(f, varargin);
+        if known
+          varargout = {c};
+          return
+        end
+      end
+      given = clinalg.hosted.gathered('arrayfun', varargin);
+      [varargout{1 : max(nargout, 1)}] = arrayfun(f, given{:});
+      varargout = cellfun(@(c) {clinalg.hosted.uploaded(c, false)}, varargout);
+    end
+
+    function varargout = pagefun(varargin) %#ok<STOUT>
+    %pagefun  Not for arrays on the device.
+      error('clinalg:call:unsupported', ['pagefun: there are no functions of pages on the device; loop over the pages, for k = 1 : ' ...
+        'size(A, 3), C(:, :, k) = A(:, :, k) * B(:, :, k); end, or use pagefun of gather(A)']);
     end
 
     function c = bsxfun(f, a, b)

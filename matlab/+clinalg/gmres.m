@@ -1,10 +1,14 @@
-function [x, flag, relres, iter, resvec] = gmres(A, b, restart, tol, maxit, M, M2, x0)
+function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %clinalg.gmres  Generalised minimal residuals on the device.
 %   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M, [], x0)
+%   [...] = clinalg.gmres(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
 %   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
 %   rest is as for clinalg.pcg.
+%
+%   Arguments after b may be pairs of a name and a value, or a structure: Restart, Tolerance, MaxIterations,
+%   Preconditioner, InitialGuess.
 %
 %   Example:
 %     A = gallery('tridiag', 100, -2, 4, -1);
@@ -14,14 +18,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, restart, tol, maxit, M, M
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.gmres: too few arguments; the call is clinalg.gmres(A, b, ...)');
 end
-if nargin < 3, restart = []; end
-if nargin < 4, tol = []; end
-if nargin < 5, maxit = []; end
-if nargin < 6, M = []; end
-if nargin < 7, M2 = []; end
-if nargin < 8, x0 = []; end
-[x, flag, relres, iter, resvec, reason] = ...
-  clinalg.operands.solve('gmres', 'MexGMRES', A, b, {restart, tol, maxit}, M, M2, x0);
+[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('gmres', 'MexGMRES', A, b, varargin, {'Restart', 'Tolerance', 'MaxIterations'});
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'gmres: %s (relative residual %.1e)', reason, relres);
 end

@@ -1,6 +1,7 @@
-function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, options)
+function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, varargin)
 %clinalg.ode  Solve differential equations on the device, called like ode45.
 %   [t, y] = clinalg.ode(rhs, tspan, y0, options)
+%   [t, y] = clinalg.ode(rhs, tspan, y0, 'RelTol', 1e-6, ...)
 %   [t, y, te, ye, ie, stats] = clinalg.ode(...)
 %   sol = clinalg.ode(...)
 %
@@ -17,7 +18,7 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, options)
 %   On a grid, u[-1,0] is u at the neighbour, sum(f) adds f over all points, u' in it is u at the point added.
 %   docs/guide/ode.md has all of it. y0 has all points of the first unknown, then those of the next.
 %
-%   options is a struct, as odeset makes it; upper and lower case are the same, [] is as good as nothing:
+%   options is a struct, as odeset makes it, or pairs of names and values; upper and lower case are the same, [] is as good as nothing:
 %     RelTol, AbsTol        tolerances of a step (defaults 1e-3 and 1e-6), compared with the root mean square;
 %                           AbsTol may be a vector with a tolerance for each number of y0
 %     InitialStep, MaxStep  first and largest step
@@ -52,8 +53,9 @@ function [t, y, te, ye, ie, stats] = ode(rhs, tspan, y0, options)
 if nargin < 3
   error('clinalg:argument:count', 'clinalg.ode: too few arguments; the call is clinalg.ode(rhs, tspan, y0, options)');
 end
-if nargin < 4, options = struct(); end
-o = read_options(options);
+o = clinalg.operands.arguments('clinalg.ode', varargin, {}, {'RelTol', 'AbsTol', 'InitialStep', 'MaxStep', 'FixedStep', ...
+  'MaxSteps', 'Method', 'Variant', 'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', ...
+  'Refine', 'OutputFcn', 'OutputSel'});
 for name = {'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N'}
   described.(name{1}) = o.(lower(name{1}));
 end
@@ -69,7 +71,7 @@ limits = {o.fixedstep, o.initialstep, o.maxstep, o.maxsteps, o.refine};
 for k = 1 : 5
   if ~isempty(limits{k}), steps(k) = limits{k}; end
 end
-given = {system, double(tspan(:)), y0(:), tol, text(o.method), steps, text(o.variant), data, n, isa(y0, 'single')};
+given = {system, double(tspan(:)), y0(:), tol, o.method, steps, o.variant, data, n, isa(y0, 'single')};
 if isempty(o.outputfcn)
   [t, y, stats, te, ye, ie] = clinalg_mex('MexOde', 0, given{:});
 else
@@ -156,36 +158,4 @@ for k = 1 : size(given, 1)
   if ~isempty(row{4}), line = [line ' at' sprintf(' %d', row{4} - 1)]; end
   lines{end + 1} = [line ' = ' char(row{1})];
 end
-end
-
-function o = read_options(given)
-known = {'RelTol', 'AbsTol', 'InitialStep', 'MaxStep', 'FixedStep', 'MaxSteps', 'Method', 'Variant', 'Grid', ...
-  'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N', 'Events', 'Refine', 'OutputFcn', 'OutputSel'};
-for k = 1 : numel(known)
-  o.(lower(known{k})) = [];
-end
-if isempty(given), given = struct(); end
-if ~isstruct(given)
-  error('clinalg:argument:class', 'clinalg.ode: argument 4 `options` is of class %s, expected a struct', class(given));
-end
-for name = names(given)
-  value = given.(name{1});
-  if isempty(value)
-    continue
-  end
-  if ~isfield(o, lower(name{1}))
-    error('clinalg:argument:value', 'clinalg.ode: option `%s` is not known, expected one of %s', name{1}, ...
-      strjoin(known, ', '));
-  end
-  o.(lower(name{1})) = value;
-end
-end
-
-function all = names(s)
-all = {};
-if isstruct(s), all = fieldnames(s).'; end
-end
-
-function value = text(value)
-if isa(value, 'string'), value = char(value); end
 end

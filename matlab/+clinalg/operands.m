@@ -364,23 +364,93 @@ classdef operands
       end
     end
 
-    function given = options(caller, options, names)
-    % The fields of a structure of options in the order of their names, [] for those that it lacks.
-      if ~isstruct(options) && ~isempty(options)
-        error('clinalg:argument:class', '%s: options is of class %s, expected a structure', caller, class(options));
+    function o = arguments(caller, given, positional, others)
+    % The arguments after the required ones as a structure with the fields `positional` and `others` in lower case, [] for those left
+    % out. They are given by position, then as a structure or as pairs of a name and a value; upper and lower case are the same. A '*'
+    % after the name of a position says that its value may be text.
+      may_be_text = cellfun(@(name) name(end) == '*', positional);
+      positional = strrep(positional, '*', '');
+      known = [positional, others];
+      fields = lower(known);
+      o = cell2struct(cell(numel(known), 1), fields, 1);
+      is_text = @(x) (ischar(x) && size(x, 1) <= 1 && ~isempty(x)) || isa(x, 'string');
+      seen = {};
+      k = 1;
+      while k <= numel(given)
+        value = given{k};
+        as_struct = isstruct(value) && isscalar(value) && k == numel(given);
+        if as_struct || (is_text(value) && (k > numel(positional) || ~may_be_text(k) || any(strcmpi(char(value), known))))
+          break
+        elseif k > numel(positional)
+          if k == numel(given) && isempty(value), break, end
+          expected = sprintf('a structure of options or pairs of names (%s) and values', strjoin(known, ', '));
+          if isempty(positional)
+            error('clinalg:argument:class', '%s: an argument is of class %s, expected %s', caller, class(value), expected);
+          end
+          error('clinalg:argument:count', '%s: an argument of class %s is too many; expected %d by position at most, then %s', caller, ...
+            class(value), numel(positional), expected);
+        end
+        o.(fields{k}) = clinalg.operands.text(value);
+        if ~isempty(value), seen{end + 1} = fields{k}; end
+        k = k + 1;
       end
-      given = cell(1, numel(names));
-      if isempty(options), return, end
-      for name = fieldnames(options).'
-        at = find(strcmp(names, name{1}));
+      pairs = given(k : end);
+      from_struct = numel(pairs) == 1 && isstruct(pairs{1});
+      if from_struct
+        pairs = [fieldnames(pairs{1}), struct2cell(pairs{1})].';
+        pairs = pairs(:).';
+      elseif numel(pairs) == 1 && isempty(pairs{1})
+        pairs = {};
+      end
+      if mod(numel(pairs), 2) == 1
+        error('clinalg:argument:count', '%s: `%s` has no value; options are a structure or pairs of a name (%s) and a value', caller, ...
+          char(pairs{end}), strjoin(known, ', '));
+      end
+      for k = 1 : 2 : numel(pairs)
+        if ~is_text(pairs{k})
+          error('clinalg:argument:class', '%s: an option has a name of class %s, expected text, one of %s', caller, class(pairs{k}), ...
+            strjoin(known, ', '));
+        end
+        name = char(pairs{k});
+        value = clinalg.operands.text(pairs{k + 1});
+        at = find(strcmpi(name, known));
+        % odeset gives all fields that it knows, empty.
+        if isempty(at) && from_struct && isempty(value), continue, end
         if isempty(at)
-          error('clinalg:argument:value', '%s: options.%s is not known, expected %s', caller, name{1}, strjoin(names, ', '));
+          error('clinalg:argument:value', '%s: option `%s` is not known, expected one of %s', caller, name, strjoin(known, ', '));
+        elseif any(strcmp(fields{at}, seen))
+          error('clinalg:argument:value', '%s: `%s` is given twice', caller, known{at});
         end
-        given{at} = options.(name{1});
-        if isa(given{at}, 'string')
-          given{at} = char(given{at});
-        end
+        o.(fields{at}) = value;
+        if ~isempty(value), seen{end + 1} = fields{at}; end
       end
+    end
+
+    function value = text(value)
+    % A string as a row of characters, anything else as it is.
+      if isa(value, 'string'), value = char(value); end
+    end
+
+    function [c, known] = formula(f, given)
+    % An anonymous function of numbers, of whole arrays; known is false unless it is a formula of functions element by element.
+      c = [];
+      known = false;
+      words = regexp(func2str(f), '^@\s*\(([^)]*)\)(.*)$', 'tokens', 'once');
+      sizes = cellfun(@(x) {size(x)}, given(cellfun(@numel, given) ~= 1));
+      if isempty(words) || any(ismember(words{2}, '\''"&|[]{};:@')) || (numel(sizes) > 1 && ~isequal(sizes{:})) || any(cellfun(@ischar, given))
+        return
+      end
+      parameters = strtrim(strsplit(words{1}, ','));
+      elementwise = {'abs', 'acos', 'angle', 'asin', 'atan', 'atan2', 'ceil', 'complex', 'conj', 'cos', 'cosh', 'exp', 'expm1', 'fix', ...
+        'floor', 'hypot', 'imag', 'log', 'max', 'min', 'mod', 'pi', 'real', 'rem', 'round', 'sign', 'sin', 'sinh', 'sqrt', 'tan', 'tanh'};
+      names = regexp(words{2}, '(?<![A-Za-z0-9_.])[A-Za-z]\w*', 'match');
+      if numel(parameters) ~= numel(given) || isempty(sizes) || ~all(ismember(names, [parameters, elementwise])) ...
+          || any(ismember(parameters, elementwise))
+        return
+      end
+      whole = str2func(['@(', words{1}, ')', regexprep(words{2}, '(?<!\.)([*/^\\])', '.$1')]);
+      c = whole(given{:});
+      known = isequal(size(c), sizes{1});
     end
 
     function A = sparse_handle(A)
@@ -406,8 +476,12 @@ classdef operands
       end
     end
 
-    function [x, flag, relres, iter, resvec, reason] = solve(name, mex, A, b, numbers, M, M2, x0)
-    % Runs a Krylov method on operands of either memory.
+    function [x, flag, relres, iter, resvec, reason] = solve(name, mex, A, b, given, counted)
+    % Runs a Krylov method on operands of either memory, with the arguments after A and b; `counted` names those before the preconditioner.
+      o = clinalg.operands.arguments(['clinalg.', name], given, ...
+        [counted, {'Preconditioner*', 'Preconditioner2*', 'InitialGuess'}], {});
+      numbers = cellfun(@(field) {o.(lower(field))}, counted);
+      [M, M2, x0] = deal(o.preconditioner, o.preconditioner2, o.initialguess);
       if isa(A, 'function_handle') || ischar(A)
         error('clinalg:argument:class', ['clinalg.%s: A is a function, expected a matrix; %s(A, b) takes a ' ...
           'function of arrays on the device'], name, name);

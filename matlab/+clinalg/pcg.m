@@ -1,12 +1,16 @@
-function [x, flag, relres, iter, resvec] = pcg(A, b, tol, maxit, M, M2, x0)
+function [x, flag, relres, iter, resvec] = pcg(A, b, varargin)
 %clinalg.pcg  Conjugate gradients on the device.
 %   [x, flag, relres, iter, resvec] = clinalg.pcg(A, b, tol, maxit, M, [], x0)
+%   [...] = clinalg.pcg(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of pcg: it solves A x = b for a symmetric (complex: Hermitian)
 %   positive definite matrix A. A and b are clinalg.arrays or in MATLAB's memory; x is a clinalg.array if one of them is. M is
 %   'jacobi' for the diagonal of A; for a sparse A 'amg' or a kind of clinalg.precond, made for this solve; a clinalg.factor, made
 %   for several; or []. All but A and b may be left out or []. flag 3 tells as well that the residual is as small as
 %   rounding allows.
+%
+%   Arguments after b may be pairs of a name and a value, or a structure: Tolerance, MaxIterations,
+%   Preconditioner, InitialGuess.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 30));
@@ -17,12 +21,7 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, tol, maxit, M, M2, x0)
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.pcg: too few arguments; the call is clinalg.pcg(A, b, ...)');
 end
-if nargin < 3, tol = []; end
-if nargin < 4, maxit = []; end
-if nargin < 5, M = []; end
-if nargin < 6, M2 = []; end
-if nargin < 7, x0 = []; end
-[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('pcg', 'MexCG', A, b, {tol, maxit}, M, M2, x0);
+[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('pcg', 'MexCG', A, b, varargin, {'Tolerance', 'MaxIterations'});
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'pcg: %s (relative residual %.1e)', reason, relres);
 end

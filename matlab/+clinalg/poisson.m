@@ -1,4 +1,4 @@
-function [u, flag, relres, iter, history] = poisson(f, tol, maxit, u0, varargin)
+function [u, flag, relres, iter, history] = poisson(f, varargin)
 %clinalg.poisson  Solve the Poisson problem by multigrid on the device.
 %   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, form, d, s)
 %
@@ -6,6 +6,9 @@ function [u, flag, relres, iter, history] = poisson(f, tol, maxit, u0, varargin)
 %   included, as a clinalg.array or in MATLAB's memory; u is where f is. With d = 3 on the unit cube, f with N^3
 %   values. u0 holds the boundary values and a start; without it both are zero. The other arguments and the results are those of MexPoisson; all but f
 %   may be left out or [].
+%
+%   Arguments after f may be pairs of a name and a value, or a structure: Tolerance, MaxCycles, InitialGuess, Cycle, Smoother, Form,
+%   Dimensions, Shift.
 %
 %   Example:
 %     N = 129;
@@ -17,20 +20,15 @@ function [u, flag, relres, iter, history] = poisson(f, tol, maxit, u0, varargin)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.poisson: too few arguments; the call is clinalg.poisson(f, ...)');
 end
-if nargin < 2, tol = []; end
-if nargin < 3, maxit = []; end
-if nargin < 4, u0 = []; end
+o = clinalg.operands.arguments('clinalg.poisson', varargin, ...
+  {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Form*', 'Dimensions', 'Shift'}, {});
 on_device = isa(f, 'clinalg.array');
 if ~on_device
   f = clinalg.matrix(f);
 end
-u = clinalg.operands.start(f, f, u0);
-for k = 1 : numel(varargin)
-  if isa(varargin{k}, 'string')
-    varargin{k} = char(varargin{k});
-  end
-end
-[~, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', 0, f.h, tol, maxit, u.h, varargin{:});
+u = clinalg.operands.start(f, f, o.initialguess);
+[~, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', 0, f.h, o.tolerance, o.maxcycles, u.h, o.cycle, ...
+  o.smoother, o.form, o.dimensions, o.shift);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'poisson: %s (relative residual %.1e)', reason, relres);
 end

@@ -1,6 +1,7 @@
-function M = precond(A, kind, options)
+function M = precond(A, varargin)
 %clinalg.precond  Preconditioner of a sparse matrix.
 %   M = clinalg.precond(A, kind, options)
+%   M = clinalg.precond(A, kind, 'drop', 1e-3, ...)
 %
 %   A is a square sparse matrix, real or complex, on the device or in MATLAB's memory. kind is
 %     'ilu'    ILU(0), an incomplete LU factorisation with the entries of A (default)
@@ -10,7 +11,7 @@ function M = precond(A, kind, options)
 %     'spai0'  the diagonal matrix that is closest to the inverse
 %     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A
 %     'amg'    algebraic multigrid: clinalg.amg(A, options)
-%   options is a structure with the fields order, drop, fill, shift, omega, matching of MexPreconditioner, all optional.
+%   options is a structure, or pairs of names and values, with order, drop, fill, shift, omega, matching of MexPreconditioner, all optional.
 %   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it. It keeps nothing of A.
 %
 %   Example:
@@ -22,14 +23,14 @@ function M = precond(A, kind, options)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.precond: too few arguments; the call is clinalg.precond(A, kind, options)');
 end
-if nargin < 2 || isempty(kind), kind = 'ilu'; end
-if nargin < 3, options = struct(); end
-kind = char(kind);
-if strcmp(kind, 'amg')
-  M = clinalg.amg(A, options);
+if ~isempty(varargin) && ~isstruct(varargin{1}) && strcmp(char(varargin{1}), 'amg')
+  M = clinalg.amg(A, varargin{2 : end});
   return
 end
-given = clinalg.operands.options('clinalg.precond', options, {'order', 'drop', 'fill', 'shift', 'omega', 'matching'});
+o = clinalg.operands.arguments('clinalg.precond', varargin, {'Kind*'}, {'order', 'drop', 'fill', 'shift', 'omega', 'matching'});
+given = struct2cell(o).';
+kind = o.kind;
+if isempty(kind), kind = 'ilu'; end
 h = clinalg.operands.sparse_handle(A);
-M = clinalg.factor(clinalg_mex('MexPreconditioner', 0, h.h, kind, given{:}), ['preconditioner ''', kind, '''']);
+M = clinalg.factor(clinalg_mex('MexPreconditioner', 0, h.h, kind, given{2 : end}), ['preconditioner ''', kind, '''']);
 end

@@ -156,6 +156,26 @@ classdef shapes < handle
       t = ~strcmp(kind_of(a), 'full');
     end
 
+    function t = isgpuarray(~)
+    %isgpuarray  True: an array on the device.
+      t = true;
+    end
+
+    function t = existsOnGPU(a)
+    %existsOnGPU  Whether the device still has the values; not after clinalg.shutdown.
+      try
+        clinalg_mex('MexInfo', 0, source(a).h);
+        t = true;
+      catch
+        t = false;
+      end
+    end
+
+    function name = classUnderlying(a)
+    %classUnderlying  'double' or 'single'.
+      name = underlyingType(a);
+    end
+
     function name = underlyingType(a)
     %underlyingType  'double' or 'single'.
       info = clinalg_mex('MexInfo', 0, source(a).h);

@@ -11,6 +11,7 @@ classdef team < handle
 %   poisson(t, f, tol, maxit, u0, cycle, smoother, d, s)  as clinalg.poisson, on strips of the grid
 %   clinalg.wave(u, dt, c, [], v, [], t)      a membrane on strips of the grid
 %   t.devices                                 the indices
+%   Arguments may be pairs of a name and a value as for these functions.
 %
 %   Example:
 %     t = clinalg.team(0);
@@ -49,31 +50,31 @@ classdef team < handle
 
     function [x, flag, relres, iter, resvec] = pcg(o, A, b, varargin)
     %pcg  Conjugate gradients on the team.
-      [x, flag, relres, iter, resvec] = krylov(o, 'pcg', 'MexCG', A, b, 2, varargin, nargout);
+      [x, flag, relres, iter, resvec] = krylov(o, 'pcg', 'MexCG', A, b, {'Tolerance', 'MaxIterations'}, varargin, nargout);
     end
 
     function [x, flag, relres, iter, resvec] = bicgstab(o, A, b, varargin)
     %bicgstab  Stabilised biconjugate gradients on the team.
-      [x, flag, relres, iter, resvec] = krylov(o, 'bicgstab', 'MexBiCGStab', A, b, 2, varargin, nargout);
+      [x, flag, relres, iter, resvec] = krylov(o, 'bicgstab', 'MexBiCGStab', A, b, {'Tolerance', 'MaxIterations'}, varargin, nargout);
     end
 
     function [x, flag, relres, iter, resvec] = gmres(o, A, b, varargin)
     %gmres  Generalised minimal residuals on the team.
-      [x, flag, relres, iter, resvec] = krylov(o, 'gmres', 'MexGMRES', A, b, 3, varargin, nargout);
+      [x, flag, relres, iter, resvec] = krylov(o, 'gmres', 'MexGMRES', A, b, {'Restart', 'Tolerance', 'MaxIterations'}, varargin, nargout);
     end
 
-    function [u, flag, relres, iter, history] = poisson(o, f, tol, maxit, u0, varargin)
+    function [u, flag, relres, iter, history] = poisson(o, f, varargin)
     %poisson  The Poisson problem by multigrid on the team.
-      if nargin < 3, tol = []; end
-      if nargin < 4, maxit = []; end
-      if nargin < 5, u0 = []; end
+      given = clinalg.operands.arguments('clinalg.team: poisson', varargin, ...
+        {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Dimensions', 'Shift'}, {});
       on_device = isa(f, 'clinalg.array');
       if ~on_device
         f = clinalg.matrix(f);
       end
-      u = clinalg.operands.start(f, f, u0);
+      u = clinalg.operands.start(f, f, given.initialguess);
       [~, flag, relres, iter, history, reason] = ...
-        clinalg_mex('MexTeamPoisson', 0, o.h, f.h, tol, maxit, u.h, varargin{:});
+        clinalg_mex('MexTeamPoisson', 0, o.h, f.h, given.tolerance, given.maxcycles, u.h, given.cycle, given.smoother, ...
+        given.dimensions, given.shift);
       clinalg.team.complain('poisson', nargout, flag, reason, relres);
       if ~on_device
         u = gather(u);
@@ -82,9 +83,11 @@ classdef team < handle
   end
 
   methods (Access = private)
-    function [x, flag, relres, iter, resvec] = krylov(o, name, mex, A, b, count, given, outputs)
-    % Runs a Krylov method with the rows of A shared out; `count` numbers come before M and the start.
-      given(end + 1 : count + 2) = {[]};
+    function [x, flag, relres, iter, resvec] = krylov(o, name, mex, A, b, counted, given, outputs)
+    % Runs a Krylov method with the rows of A shared out; `counted` names what comes before M and the start.
+      given = clinalg.operands.arguments(['clinalg.team: ', name], given, [counted, {'Preconditioner*', 'InitialGuess'}], {});
+      start = given.initialguess;
+      given = struct2cell(rmfield(given, 'initialguess')).';
       on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
       if ~isa(A, 'clinalg.array')
         A = clinalg.matrix(sparse(A));
@@ -92,8 +95,8 @@ classdef team < handle
       [A, b] = clinalg.operands.pair(A, b);
       shared = clinalg_mex('MexTeamMatrix', 0, o.h, A.h);
       released = onCleanup(@() clinalg_mex('MexRelease', 0, shared));
-      x = clinalg.operands.start(b, A, given{count + 2});
-      [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, shared, b.h, given{1 : count + 1}, x.h);
+      x = clinalg.operands.start(b, A, start);
+      [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, shared, b.h, given{:}, x.h);
       clinalg.team.complain(name, outputs, flag, reason, relres);
       if ~on_device
         x = gather(x);

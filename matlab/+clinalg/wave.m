@@ -11,6 +11,8 @@ classdef wave < handle
 %     tol     of the implicit scheme, relative residual of each step
 %     team    a clinalg.team, for the explicit scheme: each device has a strip of the grid
 %
+%   They may also be pairs of a name and a value, or a structure: Speed, Scheme, Velocity, Tolerance, Team.
+%
 %   step(w, k)       makes k steps (default 1) and gives the time reached
 %   displacement(w)  in MATLAB's memory, and velocity(w)
 %   energy(w)        what the schemes keep
@@ -31,19 +33,13 @@ classdef wave < handle
   end
 
   methods
-    function o = wave(u, dt, c, scheme, v, tol, team)
+    function o = wave(u, dt, varargin)
     %wave  A membrane with a displacement and a velocity at time 0.
       if nargin < 2
         error('clinalg:argument:count', 'clinalg.wave: too few arguments; the call is clinalg.wave(u, dt, ...)');
       end
-      if nargin < 3, c = []; end
-      if nargin < 4, scheme = []; end
-      if nargin < 5, v = []; end
-      if nargin < 6, tol = []; end
-      if nargin < 7, team = []; end
-      if isa(scheme, 'string')
-        scheme = char(scheme);
-      end
+      given = clinalg.operands.arguments('clinalg.wave', varargin, {'Speed', 'Scheme*', 'Velocity', 'Tolerance', 'Team'}, {});
+      [c, scheme, v, tol, team] = deal(given.speed, given.scheme, given.velocity, given.tolerance, given.team);
       if ~isa(u, 'clinalg.array')
         u = clinalg.matrix(u);
       end

@@ -43,7 +43,7 @@ if nargin < 3
 end
 own = {'Steps', 'Windows', 'Eps', 'Iterations', 'Adaptive', 'Method', 'Variant', 'Block', 'Guess'};
 shared = {'Grid', 'Origin', 'Spacing', 'Parameters', 'Data', 'Define', 'Boundary', 'N'};
-o = read_options(varargin, own, shared);
+o = clinalg.operands.arguments('clinalg.waveform', varargin, {}, [own, shared]);
 for name = shared
   described.(name{1}) = o.(lower(name{1}));
 end
@@ -70,8 +70,8 @@ if numel(tspan) < 2
     numel(tspan));
 end
 times = double([tspan(1), tspan(end)]);
-[y, stats] = clinalg_mex('MexWaveform', 0, system, times, y0(:), steps, text(o.variant), o.block, text(o.guess), data, ...
-  n, isa(y0, 'single'), text(o.method));
+[y, stats] = clinalg_mex('MexWaveform', 0, system, times, y0(:), steps, o.variant, o.block, o.guess, data, ...
+  n, isa(y0, 'single'), o.method);
 if ~isempty(y0), y = reshape(y, size(y0)); end
 if isa(y0, 'single'), y = single(y); end
 end
@@ -79,36 +79,4 @@ end
 function words = expected(k)
 words = 'a whole number from 1 on';
 if k == 3, words = 'a number from 0 on'; end
-end
-
-function o = read_options(given, own, shared)
-known = [own, shared];
-for k = 1 : numel(known)
-  o.(lower(known{k})) = [];
-end
-if numel(given) == 1 && (isstruct(given{1}) || isempty(given{1}))
-  s = given{1};
-  if isempty(s), s = struct(); end
-  given = [fieldnames(s), struct2cell(s)].';
-  given = given(:).';
-end
-if mod(numel(given), 2) == 1
-  error('clinalg:argument:count', 'clinalg.waveform: options are a struct or pairs of a name and a value');
-end
-for k = 1 : 2 : numel(given)
-  name = given{k};
-  if ~(ischar(name) || isa(name, 'string'))
-    error('clinalg:argument:class', 'clinalg.waveform: an option has a name of class %s, expected text', class(name));
-  end
-  name = char(name);
-  if ~isfield(o, lower(name))
-    error('clinalg:argument:value', 'clinalg.waveform: option `%s` is not known, expected one of %s', name, ...
-      strjoin(known, ', '));
-  end
-  if ~isempty(given{k + 1}), o.(lower(name)) = given{k + 1}; end
-end
-end
-
-function value = text(value)
-if isa(value, 'string'), value = char(value); end
 end

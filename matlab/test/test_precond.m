@@ -120,7 +120,7 @@ end
 function errors()
 A = gallery('tridiag', 5);
 check_error('clinalg:argument:value', '`kind`', @() clinalg.precond(A, 'lu'));
-check_error('clinalg:argument:value', 'options.droptol', @() clinalg.precond(A, 'ilut', struct('droptol', 1)));
+check_error('clinalg:argument:value', '`droptol` is not known', @() clinalg.precond(A, 'ilut', struct('droptol', 1)));
 check_error('clinalg:argument:value', '`drop`', @() clinalg.precond(A, 'ilu', struct('drop', 1)));
 check_error('clinalg:argument:value', '`omega`', @() clinalg.precond(A, 'ssor', struct('omega', 2)));
 check_error('clinalg:argument:class', 'options', @() clinalg.amg(A, 3));

@@ -13,6 +13,8 @@ mod host;
 mod interrupt;
 mod runs;
 mod session;
+#[cfg(test)]
+mod signatures;
 mod table;
 #[cfg(test)]
 mod wrappers;
