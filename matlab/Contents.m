@@ -66,6 +66,7 @@
 %   MexMap                         - A function of each element of an array.
 %   MexMap2                        - A function of the elements of two arrays.
 %   MexReduce                      - Sums, products or extrema of the columns or rows of an array.
+%   MexMultiplyColumns             - Product of a matrix of any kind with the columns of a full one.
 %   MexMatrixMatrix                - Product of two full matrices, their transposes or conjugate transposes.
 %   MexLazy                        - A function of each element, evaluated when it is read.
 %   MexLazy2                       - A function of the elements of two arrays, evaluated when it is read.

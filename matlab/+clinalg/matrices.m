@@ -33,6 +33,12 @@ classdef matrices < handle
       elseif m * p * n > 0 && p * m > 1 && clinalg.operands.both_sparse(a, b)
         [a, b] = clinalg.operands.pair(a, b);
         c = clinalg.array(clinalg_mex('MexSparseMultiply', 0, a.h, b.h));
+      elseif m * p * n > 0 && p > 1 && m > 1 && ~issparse(b)
+        % A sparse matrix times the columns of a full one.
+        [a, b] = clinalg.operands.pair(a, b);
+        c = clinalg.array(clinalg_mex('MexMultiplyColumns', 0, a.h, b.h));
+      elseif m * p * n > 0 && p > 1 && m > 1 && ~issparse(a)
+        c = (b.' * a.').';
       elseif m * p * n == 0 || (p > 1 && m > 1)
         c = clinalg.hosted.one('mtimes', {a, b});
       elseif p > 1

@@ -76,6 +76,7 @@ calls = {
   'MexMark', {gpu, x()}
   'MexReduce', {gpu, 'sum', full_(), 1}
   'MexMatrixMatrix', {gpu, spd(), spd(), 'transp', 'notransp'}
+  'MexMultiplyColumns', {gpu, sparse_(), full_()}
   'MexSparseMultiply', {gpu, sparse_(), sparse_()}
   'MexSparseAdd', {gpu, 1, sparse_(), -1, sparse_()}
   'MexSparsePart', {gpu, sparse_(), 1, [2 1]}

@@ -1,5 +1,5 @@
 function tests = test_objects()
-tests = {@arrays_are_made, @products, @sums_and_multiples, @transposes, @reductions, @shapes, @conversions, ...
+tests = {@arrays_are_made, @products, @sparse_times_full, @sums_and_multiples, @transposes, @reductions, @shapes, @conversions, ...
   @host_operands, @the_hosts_pcg, @solvers, @the_poisson_problem, @files, @like_another, @values_are_not_shared, @bad_operands, @words};
 end
 
@@ -48,6 +48,25 @@ for type = {'double', 'single'}
   r = clinalg.vector(x');
   check_close(r * x, x' * x, tolerance, 'row times column');
 end
+end
+
+function sparse_times_full()
+for z = [0 1i]
+  S = sprand(20, 15, 0.3) * (1 + z);
+  [B, C] = deal(rand(15, 4) + z, rand(4, 20) - z);
+  s = clinalg.matrix(S);
+  for y = {s * clinalg.matrix(B), s * B, S * clinalg.matrix(B)}
+    check(~issparse(y{1}));
+    check_close(gather(y{1}), S * B, 1e-14);
+  end
+  for y = {clinalg.matrix(C) * s, C * s, clinalg.matrix(C) * S}
+    check_close(gather(y{1}), C * S, 1e-14);
+  end
+  check_close(gather(s' * clinalg.matrix(C)'), S' * C', 1e-14);
+  check_close(gather(single(s) * single(clinalg.matrix(B))), single(S * B), 1e-6);
+end
+band = full(toeplitz([2 1 0 0 0]));
+check_close(gather(clinalg.matrix(band, 1, 1) * B(1 : 5, :)), band * B(1 : 5, :), 1e-14);
 end
 
 function sums_and_multiples()

@@ -72,7 +72,7 @@ decay = struct('u', '-u');
 run = @(varargin) clinalg.waveform(decay, [0 1], 1, varargin{:});
 check_error('clinalg:argument:count', 'too few', @() clinalg.waveform(decay, [0 1]));
 check_error('clinalg:argument:count', 'pairs', @() run('Steps'));
-check_error('clinalg:argument:class', 'name of class double', @() run(3, 4));
+check_error('clinalg:argument:class', 'of class double, expected', @() run(3, 4));
 check_error('clinalg:argument:value', 'RelTol', @() run('RelTol', 1));
 check_error('clinalg:argument:value', 'Steps', @() run('Steps', 1.5));
 check_error('clinalg:argument:value', 'Eps', @() run('Eps', -1));

@@ -48,7 +48,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("out", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_mm"]),
-        matlab: Offer::Missing("MexMultiply takes one vector; columns are multiplied one by one"),
+        matlab: Offer::Names(&["MexMultiplyColumns"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {

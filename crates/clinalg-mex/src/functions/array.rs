@@ -172,6 +172,22 @@ MexHandleMatrix(gpu, c)",
         ..Function::DEFAULT
     },
     Function {
+        name: "MexMultiplyColumns",
+        title: "Product of a matrix of any kind with the columns of a full one.",
+        inputs: &[GPU, handle_as("A", "a"), handle_as("X", "x")],
+        required: 3,
+        outputs: &["Y"],
+        text: "Y = A X for a full, sparse or band matrix A and a full matrix X of one class; Y is a new full matrix.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, speye(3));
+Y = MexMultiplyColumns(gpu, A, MexMatrix(gpu, magic(3)));
+MexHandleMatrix(gpu, Y)",
+        see: &["MexMultiply", "MexMatrixMatrix", "MexSparseMultiply"],
+        run: |args| Ok(Out::Handle(args.objects()?.mm(1.0, args.handle(1), args.handle(2), 0.0, None)?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
         name: "MexMatrixMatrix",
         title: "Product of two full matrices, their transposes or conjugate transposes.",
         inputs: &[GPU, handle_as("A", "a"), handle_as("B", "b"), text("op_a"), text("op_b")],
