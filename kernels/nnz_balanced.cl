@@ -145,15 +145,6 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
     return sum;
 }
 
-// Joins the sums of the items that share a row: the first of them has the sum of all.
-#define JOIN_LANES(sums, item, lane, lanes)                                                                            \
-    for (uint width = (lanes) / 2; width > 0; width /= 2) {                                                            \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
-        if (lane < width) {                                                                                            \
-            sums[item] += sums[item + width];                                                                          \
-        }                                                                                                              \
-    }
-
 #ifndef CUT
 
 #ifndef DOTS
@@ -181,7 +172,12 @@ mv_nnz_balanced(__global const uint *start, SHORT_ARGUMENTS REAL alpha, __global
             y[row + r] = combine_product(alpha, sum, beta, y + row + r);
         }
     }
-    JOIN_LANES(sums, item, lane, lanes);
+    for (uint width = lanes / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width && item / lanes < rows) {
+            sums[item] += sums[item + width];
+        }
+    }
     if (lanes > 1 && lane == 0 && item / lanes < rows) {
         const size_t r = row + item / lanes;
         y[r] = combine_product(alpha, sums[item], beta, y + r);
@@ -217,7 +213,12 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUM
                 dots += finish_row(row + r, alpha, sum, beta, y, u, w);
             }
         }
-        JOIN_LANES(sums, item, lane, lanes);
+        for (uint width = lanes / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width && item / lanes < rows) {
+                sums[item] += sums[item + width];
+            }
+        }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += finish_row(row + item / lanes, alpha, sums[item], beta, y, u, w);
         }
@@ -231,12 +232,11 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUM
 // Items that share a row in `join_balanced`, but for the first `far` rows, which have a work-group each.
 #define LANES 8
 
-// Row and lanes of an item of `join_balanced` in group g.
-#define JOINED_ROW(g)                                                                                                  \
-    const bool alone = (g) < far;                                                                                      \
-    const uint lanes = alone ? LOCAL : LANES;                                                                          \
-    const uint lane = item & (lanes - 1);                                                                              \
-    const size_t r = alone ? (size_t)(g) : far + ((size_t)(g)-far) * (LOCAL / LANES) + item / LANES
+// The row of an item of `join_balanced`.
+inline size_t joined_row(size_t group, uint far, uint item)
+{
+    return group < far ? group : far + (group - far) * (LOCAL / LANES) + item / LANES;
+}
 
 // The item's part of what the groups from `group` to `end` left.
 inline REAL sum_of_rest(ulong group, ulong end, uint lanes, __global const REAL *rest)
@@ -280,7 +280,12 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
             y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
         }
     }
-    JOIN_LANES(sums, item, lane, lanes);
+    for (uint width = lanes / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width && item / lanes < rows) {
+            sums[item] += sums[item + width];
+        }
+    }
     if (lanes > 1 && lane == 0) {
         const uint r = item / lanes;
         if (r == 0) {
@@ -298,9 +303,17 @@ join_balanced(ulong rows, uint far, __global const uint *cut, __global const uin
 {
     __local REAL sums[LOCAL];
     const uint item = (uint)get_local_id(0);
-    JOINED_ROW(get_group_id(0));
+    const size_t group = get_group_id(0);
+    const uint lanes = group < far ? LOCAL : LANES;
+    const uint lane = item & (lanes - 1);
+    const size_t r = joined_row(group, far, item);
     sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, partial) : ZERO;
-    JOIN_LANES(sums, item, lane, lanes);
+    for (uint width = lanes / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width) {
+            sums[item] += sums[item + width];
+        }
+    }
     if (lane == 0 && r < rows) {
         y[cut[r]] += alpha * sums[item];
     }
@@ -354,7 +367,12 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
                 dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
             }
         }
-        JOIN_LANES(sums, item, lane, lanes);
+        for (uint width = lanes / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width && item / lanes < rows) {
+                sums[item] += sums[item + width];
+            }
+        }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += leave_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
                               rest, y, u, w);
@@ -375,10 +393,18 @@ join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __globa
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
-        JOINED_ROW(get_group_id(0) * (size_t)turns + turn);
+        const size_t group = get_group_id(0) * (size_t)turns + turn;
+        const uint lanes = group < far ? LOCAL : LANES;
+        const uint lane = item & (lanes - 1);
+        const size_t r = joined_row(group, far, item);
         barrier(CLK_LOCAL_MEM_FENCE);
         sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, rest) : ZERO;
-        JOIN_LANES(sums, item, lane, lanes);
+        for (uint width = lanes / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width) {
+                sums[item] += sums[item + width];
+            }
+        }
         if (lane == 0 && r < rows) {
             dots += finish_row(cut[r], alpha, sums[item], ONE, y, y, w);
         }
