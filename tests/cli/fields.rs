@@ -91,6 +91,32 @@ fn what_cannot_be_a_field_is_refused_with_what_can() {
     }
 }
 
+/// -(k u')' = 0 with u(0) = 0 and k u' = 1 at the end of two layers: u = x where k = 1 and grows by a tenth as much where k = 10.
+/// With a mixed entry -2 dxy u_xy = f has the solution x y on the whole plane.
+#[test]
+fn boxes_take_coefficients_tensors_and_pictures() {
+    let folder = folder();
+    let line = "poisson --points 40x6 --cells --size 1x0.3 --sides x1=neumann,y=periodic --f 0 --out u.npy --plot u.png --json --tol 1e-12";
+    let words = [&line.split(' ').collect::<Vec<_>>()[..], &["--coefficient", "1 + 9*(x>0.5)", "--boundary", "x"]];
+    let report = inside(folder.path(), &words.concat()).json();
+    assert!(report["converged"] == true && report["coefficient"] == "1 + 9*(x>0.5)", "{report:#}");
+    assert_eq!(report["pictures"], serde_json::json!(["u.png", "u-convergence.png"]));
+    for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
+        let x = ((k % 40) as f64 + 0.5) / 40.0;
+        let exact = if x < 0.5 { x } else { 0.5 + 0.1 * (x - 0.5) };
+        assert!((u - exact).abs() < 1e-9, "point {k}: {u}");
+    }
+    let picture = std::fs::read(folder.path().join("u.png")).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"), "{:?}", &picture[..8]);
+    let line = "poisson --points 9x7 --mixed 0.5 --f -1 --boundary x*y --out v.npy --json --tol 1e-12";
+    let report = inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    assert!(report["converged"] == true && report["mixed"] == serde_json::json!([0.5]), "{report:#}");
+    for (k, u) in npy(&folder.path().join("v.npy")).into_iter().enumerate() {
+        let exact = (k % 9) as f64 / 8.0 * ((k / 9) as f64 / 6.0);
+        assert!((u - exact).abs() < 1e-9, "point {k}: {u}, expected {exact}");
+    }
+}
+
 /// u = x (2 - x) with u = 0 at x = 0, no flux at x = 1 and periodic along y: central differences are exact.
 #[test]
 fn boxes_take_conditions_and_formulas() {
@@ -114,7 +140,11 @@ fn boxes_take_conditions_and_formulas() {
         let (coarse, fine) = (error("24x16"), error("48x32"));
         assert!((3.6..4.4).contains(&(coarse / fine)), "{sides}: {coarse:e} / {fine:e}");
     }
-    let refused: [(&[&str], i32, &[&str]); 8] = [
+    let refused: [(&[&str], i32, &[&str]); 12] = [
+        (&["--coefficient", "1 + x"], 2, &["--f", "--rhs random"]),
+        (&["--coefficient", "x - 2", "--f", "1"], 2, &["--coefficient", "positive"]),
+        (&["--mixed", "0.1,0.2", "--f", "1"], 2, &["--mixed has 2 numbers", "DXY"]),
+        (&["--mixed", "-1", "--f", "1"], 2, &["positive definite"]),
         (&["--n", "5", "--f", "1"], 2, &["--points", "--n"]),
         (&["--f", "1", "--sides", "x0=warm"], 2, &["x0=warm", "robin:ALPHA"]),
         (&["--f", "1", "--sides", "z0=neumann"], 2, &["direction z"]),

@@ -70,15 +70,17 @@ Examples:
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
+  clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
 
-Boxes (--points): -div(D grad u) + S u = f on a box of any size. --sides names conditions by
+Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coefficient k
+-div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
 g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
 the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
-The JSON keys are then points, size, sides, cells, diffusion, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
+The JSON keys are then points, size, sides, cells, diffusion, mixed, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
-seconds_setup, seconds_solve, peak_device_bytes, out.
+seconds_setup, seconds_solve, peak_device_bytes, out, pictures.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
 --cycle fmg --max-cycles 1, which asks for one pass; else 1.")]
@@ -91,7 +93,7 @@ pub(crate) struct Args {
         long,
         value_name = "NXxNY[xNZ]",
         value_parser = boxes::counts,
-        conflicts_with_all = ["n", "dim", "coefficient", "smoother", "omega", "checkpoint", "resume", "plot"]
+        conflicts_with_all = ["n", "dim", "smoother", "omega", "checkpoint", "resume"]
     )]
     points: Option<boxes::Each<usize>>,
     /// Lengths of the sides of the box [default: 1 each]
@@ -106,6 +108,9 @@ pub(crate) struct Args {
     /// Coefficients of the directions of the box [default: 1 each]
     #[arg(long, value_name = "DXxDY[xDZ]", value_parser = boxes::lengths, requires = "points")]
     diffusion: Option<boxes::Each<f64>>,
+    /// Entries of D beside its diagonal: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
+    #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
+    mixed: Option<Vec<f64>>,
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,
@@ -121,7 +126,7 @@ pub(crate) struct Args {
     /// Values of u on the boundary: a formula, or a file with a value for each point, of which those inside are not read [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     boundary: Option<String>,
-    /// Coefficient a of -div(a grad u) = f on the square, positive: a formula, taken at the centres of the cells, or a file with a value for each point or cell
+    /// Coefficient a of -div(a grad u) = f on the square or a box, positive: a formula, taken at the centres of the cells, or a file with a value for each point or cell
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     coefficient: Option<String>,
     /// Seed of the random numbers of --rhs random
@@ -163,7 +168,7 @@ pub(crate) struct Args {
     /// Continue from a checkpoint; options given with it override those stored in it
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
-    /// Draw the solution (for the cube on its middle plane) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
+    /// Draw the solution (in three dimensions on the plane in the middle) into FILE (.png or .svg) and the residuals into FILE with -convergence before the extension
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }

@@ -67,7 +67,7 @@ impl Lattice {
 
     /// The same of an array of one value per cell.
     pub(crate) fn cell_shape(&self) -> Vec<usize> {
-        self.points.iter().rev().map(|n| n - 1).collect()
+        self.intervals.iter().rev().copied().collect()
     }
 
     /// Coordinates of the points along `axis`.
@@ -78,8 +78,8 @@ impl Lattice {
 
     /// Coordinates of the centres of the cells along `axis`.
     pub(crate) fn centres(&self, axis: usize) -> Vec<f64> {
-        let (n, length) = (self.points[axis], self.lengths[axis]);
-        (0..n - 1).map(|i| length * ((i as f64 + 0.5) / (n - 1) as f64)).collect()
+        let (n, length) = (self.intervals[axis], self.lengths[axis]);
+        (0..n).map(|i| length * ((i as f64 + 0.5) / n as f64)).collect()
     }
 
     /// Whether the point `k` of an array lies on the boundary.

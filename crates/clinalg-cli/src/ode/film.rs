@@ -6,7 +6,7 @@ use clinalg_ode::problems::Problem;
 use super::document::Document;
 use super::precision;
 use crate::exit::Failure;
-use crate::plot::{Field, Frames, Paths, Profile};
+use crate::plot::{Field, Frames, Paths, Profile, UNIT};
 
 /// What the pictures show, kept until all of it is known: they share their colours.
 pub(super) struct Film {
@@ -104,7 +104,15 @@ impl Film {
                 let label = &names[self.field];
                 let values = &values[0];
                 let subtitle = if unit { subtitle } else { format!("{subtitle} · {extent}") };
-                picture.field(&Field { title, subtitle, label, n: self.side, values, range: Some(range) })?;
+                picture.field(&Field {
+                    title,
+                    subtitle,
+                    label,
+                    columns: self.side,
+                    bounds: UNIT,
+                    values,
+                    range: Some(range),
+                })?;
             }
             document.pictures.push(picture.path().display().to_string());
         }

@@ -1,12 +1,18 @@
 //! What pictures show.
 
-/// Values on the n by n points of the unit square, row by row from y = 0.
+/// The bounds of the unit square.
+pub(crate) const UNIT: [[f64; 2]; 2] = [[0.0, 1.0]; 2];
+
+/// Values on the points of a rectangle, row by row from the smallest y.
 pub(crate) struct Field<'a> {
     pub(crate) title: String,
     pub(crate) subtitle: String,
     /// What the colour bar shows.
     pub(crate) label: &'a str,
-    pub(crate) n: usize,
+    /// Points of a row.
+    pub(crate) columns: usize,
+    /// Coordinates of the first and the last point of each direction.
+    pub(crate) bounds: [[f64; 2]; 2],
     pub(crate) values: &'a [f64],
     /// What the colours reach over, where it is not the values' own range.
     pub(crate) range: Option<(f64, f64)>,

@@ -28,5 +28,5 @@ mod scaling;
 #[cfg(feature = "plot")]
 mod surface;
 
-pub(crate) use self::data::{Body, Convergence, Field, Paths, Profile, Scaling, Surface};
+pub(crate) use self::data::{Body, Convergence, Field, Paths, Profile, Scaling, Surface, UNIT};
 pub(crate) use self::picture::{Frames, Picture};

@@ -12,6 +12,7 @@ use rand::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::problem::Faces;
 use super::{Args, Arithmetic, RightSide};
 use crate::Global;
 use crate::args::DeviceName;
@@ -20,6 +21,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, bytes, seconds};
 use crate::place::{Place, device_words};
+use crate::plot::{Convergence, Field, Picture};
 use crate::progress::Progress;
 
 /// A number for each direction.
@@ -96,6 +98,8 @@ pub(super) struct Document {
     sides: Vec<String>,
     cells: bool,
     diffusion: Vec<f64>,
+    mixed: Vec<f64>,
+    coefficient: Option<String>,
     shift: f64,
     rhs: Option<RightSide>,
     f: Option<String>,
@@ -125,6 +129,7 @@ pub(super) struct Document {
     seconds_solve: f64,
     peak_device_bytes: u64,
     out: Option<String>,
+    pictures: Vec<String>,
 }
 
 /// The grid that the options describe, and its lengths.
@@ -248,6 +253,8 @@ fn solve<T: Real>(
     let given =
         |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, grid.dim())).transpose();
     let (f, boundary) = (given("--f", &args.f)?, given("--boundary", &args.boundary)?);
+    let coefficient = given("--coefficient", &args.coefficient)?;
+    let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let params = args.params();
     let place = Place::new(global, params.backend)?;
     let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
@@ -259,13 +266,20 @@ fn solve<T: Real>(
     let lattice = Lattice::of_box(grid, &size, centring);
     let mut diffusion = [1.0; 3];
     args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
+    let mixed = mixed_entries(args, grid.dim())?;
     let rhs = f.is_none().then_some(args.rhs);
+    let varies = coefficient.is_some() || mixed != [0.0; 3];
+    if rhs == Some(RightSide::Sine) && varies {
+        let words = "--coefficient and --mixed with --points need --f or --rhs random: the default, --rhs sine, has no closed form there";
+        return Err(Failure::usage(words));
+    }
     let sine = match rhs {
         Some(RightSide::Sine) => Some(Sine::new(grid, &size, &diffusion, args.shift)?),
         _ => None,
     };
     let grid_params = GridParams::default()
         .diffusion(diffusion)
+        .mixed(mixed)
         .shift(args.shift)
         .cycle(params.cycle)
         .sweeps(args.pre, args.post)
@@ -275,7 +289,11 @@ fn solve<T: Real>(
     let progress = Progress::new(out, "cycle", params.tolerance);
     progress.stage("setting up");
     let start = Instant::now();
-    let mut solver = GridPoisson::<T>::new(context, grid, &grid_params)?;
+    let faces = coefficient.as_ref().map(|given| Faces::<T>::new(given, &lattice)).transpose()?;
+    let mut solver = match &faces {
+        Some(faces) => GridPoisson::with_coefficient(context, grid, &grid_params, faces.borrowed())?,
+        None => GridPoisson::<T>::new(context, grid, &grid_params)?,
+    };
     let source: Vec<T> = match (&f, &sine) {
         (Some(given), _) => given.at_points(&lattice, |k| !held(grid, centring, k))?,
         (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
@@ -301,7 +319,7 @@ fn solve<T: Real>(
     let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.solution(grid)).transpose()?;
     let error = |exact: Vec<f64>| exact.iter().zip(&u).map(|(e, u)| (e - u.into_f64()).abs()).fold(0.0, f64::max);
     let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
-    let document = Document {
+    let mut document = Document {
         points: grid.points().to_vec(),
         size,
         sides: names
@@ -312,6 +330,8 @@ fn solve<T: Real>(
             .collect(),
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
+        mixed: mixed[..if grid.dim() == 3 { 3 } else { 1 }].to_vec(),
+        coefficient: coefficient.map(|given| given.text().to_owned()),
         shift: args.shift,
         rhs,
         seed: (rhs == Some(RightSide::Random)).then_some(args.seed),
@@ -338,7 +358,11 @@ fn solve<T: Real>(
         seconds_solve: solve.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: target.as_ref().map(|target| target.path().display().to_string()),
+        pictures: Vec::new(),
     };
+    if let Some(picture) = picture {
+        document.draw(&picture, &lattice, &u)?;
+    }
     document.print(&place.devices_of_all(global)?, out)?;
     out.details_of(context)?;
     out.json(&document)?;
@@ -367,7 +391,7 @@ impl Document {
         let points = by(self.points.iter().map(usize::to_string).collect());
         let size = by(self.size.iter().map(f64::to_string).collect());
         let places = if self.cells { "cells" } else { "points" };
-        let operator = if self.diffusion.iter().all(|d| *d == 1.0) { "-Laplace u" } else { "-div(D grad u)" };
+        let operator = self.operator();
         let shift = if self.shift == 0.0 { String::new() } else { format!(" + {} u", self.shift) };
         let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
         out.line(format!("Poisson problem {operator}{shift} = f, {points} {places} on {size}, {precision}"))?;
@@ -379,23 +403,17 @@ impl Document {
             (None, None) => "f chosen so that u is a product of one sine or cosine per direction".into(),
         };
         out.field("problem", f)?;
-        if operator != "-Laplace u" {
-            out.field(
-                "",
-                format!("D = diag({})", self.diffusion.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")),
-            )?;
+        if let Some(k) = &self.coefficient {
+            out.field("", format!("k = {k}"))?;
+        }
+        if self.tensor() {
+            out.field("", format!("D = diag({}){}", numbers(&self.diffusion), self.mixed_words()))?;
         }
         out.field("sides", self.sides.join(", "))?;
         if let Some(boundary) = &self.boundary {
             out.field("", format!("g = {boundary}"))?;
         }
-        let cycle = match self.cycle {
-            Cycle::V => "V",
-            Cycle::W => "W",
-            Cycle::Full => "full multigrid, then V",
-        };
-        let (pre, post, levels) = (self.pre, self.post, self.levels);
-        out.field("method", format!("{cycle}({pre},{post}), red-black Gauss-Seidel, {levels} levels"))?;
+        out.field("method", format!("{}, {} levels", self.method(), self.levels))?;
         let Document { cycles, relative_residual, tolerance, rounding_floor, .. } = self;
         let factor = self.convergence_factor.map_or(String::new(), |factor| format!(", factor {factor:.3}"));
         out.field("stop", format!("{} ({cycles} cycles{factor})", self.stop))?;
@@ -412,8 +430,105 @@ impl Document {
         let (setup, solve) = (seconds(self.seconds_setup), seconds(self.seconds_solve));
         out.field("time", format!("set-up {setup}, solve {solve}"))?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        self.out.iter().try_for_each(|file| out.field("solution", file))
+        self.out.iter().try_for_each(|file| out.field("solution", file))?;
+        self.pictures.iter().try_for_each(|file| out.field("picture", file))
     }
+
+    /// Whether D is not the identity.
+    fn tensor(&self) -> bool {
+        self.diffusion.iter().any(|d| *d != 1.0) || self.mixed.iter().any(|d| *d != 0.0)
+    }
+
+    fn operator(&self) -> &'static str {
+        match (self.coefficient.is_some(), self.tensor()) {
+            (false, false) => "-Laplace u",
+            (false, true) => "-div(D grad u)",
+            (true, false) => "-div(k grad u)",
+            (true, true) => "-div(k D grad u)",
+        }
+    }
+
+    fn mixed_words(&self) -> String {
+        if self.mixed.iter().all(|d| *d == 0.0) {
+            return String::new();
+        }
+        format!(", beside the diagonal {}", numbers(&self.mixed))
+    }
+
+    /// The cycle and its smoother in the field's short form.
+    fn method(&self) -> String {
+        let cycle = match self.cycle {
+            Cycle::V => "V",
+            Cycle::W => "W",
+            Cycle::Full => "full multigrid, then V",
+        };
+        if self.coefficient.is_some() || self.mixed.iter().any(|d| *d != 0.0) {
+            let sweeps = self.pre.max(1);
+            return format!(
+                "conjugate gradients with {cycle}({sweeps},{sweeps}) as the preconditioner, Gauss-Seidel by colours"
+            );
+        }
+        format!("{cycle}({},{}), red-black Gauss-Seidel", self.pre, self.post)
+    }
+
+    /// The solution, of three dimensions on the plane in the middle of the last one, and the residuals.
+    fn draw<T: Real>(&mut self, picture: &Picture, lattice: &Lattice, u: &[T]) -> Result<(), Failure> {
+        let plane = lattice.points(0) * lattice.points(1);
+        let middle = lattice.points(2) / 2;
+        let values: Vec<f64> = u[middle * plane..][..plane].iter().map(|u| u.into_f64()).collect();
+        let at = lattice.coordinates(lattice.dim() - 1);
+        let across = if lattice.dim() == 3 { format!(", plane z = {}", at[middle]) } else { String::new() };
+        let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
+        let device = self.device.as_ref().map_or("", DeviceName::name);
+        let f = self.f.as_ref().map_or("f of the command".to_owned(), |f| format!("f = {f}"));
+        let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
+        let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
+        picture.field(&Field {
+            title: format!("Poisson problem {} = f, {points} points", self.operator()),
+            subtitle: format!("{f}{k}{across} · {precision} · {device}"),
+            label: "u",
+            columns: lattice.points(0),
+            bounds: [0, 1].map(|axis| match &lattice.coordinates(axis)[..] {
+                [first, .., last] => [*first, *last],
+                // One point stands for the whole direction.
+                _ => [0.0, self.size[axis]],
+            }),
+            values: &values,
+            range: None,
+        })?;
+        let beside = picture.beside("-convergence");
+        beside.convergence(&Convergence {
+            title: format!("Poisson problem, {points} points: residual after each cycle"),
+            subtitle: format!("{} · {precision} · {device}", self.method()),
+            steps: "cycle",
+            residual: "relative residual |b − A u| / |b|",
+            history: &self.residual_history,
+            tolerance: self.tolerance,
+            floor: Some(self.rounding_floor),
+        })?;
+        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+        Ok(())
+    }
+}
+
+fn numbers(values: &[f64]) -> String {
+    values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The entries dxy, dxz and dyz of the tensor.
+fn mixed_entries(args: &Args, dim: usize) -> Result<[f64; 3], Failure> {
+    let mut mixed = [0.0; 3];
+    let count = if dim == 3 { 3 } else { 1 };
+    match args.mixed.as_deref() {
+        Some(given) if given.len() == count => mixed[..count].copy_from_slice(given),
+        Some(given) => {
+            let expected = if dim == 3 { "three, DXY,DXZ,DYZ" } else { "one, DXY" };
+            let words = format!("--mixed has {} numbers; with {dim} directions it takes {expected}", given.len());
+            return Err(Failure::usage(words));
+        }
+        None => {}
+    }
+    Ok(mixed)
 }
 
 #[cfg(test)]

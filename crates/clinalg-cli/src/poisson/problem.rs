@@ -29,6 +29,16 @@ pub(super) enum Faces<T> {
 }
 
 impl<T: Real> Faces<T> {
+    /// # Errors
+    /// As [`Given::coefficient`].
+    pub(super) fn new(given: &Given, lattice: &Lattice) -> Result<Faces<T>, Failure> {
+        let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
+        Ok(match given.coefficient(lattice)? {
+            Place::Points(values) => Faces::Points(taken(values)),
+            Place::Cells(values) => Faces::Cells(taken(values)),
+        })
+    }
+
     pub(super) fn borrowed(&self) -> Coefficient<'_, T> {
         match self {
             Faces::Points(values) => Coefficient::Points(values),
@@ -80,12 +90,7 @@ impl Problem {
     }
 
     pub(super) fn faces<T: Real>(&self) -> Result<Option<Faces<T>>, Failure> {
-        let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect();
-        let place = self.coefficient.as_ref().map(|given| given.coefficient(&self.lattice)).transpose()?;
-        Ok(place.map(|place| match place {
-            Place::Points(values) => Faces::Points(taken(values)),
-            Place::Cells(values) => Faces::Cells(taken(values)),
-        }))
+        self.coefficient.as_ref().map(|given| Faces::new(given, &self.lattice)).transpose()
     }
 
     /// Each row of a grid with what its points' sines along it are multiplied by: the sines of y, and of z.

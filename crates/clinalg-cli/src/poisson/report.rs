@@ -12,7 +12,7 @@ use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::{Align, Output, bytes, seconds, table};
 use crate::place::device_words;
-use crate::plot::{Convergence, Field, Picture};
+use crate::plot::{Convergence, Field, Picture, UNIT};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
@@ -105,7 +105,8 @@ impl Document {
             title: format!("Poisson problem {equation}, {points} points"),
             subtitle: format!("{problem} · {} · {device}", self.precision()),
             label: "u",
-            n,
+            columns: n,
+            bounds: UNIT,
             values: u,
             range: None,
         })?;

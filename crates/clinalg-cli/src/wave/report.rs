@@ -11,7 +11,7 @@ use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::{Output, bytes, seconds};
 use crate::place::device_words;
-use crate::plot::{Field, Frames};
+use crate::plot::{Field, Frames, UNIT};
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Document {
@@ -112,7 +112,8 @@ impl Document {
             title: format!("Wave equation, {n} × {n} points, t = {time:.4}"),
             subtitle: format!("{speed}, dt = {:.3e} · {} · {device}", self.dt, self.precision()),
             label: "u",
-            n,
+            columns: n,
+            bounds: UNIT,
             values: &values,
             range: Some((-most, most)),
         })?;

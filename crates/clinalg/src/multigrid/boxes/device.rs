@@ -1,7 +1,7 @@
 //! The components of the cycles on boxes, as kernels.
 
 use super::axis::{Interpolation, REACH};
-use super::levels::{self, Level};
+use super::levels::{self, Level, Part};
 use super::sweep::{self, After, Start, Sweep};
 use crate::multigrid::conjugate::Space;
 use crate::multigrid::cycle::{Components, Hierarchy, Norms, Order, Sweeps};
@@ -75,31 +75,6 @@ impl<T: Real> Lines<T> {
     }
 }
 
-/// A part of a box in which points with an even sum of indices have no neighbours of their kind, by the first and the end of
-/// each direction.
-type Part = [(usize, usize); 3];
-
-/// The parts of a box that are relaxed one after the other: all of it, but the last points of periodic directions with an odd
-/// number of points are neighbours of the first of their colour, and so are parts of their own.
-fn parts(level: &Level) -> Vec<Part> {
-    let mut parts = vec![level.counts().map(|count| (0, count))];
-    for (d, axis) in level.axes.iter().enumerate() {
-        let count = axis.unknowns();
-        if axis.periodic() && count % 2 == 1 && count > 1 {
-            let seams = parts.iter().map(|part| replaced(part, d, (count - 1, count))).collect::<Vec<_>>();
-            parts.iter_mut().for_each(|part| part[d] = (0, count - 1));
-            parts.extend(seams);
-        }
-    }
-    parts
-}
-
-fn replaced(part: &Part, d: usize, range: (usize, usize)) -> Part {
-    let mut part = *part;
-    part[d] = range;
-    part
-}
-
 /// Interpolation from the next coarser level, and its transpose.
 pub(super) struct Transfer<T: Real> {
     pub(super) from: Buffer<u32>,
@@ -160,21 +135,13 @@ impl<T: Real> Boxes<T> {
             let lines = Lines::new(context, level)?;
             let work = Vector::zeros(context, lines.unknowns())?;
             let transfer = (!level.interpolations.is_empty()).then(|| Transfer::new(context, &level.interpolations));
-            let (transfer, parts, omega) = (transfer.transpose()?, parts(level), T::from_f64(level.omega));
+            let (transfer, parts, omega) = (transfer.transpose()?, level.parts(), T::from_f64(level.omega));
             let regular = transfer.as_ref().filter(|_| parts.len() == 1);
             let sweep = regular.map(|transfer| Sweep::new(context, level, transfer.reach)).transpose()?;
             Ok(OnDevice { lines, transfer, sweep, parts, omega, work })
         };
         let coarsest = levels.last().expect("a box has a level");
-        let (n, mut matrix) = (coarsest.unknowns(), coarsest.dense());
-        if singular {
-            // Of the size of the other eigenvalues.
-            let added = (0..n).map(|i| matrix[i * n + i]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) / n as f64;
-            matrix.iter_mut().for_each(|entry| *entry += added);
-        }
-        levels::invert(n, &mut matrix);
-        let inverse: Vec<_> = matrix.into_iter().map(T::from_f64).collect();
-        let inverse = Dense::from_column_major(context, n, n, &inverse)?;
+        let inverse = levels::inverse(context, coarsest.unknowns(), coarsest.dense(), singular)?;
         let levels = levels.iter().map(on_device).collect::<Result<Vec<_>>>()?;
         let room = |level: &OnDevice<T>| {
             let bands = level.sweep.as_ref().and_then(|sweep| sweep.bands(context, &level.lines, 0));

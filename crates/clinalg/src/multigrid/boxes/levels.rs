@@ -1,6 +1,7 @@
 //! The levels of a box: which directions become coarser when, and how much is relaxed.
 
 use super::axis::{Axis, Factors, Interpolation};
+use crate::{Context, Dense, Real, Result};
 
 /// One level.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ const WITHIN: f64 = 1.58;
 const FEWER: f64 = 0.9;
 
 impl Level {
-    fn new(axes: Vec<Axis>, shift: f64) -> Level {
+    pub(super) fn new(axes: Vec<Axis>, shift: f64) -> Level {
         let mut factors: Vec<_> = axes.iter().map(Axis::factors).collect();
         // shift Mx My Mz is a part of the first term.
         let Factors { more, mass, .. } = &mut factors[0];
@@ -41,30 +42,9 @@ impl Level {
         self.counts().iter().product()
     }
 
-    /// The axes of the next level, and the interpolations from it, where there is one.
-    fn coarser(&self) -> Option<(Vec<Axis>, Vec<Interpolation>)> {
-        let strongest = self.axes.iter().map(Axis::spacing).fold(f64::INFINITY, f64::min);
-        if self.unknowns() <= COARSEST || strongest.is_infinite() {
-            return None;
-        }
-        let longest =
-            self.axes.iter().flat_map(|axis| axis.lengths.iter().map(|length| length / axis.diffusion.sqrt()));
-        let longest = longest.fold(0.0, f64::max);
-        let mut limit = WITHIN * strongest;
-        loop {
-            let (axes, interpolations): (Vec<_>, Vec<_>) = self
-                .axes
-                .iter()
-                .map(|axis| {
-                    axis.coarser(limit).unwrap_or_else(|| (axis.clone(), Interpolation::identity(axis.unknowns())))
-                })
-                .unzip();
-            let unknowns: usize = axes.iter().map(Axis::unknowns).product();
-            if unknowns as f64 <= FEWER * self.unknowns() as f64 || limit >= longest {
-                return (unknowns < self.unknowns()).then_some((axes, interpolations));
-            }
-            limit *= WITHIN;
-        }
+    /// The parts that are relaxed one after the other.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        parts(self.counts(), [0, 1, 2].map(|d| self.axes.get(d).is_some_and(Axis::periodic)))
     }
 
     /// The over-relaxation that is best for the errors that the coarser level of `axes` cannot take: for red-black
@@ -124,20 +104,76 @@ impl Level {
     }
 }
 
+/// The axes of the next level, and the interpolations from it, where there is one.
+pub(super) fn coarser_axes(axes: &[Axis]) -> Option<(Vec<Axis>, Vec<Interpolation>)> {
+    let strongest = axes.iter().map(Axis::spacing).fold(f64::INFINITY, f64::min);
+    let finer: usize = axes.iter().map(Axis::unknowns).product();
+    if finer <= COARSEST || strongest.is_infinite() {
+        return None;
+    }
+    let longest = axes.iter().flat_map(|axis| axis.lengths.iter().map(|length| length / axis.diffusion.sqrt()));
+    let longest = longest.fold(0.0, f64::max);
+    let mut limit = WITHIN * strongest;
+    loop {
+        let (coarser, interpolations): (Vec<_>, Vec<_>) = axes
+            .iter()
+            .map(|axis| axis.coarser(limit).unwrap_or_else(|| (axis.clone(), Interpolation::identity(axis.unknowns()))))
+            .unzip();
+        let unknowns: usize = coarser.iter().map(Axis::unknowns).product();
+        if unknowns as f64 <= FEWER * finer as f64 || limit >= longest {
+            return (unknowns < finer).then_some((coarser, interpolations));
+        }
+        limit *= WITHIN;
+    }
+}
+
 /// All levels, the finest first, for the coefficients in `axes` and the shift.
 pub(crate) fn levels(axes: Vec<Axis>, shift: f64) -> Vec<Level> {
     let mut levels = vec![Level::new(axes, shift)];
     loop {
         let finer = levels.last_mut().expect("there is a finest level");
-        let Some((axes, interpolations)) = finer.coarser() else { return levels };
+        let Some((axes, interpolations)) = coarser_axes(&finer.axes) else { return levels };
         finer.omega = finer.over_relaxation(&axes);
         finer.interpolations = interpolations;
         levels.push(Level::new(axes, shift));
     }
 }
 
+/// A part of a box in which points of the same colour are no neighbours, by the first and the end of each direction.
+pub(super) type Part = [(usize, usize); 3];
+
+/// The parts of a box that are relaxed one after the other: all of it, but the last points of periodic directions with an odd
+/// number of points are neighbours of the first of their colour, and so are parts of their own.
+pub(super) fn parts(counts: [usize; 3], wraps: [bool; 3]) -> Vec<Part> {
+    let mut parts = vec![counts.map(|count| (0, count))];
+    for (d, count) in counts.into_iter().enumerate().filter(|(d, count)| wraps[*d] && count % 2 == 1 && *count > 1) {
+        let seams = parts.iter().map(|part| replaced(part, d, (count - 1, count))).collect::<Vec<_>>();
+        parts.iter_mut().for_each(|part| part[d] = (0, count - 1));
+        parts.extend(seams);
+    }
+    parts
+}
+
+fn replaced(part: &Part, d: usize, range: (usize, usize)) -> Part {
+    let mut part = *part;
+    part[d] = range;
+    part
+}
+
+/// The inverse of the matrix of the coarsest level, with 1 added to the eigenvalue 0 of a constant where it is `singular`.
+pub(super) fn inverse<T: Real>(context: &Context, n: usize, mut matrix: Vec<f64>, singular: bool) -> Result<Dense<T>> {
+    if singular {
+        // Of the size of the other eigenvalues.
+        let added = (0..n).map(|i| matrix[i * n + i]).fold(0.0, f64::max).max(f64::MIN_POSITIVE) / n as f64;
+        matrix.iter_mut().for_each(|entry| *entry += added);
+    }
+    invert(n, &mut matrix);
+    let inverse: Vec<_> = matrix.into_iter().map(T::from_f64).collect();
+    Dense::from_column_major(context, n, n, &inverse)
+}
+
 /// The inverse of a symmetric positive definite matrix of `n` rows, in place, by Gauss-Jordan elimination.
-pub(crate) fn invert(n: usize, a: &mut [f64]) {
+fn invert(n: usize, a: &mut [f64]) {
     for k in 0..n {
         let pivot = 1.0 / a[k * n + k];
         let row: Vec<f64> = (0..n).map(|j| if j == k { pivot } else { a[k * n + j] * pivot }).collect();

@@ -1,6 +1,7 @@
 //! The right-hand side of the integrated equations, and the values of the sides.
 
 use super::axis::Factors;
+use super::field::{Load, Origin};
 use super::grid::{Condition, End, Grid};
 use crate::error::check_length;
 use crate::{Error, Real, Result};
@@ -118,6 +119,11 @@ impl Layout {
         for (from, to, _) in self.rows() {
             points[to..to + self.counts[0]].copy_from_slice(&unknowns[from..from + self.counts[0]]);
         }
+        self.hold(grid, sides, points);
+    }
+
+    /// The values on the sides that hold their points.
+    fn hold<T: Real>(&self, grid: &Grid, sides: &SideValues<T>, points: &mut [T]) {
         for axis in 0..self.dim {
             for end in [End::Low, End::High] {
                 if self.counts[axis] == self.points[axis] || grid.condition(axis, end) != Condition::Dirichlet {
@@ -166,6 +172,22 @@ impl Layout {
                     b[p] += mass * g[q].into_f64();
                 }
             }
+        }
+    }
+
+    /// Adds what is given at single points and parts of the sides to `b`.
+    pub(super) fn add<T: Real>(&self, loads: &[Load], grid: &Grid, sides: &SideValues<T>, b: &mut [f64]) {
+        let mut held = Vec::new();
+        if loads.iter().any(|load| matches!(load.from, Origin::Point(_))) {
+            held = vec![T::zero(); self.points()];
+            self.hold(grid, sides, &mut held);
+        }
+        for Load { unknown, from, factor } in loads {
+            let value = match *from {
+                Origin::Point(q) => held[q],
+                Origin::Side { axis, end, at } => sides.get(axis, end).map_or(T::zero(), |g| g[at]),
+            };
+            b[*unknown] += factor * value.into_f64();
         }
     }
 

@@ -2,11 +2,14 @@
 
 mod axis;
 mod device;
+mod field;
 mod grid;
 mod levels;
 mod load;
 mod params;
 mod solver;
+mod stencil;
+mod stencil_device;
 mod sweep;
 
 pub use grid::{Centring, Condition, End, Grid};

@@ -16,6 +16,9 @@ use crate::{Error, Result};
 pub struct GridParams {
     /// The coefficients of D = diag(dx, dy, dz), positive; the third is not read in two dimensions.
     pub diffusion: [f64; 3],
+    /// The entries dxy, dxz and dyz of D, which must be positive definite; the last two are not read in two dimensions. Entries that
+    /// are not 0 take a vertex-centred grid and stencils of 9 or 19 points.
+    pub mixed: [f64; 3],
     /// The c of -div(D grad u) + c u = f: finite, at least 0.
     pub shift: f64,
     /// The order in which levels are visited.
@@ -38,6 +41,7 @@ impl Default for GridParams {
     fn default() -> GridParams {
         GridParams {
             diffusion: [1.0; 3],
+            mixed: [0.0; 3],
             shift: 0.0,
             cycle: Cycle::V,
             pre: 2,
@@ -54,6 +58,17 @@ impl GridParams {
     pub fn diffusion(mut self, diffusion: [f64; 3]) -> GridParams {
         self.diffusion = diffusion;
         self
+    }
+
+    /// With these entries dxy, dxz and dyz.
+    pub fn mixed(mut self, mixed: [f64; 3]) -> GridParams {
+        self.mixed = mixed;
+        self
+    }
+
+    /// The entries beside the diagonal that `dim` dimensions have.
+    pub(super) fn mixed_in(&self, dim: usize) -> [f64; 3] {
+        if dim == 3 { self.mixed } else { [self.mixed[0], 0.0, 0.0] }
     }
 
     /// With this shift.
@@ -99,6 +114,14 @@ impl GridParams {
         check_smoothing(self.pre, self.post, 1.0)?;
         if let Some(d) = self.diffusion[..grid.dim()].iter().find(|d| !(**d > 0.0 && d.is_finite())) {
             return Err(Error::value("diffusion", "positive, finite coefficients", d));
+        }
+        let [xy, xz, yz] = self.mixed_in(grid.dim());
+        let [x, y, z] = self.diffusion;
+        let planes = x * y - xy * xy;
+        let whole = z * planes - x * yz * yz - y * xz * xz + 2.0 * xy * xz * yz;
+        if !(planes > 0.0 && (grid.dim() == 2 || whole > 0.0)) {
+            let got = format!("{:?} beside {:?}", self.mixed, self.diffusion);
+            return Err(Error::value("mixed", "entries with which the tensor is positive definite", got));
         }
         for (argument, value) in [("tolerance", self.tolerance), ("max_imbalance", self.max_imbalance)] {
             if !(value >= 0.0 && value.is_finite()) {

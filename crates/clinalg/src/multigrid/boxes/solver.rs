@@ -2,14 +2,20 @@
 
 use std::ops::ControlFlow;
 
+use super::axis::{Axis, Factors};
 use super::device::{Boxes, Lines};
-use super::grid::Grid;
+use super::field::{self, Field, Finest, Load};
+use super::grid::{Centring, Condition, Grid};
 use super::levels::{Level, levels};
 use super::load::{Layout, SideValues};
 use super::params::{GridParams, GridReport};
+use super::stencil::{self, StencilLevel};
+use super::stencil_device::{OnDevice, Stencils};
 use crate::error::check_length;
 use crate::matrix::host::zeros;
-use crate::multigrid::cycle::{CycleFromZero, Multigrid};
+use crate::multigrid::Coefficient;
+use crate::multigrid::conjugate::Accelerated;
+use crate::multigrid::cycle::{CycleFromZero, Cycles, Multigrid};
 use crate::multigrid::iterate::iterate;
 use crate::multigrid::params::Cycle;
 use crate::ops::Operator;
@@ -18,34 +24,83 @@ use crate::{Context, Error, Real, Result, Vector};
 
 /// A checked problem: its levels and where its unknowns lie.
 struct Problem {
-    levels: Vec<Level>,
+    /// Of the finest level; what given values add to the right-hand side by couplings that vary has been left out.
+    factors: Vec<Factors>,
+    levels: Levels,
     layout: Layout,
     /// Whether u is determined up to a constant only.
     singular: bool,
 }
 
+/// The operators of all levels.
+enum Levels {
+    /// Sums of tensor products.
+    Separable(Vec<Level>),
+    /// By their couplings, with what given values add to the right-hand side.
+    Coupled(Vec<StencilLevel>, Vec<Load>),
+}
+
 impl Problem {
-    fn new(grid: &Grid, params: &GridParams) -> Result<Problem> {
+    fn new<T: Real>(grid: &Grid, params: &GridParams, coefficient: Option<Coefficient<'_, T>>) -> Result<Problem> {
         params.check(grid)?;
         let axes = grid.axes(&params.diffusion)?;
         let singular = params.shift == 0.0 && axes.iter().all(|axis| axis.floats());
-        let levels = levels(axes, params.shift);
-        let finest = &levels[0];
-        let layout = Layout::new(grid, finest.counts(), |axis| finest.axes[axis].held(0));
-        Ok(Problem { levels, layout, singular })
+        let Level { mut factors, .. } = Level::new(axes.clone(), params.shift);
+        let counts = [0, 1, 2].map(|axis| axes.get(axis).map_or(1, Axis::unknowns));
+        let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
+        if coefficient.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] {
+            return Ok(Problem { factors, levels: Levels::Separable(levels(axes, params.shift)), layout, singular });
+        }
+        let field = match coefficient {
+            Some(given) => Field::new(&axes, grid.points(), given)?,
+            None => Field::Constant,
+        };
+        let Finest { stencil, loads } = field::finest(&axes, params, &field)?;
+        for (factors, axis) in factors.iter_mut().zip(&axes) {
+            for end in [0, 1] {
+                let varies = match axis.sides[end] {
+                    Condition::Dirichlet => true,
+                    Condition::Robin { .. } => axis.centring == Centring::Cell,
+                    _ => false,
+                };
+                if varies {
+                    factors.load[end] = 0.0;
+                }
+            }
+        }
+        let levels = stencil::levels(stencil, axes.iter().map(stencil::distances).collect());
+        Ok(Problem { factors, levels: Levels::Coupled(levels, loads), layout, singular })
+    }
+
+    /// Unknowns of each direction, by level.
+    fn counts(&self) -> Vec<[usize; 3]> {
+        match &self.levels {
+            Levels::Separable(levels) => levels.iter().map(Level::counts).collect(),
+            Levels::Coupled(levels, _) => levels.iter().map(|level| level.stencil.counts).collect(),
+        }
     }
 
     /// Most points of a direction, by level.
     fn sides(&self) -> Vec<usize> {
-        self.levels.iter().map(|level| level.counts().into_iter().max().unwrap_or(1)).collect()
+        self.counts().iter().map(|counts| counts.iter().copied().max().unwrap_or(1)).collect()
     }
 
-    fn right_side<T: Real>(&self, f: &[T], sides: &SideValues<T>) -> Result<(Vec<f64>, Option<f64>)> {
+    /// A typical sum of the magnitudes of a row of the matrix.
+    fn row_sum(&self) -> f64 {
+        2.0 * match &self.levels {
+            Levels::Separable(levels) => levels[0].diagonal(),
+            Levels::Coupled(levels, _) => levels[0].stencil.diagonal(),
+        }
+    }
+
+    fn right_side<T: Real>(&self, grid: &Grid, f: &[T], sides: &SideValues<T>) -> Result<(Vec<f64>, Option<f64>)> {
         check_length("f", self.layout.points(), f.len())?;
         let mut b = zeros::<f64>("points", Some(self.layout.unknowns()))?;
-        let factors = &self.levels[0].factors;
-        self.layout.load(factors, f, sides, &mut b);
-        let imbalance = self.singular.then(|| self.layout.balance(factors, &mut b));
+        self.layout.load(&self.factors, f, sides, &mut b);
+        if let Levels::Coupled(_, loads) = &self.levels {
+            self.layout.add(loads, grid, sides, &mut b);
+        }
+        let imbalance = self.singular.then(|| self.layout.balance(&self.factors, &mut b));
         Ok((b, imbalance))
     }
 }
@@ -81,7 +136,7 @@ pub struct GridPoisson<T: Real> {
     grid: Grid,
     params: GridParams,
     problem: Problem,
-    multigrid: Multigrid<Boxes<T>>,
+    multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
     /// u and b of problems given on the host; made for the first one.
     finest: Option<(Vector<T>, Vector<T>)>,
 }
@@ -99,9 +154,46 @@ impl<T: Real> GridPoisson<T> {
     /// As [`Grid::check`]; [`Error::Value`] for parameters out of range; [`Error::Allocation`]; [`Error::NoFp64`] for `f64` on a
     /// device without it.
     pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridPoisson<T>> {
-        let problem = Problem::new(grid, params)?;
-        let boxes = Boxes::new(context, &problem.levels, problem.singular)?;
-        let multigrid = Multigrid::new(boxes, &problem.sides(), params.plan(), params.cycle == Cycle::Full)?;
+        GridPoisson::build(context, grid, params, None)
+    }
+
+    /// A solver of `-div(k D grad u) + c u = f` with a positive coefficient k that varies, which may jump by many orders of
+    /// magnitude: [`Coefficient::Points`] with a value for each point of the grid, or [`Coefficient::Cells`] with one for each cell
+    /// between the points, x fastest; on a cell-centred grid both are the values in the cells. Fluxes are D du/dn times k.
+    ///
+    /// Between two points the harmonic mean is taken, along an edge between cells the mean of the cells by their parts of the
+    /// cross-section. Coarse levels are Galerkin products with the interpolation along each direction that keeps the flux
+    /// (Alcouffe, Brandt, Dendy and Painter 1981), and conjugate gradients go around symmetric cycles; a step counts as a cycle.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::new`]; [`Error::Length`] and [`Error::Value`] that name `coefficient`.
+    pub fn with_coefficient(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Coefficient<'_, T>,
+    ) -> Result<GridPoisson<T>> {
+        GridPoisson::build(context, grid, params, Some(coefficient))
+    }
+
+    fn build(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Option<Coefficient<'_, T>>,
+    ) -> Result<GridPoisson<T>> {
+        let problem = Problem::new(grid, params, coefficient)?;
+        let (sides, full) = (problem.sides(), params.cycle == Cycle::Full);
+        let multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send> = match &problem.levels {
+            Levels::Separable(levels) => {
+                let boxes = Boxes::new(context, levels, problem.singular)?;
+                Box::new(Multigrid::new(boxes, &sides, params.plan(), full)?)
+            }
+            Levels::Coupled(levels, _) => {
+                let stencils = Stencils::new(context, levels, problem.singular)?;
+                Box::new(Accelerated::new(Multigrid::new(stencils, &sides, params.symmetric_plan(), full)?)?)
+            }
+        };
         let (context, grid) = (context.clone(), grid.clone());
         Ok(GridPoisson { context, grid, params: *params, problem, multigrid, finest: None })
     }
@@ -113,7 +205,7 @@ impl<T: Real> GridPoisson<T> {
 
     /// Unknowns of each direction of each level, the finest first; 1 for a third direction that is not there.
     pub fn levels(&self) -> Vec<[usize; 3]> {
-        self.problem.levels.iter().map(Level::counts).collect()
+        self.problem.counts()
     }
 
     /// Solves for `u`, given the source `f`, the values of the sides and a start value in `u`; both arrays have a value per point
@@ -139,9 +231,9 @@ impl<T: Real> GridPoisson<T> {
         u: &mut [T],
         progress: Progress<'_>,
     ) -> Result<GridReport> {
-        let Problem { layout, levels, .. } = &self.problem;
+        let Problem { layout, factors, .. } = &self.problem;
         check_length("u", layout.points(), u.len())?;
-        let (b, imbalance) = self.problem.right_side(f, sides)?;
+        let (b, imbalance) = self.problem.right_side(&self.grid, f, sides)?;
         if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
             let expected = format!(
                 "a source and fluxes that balance to {}: without a Dirichlet or Robin side and without a shift, the integral of f and \
@@ -166,12 +258,12 @@ impl<T: Real> GridPoisson<T> {
         layout.take(u, &mut unknowns);
         own_u.write(&unknowns)?;
         own_b.write(&b)?;
-        let row_sum = 2.0 * levels[0].diagonal();
-        let report = iterate::<T, _>(&mut self.multigrid, &self.params.iteration(), row_sum, own_b, own_u, progress)?;
+        let row_sum = self.problem.row_sum();
+        let report = iterate::<T, _>(&mut *self.multigrid, &self.params.iteration(), row_sum, own_b, own_u, progress)?;
         if report.stop != Stop::NotFinite {
             own_u.read(&mut unknowns)?;
             if self.problem.singular {
-                layout.centre(&levels[0].factors, &mut unknowns);
+                layout.centre(factors, &mut unknowns);
             }
             layout.put(&unknowns, &self.grid, sides, u);
         }
@@ -188,7 +280,13 @@ pub struct GridOperator<T: Real> {
     context: Context,
     grid: Grid,
     problem: Problem,
-    lines: Lines<T>,
+    finest: FinestOperator<T>,
+}
+
+/// The matrix on the device.
+enum FinestOperator<T: Real> {
+    Separable(Lines<T>),
+    Coupled(OnDevice<T>),
 }
 
 impl<T: Real> std::fmt::Debug for GridOperator<T> {
@@ -203,9 +301,34 @@ impl<T: Real> GridOperator<T> {
     /// # Errors
     /// As [`GridPoisson::new`].
     pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridOperator<T>> {
-        let problem = Problem::new(grid, params)?;
-        let lines = Lines::new(context, &problem.levels[0])?;
-        Ok(GridOperator { context: context.clone(), grid: grid.clone(), problem, lines })
+        GridOperator::build(context, grid, params, None)
+    }
+
+    /// The operator with a coefficient that varies, as [`GridPoisson::with_coefficient`] has it.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::with_coefficient`].
+    pub fn with_coefficient(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Coefficient<'_, T>,
+    ) -> Result<GridOperator<T>> {
+        GridOperator::build(context, grid, params, Some(coefficient))
+    }
+
+    fn build(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Option<Coefficient<'_, T>>,
+    ) -> Result<GridOperator<T>> {
+        let problem = Problem::new(grid, params, coefficient)?;
+        let finest = match &problem.levels {
+            Levels::Separable(levels) => FinestOperator::Separable(Lines::new(context, &levels[0])?),
+            Levels::Coupled(levels, _) => FinestOperator::Coupled(OnDevice::new(context, &levels[0].stencil)?),
+        };
+        Ok(GridOperator { context: context.clone(), grid: grid.clone(), problem, finest })
     }
 
     /// The right-hand side b of A u = b for the source `f`, with a value per point, and the values of the sides; one value per
@@ -214,7 +337,7 @@ impl<T: Real> GridOperator<T> {
     /// # Errors
     /// [`Error::Length`] that names `f`; what the device reports.
     pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
-        let (b, _) = self.problem.right_side(f, sides)?;
+        let (b, _) = self.problem.right_side(&self.grid, f, sides)?;
         Vector::from_slice(&self.context, &narrowed::<T>(&b))
     }
 
@@ -233,11 +356,11 @@ impl<T: Real> GridOperator<T> {
 
 impl<T: Real> Operator<T> for GridOperator<T> {
     fn rows(&self) -> usize {
-        self.lines.unknowns()
+        self.problem.layout.unknowns()
     }
 
     fn cols(&self) -> usize {
-        self.lines.unknowns()
+        self.problem.layout.unknowns()
     }
 
     fn context(&self) -> &Context {
@@ -245,8 +368,11 @@ impl<T: Real> Operator<T> for GridOperator<T> {
     }
 
     fn apply(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()> {
-        check(&self.context, self.lines.unknowns(), [("x", x), ("y", &*y)])?;
-        self.lines.apply(alpha, x, beta, y)
+        check(&self.context, self.rows(), [("x", x), ("y", &*y)])?;
+        match &self.finest {
+            FinestOperator::Separable(lines) => lines.apply(alpha, x, beta, y),
+            FinestOperator::Coupled(operator) => operator.apply(alpha, x, beta, y),
+        }
     }
 }
 
@@ -255,7 +381,7 @@ impl<T: Real> Operator<T> for GridOperator<T> {
 pub struct GridPreconditioner<T: Real> {
     context: Context,
     unknowns: usize,
-    multigrid: Multigrid<Boxes<T>>,
+    multigrid: Box<dyn CycleFromZero<Vector<T>>>,
 }
 
 impl<T: Real> std::fmt::Debug for GridPreconditioner<T> {
@@ -270,9 +396,38 @@ impl<T: Real> GridPreconditioner<T> {
     /// # Errors
     /// As [`GridPoisson::new`].
     pub fn new(context: &Context, grid: &Grid, params: &GridParams) -> Result<GridPreconditioner<T>> {
-        let problem = Problem::new(grid, params)?;
-        let boxes = Boxes::new(context, &problem.levels, problem.singular)?;
-        let multigrid = Multigrid::new(boxes, &problem.sides(), params.symmetric_plan(), false)?;
+        GridPreconditioner::build(context, grid, params, None)
+    }
+
+    /// For the operator with a coefficient that varies.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::with_coefficient`].
+    pub fn with_coefficient(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Coefficient<'_, T>,
+    ) -> Result<GridPreconditioner<T>> {
+        GridPreconditioner::build(context, grid, params, Some(coefficient))
+    }
+
+    fn build(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        coefficient: Option<Coefficient<'_, T>>,
+    ) -> Result<GridPreconditioner<T>> {
+        let problem = Problem::new(grid, params, coefficient)?;
+        let (sides, plan) = (problem.sides(), params.symmetric_plan());
+        let multigrid: Box<dyn CycleFromZero<Vector<T>>> = match &problem.levels {
+            Levels::Separable(levels) => {
+                Box::new(Multigrid::new(Boxes::new(context, levels, problem.singular)?, &sides, plan, false)?)
+            }
+            Levels::Coupled(levels, _) => {
+                Box::new(Multigrid::new(Stencils::new(context, levels, problem.singular)?, &sides, plan, false)?)
+            }
+        };
         Ok(GridPreconditioner { context: context.clone(), unknowns: problem.layout.unknowns(), multigrid })
     }
 }

@@ -1,0 +1,235 @@
+//! The finest operator for a coefficient that varies, or for a tensor with entries beside its diagonal.
+
+use super::axis::Axis;
+use super::grid::{Centring, Condition};
+use super::params::GridParams;
+use super::stencil::Stencil;
+use crate::error::check_length;
+use crate::multigrid::Coefficient;
+use crate::{Error, Real, Result};
+
+/// The coefficient k by which the tensor D is multiplied, as `f64`.
+pub(super) enum Field {
+    Constant,
+    Points(Vec<f64>),
+    Cells(Vec<f64>),
+}
+
+/// Where a value comes from that the right-hand side takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A point of the grid where u is given.
+    Point(usize),
+    /// Value `at` of a side.
+    Side { axis: usize, end: usize, at: usize },
+}
+
+/// `factor` times the value is added to the right-hand side of `unknown`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Load {
+    pub(super) unknown: usize,
+    pub(super) from: Origin,
+    pub(super) factor: f64,
+}
+
+/// An operator and what given values add to the right-hand side, without those that [`Factors`](super::axis::Factors) has.
+pub(super) struct Finest {
+    pub(super) stencil: Stencil,
+    pub(super) loads: Vec<Load>,
+}
+
+impl Field {
+    /// # Errors
+    /// [`Error::Length`] and [`Error::Value`] that name `coefficient`.
+    pub(super) fn new<T: Real>(axes: &[Axis], points: &[usize], given: Coefficient<'_, T>) -> Result<Field> {
+        let (values, len) = match given {
+            Coefficient::Points(values) => (values, points.iter().product()),
+            Coefficient::Cells(values) => (values, axes.iter().map(|axis| axis.lengths.len()).product::<usize>()),
+        };
+        check_length("coefficient", len, values.len())?;
+        if let Some(bad) = values.iter().find(|k| !(**k > T::zero() && k.is_finite())) {
+            return Err(Error::value("coefficient", "positive, finite numbers", bad));
+        }
+        let values = values.iter().map(|k| k.into_f64()).collect();
+        // Cells have their points in the middle.
+        Ok(match given {
+            Coefficient::Points(_) if axes[0].centring == Centring::Vertex => Field::Points(values),
+            _ => Field::Cells(values),
+        })
+    }
+}
+
+/// The operator of `axes` with the coefficient `field`.
+///
+/// # Errors
+/// [`Error::Value`] that names `mixed` for entries beside the diagonal where they are not supported.
+pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Result<Finest> {
+    let dim = axes.len();
+    let mixed = params.mixed_in(dim);
+    if mixed.iter().any(|d| *d != 0.0) {
+        if axes[0].centring == Centring::Cell {
+            return Err(Error::value(
+                "mixed",
+                "0 on a cell-centred grid; take a vertex-centred one",
+                format!("{mixed:?}"),
+            ));
+        }
+        if let Field::Points(_) = field {
+            let got = format!("{mixed:?} with a coefficient at the points");
+            return Err(Error::value("mixed", "a coefficient in the cells where entries are not 0", got));
+        }
+    }
+    Ok(match axes[0].centring {
+        Centring::Cell => cells(axes, params, field),
+        Centring::Vertex => vertices(axes, params, field, mixed),
+    })
+}
+
+fn three<T: Copy>(dim: usize, other: T, value: impl Fn(usize) -> T) -> [T; 3] {
+    [0, 1, 2].map(|d| if d < dim { value(d) } else { other })
+}
+
+/// All points of a box of these counts, x fastest.
+fn each(counts: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
+    (0..counts.iter().product()).map(move |p| [p % counts[0], p / counts[0] % counts[1], p / (counts[0] * counts[1])])
+}
+
+fn unit(axis: usize) -> [i8; 3] {
+    [0, 1, 2].map(|d| i8::from(d == axis))
+}
+
+/// The place of a point on a side across `axis`.
+fn on_side(counts: [usize; 3], at: [usize; 3], axis: usize) -> usize {
+    (0..3).filter(|&d| d != axis).fold((0, 1), |(q, stride), d| (q + at[d] * stride, stride * counts[d])).0
+}
+
+/// Fluxes between the middles of cells through two halves of them one after the other: their harmonic mean.
+fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
+    let dim = axes.len();
+    let counts = three(dim, 1, |d| axes[d].unknowns());
+    let wraps = three(dim, false, |d| axes[d].periodic());
+    let mut stencil = Stencil::new(counts, dim, wraps, false);
+    let mut loads = Vec::new();
+    let length = |d: usize, i: usize| axes.get(d).map_or(1.0, |axis: &Axis| axis.lengths[i]);
+    let k = |p: usize| match field {
+        Field::Constant => 1.0,
+        Field::Points(values) | Field::Cells(values) => values[p],
+    };
+    for (p, at) in each(counts).enumerate() {
+        let volume: f64 = (0..dim).map(|d| length(d, at[d])).product();
+        stencil.mass[p] += params.shift * volume;
+        for (d, axis) in axes.iter().enumerate() {
+            let half = |p: usize, i: usize| 0.5 * axis.lengths[i] / (axis.diffusion * k(p));
+            let area = volume / axis.lengths[at[d]];
+            if let Some(to) = stencil.neighbour(at, unit(d)) {
+                let value = area / (half(p, at[d]) + half(stencil.place(to), to[d]));
+                stencil.couple(at, unit(d), value);
+            }
+            for end in [0, 1] {
+                if at[d] != [0, counts[d] - 1][end] {
+                    continue;
+                }
+                let beta = 1.0 / half(p, at[d]);
+                let (diagonal, factor) = match axis.sides[end] {
+                    Condition::Dirichlet => (beta, beta),
+                    Condition::Robin { alpha } => (alpha * beta / (alpha + beta), beta / (alpha + beta)),
+                    _ => continue,
+                };
+                stencil.mass[p] += area * diagonal;
+                let from = Origin::Side { axis: d, end, at: on_side(counts, at, d) };
+                loads.push(Load { unknown: p, from, factor: area * factor });
+            }
+        }
+    }
+    Finest { stencil, loads }
+}
+
+/// Bilinear or trilinear elements with the integrals taken at the corners, so that without entries beside the diagonal the
+/// neighbours are those along the directions. The tensor of each corner is positive definite, and so is the operator.
+fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) -> Finest {
+    let dim = axes.len();
+    let full = mixed.iter().any(|d| *d != 0.0);
+    let intervals = three(dim, 1, |d| axes[d].lengths.len());
+    let wraps = three(dim, false, |d| axes[d].periodic());
+    let points = three(dim, 1, |d| intervals[d] + usize::from(!wraps[d]));
+    let all = assembled(Stencil::new(points, dim, wraps, full), axes, field, mixed, intervals);
+
+    let first = three(dim, 0, |d| usize::from(axes[d].held(0)));
+    let counts = three(dim, 1, |d| axes[d].unknowns());
+    let factors: Vec<_> = axes.iter().map(Axis::factors).collect();
+    let mass = |d: usize, i: usize| factors.get(d).map_or(1.0, |factors| factors.mass[i]);
+    let mut stencil = Stencil::new(counts, dim, wraps, full);
+    let mut loads = Vec::new();
+    for (p, at) in each(counts).enumerate() {
+        let volume: f64 = (0..dim).map(|d| mass(d, at[d])).product();
+        stencil.mass[p] += params.shift * volume;
+        for d in 0..dim {
+            // Of Robin conditions, and of points that are held, whose share is that of their couplings below.
+            let robin = [0, 1].map(|end| match axes[d].sides[end] {
+                Condition::Robin { alpha } if at[d] == [0, counts[d] - 1][end] => alpha,
+                _ => 0.0,
+            });
+            stencil.mass[p] += (robin[0] + robin[1]) * volume / mass(d, at[d]);
+        }
+        let point = [0, 1, 2].map(|d| at[d] + first[d]);
+        for (to, offset, coupling) in all.around(point) {
+            let inside = (0..3).all(|d| (first[d]..first[d] + counts[d]).contains(&to[d]));
+            if !inside {
+                stencil.mass[p] += coupling;
+                loads.push(Load { unknown: p, from: Origin::Point(all.place(to)), factor: coupling });
+            } else if stencil.full() || offset.iter().filter(|d| **d != 0).count() == 1 {
+                // Each pair is seen from both of its points.
+                stencil.couple(at, offset, 0.5 * coupling);
+            }
+        }
+    }
+    Finest { stencil, loads }
+}
+
+/// The couplings of all points of a vertex-centred grid, cell by cell.
+fn assembled(mut all: Stencil, axes: &[Axis], field: &Field, mixed: [f64; 3], intervals: [usize; 3]) -> Stencil {
+    let dim = axes.len();
+    let corner = |all: &Stencil, cell: [usize; 3], step: [usize; 3]| {
+        [0, 1, 2].map(|d| if cell[d] + step[d] == all.counts[d] { 0 } else { cell[d] + step[d] })
+    };
+    for (number, cell) in each(intervals).enumerate() {
+        let length = |d: usize| axes.get(d).map_or(1.0, |axis: &Axis| axis.lengths[cell[d]]);
+        for (d, axis) in axes.iter().enumerate() {
+            // A quarter of the cross-section for each edge, half of it in two dimensions.
+            let share: f64 = (0..dim).filter(|&other| other != d).map(|other| 0.5 * length(other)).product();
+            let edges = three(dim, 1, |other| if other == d { 1 } else { 2 });
+            for step in each(edges) {
+                let at = corner(&all, cell, step);
+                let k = match field {
+                    Field::Constant => 1.0,
+                    Field::Cells(values) => values[number],
+                    Field::Points(values) => {
+                        let to = corner(&all, at, unit(d).map(|step| step as usize));
+                        let [a, b] = [values[all.place(at)], values[all.place(to)]];
+                        2.0 * a * b / (a + b)
+                    }
+                };
+                all.couple(at, unit(d), k * axis.diffusion * share / length(d));
+            }
+        }
+        // 2 d ux uy of a plane from the differences along its two diagonals, of which one rises.
+        for (&d, (a, b, other)) in mixed.iter().zip([(0, 1, 2), (0, 2, 1), (1, 2, 0)]) {
+            if d == 0.0 {
+                continue;
+            }
+            let k = if let Field::Cells(values) = field { values[number] } else { 1.0 };
+            let planes = if other < dim { 2 } else { 1 };
+            let value = 0.5 * d * k * if planes == 2 { 0.5 * length(other) } else { 1.0 };
+            for plane in 0..planes {
+                let at = |low_a: usize| [0, 1, 2].map(|e| if e == a { low_a } else { usize::from(e == other) * plane });
+                let mut rising = unit(a);
+                rising[b] = 1;
+                let mut falling = rising;
+                falling[a] = -1;
+                all.couple(corner(&all, cell, at(0)), rising, value);
+                all.couple(corner(&all, cell, at(1)), falling, -value);
+            }
+        }
+    }
+    all
+}
