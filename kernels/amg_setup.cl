@@ -6,27 +6,16 @@
 //@ build
 //@ build CPU=1
 #include "sparse.clh"
+#include "amg.clh"
 
 // No aggregate.
 #define NONE 0xffffffffu
 // Not a strong entry. NONE and WEAK are larger than every aggregate number.
 #define WEAK 0xfffffffeu
 
-inline uint scramble(uint i)
-{
-    uint h = i * 0x9e3779b9u;
-    h = (h ^ (h >> 16)) * 0x85ebca6bu;
-    h = (h ^ (h >> 13)) * 0xc2b2ae35u;
-    return h ^ (h >> 16);
-}
-
-// Maximal independent set of distance two (Bell, Dalton and Olson 2012). The two highest bits of a state say what the node is; then come a
-// pseudo-random number and the node's index, so that no two states are equal.
-#define OUT 0
-#define UNDECIDED 1
-#define ROOT 2
+// Maximal independent set of distance two (Bell, Dalton and Olson 2012). After what the node is come a pseudo-random number and the node's
+// index, so that no two states are equal.
 #define STATE(what, i) ((ulong)(what) << 62 | (ulong)(scramble(i) >> 2) << 32 | (i))
-#define WHAT(state) ((uint)((state) >> 62))
 
 // inverse[i] of a smoother: 0: 1 / a_ii; 1: 1 over the sum of |a_ij|, with the sign of a_ii (Baker, Falgout, Kolev and Yang 2011);
 // 2: a_ii over the sum of a_ij^2 (Broeker and Grote 2002). wrong[0] becomes the first row where it is zero or not finite.

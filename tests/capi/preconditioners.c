@@ -160,7 +160,8 @@ static void multigrid(void)
     clinalg_handle m = 0, y = 0, z = 0;
     double factor = NAN;
     OK(clinalg_amg_options_default(&options, sizeof options));
-    CHECK(options.smoother == CLINALG_AMG_SMOOTHER_CHEBYSHEV && options.visits == 1);
+    CHECK(options.smoother == CLINALG_AMG_SMOOTHER_CHEBYSHEV && options.cycle == CLINALG_AMG_CYCLE_V);
+    CHECK(options.coarsening == CLINALG_AMG_COARSENING_AUTO && options.theta < 0);
     options.coarse_size = 100;
     options.reusable = 1;
     OK(clinalg_amg_create(&options, a, 0, &m));
@@ -192,6 +193,117 @@ static void multigrid(void)
     OK(clinalg_release(m));
     OK(clinalg_release(a));
     OK(clinalg_release(twice));
+    OK(clinalg_release(b));
+}
+
+enum { NODES = 8, FREE = (NODES - 1) * NODES * NODES };
+
+/* Elasticity of a cube of NODES^3 nodes, those with x = 0 held, with trilinear elements, Young's modulus 1 and Poisson's ratio 0.3, by 2 x 2 x 2
+   Gauss points; and the coordinates of the other nodes. */
+static clinalg_handle elasticity(double *coordinates)
+{
+    static size_t rows[343 * 576], columns[343 * 576];
+    static double values[343 * 576];
+    const double lambda = 0.3 / (1.3 * 0.4), mu = 1 / 2.6;
+    double k[24][24] = {{0}};
+    size_t entries = 0, point, cell, i, j, e;
+    clinalg_handle a = 0;
+    for (point = 0; point < 8; ++point) {
+        double gradient[8][3];
+        for (i = 0; i < 8; ++i) {
+            for (j = 0; j < 3; ++j) {
+                gradient[i][j] = 1;
+                for (e = 0; e < 3; ++e) {
+                    const double x = 0.5 + (point >> e & 1 ? 0.5 : -0.5) / sqrt(3);
+                    const int up = i >> e & 1;
+                    gradient[i][j] *= e == j ? (up ? 1 : -1) : up ? x : 1 - x;
+                }
+            }
+        }
+        for (i = 0; i < 24; ++i) {
+            for (j = 0; j < 24; ++j) {
+                const double *g = gradient[i / 3], *h = gradient[j / 3];
+                const double same = i % 3 == j % 3 ? g[0] * h[0] + g[1] * h[1] + g[2] * h[2] : 0;
+                k[i][j] += (lambda * g[i % 3] * h[j % 3] + mu * (g[j % 3] * h[i % 3] + same)) / 8;
+            }
+        }
+    }
+    for (cell = 0; cell < (NODES - 1) * (NODES - 1) * (NODES - 1); ++cell) {
+        size_t node[8];
+        for (i = 0; i < 8; ++i) {
+            const size_t x = cell / ((NODES - 1) * (NODES - 1)) + (i & 1);
+            const size_t y = cell / (NODES - 1) % (NODES - 1) + (i >> 1 & 1), z = cell % (NODES - 1) + (i >> 2);
+            node[i] = ((x - 1) * NODES + y) * NODES + z;
+            if (x > 0) {
+                coordinates[3 * node[i]] = (double)x;
+                coordinates[3 * node[i] + 1] = (double)y;
+                coordinates[3 * node[i] + 2] = (double)z;
+            }
+        }
+        for (i = 0; i < 24; ++i) {
+            for (j = 0; j < 24; ++j) {
+                if (node[i / 3] < FREE && node[j / 3] < FREE) {
+                    rows[entries] = 3 * node[i / 3] + i % 3;
+                    columns[entries] = 3 * node[j / 3] + j % 3;
+                    values[entries++] = k[i][j];
+                }
+            }
+        }
+    }
+    OK(clinalg_coo(CLINALG_PRECISION_F64, 3 * FREE, 3 * FREE, entries, rows, columns, values, &a));
+    return a;
+}
+
+/* The kinds of coarsening, the cycles, and rigid motions from coordinates. */
+static void kinds_of_multigrid(void)
+{
+    static double coordinates[3 * FREE], ones[3 * FREE];
+    const clinalg_handle a = elasticity(coordinates), scalar = poisson(1);
+    clinalg_handle b = 0, x = 0, m = 0;
+    clinalg_amg_options options;
+    clinalg_amg_report report;
+    clinalg_solver_options solver;
+    clinalg_report done;
+    size_t i, motions;
+    for (i = 0; i < 3 * FREE; ++i) ones[i] = 1;
+    OK(clinalg_vector(CLINALG_PRECISION_F64, ones, 3 * FREE, &b));
+    OK(clinalg_amg_options_default(&options, sizeof options));
+    OK(clinalg_solver_options_default(&solver, sizeof solver));
+    solver.tolerance = 1e-8;
+    options.coarse_size = 100;
+    OK(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE, 3, &m));
+    solver.inverse = m;
+    OK(clinalg_solve_system(&solver, a, b, &x, &done, NULL, 0));
+    CHECK(done.stop == CLINALG_STOP_CONVERGED && done.iterations <= 30);
+    OK(clinalg_amg_info(m, &report, NULL, 0));
+    CHECK(report.coarsening == CLINALG_AMG_COARSENING_AGGREGATION && report.levels >= 2);
+    OK(clinalg_release(m));
+    OK(clinalg_release(x));
+    options.block = 3;
+    OK(clinalg_amg_create(&options, a, 0, &m));
+    solver.inverse = m;
+    x = 0;
+    motions = done.iterations;
+    OK(clinalg_solve_system(&solver, a, b, &x, &done, NULL, 0));
+    CHECK(done.iterations > motions);
+    OK(clinalg_release(m));
+    OK(clinalg_release(x));
+    m = 0;
+    FAILS(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE - 1, 3, &m), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE, 4, &m), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_amg_create_with_coordinates(&options, a, NULL, FREE, 3, &m), CLINALG_STATUS_NULL_POINTER);
+    options.coarsening = CLINALG_AMG_COARSENING_CLASSICAL;
+    FAILS(clinalg_amg_create(&options, a, 0, &m), CLINALG_STATUS_VALUE);
+    options.block = 1;
+    options.cycle = CLINALG_AMG_CYCLE_K;
+    OK(clinalg_amg_create(&options, scalar, 0, &m));
+    OK(clinalg_amg_info(m, &report, NULL, 0));
+    CHECK(report.coarsening == CLINALG_AMG_COARSENING_CLASSICAL && report.levels >= 2);
+    OK(clinalg_release(m));
+    options.cycle = 3;
+    FAILS(clinalg_amg_create(&options, scalar, 0, &m), CLINALG_STATUS_VALUE);
+    OK(clinalg_release(scalar));
+    OK(clinalg_release(a));
     OK(clinalg_release(b));
 }
 
@@ -351,6 +463,7 @@ int main(void)
     factors();
     approximate_inverses();
     multigrid();
+    kinds_of_multigrid();
     solves();
     eigenvalues();
     errors();

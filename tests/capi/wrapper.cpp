@@ -217,6 +217,12 @@ void solvers()
     Vector v;
     CHECK(solve(twice, 2 * b, v, SolverOptions(CLINALG_METHOD_CG, amg)).converged() && error(v) < 1e-7);
     CHECK(Amg(a, vector(Values(n, 1)), options).hierarchy().levels == amg.hierarchy().levels);
+    // Displacements of 25 nodes on a line.
+    Values line(n);
+    for (std::size_t i = 0; i < n; i += 2) line[i] = static_cast<double>(i);
+    CHECK(Amg(a, line, 2, options).hierarchy().levels >= 2);
+    options.coarsening = CLINALG_AMG_COARSENING_CLASSICAL;
+    CHECK(Amg(a, options).hierarchy().coarsening == CLINALG_AMG_COARSENING_CLASSICAL);
     EigenOptions smallest(3);
     smallest.inverse = amg.get();
     const Eigenpairs pairs = eigenpairs(a, smallest);

@@ -454,6 +454,44 @@ typedef enum {
 } clinalg_amg_smoother;
 
 /**
+ * How algebraic multigrid visits coarser levels.
+ */
+typedef enum {
+  /**
+   * One visit of the next coarser level per visit.
+   */
+  CLINALG_AMG_CYCLE_V = 0,
+  /**
+   * Two visits.
+   */
+  CLINALG_AMG_CYCLE_W = 1,
+  /**
+   * Two steps of flexible conjugate gradients on each level between the finest and the coarsest. It is not linear: conjugate
+   * gradients may take a few more iterations than with a linear cycle as good.
+   */
+  CLINALG_AMG_CYCLE_K = 2,
+} clinalg_amg_cycle;
+
+/**
+ * How algebraic multigrid makes coarser levels.
+ */
+typedef enum {
+  /**
+   * Classical where more than 2 % of the entries beside the diagonal are at least 0.25 times the largest in their row and less than 0.08 times
+   * the largest in the row of their column; aggregation otherwise, for several unknowns per node and for given near-null vectors.
+   */
+  CLINALG_AMG_COARSENING_AUTO = 0,
+  /**
+   * Smoothed aggregation.
+   */
+  CLINALG_AMG_COARSENING_AGGREGATION = 1,
+  /**
+   * PMIS with extended+i interpolation, for one unknown per node.
+   */
+  CLINALG_AMG_COARSENING_CLASSICAL = 2,
+} clinalg_amg_coarsening;
+
+/**
  * The smoother of multigrid.
  */
 typedef enum {
@@ -1331,7 +1369,8 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * Entries below this part of the largest of both rows are weak; halved from level to level. At least 0 and below 1.
+   * Entries below this part of the largest of both rows (classical coarsening: of their row) are weak. At least 0 and below 1; negative for
+   * the default, which is 0.08, and 0.25 for classical coarsening.
    */
   double theta;
   /**
@@ -1347,9 +1386,13 @@ typedef struct {
    */
   size_t smoother_steps;
   /**
-   * Visits of the next coarser level per visit: 1 is a V-cycle, 2 a W-cycle.
+   * A `clinalg_amg_cycle`.
    */
-  size_t visits;
+  uint32_t cycle;
+  /**
+   * A `clinalg_amg_coarsening`.
+   */
+  uint32_t coarsening;
   /**
    * A level of at most so many rows is solved by a dense inverse.
    */
@@ -1400,6 +1443,10 @@ typedef struct {
    * Not 0 where the coarsest level is solved by a dense inverse, 0 where the smoother takes its place.
    */
   int32_t direct;
+  /**
+   * How coarser levels are made, a `clinalg_amg_coarsening`: aggregation or classical.
+   */
+  uint32_t coarsening;
 } clinalg_amg_report;
 
 /**
@@ -2856,7 +2903,7 @@ clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
                                            size_t struct_size);
 
 /**
- * Algebraic multigrid (smoothed aggregation) for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+ * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
  * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
  * motions of a rigid body for elasticity; 0 takes constants.
  *
@@ -2867,6 +2914,21 @@ clinalg_status clinalg_amg_create(const clinalg_amg_options *options,
                                   clinalg_handle a,
                                   clinalg_handle near_null,
                                   clinalg_handle *handle);
+
+/**
+ * Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
+ * (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
+ * same order. `options->block` is not read: it is `dim`.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `coordinates` has `nodes * dim` values; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_amg_create_with_coordinates(const clinalg_amg_options *options,
+                                                   clinalg_handle a,
+                                                   const double *coordinates,
+                                                   size_t nodes,
+                                                   size_t dim,
+                                                   clinalg_handle *handle);
 
 /**
  * Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix: aggregates stay.

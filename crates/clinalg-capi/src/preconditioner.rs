@@ -2,7 +2,8 @@
 
 use std::mem::offset_of;
 
-use clinalg::amg::{AmgParams, Smoother};
+use clinalg::Error;
+use clinalg::amg::{AmgParams, Coarsening, Cycle, Smoother};
 use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
 use clinalg_handles::{PreconditionerKind, PreconditionerParams, Registry};
 
@@ -10,7 +11,7 @@ use crate::object::{ClinalgHandle, upload};
 use crate::options::{Versioned, put_defaults, read};
 use crate::solver::ClinalgPreconditioner;
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::{choice, put, slice_mut};
+use crate::{choice, put, slice, slice_mut};
 
 /// The order in which a factorisation eliminates the unknowns.
 #[repr(C)]
@@ -74,6 +75,32 @@ pub enum ClinalgAmgSmoother {
     Spai0 = 2,
 }
 
+/// How algebraic multigrid visits coarser levels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgAmgCycle {
+    /// One visit of the next coarser level per visit.
+    V = 0,
+    /// Two visits.
+    W = 1,
+    /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest. It is not linear: conjugate
+    /// gradients may take a few more iterations than with a linear cycle as good.
+    K = 2,
+}
+
+/// How algebraic multigrid makes coarser levels.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgAmgCoarsening {
+    /// Classical where more than 2 % of the entries beside the diagonal are at least 0.25 times the largest in their row and less than 0.08 times
+    /// the largest in the row of their column; aggregation otherwise, for several unknowns per node and for given near-null vectors.
+    Auto = 0,
+    /// Smoothed aggregation.
+    Aggregation = 1,
+    /// PMIS with extended+i interpolation, for one unknown per node.
+    Classical = 2,
+}
+
 /// Options of algebraic multigrid. Fill them with `clinalg_amg_options_default(&options, sizeof options)`, then change what is to
 /// differ. Later versions append members, which take their defaults in programs compiled before.
 #[repr(C)]
@@ -81,7 +108,8 @@ pub enum ClinalgAmgSmoother {
 pub struct ClinalgAmgOptions {
     /// `sizeof(clinalg_amg_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// Entries below this part of the largest of both rows are weak; halved from level to level. At least 0 and below 1.
+    /// Entries below this part of the largest of both rows (classical coarsening: of their row) are weak. At least 0 and below 1; negative for
+    /// the default, which is 0.08, and 0.25 for classical coarsening.
     pub theta: f64,
     /// The smoother, a `clinalg_amg_smoother`.
     pub smoother: u32,
@@ -89,8 +117,10 @@ pub struct ClinalgAmgOptions {
     pub single: i32,
     /// Degree or sweeps of the smoother.
     pub smoother_steps: usize,
-    /// Visits of the next coarser level per visit: 1 is a V-cycle, 2 a W-cycle.
-    pub visits: usize,
+    /// A `clinalg_amg_cycle`.
+    pub cycle: u32,
+    /// A `clinalg_amg_coarsening`.
+    pub coarsening: u32,
     /// A level of at most so many rows is solved by a dense inverse.
     pub coarse_size: usize,
     /// Most levels.
@@ -129,11 +159,12 @@ unsafe impl Versioned for ClinalgAmgOptions {
         let Smoother::Chebyshev(steps) = defaults.smoother else { unreachable!("the default is Chebyshev") };
         ClinalgAmgOptions {
             struct_size: size_of::<ClinalgAmgOptions>(),
-            theta: defaults.theta,
+            theta: defaults.theta.unwrap_or(-1.0),
             smoother: ClinalgAmgSmoother::Chebyshev as u32,
             single: i32::from(defaults.single),
             smoother_steps: steps,
-            visits: defaults.visits,
+            cycle: ClinalgAmgCycle::V as u32,
+            coarsening: ClinalgAmgCoarsening::Auto as u32,
             coarse_size: defaults.coarse_size,
             max_levels: defaults.max_levels,
             block: defaults.block,
@@ -181,6 +212,8 @@ pub struct ClinalgAmgReport {
     pub seconds: f64,
     /// Not 0 where the coarsest level is solved by a dense inverse, 0 where the smoother takes its place.
     pub direct: i32,
+    /// How coarser levels are made, a `clinalg_amg_coarsening`: aggregation or classical.
+    pub coarsening: u32,
 }
 
 /// A level of algebraic multigrid.
@@ -254,10 +287,23 @@ impl ClinalgAmgOptions {
             (ClinalgAmgSmoother::L1Jacobi as u32, Smoother::L1Jacobi(steps)),
             (ClinalgAmgSmoother::Spai0 as u32, Smoother::Spai0(steps)),
         ];
-        Ok(AmgParams::default()
-            .theta(self.theta)
+        let cycles = [
+            (ClinalgAmgCycle::V as u32, Cycle::V),
+            (ClinalgAmgCycle::W as u32, Cycle::W),
+            (ClinalgAmgCycle::K as u32, Cycle::K),
+        ];
+        let coarsenings = [
+            (ClinalgAmgCoarsening::Auto as u32, Coarsening::Auto),
+            (ClinalgAmgCoarsening::Aggregation as u32, Coarsening::Aggregation),
+            (ClinalgAmgCoarsening::Classical as u32, Coarsening::Classical),
+        ];
+        let params = AmgParams::default();
+        // NaN is left to the check of the parameters.
+        let params = if self.theta < 0.0 { params } else { params.theta(self.theta) };
+        Ok(params
             .smoother(choice("smoother", self.smoother, &smoothers)?)
-            .visits(self.visits)
+            .cycle(choice("cycle", self.cycle, &cycles)?)
+            .coarsening(choice("coarsening", self.coarsening, &coarsenings)?)
             .coarse_size(self.coarse_size)
             .max_levels(self.max_levels)
             .block(self.block)
@@ -349,7 +395,7 @@ pub unsafe extern "C" fn clinalg_amg_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Algebraic multigrid (smoothed aggregation) for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+/// Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
 /// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
 /// motions of a rigid body for elasticity; 0 takes constants.
 ///
@@ -366,6 +412,32 @@ pub unsafe extern "C" fn clinalg_amg_create(
         // SAFETY: by the contract above.
         let params = unsafe { read(options)? }.params()?;
         Ok(Registry::global().amg(a, (near_null != 0).then_some(near_null), &params)?)
+    })
+}
+
+/// Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
+/// (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
+/// same order. `options->block` is not read: it is `dim`.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `coordinates` has `nodes * dim` values; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_amg_create_with_coordinates(
+    options: *const ClinalgAmgOptions,
+    a: ClinalgHandle,
+    coordinates: *const f64,
+    nodes: usize,
+    dim: usize,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| {
+        // SAFETY: by the contract above.
+        let params = unsafe { read(options)? }.params()?;
+        let count =
+            nodes.checked_mul(dim).ok_or_else(|| Error::value("nodes", "as many as memory has room for", nodes))?;
+        // SAFETY: by the contract above.
+        let coordinates = unsafe { slice("coordinates", coordinates, count)? };
+        Ok(Registry::global().amg_with_coordinates(a, coordinates, dim, &params)?)
     })
 }
 
@@ -397,6 +469,10 @@ pub unsafe extern "C" fn clinalg_amg_info(
             null_vectors: found.null_vectors,
             seconds: found.seconds,
             direct: i32::from(found.direct),
+            coarsening: match found.classical {
+                true => ClinalgAmgCoarsening::Classical as u32,
+                false => ClinalgAmgCoarsening::Aggregation as u32,
+            },
         };
         if !levels.is_null() {
             let kept = capacity.min(found.levels.len());

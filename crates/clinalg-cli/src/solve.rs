@@ -58,7 +58,9 @@ Preconditioners:
   auto           the default: none below 1000 equations; else amg, jacobi, ilu or
                  ilut from symmetry, signs and sizes of the entries
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
-                 (or --nullspace and --block) for elasticity
+                 (or --nullspace and --block) for elasticity; sa or classical where
+                 the entries tell (--report says which and why)
+  sa, classical  the same by smoothed aggregation; by classical coarsening
   jacobi, spai0  diagonal; with lsmr and lsqr, jacobi scales the columns
   ssor           symmetric Gauss-Seidel, by colours unless --order says otherwise
   ic, fsai       for symmetric positive definite A: incomplete Cholesky, factored
@@ -244,7 +246,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         }
     });
     check_combination(method, args.precond, symmetric, square)?;
-    if let Some(option) = args.amg_options().filter(|_| args.precond != Precond::Amg) {
+    if let Some(option) = args.amg_options().filter(|_| args.precond.coarsening().is_none()) {
         return Err(Failure::usage(format!("{option} is for --precond amg, not for {}", args.precond.name())));
     }
     if matches!(method, Method::Cg | Method::Fcg) && !symmetric {

@@ -10,9 +10,9 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use clinalg::amg::{Amg, AmgParams, Smoother, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, Cycle, Smoother, rigid_motions};
 use clinalg::runtime::{ContextOptions, Device, KernelTiming};
-use clinalg::solve::{Cg, CgParams, Solver};
+use clinalg::solve::{Cg, CgParams, FlexibleCg, FlexibleCgParams, Solver};
 use clinalg::{Context, Csr, CsrParts, Error, Vector};
 
 const PROBLEMS: &str = "points7, points27, tetrahedra, jumping, anisotropic, rotated, plates, lognormal or elasticity";
@@ -196,7 +196,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, n, rest @ ..] = arguments.as_slice() else {
         return Err(format!(
-            "amg PROBLEM N [--single] [--theta T] [--degree K] [--visits V] [--profile] [--dump PREFIX]; PROBLEM is {PROBLEMS}"
+            "amg PROBLEM N [--single] [--coarsening auto|aggregation|classical] [--theta T] [--degree K] [--cycle v|w|k] [--profile] [--dump PREFIX]; PROBLEM is {PROBLEMS}"
         )
         .into());
     };
@@ -211,8 +211,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rest.iter().position(|argument| argument == name).and_then(|k| rest.get(k + 1)).map(|v| v.parse()).transpose()
     };
     let mut params = AmgParams::default().block(block).single(single);
-    params.theta = number("--theta")?.unwrap_or(params.theta);
-    params.visits = number("--visits")?.map_or(params.visits, |visits| visits as usize);
+    params.theta = number("--theta")?;
+    if let Some(at) = rest.iter().position(|argument| argument == "--coarsening") {
+        params.coarsening = serde_json::from_value(serde_json::json!(rest.get(at + 1)))?;
+    }
+    if let Some(at) = rest.iter().position(|argument| argument == "--cycle") {
+        params.cycle = serde_json::from_value(serde_json::json!(rest.get(at + 1)))?;
+    }
     if let Some(degree) = number("--degree")? {
         params.smoother = Smoother::Chebyshev(degree as usize);
     }
@@ -241,7 +246,13 @@ impl Setting<'_> {
         // Pseudo-random, the same in every run.
         let b: Vec<f64> = (0..parts.rows).map(|i| 2.0 * weight(i, i + 1) - 1.0).collect();
         let (b, mut x) = (Vector::from_slice(context, &b)?, Vector::zeros(context, parts.rows)?);
-        let mut cg = Cg::new(context, parts.rows, CgParams::default().tolerance(1e-8).max_iterations(500))?;
+        let n = parts.rows;
+        let mut cg: Box<dyn Solver<f64>> = match self.params.cycle {
+            Cycle::K => {
+                Box::new(FlexibleCg::new(context, n, FlexibleCgParams::default().tolerance(1e-8).max_iterations(500))?)
+            }
+            _ => Box::new(Cg::new(context, n, CgParams::default().tolerance(1e-8).max_iterations(500))?),
+        };
         for run in runs {
             let params = self.params.clone().timed(run == 3);
             context.finish()?;
@@ -266,7 +277,7 @@ impl Setting<'_> {
             let line = serde_json::json!({
                 "problem": self.name, "rows": parts.rows, "entries": parts.nnz(), "single": params.single, "run": run,
                 "set_up": set_up, "solve": solve, "iterations": solved.iterations, "residual": solved.relative_residual,
-                "levels": report.levels, "operator_complexity": report.operator_complexity, "bytes": report.bytes,
+                "classical": report.classical, "one_sided": report.one_sided, "levels": report.levels, "operator_complexity": report.operator_complexity, "bytes": report.bytes,
                 "format": a.format(), "device": context.device().name, "phases": phases,
                 "setup_kernels": kernels(&setup_timings), "solve_kernels": kernels(&solve_timings),
             });

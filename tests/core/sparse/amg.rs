@@ -1,8 +1,10 @@
 //! Algebraic multigrid: iterations and solutions of problems that are known, symmetry, the same bits, what is refused.
 
-use clinalg::amg::{Amg, AmgParams, Smoother, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, Coarsening, Cycle, Smoother, rigid_motions};
 use clinalg::matrix::Values;
-use clinalg::solve::{Cg, CgParams, Preconditioner, Richardson, RichardsonParams, Solver, Stop};
+use clinalg::solve::{
+    Cg, CgParams, FlexibleCg, FlexibleCgParams, Preconditioner, Richardson, RichardsonParams, Solver, Stop,
+};
 use clinalg::{Context, Csr, CsrParts, Real, Vector, ops};
 
 use crate::common::{assert_error, capable, eps, noise};
@@ -129,7 +131,7 @@ fn iterations<T: Real>(a: &Csr<T>, m: &mut Amg<T>, tolerance: f64) -> usize {
 
 fn hierarchies<T: Real>(context: &Context) {
     let tolerance = if eps::<T>() < 1e-10 { 1e-8 } else { 1e-4 };
-    let params = AmgParams::default().coarse_size(60);
+    let params = AmgParams::default().coarsening(Coarsening::Aggregation).coarse_size(60);
     let problems = [
         ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 11),
         ("jumping", jumping(60, 9, 1e6), 11),
@@ -157,8 +159,9 @@ fn hierarchies<T: Real>(context: &Context) {
     let [u, v] = [3, 4].map(|seed| Vector::from_slice(context, &noise::<T>(n, seed)).unwrap());
     for params in [
         params.clone(),
-        params.clone().smoother(Smoother::L1Jacobi(1)).visits(2),
+        params.clone().smoother(Smoother::L1Jacobi(1)).cycle(Cycle::W),
         params.clone().smoother(Smoother::Spai0(2)),
+        params.clone().coarsening(Coarsening::Classical),
     ] {
         let mut m = Amg::new(&a, &params).unwrap();
         let mut apply = |r: &Vector<T>| {
@@ -174,16 +177,96 @@ fn hierarchies<T: Real>(context: &Context) {
         assert!(ops::dot(&u, &mu).unwrap() > T::zero());
         assert_eq!(apply(&u).to_vec().unwrap(), mu.to_vec().unwrap());
     }
-    let [mut m, mut again] = [(); 2].map(|()| Amg::new(&a, &params).unwrap());
-    let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
-    m.apply(&u, &mut z).unwrap();
-    again.apply(&u, &mut other).unwrap();
-    assert_eq!(z.to_vec().unwrap(), other.to_vec().unwrap());
+    for coarsening in [Coarsening::Aggregation, Coarsening::Classical] {
+        let params = params.clone().coarsening(coarsening);
+        let [mut m, mut again] = [(); 2].map(|()| Amg::new(&a, &params).unwrap());
+        let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
+        m.apply(&u, &mut z).unwrap();
+        again.apply(&u, &mut other).unwrap();
+        assert_eq!(z.to_vec().unwrap(), other.to_vec().unwrap());
+    }
 }
 
 #[test]
 fn cycles_precondition_symmetrically_with_few_iterations() {
     on_every_device!(hierarchies);
+}
+
+/// Coefficients of the faces drawn independently over six orders of magnitude.
+fn lognormal(n: usize) -> CsrParts<f64> {
+    let faces = noise::<f64>(2 * (n + 1) * n, 11);
+    let face = |at: usize| (3.0 * std::f64::consts::LN_10 * faces[at]).exp();
+    let mut entries = Vec::new();
+    for i in 0..n {
+        for j in 0..n {
+            let (p, down) = (i * n + j, (n + 1) * n);
+            let around = [
+                (i > 0, p.wrapping_sub(n), face(i * n + j)),
+                (i + 1 < n, p + n, face((i + 1) * n + j)),
+                (j > 0, p.wrapping_sub(1), face(down + i * (n + 1) + j)),
+                (j + 1 < n, p + 1, face(down + i * (n + 1) + j + 1)),
+            ];
+            entries.push((p, p, around.iter().map(|f| f.2).sum()));
+            entries.extend(around.iter().filter(|f| f.0).map(|&(_, q, weight)| (p, q, -weight)));
+        }
+    }
+    CsrParts::from_triplets(n * n, n * n, &entries).unwrap()
+}
+
+#[test]
+fn classical_coarsening_is_chosen_for_rough_coefficients() {
+    for context in capable::<f64>() {
+        let params = AmgParams::default().coarse_size(60);
+        let its = |a: &Csr<f64>, params: &AmgParams| {
+            let mut m = Amg::new(a, params).unwrap();
+            (iterations(a, &mut m, 1e-8), m.report().clone())
+        };
+        let rough = uploaded::<f64>(context, &lognormal(90));
+        let (few, report) = its(&rough, &params);
+        assert!(report.classical && report.one_sided.unwrap() > 0.05, "{report}");
+        // BoomerAMG takes 21 on 2047^2 points.
+        assert!(few <= 12 && report.operator_complexity < 2.3, "{few} iterations\n{report}");
+        let (many, report) = its(&rough, &params.clone().coarsening(Coarsening::Aggregation));
+        assert!(!report.classical && report.one_sided.is_none() && many > 2 * few, "{many} iterations\n{report}");
+        // Every row of the interpolation has at most 4 entries.
+        let (_, report) = its(&rough, &params.clone().coarsening(Coarsening::Classical));
+        assert!(report.levels.iter().all(|level| level.prolongator_nnz <= 4 * level.rows), "{report}");
+        for (name, parts, most) in [
+            ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 8),
+            ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 8),
+            ("27 points", cube(13, true), 8),
+        ] {
+            let a = uploaded::<f64>(context, &parts);
+            let (its, report) = its(&a, &params.clone().coarsening(Coarsening::Classical));
+            assert!(its <= most, "{name}: {its} iterations\n{report}");
+            assert_eq!(Amg::new(&a, &params).unwrap().report().one_sided, Some(0.0), "{name}");
+        }
+        let classical = params.clone().coarsening(Coarsening::Classical);
+        let value = "clinalg:argument:value";
+        assert_error(Amg::new(&rough, &classical.clone().block(2)), value, "coarsening");
+        assert_error(Amg::with_near_null(&rough, &vec![1.0; 8100], 1, &classical), value, "coarsening");
+    }
+}
+
+#[test]
+fn flexible_steps_on_coarse_levels_reduce_more_than_v_cycles() {
+    for context in capable::<f64>() {
+        let a = uploaded::<f64>(context, &diffusion(90, [1.0, 1.0], |_, _| 1.0));
+        let n = a.rows();
+        let b = Vector::from_slice(context, &noise::<f64>(n, 5)).unwrap();
+        let its = |cycle| {
+            let params = AmgParams::default().coarse_size(8).smoother(Smoother::L1Jacobi(1)).cycle(cycle);
+            let mut m = Amg::new(&a, &params).unwrap();
+            assert!(m.report().levels.len() >= 4, "{}", m.report());
+            let mut x = Vector::zeros(context, n).unwrap();
+            let params = FlexibleCgParams::default().tolerance(1e-8);
+            let report = FlexibleCg::new(context, n, params).unwrap().solve(&a, Some(&mut m), &b, &mut x).unwrap();
+            assert_eq!(report.stop, Stop::Converged, "{report}");
+            report.iterations
+        };
+        let [v, w, k] = [Cycle::V, Cycle::W, Cycle::K].map(its);
+        assert!(k < v && k <= w, "{v}, {w} and {k} iterations");
+    }
 }
 
 #[test]
@@ -218,22 +301,27 @@ fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
         let a = uploaded::<f64>(context, &parts);
         let n = a.rows();
         let params = AmgParams::default().coarse_size(60).reusable(true);
-        let mut m = Amg::new(&a, &params).unwrap();
         let r = Vector::from_slice(context, &noise::<f64>(n, 5)).unwrap();
         let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
         // Powers of two scale every step exactly, so that the hierarchy of 4 A is that of A.
         let mut quadruple = a.try_clone().unwrap();
         ops::scale(4.0, &a, &mut quadruple).unwrap();
-        m.apply(&r, &mut z).unwrap();
-        m.refill(&quadruple).unwrap();
-        m.apply(&r, &mut other).unwrap();
-        let scaled: Vec<f64> = other.to_vec().unwrap().iter().map(|v| 4.0 * v).collect();
-        assert_eq!(scaled, z.to_vec().unwrap());
-        m.refill(&a).unwrap();
-        m.apply(&r, &mut other).unwrap();
-        assert_eq!(other.to_vec().unwrap(), z.to_vec().unwrap());
+        let filled_again = |coarsening| {
+            let mut m = Amg::new(&a, &params.clone().coarsening(coarsening)).unwrap();
+            m.apply(&r, &mut z).unwrap();
+            m.refill(&quadruple).unwrap();
+            m.apply(&r, &mut other).unwrap();
+            let scaled: Vec<f64> = other.to_vec().unwrap().iter().map(|v| 4.0 * v).collect();
+            assert_eq!(scaled, z.to_vec().unwrap());
+            m.refill(&a).unwrap();
+            m.apply(&r, &mut other).unwrap();
+            assert_eq!(other.to_vec().unwrap(), z.to_vec().unwrap());
+            m
+        };
+        let [_, mut m] = [Coarsening::Classical, Coarsening::Aggregation].map(filled_again);
 
-        let mut single = Amg::new(&a, &AmgParams::default().coarse_size(60).single(true)).unwrap();
+        let mut single =
+            Amg::new(&a, &params.clone().coarsening(Coarsening::Aggregation).reusable(false).single(true)).unwrap();
         assert!(single.report().bytes < 7 * m.report().bytes / 10);
         assert!(iterations(&a, &mut single, 1e-8) <= iterations(&a, &mut m, 1e-8) + 2);
 
@@ -291,6 +379,25 @@ fn singular_and_unfit_matrices_are_told() {
     }
     assert_error(rigid_motions(&[0.0; 5], 2), "clinalg:argument:length", "coordinates");
     assert_error(rigid_motions(&[0.0; 4], 4), "clinalg:argument:value", "dim");
+}
+
+#[test]
+fn iterations_hardly_grow_with_the_size() {
+    let side =
+        |small: usize, large: usize, huge: usize| if clinalg_testing::long() { [small, huge] } else { [small, large] };
+    for context in capable::<f64>().take(1) {
+        // From 1e4 to 2.5e5 unknowns, or to 1e6.
+        let its = |parts: &CsrParts<f64>| {
+            let a = uploaded::<f64>(context, parts);
+            iterations(&a, &mut Amg::new(&a, &AmgParams::default()).unwrap(), 1e-8)
+        };
+        for (name, [few, many]) in [
+            ("7 points", side(22, 63, 100).map(|n| its(&cube(n, false)))),
+            ("lognormal", side(100, 500, 1000).map(|n| its(&lognormal(n)))),
+        ] {
+            assert!(2 * many <= 3 * few, "{name}: {few}, then {many} iterations");
+        }
+    }
 }
 
 /// What the documents show: a million unknowns and more.

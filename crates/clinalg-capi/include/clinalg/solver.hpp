@@ -170,6 +170,10 @@ public:
     Amg(const Csr &a, const Array &near_null, const AmgOptions &options = AmgOptions()) {
         check(clinalg_amg_create(&options, a.get(), near_null.get(), out()));
     }
+    // For elasticity: the coordinates of the nodes, dim values each, whose displacements are the unknowns in the same order.
+    Amg(const Csr &a, const std::vector<double> &coordinates, std::size_t dim, const AmgOptions &options = AmgOptions()) {
+        check(clinalg_amg_create_with_coordinates(&options, a.get(), coordinates.data(), dim ? coordinates.size() / dim : 0, dim, out()));
+    }
     // Takes other values at the positions of the matrix; wants options.reusable.
     void refill(const Csr &a) { check(clinalg_amg_refill(get(), a.get())); }
     CLINALG_NODISCARD clinalg_amg_report hierarchy() const {

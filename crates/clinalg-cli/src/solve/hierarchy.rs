@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use clinalg::amg::{Amg, AmgParams, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, Coarsening, rigid_motions};
 use clinalg::{Csr, Error, Real};
 
 use super::Args;
@@ -11,9 +11,9 @@ use crate::exit::Failure;
 use crate::files;
 
 /// The hierarchy that the options ask for.
-pub(super) fn hierarchy<T: Real>(a: &Csr<T>, args: &Args) -> Result<Made<T>, Failure> {
+pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
     let rows = a.rows();
-    let mut params = AmgParams::default().single(args.single);
+    let mut params = AmgParams::default().coarsening(coarsening).single(args.single);
     let near = match (&args.coordinates, &args.nullspace) {
         (Some(path), _) => {
             let (motions, dim) = motions(path, rows)?;
@@ -37,7 +37,8 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, args: &Args) -> Result<Made<T>, Fai
         }
         false => {
             let report = m.report();
-            format!("{} levels, operator complexity {:.2}", report.levels.len(), report.operator_complexity)
+            let (kind, levels) = (report.coarsening(), report.levels.len());
+            format!("{kind}, {levels} levels, operator complexity {:.2}", report.operator_complexity)
         }
     };
     Ok(Some((Box::new(m), words)))

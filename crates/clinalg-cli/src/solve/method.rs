@@ -1,6 +1,7 @@
 //! Methods and preconditioners of `clinalg solve` by name.
 
 use clap::ValueEnum;
+use clinalg::amg::Coarsening;
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Spai0, Ssor, SsorParams,
 };
@@ -78,9 +79,12 @@ pub(crate) enum Precond {
     None,
     /// The inverse of the diagonal
     Jacobi,
-    /// Algebraic multigrid by smoothed aggregation
-    #[value(alias = "sa")]
+    /// Algebraic multigrid; --report says how it coarsens
     Amg,
+    /// Algebraic multigrid by smoothed aggregation
+    Sa,
+    /// Algebraic multigrid by classical coarsening
+    Classical,
     /// The diagonal nearest to the inverse
     Spai0,
     /// Symmetric Gauss-Seidel
@@ -96,6 +100,16 @@ pub(crate) enum Precond {
 }
 
 impl Precond {
+    /// How algebraic multigrid coarsens; `None` for other preconditioners.
+    pub(crate) fn coarsening(self) -> Option<Coarsening> {
+        match self {
+            Precond::Amg => Some(Coarsening::Auto),
+            Precond::Sa => Some(Coarsening::Aggregation),
+            Precond::Classical => Some(Coarsening::Classical),
+            _ => None,
+        }
+    }
+
     /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -103,6 +117,8 @@ impl Precond {
             Precond::None => "none",
             Precond::Jacobi => "jacobi",
             Precond::Amg => "amg",
+            Precond::Sa => "sa",
+            Precond::Classical => "classical",
             Precond::Spai0 => "spai0",
             Precond::Ssor => "ssor",
             Precond::Ilu => "ilu",
@@ -117,6 +133,8 @@ impl Precond {
         match self {
             Precond::Auto | Precond::None => "no preconditioner",
             Precond::Amg => "algebraic multigrid",
+            Precond::Sa => "smoothed aggregation multigrid",
+            Precond::Classical => "classical algebraic multigrid",
             Precond::Jacobi => "Jacobi preconditioner",
             Precond::Spai0 => "SPAI-0 preconditioner",
             Precond::Ssor => "SSOR preconditioner",
@@ -241,7 +259,7 @@ pub(crate) fn preconditioner<T: Real>(
     };
     Ok(match options.precond {
         // `hierarchy` makes multigrid, and `advise` has resolved the choice.
-        Precond::Auto | Precond::None | Precond::Amg => None,
+        Precond::Auto | Precond::None | Precond::Amg | Precond::Sa | Precond::Classical => None,
         Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
         Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
         Precond::Ssor => {

@@ -39,9 +39,9 @@ impl<T: Real> System<T> {
 
 /// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, the diagonal stands in, or none.
 fn made<T: Real>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<(Precond, Made<T>), Failure> {
-    let make = |precond| match precond {
-        Precond::Amg => hierarchy(a, args),
-        _ => preconditioner(a, parts, PrecondOptions { precond, ..args.precond_options() }),
+    let make = |precond: Precond| match precond.coarsening() {
+        Some(coarsening) => hierarchy(a, coarsening, args),
+        None => preconditioner(a, parts, PrecondOptions { precond, ..args.precond_options() }),
     };
     let mut last = make(args.precond).map(|made| (args.precond, made));
     if args.may_fall_back() {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use clinalg::amg::{Amg, AmgParams, AmgReport};
+use clinalg::amg::{Amg, AmgParams, AmgReport, rigid_motions};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Spai0, Ssor, SsorParams,
 };
@@ -299,6 +299,29 @@ impl Registry {
                     None => Amg::new(a, params)?,
                 };
                 Ok(Object::operator(InverseOf::new(made)))
+            })
+        })
+        .map(|object| self.insert(object))
+    }
+
+    /// Algebraic multigrid for elasticity, as [`Registry::amg`] with the motions of a rigid body: `coordinates` has `dim` values per
+    /// node, whose displacements are numbered one after the other; `params.block` becomes `dim`.
+    ///
+    /// # Errors
+    /// As [`Registry::amg`]; those of [`rigid_motions`]; [`Error::Length`] unless there are as many coordinates as rows.
+    pub fn amg_with_coordinates(&self, a: u64, coordinates: &[f64], dim: usize, params: &AmgParams) -> Result<u64> {
+        let params = params.clone().block(dim);
+        self.call(&[Operand::new("a", a, Kind::SPARSE)], None, |inputs, _| {
+            typed_real!(inputs[0], "a", T => {
+                let a = sparse::<T>(inputs[0], "a")?;
+                let motions = rigid_motions(coordinates, dim)?;
+                if coordinates.len() != a.rows() {
+                    let (argument, expected, got) = ("coordinates", a.rows(), coordinates.len());
+                    return Err(Error::Length { argument, expected, got });
+                }
+                let count = motions.len() / a.rows().max(1);
+                let motions: Vec<T> = motions.into_iter().map(T::from_f64).collect();
+                Ok(Object::operator(InverseOf::new(Amg::with_near_null(a, &motions, count, &params)?)))
             })
         })
         .map(|object| self.insert(object))

@@ -104,6 +104,7 @@ const NAMES: &[(&str, Offer)] = &[
     ("clinalg_preconditioner_info", Names(&["Preconditioner::report"])),
     ("clinalg_amg_options_default", Names(&["AmgOptions"])),
     ("clinalg_amg_create", Names(&["Amg"])),
+    ("clinalg_amg_create_with_coordinates", Names(&["Amg"])),
     ("clinalg_amg_refill", Names(&["Amg::refill"])),
     ("clinalg_amg_info", Names(&["Amg::hierarchy", "Amg::levels"])),
     ("clinalg_amg_convergence_factor", Names(&["Amg::convergence_factor"])),

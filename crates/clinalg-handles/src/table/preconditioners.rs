@@ -62,6 +62,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing("`clinalg solve --precond amg` makes it"),
     },
     Function {
+        name: "amg_with_coordinates",
+        title: "Algebraic multigrid for elasticity, with the motions of a rigid body.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_amg_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("coordinates", Kind::Reals),
+            Argument::new("nodes", Kind::Count),
+            Argument::new("dim", Kind::Count),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_amg_create_with_coordinates"]),
+        matlab: Offer::Missing("the motions of a rigid body are Z of `MexAmg`"),
+        program: Offer::Missing("`clinalg solve --coordinates` makes it"),
+    },
+    Function {
         name: "amg_refill",
         title: "Other values at the positions of a hierarchy's matrix.",
         arguments: &[Argument::new("amg", Kind::Handle), Argument::new("a", Kind::Handle)],

@@ -1,7 +1,7 @@
 //! Preconditioners made of sparse matrices, and algebraic multigrid.
 
 use clinalg::Error;
-use clinalg::amg::{AmgParams, Smoother};
+use clinalg::amg::{AmgParams, Cycle, Smoother};
 use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
 use clinalg_handles::{PreconditionerKind, PreconditionerParams};
 
@@ -280,7 +280,7 @@ fn amg(args: &Args<'_>) -> Outcome {
         ("spai0", Smoother::Spai0(steps)),
     ];
     params = params.smoother(choice(args, 3, "smoother", &smoothers)?);
-    params = params.visits(choice(args, 5, "cycle", &[("v", 1), ("w", 2)])?);
+    params = params.cycle(choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W)])?);
     if let Some(rows) = args.maybe_count(6) {
         params = params.coarse_size(rows);
     }

@@ -1,6 +1,6 @@
 //! The cycle.
 
-use super::params::{AmgParams, Smoother};
+use super::params::{AmgParams, Cycle, Smoother};
 use super::setup::{Coarsest, Level};
 use crate::ops::{self, items};
 use crate::runtime::Out;
@@ -16,12 +16,12 @@ const LAST_SWEEPS: usize = 2;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
     smoother: Smoother,
-    visits: usize,
+    cycle: Cycle,
 }
 
 impl Plan {
     pub(super) fn new(params: &AmgParams) -> Plan {
-        Plan { smoother: params.smoother, visits: params.visits }
+        Plan { smoother: params.smoother, cycle: params.cycle }
     }
 
     /// What a step keeps of the one before, and its weight, for each step.
@@ -65,6 +65,55 @@ fn smooth<T: Real>(level: &mut Level<T>, plan: Plan, b: &Vector<T>, x: &mut Vect
     Ok(())
 }
 
+/// Two steps of flexible conjugate gradients for A x = b from x = 0 with a cycle as preconditioner (Notay and Vassilevski, Numer. Linear
+/// Algebra Appl. 15 (2008) 473-487, algorithm 3.2, without its exit after the first step). Changes b.
+fn flexible_steps<T: Real>(
+    levels: &mut [Level<T>],
+    end: &Coarsest<T>,
+    plan: Plan,
+    b: &mut Vector<T>,
+    x: &mut Vector<T>,
+) -> Result<()> {
+    let mut own = match levels[0].steps.take() {
+        Some(own) => own,
+        None => {
+            let vector = || Vector::uninit(b.context(), b.len());
+            [vector()?, vector()?, vector()?]
+        }
+    };
+    let done = along_two(levels, end, plan, b, x, &mut own);
+    levels[0].steps = Some(own);
+    done
+}
+
+/// x minimises the energy of the error along a cycle for b and one for the residual that the first leaves.
+fn along_two<T: Real>(
+    levels: &mut [Level<T>],
+    end: &Coarsest<T>,
+    plan: Plan,
+    b: &mut Vector<T>,
+    x: &mut Vector<T>,
+    [v, d, w]: &mut [Vector<T>; 3],
+) -> Result<()> {
+    let dot = |a: &Vector<T>, b: &Vector<T>| ops::dot(a, b).map(|d| d.into_f64());
+    visit(levels, end, plan, b, x, true)?;
+    ops::mv(T::one(), &levels[0].a, &*x, T::zero(), v)?;
+    let (rho, alpha) = (dot(x, v)?, dot(x, b)?);
+    let first = alpha / rho;
+    // The cycle alone, where no step along it lowers the energy.
+    if !(rho > 0.0 && first.is_finite()) {
+        return Ok(());
+    }
+    ops::update(T::from_f64(-first), v, T::one(), b)?;
+    visit(levels, end, plan, b, d, true)?;
+    ops::mv(T::one(), &levels[0].a, &*d, T::zero(), w)?;
+    let (gamma, beta, rest) = (dot(d, v)?, dot(d, w)?, dot(d, b)?);
+    let curvature = beta - gamma * gamma / rho;
+    let second = if curvature > 0.0 { rest / curvature } else { 0.0 };
+    let second = if second.is_finite() { second } else { 0.0 };
+    ops::update(T::from_f64(second), d, T::from_f64(first - second * gamma / rho), x)
+}
+
 /// A cycle for A x = b, from x = 0 where `fresh`.
 pub(super) fn visit<T: Real>(
     levels: &mut [Level<T>],
@@ -89,8 +138,11 @@ pub(super) fn visit<T: Real>(
     ops::mv(T::one(), &*a, x, T::zero(), product)?;
     ops::update(T::one(), b, -T::one(), product)?;
     ops::mv(T::one(), &step.restrict, product, T::zero(), &mut step.b)?;
-    for k in 0..plan.visits {
-        visit(coarser, end, plan, &step.b, &mut step.x, k == 0)?;
+    match plan.cycle {
+        // The coarsest level is solved.
+        Cycle::K if coarser.len() > 1 => flexible_steps(coarser, end, plan, &mut step.b, &mut step.x)?,
+        Cycle::V | Cycle::K => visit(coarser, end, plan, &step.b, &mut step.x, true)?,
+        Cycle::W => (0..2).try_for_each(|k| visit(coarser, end, plan, &step.b, &mut step.x, k == 0))?,
     }
     ops::mv(T::one(), &step.prolong, &step.x, T::one(), x)?;
     smooth(level, plan, b, x, false)

@@ -1,11 +1,14 @@
 //! Algebraic multigrid: a hierarchy from the matrix alone.
 //!
 //! Smoothed aggregation (Vanek, Mandel and Brezina, Computing 56 (1996) 179-196): unknowns that are strongly connected are grouped around a
-//! maximal independent set of distance two; a prolongator that reproduces the near-null space on each group is smoothed by a step of Jacobi;
-//! coarser matrices are Galerkin products. Everything but the coarsest matrix, of a few hundred rows, is made on the device, the same bits in
+//! maximal independent set of distance two; a prolongator that reproduces the near-null space on each group is smoothed by a step of Jacobi.
+//! Classical coarsening (De Sterck, Falgout, Nolting and Yang, Numer. Linear Algebra Appl. 15 (2008) 115-139): a maximal independent set of the
+//! unknowns is the coarser level; the others are interpolated from those near to them. [`Coarsening::Auto`] chooses from the matrix. Coarser
+//! matrices are Galerkin products. Everything but the coarsest matrix, of a few hundred rows, is made on the device, the same bits in
 //! every call.
 
 mod aggregate;
+mod classical;
 mod clock;
 mod cycle;
 mod params;
@@ -14,7 +17,7 @@ mod report;
 mod setup;
 mod smoothing;
 
-pub use params::{AmgParams, Smoother};
+pub use params::{AmgParams, Coarsening, Cycle, Smoother};
 pub use prolongator::rigid_motions;
 pub use report::{AmgLevel, AmgPhase, AmgReport};
 
@@ -101,7 +104,18 @@ impl<T: Real> Amg<T> {
     /// row is named), a matrix that does not coarsen or is singular; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
+        let mut params = params.clone();
+        let mut one_sided = None;
+        if params.coarsening == Coarsening::Auto && params.block == 1 {
+            let share = classical::one_sided(a.entries())?;
+            one_sided = Some(share);
+            if share > classical::ONE_SIDED {
+                params.coarsening = Coarsening::Classical;
+            }
+        }
+        let mut m = Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, &params)?;
+        m.report.one_sided = one_sided;
+        Ok(m)
     }
 
     /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly takes to zero, such as
@@ -112,6 +126,10 @@ impl<T: Real> Amg<T> {
     /// finite.
     pub fn with_near_null(a: &Csr<T>, vectors: &[T], count: usize, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
+        if params.coarsening == Coarsening::Classical {
+            let expected = "auto or aggregation with given near-null vectors";
+            return Err(Error::value("coarsening", expected, "classical"));
+        }
         Amg::build(a, NearNull::given(a.context(), a.rows(), params.block, vectors, count)?, params)
     }
 
@@ -182,6 +200,7 @@ impl<T: Real> Amg<T> {
             Hierarchy::Own(levels) => AmgReport::of(levels),
             Hierarchy::Single { levels, .. } => AmgReport::of(levels),
         };
+        report.classical = params.coarsening == Coarsening::Classical;
         report.seconds = started.elapsed().as_secs_f64();
         report.phases = clock.phases();
         Ok(Amg { params: params.clone(), hierarchy, report })

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::classical::THETA;
 use crate::{Error, Result};
 
 /// The smoother of [`Amg`](super::Amg).
@@ -18,18 +19,56 @@ pub enum Smoother {
     Spai0(usize),
 }
 
+/// How [`Amg`](super::Amg) visits coarser levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Cycle {
+    /// One visit of the next coarser level per visit.
+    V,
+    /// Two visits.
+    W,
+    /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest, each with a cycle of the level below as
+    /// preconditioner (Notay and Vassilevski 2008). For symmetric positive definite matrices. The cycle is not linear:
+    /// [`FlexibleCg`](crate::solve::FlexibleCg) takes it. A visit to such a level reads five numbers back from the device.
+    K,
+}
+
+/// How [`Amg`](super::Amg) makes coarser levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Coarsening {
+    /// [`Classical`](Coarsening::Classical) where more than 2 % of the entries beside the diagonal are one-sided, and
+    /// [`Aggregation`](Coarsening::Aggregation) otherwise. An entry is one-sided if it is at least 0.25 times the largest in its row and less than
+    /// 0.08 times the largest in the row of its column; only entries whose sign is not that of the diagonal count as the largest. Many are
+    /// where coefficients vary from point to point by orders of magnitude. Always `Aggregation` with several unknowns per node or
+    /// given near-null vectors.
+    Auto,
+    /// Smoothed aggregation (Vanek, Mandel and Brezina 1996).
+    Aggregation,
+    /// Some of the unknowns, chosen by a parallel maximal independent set (PMIS; De Sterck, Yang and Heys 2006), are those of the coarser level; the
+    /// others are interpolated from at most 4 of them (extended+i interpolation; De Sterck, Falgout, Nolting and Yang 2008).
+    /// For one unknown per node and constant near-null vectors.
+    Classical,
+}
+
 /// Parameters of [`Amg`](super::Amg).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AmgParams {
-    /// Rows i and j are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest moduli of
-    /// both rows outside of the diagonal, on every level. The prolongator is smoothed by the entries of a row above `theta`
-    /// times its own largest modulus. At least 0 and below 1. Default 0.08.
-    pub theta: f64,
+    /// Default [`Coarsening::Auto`].
+    pub coarsening: Coarsening,
+    /// The bound of strong connections, at least 0 and below 1; by default 0.08 for aggregation and 0.25 for classical coarsening. Aggregation: rows i and j
+    /// are strongly connected where |a_ij| exceeds `theta` times the geometric mean of the largest moduli of both rows outside of the
+    /// diagonal, on every level. The prolongator is smoothed by the entries of a row above `theta` times its own largest modulus.
+    /// Classical: i depends strongly on j where |a_ij| is at least `theta` times the largest modulus of the row among entries whose sign is
+    /// not that of the diagonal, and a_ij is one of these.
+    pub theta: Option<f64>,
     /// Default Chebyshev of degree 2.
     pub smoother: Smoother,
-    /// Visits of the next coarser level per visit: 1 is a V-cycle, 2 a W-cycle. Default 1.
-    pub visits: usize,
+    /// Default [`Cycle::V`].
+    pub cycle: Cycle,
     /// A level of at most so many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
     pub coarse_size: usize,
     /// Most levels, at least 1. Default 25.
@@ -48,9 +87,10 @@ pub struct AmgParams {
 impl Default for AmgParams {
     fn default() -> AmgParams {
         AmgParams {
-            theta: 0.08,
+            coarsening: Coarsening::Auto,
+            theta: None,
             smoother: Smoother::Chebyshev(2),
-            visits: 1,
+            cycle: Cycle::V,
             coarse_size: 400,
             max_levels: 25,
             block: 1,
@@ -62,9 +102,15 @@ impl Default for AmgParams {
 }
 
 impl AmgParams {
+    /// With coarser levels made in this way.
+    pub fn coarsening(mut self, coarsening: Coarsening) -> AmgParams {
+        self.coarsening = coarsening;
+        self
+    }
+
     /// With this bound of strong connections.
     pub fn theta(mut self, theta: f64) -> AmgParams {
-        self.theta = theta;
+        self.theta = Some(theta);
         self
     }
 
@@ -74,9 +120,9 @@ impl AmgParams {
         self
     }
 
-    /// With so many visits of the next coarser level per visit.
-    pub fn visits(mut self, visits: usize) -> AmgParams {
-        self.visits = visits;
+    /// With this cycle.
+    pub fn cycle(mut self, cycle: Cycle) -> AmgParams {
+        self.cycle = cycle;
         self
     }
 
@@ -116,18 +162,29 @@ impl AmgParams {
         self
     }
 
+    /// The bound of strong connections.
+    pub(super) fn bound(&self) -> f64 {
+        self.theta.unwrap_or(match self.coarsening {
+            Coarsening::Classical => THETA,
+            Coarsening::Auto | Coarsening::Aggregation => 0.08,
+        })
+    }
+
     pub(super) fn check(&self) -> Result<()> {
         let within =
             |name, expected: &str, found: usize, range: std::ops::RangeInclusive<usize>| match range.contains(&found) {
                 true => Ok(()),
                 false => Err(Error::value(name, expected, found)),
             };
-        if !(0.0..1.0).contains(&self.theta) {
-            return Err(Error::value("theta", "at least 0 and below 1", self.theta));
+        if !(0.0..1.0).contains(&self.bound()) {
+            return Err(Error::value("theta", "at least 0 and below 1", self.bound()));
+        }
+        if self.coarsening == Coarsening::Classical && self.block > 1 {
+            let expected = "auto or aggregation where a node has several unknowns";
+            return Err(Error::value("coarsening", expected, "classical"));
         }
         let (Smoother::Chebyshev(steps) | Smoother::L1Jacobi(steps) | Smoother::Spai0(steps)) = self.smoother;
         within("smoother", "1 to 100 steps", steps, 1..=100)?;
-        within("visits", "1 (V-cycle) or 2 (W-cycle)", self.visits, 1..=2)?;
         within("coarse_size", "1 to 4096", self.coarse_size, 1..=4096)?;
         within("max_levels", "1 to 100", self.max_levels, 1..=100)?;
         within("block", "1 to 64 unknowns per node", self.block, 1..=64)

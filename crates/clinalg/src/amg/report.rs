@@ -38,6 +38,10 @@ pub struct AmgPhase {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AmgReport {
+    /// Whether coarser levels are made by classical coarsening; by smoothed aggregation otherwise.
+    pub classical: bool,
+    /// The part of the entries beside the diagonal that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
+    pub one_sided: Option<f64>,
     /// The levels, the finest first.
     pub levels: Vec<AmgLevel>,
     /// Entries of the matrices of all levels over those of the finest.
@@ -59,6 +63,15 @@ pub struct AmgReport {
 }
 
 impl AmgReport {
+    /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
+    pub fn coarsening(&self) -> String {
+        let kind = if self.classical { "classical coarsening" } else { "smoothed aggregation" };
+        match self.one_sided {
+            Some(share) => format!("{kind} ({:.1} % of the entries beside the diagonal are one-sided)", 100.0 * share),
+            None => kind.into(),
+        }
+    }
+
     pub(super) fn of<T: Real>(hierarchy: &Levels<T>) -> AmgReport {
         let bytes = |a: &Csr<T>| (a.nnz() * (size_of::<T>() + 4) + 4 * (a.rows() + 1)) as u64;
         let mut total = 0;
@@ -86,6 +99,8 @@ impl AmgReport {
         AmgReport {
             operator_complexity: over(|level| level.nnz),
             grid_complexity: over(|level| level.rows),
+            classical: false,
+            one_sided: None,
             levels,
             bytes: total,
             direct,
@@ -99,6 +114,7 @@ impl AmgReport {
 
 impl fmt::Display for AmgReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.coarsening())?;
         writeln!(f, "{:>5} {:>12} {:>13} {:>9}  format", "level", "rows", "entries", "per row")?;
         for (k, level) in self.levels.iter().enumerate() {
             let per_row = level.nnz as f64 / level.rows.max(1) as f64;

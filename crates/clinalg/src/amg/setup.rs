@@ -1,11 +1,12 @@
 //! The levels of a hierarchy: how they are made, and made again for other values.
 
 use super::aggregate::{self, Peaks, aggregate};
+use super::classical::Classical;
 use super::clock::Clock;
-use super::params::{AmgParams, Smoother};
+use super::params::{AmgParams, Coarsening, Smoother};
 use super::prolongator::NearNull;
 use super::smoothing::{Smoothing, Source, Strong};
-use crate::matrix::{Csr, EntriesRef, Structure, Values};
+use crate::matrix::{Csr, Entries, EntriesRef, Structure, Values};
 use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
 use crate::runtime::Out;
@@ -22,6 +23,8 @@ pub(super) struct Level<T: Real> {
     /// A step and a product or a residual.
     pub(super) step: Vector<T>,
     pub(super) product: Vector<T>,
+    /// Of the flexible steps of a K-cycle, once it was applied.
+    pub(super) steps: Option<[Vector<T>; 3]>,
     pub(super) coarser: Option<Coarser<T>>,
 }
 
@@ -38,11 +41,17 @@ pub(super) struct Coarser<T: Real> {
 
 /// What stays as it is when the values of the matrix change.
 struct Kept<T: Real> {
-    smoothing: Smoothing<T>,
+    interpolation: Interpolation<T>,
     /// A times the prolongator.
     half: Structure,
     half_product: Product,
     galerkin: Product,
+}
+
+/// How the prolongator was computed.
+enum Interpolation<T: Real> {
+    Aggregation(Smoothing<T>),
+    Classical(Classical),
 }
 
 /// What ends the levels.
@@ -65,7 +74,7 @@ impl<T: Real> Level<T> {
         let (context, n) = (a.context().clone(), a.rows());
         let vector = || Vector::uninit(&context, n);
         let (inverse, step, product) = (vector()?, vector()?, vector()?);
-        let mut level = Level { a, inverse, largest: 0.0, step, product, coarser: None };
+        let mut level = Level { a, inverse, largest: 0.0, step, product, steps: None, coarser: None };
         level.look(smoother)?;
         Ok(level)
     }
@@ -117,36 +126,81 @@ enum Next<T: Real> {
     Stalls(usize),
 }
 
+/// A prolongator with how it was computed and the near-null vectors of the coarser level, or why there is none.
+enum Prolongator<T: Real> {
+    Made(Box<(Entries<T>, Interpolation<T>, NearNull<T>)>),
+    NothingStrong,
+    Stalls(usize),
+}
+
+impl<T: Real> Prolongator<T> {
+    /// Why a level of `rows` rows has no coarser one of `coarse`, if so.
+    fn refused(coarse: usize, rows: usize) -> Option<Prolongator<T>> {
+        match coarse {
+            0 => Some(Prolongator::NothingStrong),
+            coarse if coarse as f64 > LEAST_COARSENING * rows as f64 => Some(Prolongator::Stalls(coarse)),
+            _ => None,
+        }
+    }
+
+    fn aggregated(
+        level: &Level<T>,
+        near: &NearNull<T>,
+        params: &AmgParams,
+        clock: &mut Clock<'_>,
+    ) -> Result<Prolongator<T>> {
+        let (a, theta) = (level.a.entries(), params.bound());
+        // With one unknown per node, weak entries of a row are left out of the prolongator smoothing as well.
+        let (aggregates, peaks) = if near.block == 1 {
+            let peaks = Peaks::of(a)?;
+            clock.mark("strength")?;
+            (aggregate(a, &peaks, theta)?, Some(peaks))
+        } else {
+            let nodes = aggregate::nodes(a, near.block)?;
+            let peaks = Peaks::of((&nodes).into())?;
+            clock.mark("strength")?;
+            (aggregate((&nodes).into(), &peaks, theta)?, None)
+        };
+        clock.mark("aggregation")?;
+        if let Some(refused) = Prolongator::refused(aggregates.count * near.count, level.a.rows()) {
+            return Ok(refused);
+        }
+        let source = Source { a, near, largest: level.largest };
+        let strong = Strong { aggregates: &aggregates, peaks: peaks.as_ref(), theta };
+        let (p, smoothing, coarse_near) = Smoothing::new(&source, &strong)?;
+        Ok(Prolongator::Made(Box::new((p, Interpolation::Aggregation(smoothing), coarse_near))))
+    }
+
+    fn classical(level: &Level<T>, params: &AmgParams, clock: &mut Clock<'_>) -> Result<Prolongator<T>> {
+        let a = level.a.entries();
+        let (classical, count) = Classical::new(a, params.bound())?;
+        clock.mark("splitting")?;
+        if let Some(refused) = Prolongator::refused(count, level.a.rows()) {
+            return Ok(refused);
+        }
+        let p = classical.interpolation(a, count)?;
+        let near = NearNull::constant(level.a.context(), count, 1)?;
+        Ok(Prolongator::Made(Box::new((p, Interpolation::Classical(classical), near))))
+    }
+}
+
 fn coarsen<T: Real>(
     level: &Level<T>,
     near: &NearNull<T>,
     params: &AmgParams,
     clock: &mut Clock<'_>,
 ) -> Result<Next<T>> {
-    let a = level.a.entries();
-    let (context, rows, theta) = (level.a.context(), level.a.rows(), params.theta);
-    // With one unknown per node, weak entries of a row are left out of the prolongator smoothing as well.
-    let (aggregates, peaks) = if near.block == 1 {
-        let peaks = Peaks::of(a)?;
-        clock.mark("strength")?;
-        (aggregate(a, &peaks, theta)?, Some(peaks))
-    } else {
-        let nodes = aggregate::nodes(a, near.block)?;
-        let peaks = Peaks::of((&nodes).into())?;
-        clock.mark("strength")?;
-        (aggregate((&nodes).into(), &peaks, theta)?, None)
+    let (a, context) = (level.a.entries(), level.a.context());
+    let made = match params.coarsening {
+        Coarsening::Classical => Prolongator::classical(level, params, clock)?,
+        Coarsening::Auto | Coarsening::Aggregation => Prolongator::aggregated(level, near, params, clock)?,
     };
-    clock.mark("aggregation")?;
-    let coarse_rows = aggregates.count * near.count;
-    if aggregates.count == 0 {
-        return Ok(Next::NothingStrong);
-    }
-    if coarse_rows as f64 > LEAST_COARSENING * rows as f64 {
-        return Ok(Next::Stalls(coarse_rows));
-    }
-    let source = Source { a, near, largest: level.largest };
-    let strong = Strong { aggregates: &aggregates, peaks: peaks.as_ref(), theta };
-    let (p, smoothing, coarse_near) = Smoothing::new(&source, &strong)?;
+    let (p, interpolation, coarse_near) = match made {
+        Prolongator::Made(made) => *made,
+        Prolongator::NothingStrong => return Ok(Next::NothingStrong),
+        Prolongator::Stalls(coarse) => return Ok(Next::Stalls(coarse)),
+    };
+    let coarse_rows = p.structure.cols;
     clock.mark("prolongator")?;
     let r = EntriesRef::from(&p).transposed()?;
     clock.mark("transpose")?;
@@ -155,7 +209,7 @@ fn coarsen<T: Real>(
     let (mut coarse, galerkin) = sparse::multiply((&r).into(), (&half).into())?;
     mend(&coarse.structure, &mut coarse.values)?;
     clock.mark("RAP")?;
-    let kept = params.reusable.then(|| Kept { smoothing, half: half.structure, half_product, galerkin });
+    let kept = params.reusable.then(|| Kept { interpolation, half: half.structure, half_product, galerkin });
     let coarser = Coarser {
         prolong: Csr::for_few_products(p)?,
         restrict: Csr::for_few_products(r)?,
@@ -254,9 +308,15 @@ pub(super) fn refill<T: Real>(
         let a = level.a.entries();
         let context = level.a.context();
         let p_structure = step.prolong.structure().clone();
-        let source = Source { a, near: finer, largest: level.largest };
         let to = step.prolong.values_mut();
-        kept.smoothing.refill(&source, &p_structure, Out::shared(to.buffer()))?;
+        let to = Out::shared(to.buffer());
+        match &kept.interpolation {
+            Interpolation::Aggregation(smoothing) => {
+                let source = Source { a, near: finer, largest: level.largest };
+                smoothing.refill(&source, &p_structure, to)?;
+            }
+            Interpolation::Classical(classical) => classical.refill(a, &p_structure, to)?,
+        }
         let r = step.prolong.entries().transposed()?;
         step.restrict.values_mut().copy_from(&r.values)?;
         let half = Buffer::uninit(context, kept.half.nnz)?;

@@ -1,0 +1,168 @@
+//! Classical coarsening: a splitting into coarse and fine nodes, and interpolation from the coarse ones.
+
+use crate::matrix::{Entries, EntriesRef, Structure};
+use crate::ops::{items, sparse};
+use crate::runtime::Out;
+use crate::runtime::kernels::amg_classical::Program;
+use crate::{Buffer, Real, Result};
+
+/// Most entries of a row of the interpolation.
+const MOST: u32 = 4;
+/// Rounds of the independent set between two looks at what is left.
+const ROUNDS: usize = 4;
+/// The bound of strong influences.
+pub(super) const THETA: f64 = 0.25;
+/// An entry below this part of the largest of the row of its column is weak there.
+const WEAK: f64 = 0.08;
+/// Aggregation is left where more than this part of the entries is strong for one of its nodes and weak for the other.
+pub(super) const ONE_SIDED: f64 = 0.02;
+
+/// How the interpolation of a level was computed, so that it can be computed again for new values of the matrix.
+pub(super) struct Classical {
+    /// The columns of the strong entries; for weak ones their row.
+    linked: Buffer<u32>,
+    is_coarse: Buffer<u32>,
+    /// Of coarse nodes.
+    number: Buffer<u32>,
+    /// Where the candidates of each row start while weights are computed.
+    start: Buffer<u32>,
+    room: usize,
+}
+
+fn peaks<T: Real>(a: EntriesRef<'_, T>) -> Result<Buffer<T>> {
+    let s = a.structure;
+    let (context, rows) = (s.offset.context(), s.rows);
+    let mut peak = Buffer::uninit(context, rows)?;
+    let program = Program::<T>::new();
+    program.fill_opposite_peaks(context, items(context, rows), rows, &s.offset, &s.column, a.values, &mut peak)?;
+    Ok(peak)
+}
+
+/// The part of the entries beside the diagonal that is strong for its row and weak for its column.
+pub(super) fn one_sided<T: Real>(a: EntriesRef<'_, T>) -> Result<f64> {
+    let s = a.structure;
+    let (context, rows) = (s.offset.context(), s.rows);
+    let (peak, strong, weak) = (peaks(a)?, T::from_f64(THETA), T::from_f64(WEAK));
+    let mut count = Buffer::uninit(context, rows)?;
+    let (program, range, to) = (Program::<T>::new(), items(context, rows), &mut count);
+    program.count_one_sided(context, range, rows, strong, weak, &peak, &s.offset, &s.column, a.values, to)?;
+    let (_, found) = sparse::scan(context, &count)?;
+    Ok(found as f64 / s.nnz.saturating_sub(rows).max(1) as f64)
+}
+
+impl Classical {
+    /// The splitting of the nodes of `a` and how many are coarse.
+    pub(super) fn new<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<(Classical, usize)> {
+        let s = a.structure;
+        let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
+        let (program, range) = (Program::<T>::new(), items(context, rows));
+        let peak = peaks(a)?;
+        let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
+        let mut influences = Buffer::<u32>::zeroed(context, rows)?;
+        let (to, count) = (&mut linked, &mut influences);
+        program.link_influences(
+            context,
+            range,
+            rows,
+            T::from_f64(theta),
+            &peak,
+            offset,
+            &s.column,
+            a.values,
+            to,
+            count,
+        )?;
+        let [mut state, mut next] = [Buffer::<u64>::uninit(context, rows)?, Buffer::<u64>::uninit(context, rows)?];
+        let [mut beaten, mut other] = [Buffer::<u32>::uninit(context, rows)?, Buffer::<u32>::uninit(context, rows)?];
+        program.start_states(context, range, rows, &influences, &mut state, &mut beaten)?;
+        loop {
+            let mut undecided = Buffer::<u32>::zeroed(context, ROUNDS)?;
+            for round in 0..ROUNDS as u32 {
+                program.compare_states(context, range, rows, offset, &linked, &state, &mut beaten)?;
+                let (from, to, free) = ((&beaten, &state), &mut next, &mut other);
+                program.settle_states(
+                    context,
+                    range,
+                    rows,
+                    round,
+                    offset,
+                    &linked,
+                    from.0,
+                    from.1,
+                    to,
+                    free,
+                    &mut undecided,
+                )?;
+                std::mem::swap(&mut state, &mut next);
+                std::mem::swap(&mut beaten, &mut other);
+            }
+            if undecided.to_vec()?[ROUNDS - 1] == 0 {
+                break;
+            }
+        }
+        let mut is_coarse = Buffer::<u32>::uninit(context, rows)?;
+        program.flag_coarse(context, range, rows, &state, &mut is_coarse)?;
+        let (number, count) = sparse::scan(context, &is_coarse)?;
+        // Neither the influences nor who was beaten are needed any more.
+        let (mut coarse, mut room) = (influences, beaten);
+        program.count_coarse(context, range, rows, offset, &linked, &is_coarse, &mut coarse)?;
+        program.count_candidates(context, range, rows, offset, &linked, &is_coarse, &coarse, &mut room)?;
+        let (start, room) = sparse::scan(context, &room)?;
+        Ok((Classical { linked, is_coarse, number, start, room }, count))
+    }
+
+    /// Rows of the interpolation where `start` says, with gaps: how many entries each has, their coarse nodes and weights.
+    fn weights<T: Real>(
+        &self,
+        a: EntriesRef<'_, T>,
+        kept: Option<&Structure>,
+    ) -> Result<(Buffer<u32>, Buffer<u32>, Buffer<T>)> {
+        let s = a.structure;
+        let (context, rows) = (s.offset.context(), s.rows);
+        let mut count = Buffer::uninit(context, rows)?;
+        let (mut node, mut weight) = (Buffer::uninit(context, self.room)?, Buffer::uninit(context, self.room)?);
+        // What a new interpolation does not read.
+        let (kept_offset, kept_column) = kept.map_or((&self.start, &self.start), |p| (&p.offset, &p.column));
+        Program::<T>::new().fill_weights(
+            context,
+            items(context, rows),
+            rows,
+            u32::from(kept.is_none()),
+            MOST,
+            &s.offset,
+            &s.column,
+            a.values,
+            &self.linked,
+            &self.is_coarse,
+            &self.number,
+            &self.start,
+            kept_offset,
+            kept_column,
+            &mut count,
+            &mut node,
+            &mut weight,
+        )?;
+        Ok((count, node, weight))
+    }
+
+    /// The interpolation from `cols` coarse nodes.
+    pub(super) fn interpolation<T: Real>(&self, a: EntriesRef<'_, T>, cols: usize) -> Result<Entries<T>> {
+        let s = a.structure;
+        let (context, rows) = (s.offset.context(), s.rows);
+        let (count, node, weight) = self.weights(a, None)?;
+        let (offset, nnz) = sparse::scan(context, &count)?;
+        let (mut column, mut values) = (Buffer::uninit(context, nnz)?, Buffer::uninit(context, nnz)?);
+        let (program, range, from) = (Program::<T>::new(), items(context, rows), &self.start);
+        program.close_gaps(context, range, rows, from, &node, &weight, &offset, &mut column, &mut values)?;
+        Ok(Entries { structure: Structure { rows, cols, nnz, offset, column }, values })
+    }
+
+    /// The values of the interpolation for new values of A, in the sparsity pattern `p`.
+    pub(super) fn refill<T: Real>(&self, a: EntriesRef<'_, T>, p: &Structure, to: Out<'_, T>) -> Result<()> {
+        let context = p.offset.context();
+        let (_, node, weight) = self.weights(a, Some(p))?;
+        let column = Out::shared(&p.column);
+        let range = items(context, p.rows);
+        Program::<T>::new().close_gaps(context, range, p.rows, &self.start, &node, &weight, &p.offset, column, to)
+    }
+}
