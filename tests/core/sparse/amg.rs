@@ -265,7 +265,7 @@ fn flexible_steps_on_coarse_levels_reduce_more_than_v_cycles() {
             report.iterations
         };
         let [v, w, k] = [Cycle::V, Cycle::W, Cycle::K].map(its);
-        assert!(k < v && k <= w, "{v}, {w} and {k} iterations");
+        assert!(k < v && w < v, "{v}, {w} and {k} iterations");
     }
 }
 
