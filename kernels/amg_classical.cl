@@ -17,7 +17,11 @@
 #define MOST_CANDIDATES 512u
 
 // Below this part of a_ii the diagonal with the weak entries lumped into it is rounding.
-#define ROUNDING ((REAL)(REAL_BITS == 64 ? 1e-12 : 1e-4))
+#if REAL_BITS == 64
+#define ROUNDING 1e-12
+#else
+#define ROUNDING 1e-4f
+#endif
 
 inline REAL diagonal_of(uint i, __global const uint *offset, __global const uint *column, __global const REAL *value)
 {
