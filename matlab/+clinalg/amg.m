@@ -3,8 +3,8 @@ function M = amg(A, varargin)
 %   M = clinalg.amg(A, options)
 %   M = clinalg.amg(A, 'theta', 0.1, ...)
 %
-%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems, by smoothed
-%   aggregation from the matrix alone: with conjugate gradients, the iterations hardly grow with the number of unknowns. options is a
+%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems, from the
+%   matrix alone, by smoothed aggregation or classical coarsening: with conjugate gradients, the iterations hardly grow with the number of unknowns. options is a
 %   structure, or pairs of names and values, with theta, smoother, steps, cycle, coarse, block, single, reusable and Z of MexAmg, all optional.
 %   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the
 %   levels, and after options.reusable = true, refill(M, B) takes other values at the positions of A.

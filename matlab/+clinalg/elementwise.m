@@ -264,7 +264,7 @@ classdef elementwise < handle
 
     function varargout = pagefun(varargin) %#ok<STOUT>
     %pagefun  Not for arrays on the device.
-      error('clinalg:call:unsupported', ['pagefun: there are no functions of pages on the device; loop over the pages, for k = 1 : ' ...
+      error('clinalg:call:unsupported', ['pagefun: pagefun is not supported for arrays on the device; loop over the pages, for k = 1 : ' ...
         'size(A, 3), C(:, :, k) = A(:, :, k) * B(:, :, k); end, or use pagefun of gather(A)']);
     end
 

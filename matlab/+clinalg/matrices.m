@@ -284,7 +284,7 @@ classdef matrices < handle
       end
       if flag > 0 && nargout < 2
         error('clinalg:matrix:notPositiveDefinite', ['chol: the matrix is not positive definite: its leading minor of order %d is not ' ...
-          'positive; use lu, or A \\ b, which finds it out by itself'], flag);
+          'positive; use lu, or A \\ b, which falls back to LU'], flag);
       end
     end
 

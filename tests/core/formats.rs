@@ -196,7 +196,8 @@ fn choices<T: Real>(context: &Context) {
     // Rows of very different lengths have no place in chunks.
     let ragged = if context.family() == KernelFamily::Gpu { Format::Balanced } else { Format::Csr };
     // Rows that reach far over a long vector neither, but for compilers that do not prefetch.
-    let far = if context.device().platform.contains("Oclgrind") { Format::Balanced } else { ragged };
+    let prefetches = !["Oclgrind", "NVIDIA"].iter().any(|name| context.device().platform.contains(name));
+    let far = if prefetches { ragged } else { Format::Balanced };
     for (parts, want) in [
         (five::<T>(64, 48), Format::Stencil),
         (cube(14), Format::Stencil),

@@ -79,12 +79,13 @@ pub enum ClinalgAmgSmoother {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgAmgCycle {
-    /// One visit of the next coarser level per visit.
+    /// V-cycle: one visit to the next coarser level per visit.
     V = 0,
-    /// Two visits.
+    /// W-cycle: two visits to the next coarser level per visit.
     W = 1,
-    /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest. It is not linear: conjugate
-    /// gradients may take a few more iterations than with a linear cycle as good.
+    /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest. For symmetric
+    /// positive definite matrices. The cycle is a nonlinear preconditioner and C has no flexible method: `CLINALG_METHOD_CG` may need more
+    /// iterations or stagnate.
     K = 2,
 }
 
@@ -92,8 +93,8 @@ pub enum ClinalgAmgCycle {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClinalgAmgCoarsening {
-    /// Classical where more than 2 % of the entries beside the diagonal are at least 0.25 times the largest in their row and less than 0.08 times
-    /// the largest in the row of their column; aggregation otherwise, for several unknowns per node and for given near-null vectors.
+    /// Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
+    /// the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation.
     Auto = 0,
     /// Smoothed aggregation.
     Aggregation = 1,
@@ -108,8 +109,9 @@ pub enum ClinalgAmgCoarsening {
 pub struct ClinalgAmgOptions {
     /// `sizeof(clinalg_amg_options)`, as the program was compiled.
     pub struct_size: usize,
-    /// Entries below this part of the largest of both rows (classical coarsening: of their row) are weak. At least 0 and below 1; negative for
-    /// the default, which is 0.08, and 0.25 for classical coarsening.
+    /// Threshold of strong connections, at least 0 and below 1. Aggregation: |a_ij| relative to the geometric mean of the largest
+    /// off-diagonal magnitudes of rows i and j (default 0.08). Classical: relative to the largest in row i (default 0.25). A negative
+    /// value takes the default.
     pub theta: f64,
     /// The smoother, a `clinalg_amg_smoother`.
     pub smoother: u32,
@@ -417,7 +419,8 @@ pub unsafe extern "C" fn clinalg_amg_create(
 
 /// Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
 /// (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
-/// same order. `options->block` is not read: it is `dim`.
+/// same order. `options->block` is ignored; each node has `dim` unknowns. `CLINALG_STATUS_LENGTH` unless `nodes * dim` is the number of rows of `a`;
+/// `CLINALG_STATUS_VALUE` unless `dim` is 2 or 3, and for classical coarsening.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `coordinates` has `nodes * dim` values; `handle` is null or valid for a write.
@@ -433,15 +436,15 @@ pub unsafe extern "C" fn clinalg_amg_create_with_coordinates(
     upload(handle, |_| {
         // SAFETY: by the contract above.
         let params = unsafe { read(options)? }.params()?;
-        let count =
-            nodes.checked_mul(dim).ok_or_else(|| Error::value("nodes", "as many as memory has room for", nodes))?;
+        let count = nodes.checked_mul(dim).ok_or_else(|| Error::value("nodes", "at most SIZE_MAX / dim", nodes))?;
         // SAFETY: by the contract above.
         let coordinates = unsafe { slice("coordinates", coordinates, count)? };
         Ok(Registry::global().amg_with_coordinates(a, coordinates, dim, &params)?)
     })
 }
 
-/// Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix: aggregates stay.
+/// Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix. The
+/// aggregates, or the splitting and the pattern of the interpolation of classical coarsening, stay.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_amg_refill(amg: ClinalgHandle, a: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().amg_refill(amg, a)?))

@@ -270,7 +270,7 @@ fn solve<T: Real>(
     let rhs = f.is_none().then_some(args.rhs);
     let varies = coefficient.is_some() || mixed != [0.0; 3];
     if rhs == Some(RightSide::Sine) && varies {
-        let words = "--coefficient and --mixed with --points need --f or --rhs random: the default, --rhs sine, has no closed form there";
+        let words = "--coefficient and --mixed with --points need --f or --rhs random: the solution of the default, --rhs sine, is for constant, diagonal D only";
         return Err(Failure::usage(words));
     }
     let sine = match rhs {
@@ -452,7 +452,7 @@ impl Document {
         if self.mixed.iter().all(|d| *d == 0.0) {
             return String::new();
         }
-        format!(", beside the diagonal {}", numbers(&self.mixed))
+        format!(", off-diagonal {}", numbers(&self.mixed))
     }
 
     /// The cycle and its smoother in the field's short form.
@@ -480,7 +480,7 @@ impl Document {
         let across = if lattice.dim() == 3 { format!(", plane z = {}", at[middle]) } else { String::new() };
         let points = self.points.iter().map(usize::to_string).collect::<Vec<_>>().join(" × ");
         let device = self.device.as_ref().map_or("", DeviceName::name);
-        let f = self.f.as_ref().map_or("f of the command".to_owned(), |f| format!("f = {f}"));
+        let f = self.f.as_ref().map_or("default f".to_owned(), |f| format!("f = {f}"));
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
         let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
         picture.field(&Field {

@@ -20,7 +20,7 @@ pub enum Factorisation {
     /// QR by Householder reflections, for least squares with at least as many rows as columns.
     Qr,
     /// The one that suits the structure of the matrix, substitution for a triangle: [`clinalg::ops::left_divide`].
-    Suitable,
+    Auto,
 }
 
 impl Factorisation {
@@ -29,7 +29,7 @@ impl Factorisation {
             Factorisation::Lu => ops::solve(a, b),
             Factorisation::Cholesky => ops::Cholesky::new(a.try_clone()?)?.solve(b),
             Factorisation::Qr => ops::Qr::new(a.try_clone()?)?.solve(b),
-            Factorisation::Suitable => ops::left_divide(a, b),
+            Factorisation::Auto => ops::left_divide(a, b),
         }
     }
 }

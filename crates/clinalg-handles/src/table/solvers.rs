@@ -3,7 +3,7 @@
 use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer, STEP};
 
 /// Why C has no factors of dense matrices.
-const FACTORS: &str = "clinalg_solve_dense solves with the factors; the factors themselves are for MATLAB";
+const FACTORS: &str = "not in C and C++; clinalg_solve_dense solves systems";
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {

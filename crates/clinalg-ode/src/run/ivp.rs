@@ -149,7 +149,7 @@ pub fn watch(
     follow(context, system, times, y0, settings, &mut |t, y| t.is_empty() || seen(t, y))
 }
 
-/// As [`solve`]; `go_on` is asked after each step and ends the integration by `false`, with the solution at the times passed.
+/// As [`solve`]; `go_on` is called after each step; `false` ends the integration, and the solution holds the times reached so far.
 ///
 /// # Errors
 /// Those of [`solve`].

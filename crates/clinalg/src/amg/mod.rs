@@ -206,8 +206,8 @@ impl<T: Real> Amg<T> {
         Ok(Amg { params: params.clone(), hierarchy, report })
     }
 
-    /// The hierarchy for other values at the positions of the matrix it was made for: aggregates and positions stay. Needs
-    /// [`AmgParams::reusable`].
+    /// The hierarchy for other values at the positions of the matrix it was made for. The aggregates, or the splitting and the pattern
+    /// of the interpolation of classical coarsening, stay. Needs [`AmgParams::reusable`].
     ///
     /// # Errors
     /// [`Error::Value`] unless the hierarchy is reusable; [`Error::Shape`] for other positions; as [`Amg::new`].

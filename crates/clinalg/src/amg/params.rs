@@ -24,13 +24,13 @@ pub enum Smoother {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Cycle {
-    /// One visit of the next coarser level per visit.
+    /// V-cycle: one visit to the next coarser level per visit.
     V,
-    /// Two visits.
+    /// W-cycle: two visits to the next coarser level per visit.
     W,
     /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest, each with a cycle of the level below as
-    /// preconditioner (Notay and Vassilevski 2008). For symmetric positive definite matrices. The cycle is not linear:
-    /// [`FlexibleCg`](crate::solve::FlexibleCg) takes it. A visit to such a level reads five numbers back from the device.
+    /// preconditioner (Notay and Vassilevski 2008). For symmetric positive definite matrices. The cycle is nonlinear:
+    /// use it with [`FlexibleCg`](crate::solve::FlexibleCg). A visit to such a level reads five numbers back from the device.
     K,
 }
 
@@ -39,7 +39,7 @@ pub enum Cycle {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Coarsening {
-    /// [`Classical`](Coarsening::Classical) where more than 2 % of the entries beside the diagonal are one-sided, and
+    /// [`Classical`](Coarsening::Classical) where more than 2 % of the off-diagonal entries are one-sided, and
     /// [`Aggregation`](Coarsening::Aggregation) otherwise. An entry is one-sided if it is at least 0.25 times the largest in its row and less than
     /// 0.08 times the largest in the row of its column; only entries whose sign is not that of the diagonal count as the largest. Many are
     /// where coefficients vary from point to point by orders of magnitude. Always `Aggregation` with several unknowns per node or

@@ -67,7 +67,10 @@ impl AmgReport {
     pub fn coarsening(&self) -> String {
         let kind = if self.classical { "classical coarsening" } else { "smoothed aggregation" };
         match self.one_sided {
-            Some(share) => format!("{kind} ({:.1} % of the entries beside the diagonal are one-sided)", 100.0 * share),
+            Some(share) => format!(
+                "{kind} ({:.1} % of the off-diagonal entries are strong in their row but weak in that of their column)",
+                100.0 * share
+            ),
             None => kind.into(),
         }
     }

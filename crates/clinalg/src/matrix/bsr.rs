@@ -60,7 +60,7 @@ impl Bsr {
 
     pub(super) fn words(&self) -> String {
         let size = self.size;
-        format!("the entries are dense blocks of {size} x {size} (BSR): a column serves for {} entries", size * size)
+        format!("all entries lie in dense {size} x {size} blocks (BSR): one column index per {} entries", size * size)
     }
 }
 

@@ -37,7 +37,7 @@ pub enum Format {
     Dia,
     /// Most rows have the same values at the same distances from the diagonal: neither columns nor values are read.
     Stencil,
-    /// On a GPU block rows (BSR): all entries lie in dense blocks of 2 x 2 to 6 x 6, and a column serves for a block. Values are not copied.
+    /// On a GPU, block CSR (BSR): all entries lie in dense blocks of 2 x 2 to 6 x 6, with one column index per block; the values are those of CSR.
     Bsr,
     /// On a GPU SELL-C-sigma: the entries are kept once more in chunks of 32 rows, entry by entry, the rows sorted by their length
     /// within windows of 128. Columns as in [`Format::Balanced`].

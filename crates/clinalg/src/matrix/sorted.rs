@@ -86,8 +86,8 @@ impl<R: Real> Sorted<R> {
             SortedColumns::Short { .. } => "16-bit columns in most windows",
         };
         format!(
-            "no pattern of rows that pays was found; chunks of {CHUNK} rows sorted within windows of {WINDOW} \
-             (SELL-{CHUNK}-{WINDOW}) with {columns} and {} places of padding",
+            "chunks of {CHUNK} rows sorted by length within windows of {WINDOW} (SELL-{CHUNK}-{WINDOW}), \
+             {columns}, {} padding entries",
             self.padding
         )
     }

@@ -62,7 +62,7 @@ impl Field {
 /// The operator of `axes` with the coefficient `field`.
 ///
 /// # Errors
-/// [`Error::Value`] that names `mixed` for entries beside the diagonal where they are not supported.
+/// [`Error::Value`] that names `mixed` for off-diagonal entries where they are not supported.
 pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Result<Finest> {
     let dim = axes.len();
     let mixed = params.mixed_in(dim);
@@ -70,13 +70,17 @@ pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Resul
         if axes[0].centring == Centring::Cell {
             return Err(Error::value(
                 "mixed",
-                "0 on a cell-centred grid; take a vertex-centred one",
+                "0 on a cell-centred grid; use a vertex-centred grid",
                 format!("{mixed:?}"),
             ));
         }
         if let Field::Points(_) = field {
-            let got = format!("{mixed:?} with a coefficient at the points");
-            return Err(Error::value("mixed", "a coefficient in the cells where entries are not 0", got));
+            let got = format!("{mixed:?}");
+            return Err(Error::value(
+                "mixed",
+                "0 with a coefficient at the points; give the coefficient per cell",
+                got,
+            ));
         }
     }
     Ok(match axes[0].centring {
@@ -144,8 +148,8 @@ fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
     Finest { stencil, loads }
 }
 
-/// Bilinear or trilinear elements with the integrals taken at the corners, so that without entries beside the diagonal the
-/// neighbours are those along the directions. The tensor of each corner is positive definite, and so is the operator.
+/// Bilinear or trilinear elements with the integrals taken at the corners, so that without off-diagonal entries the
+/// neighbours are those along the directions. The tensor of each corner is positive definite, so the operator is positive semidefinite.
 fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) -> Finest {
     let dim = axes.len();
     let full = mixed.iter().any(|d| *d != 0.0);

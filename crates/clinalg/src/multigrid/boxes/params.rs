@@ -14,18 +14,18 @@ use crate::{Error, Result};
 #[serde(default)]
 #[non_exhaustive]
 pub struct GridParams {
-    /// The coefficients of D = diag(dx, dy, dz), positive; the third is not read in two dimensions.
+    /// The diagonal dx, dy, dz of D, positive; the third is not read in two dimensions.
     pub diffusion: [f64; 3],
-    /// The entries dxy, dxz and dyz of D, which must be positive definite; the last two are not read in two dimensions. Entries that
-    /// are not 0 take a vertex-centred grid and stencils of 9 or 19 points.
+    /// The off-diagonal entries dxy, dxz and dyz of D, which must be positive definite; the last two are not read in two dimensions.
+    /// Non-zero entries need a vertex-centred grid and a coefficient per cell, and have stencils of 9 or 19 points.
     pub mixed: [f64; 3],
     /// The c of -div(D grad u) + c u = f: finite, at least 0.
     pub shift: f64,
     /// The order in which levels are visited.
     pub cycle: Cycle,
-    /// Sweeps of red-black Gauss-Seidel before the coarse-grid correction; a preconditioner has as many after it.
+    /// Sweeps of multicolour Gauss-Seidel before the coarse-grid correction; a preconditioner has as many after it.
     pub pre: usize,
-    /// Sweeps after it.
+    /// Sweeps after it; not read where cycles precondition conjugate gradients (`mixed`, a coefficient), which take `pre` on both sides.
     pub post: usize,
     /// Relative residual to reach.
     pub tolerance: f64,
@@ -60,13 +60,13 @@ impl GridParams {
         self
     }
 
-    /// With these entries dxy, dxz and dyz.
+    /// With these off-diagonal entries dxy, dxz and dyz of D.
     pub fn mixed(mut self, mixed: [f64; 3]) -> GridParams {
         self.mixed = mixed;
         self
     }
 
-    /// The entries beside the diagonal that `dim` dimensions have.
+    /// The off-diagonal entries that `dim` dimensions have.
     pub(super) fn mixed_in(&self, dim: usize) -> [f64; 3] {
         if dim == 3 { self.mixed } else { [self.mixed[0], 0.0, 0.0] }
     }
@@ -120,8 +120,8 @@ impl GridParams {
         let planes = x * y - xy * xy;
         let whole = z * planes - x * yz * yz - y * xz * xz + 2.0 * xy * xz * yz;
         if !(planes > 0.0 && (grid.dim() == 2 || whole > 0.0)) {
-            let got = format!("{:?} beside {:?}", self.mixed, self.diffusion);
-            return Err(Error::value("mixed", "entries with which the tensor is positive definite", got));
+            let got = format!("{:?} with the diagonal {:?}", self.mixed, self.diffusion);
+            return Err(Error::value("mixed", "off-diagonal entries for which the tensor is positive definite", got));
         }
         for (argument, value) in [("tolerance", self.tolerance), ("max_imbalance", self.max_imbalance)] {
             if !(value >= 0.0 && value.is_finite()) {

@@ -109,7 +109,7 @@ fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
     b.iter().map(|&b| T::from_f64(b)).collect()
 }
 
-/// A multigrid solver of `-div(D grad u) + c u = f` with D = diag(dx, dy, dz) on a [`Grid`]: boxes of any size and spacing with
+/// A multigrid solver of `-div(D grad u) + c u = f` with D symmetric positive definite, by default diagonal, on a [`Grid`]: boxes of any size and spacing with
 /// Dirichlet, Neumann, Robin or periodic sides.
 ///
 /// Finite volumes of order 2. Each level joins pairs of intervals where their coupling is at least 0.4 times the strongest, so that
@@ -157,16 +157,18 @@ impl<T: Real> GridPoisson<T> {
         GridPoisson::build(context, grid, params, None)
     }
 
-    /// A solver of `-div(k D grad u) + c u = f` with a positive coefficient k that varies, which may jump by many orders of
+    /// A solver of `-div(k D grad u) + c u = f` with a positive variable coefficient k, which may jump by many orders of
     /// magnitude: [`Coefficient::Points`] with a value for each point of the grid, or [`Coefficient::Cells`] with one for each cell
-    /// between the points, x fastest; on a cell-centred grid both are the values in the cells. Fluxes are D du/dn times k.
+    /// between the points, x fastest; on a cell-centred grid both are the values in the cells. The flux on the sides is k D du/dn.
     ///
-    /// Between two points the harmonic mean is taken, along an edge between cells the mean of the cells by their parts of the
-    /// cross-section. Coarse levels are Galerkin products with the interpolation along each direction that keeps the flux
-    /// (Alcouffe, Brandt, Dendy and Painter 1981), and conjugate gradients go around symmetric cycles; a step counts as a cycle.
+    /// Between two points the harmonic mean is taken, along an edge between cells the mean of these, weighted by their shares
+    /// of the cross-section. Coarse levels are Galerkin products with the interpolation along each direction that preserves the flux
+    /// (Alcouffe, Brandt, Dendy and Painter 1981), and symmetric cycles precondition conjugate gradients; the report
+    /// counts each iteration as a cycle.
     ///
     /// # Errors
-    /// As [`GridPoisson::new`]; [`Error::Length`] and [`Error::Value`] that name `coefficient`.
+    /// As [`GridPoisson::new`]; [`Error::Length`] and [`Error::Value`] that name `coefficient`; [`Error::Value`] that names `mixed` for
+    /// off-diagonal entries on a cell-centred grid or with a coefficient at the points.
     pub fn with_coefficient(
         context: &Context,
         grid: &Grid,
