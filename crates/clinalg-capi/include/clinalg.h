@@ -458,16 +458,17 @@ typedef enum {
  */
 typedef enum {
   /**
-   * One visit of the next coarser level per visit.
+   * V-cycle: one visit to the next coarser level per visit.
    */
   CLINALG_AMG_CYCLE_V = 0,
   /**
-   * Two visits.
+   * W-cycle: two visits to the next coarser level per visit.
    */
   CLINALG_AMG_CYCLE_W = 1,
   /**
-   * Two steps of flexible conjugate gradients on each level between the finest and the coarsest. It is not linear: conjugate
-   * gradients may take a few more iterations than with a linear cycle as good.
+   * Two steps of flexible conjugate gradients on each level between the finest and the coarsest. For symmetric
+   * positive definite matrices. The cycle is a nonlinear preconditioner and C has no flexible method: `CLINALG_METHOD_CG` may need more
+   * iterations or stagnate.
    */
   CLINALG_AMG_CYCLE_K = 2,
 } clinalg_amg_cycle;
@@ -477,8 +478,8 @@ typedef enum {
  */
 typedef enum {
   /**
-   * Classical where more than 2 % of the entries beside the diagonal are at least 0.25 times the largest in their row and less than 0.08 times
-   * the largest in the row of their column; aggregation otherwise, for several unknowns per node and for given near-null vectors.
+   * Classical where more than 2 % of the off-diagonal entries are at least 0.25 times the largest in their row and less than 0.08 times
+   * the largest in the row of their column. Otherwise, and always for several unknowns per node or given near-null vectors, aggregation.
    */
   CLINALG_AMG_COARSENING_AUTO = 0,
   /**
@@ -1369,8 +1370,9 @@ typedef struct {
    */
   size_t struct_size;
   /**
-   * Entries below this part of the largest of both rows (classical coarsening: of their row) are weak. At least 0 and below 1; negative for
-   * the default, which is 0.08, and 0.25 for classical coarsening.
+   * Threshold of strong connections, at least 0 and below 1. Aggregation: |a_ij| relative to the geometric mean of the largest
+   * off-diagonal magnitudes of rows i and j (default 0.08). Classical: relative to the largest in row i (default 0.25). A negative
+   * value takes the default.
    */
   double theta;
   /**
@@ -2918,7 +2920,8 @@ clinalg_status clinalg_amg_create(const clinalg_amg_options *options,
 /**
  * Algebraic multigrid for elasticity, as `clinalg_amg_create` with the motions of a rigid body as near-null vectors. `coordinates` has `dim` values
  * (2 or 3) for each of `nodes` nodes, one node after the other; the unknowns of `a` are the displacements of the nodes in the
- * same order. `options->block` is not read: it is `dim`.
+ * same order. `options->block` is ignored; each node has `dim` unknowns. `CLINALG_STATUS_LENGTH` unless `nodes * dim` is the number of rows of `a`;
+ * `CLINALG_STATUS_VALUE` unless `dim` is 2 or 3, and for classical coarsening.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `coordinates` has `nodes * dim` values; `handle` is null or valid for a write.
@@ -2931,7 +2934,8 @@ clinalg_status clinalg_amg_create_with_coordinates(const clinalg_amg_options *op
                                                    clinalg_handle *handle);
 
 /**
- * Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix: aggregates stay.
+ * Fills a hierarchy made with `options.reusable` again with other values at the positions of its matrix. The
+ * aggregates, or the splitting and the pattern of the interpolation of classical coarsening, stay.
  */
 clinalg_status clinalg_amg_refill(clinalg_handle amg,
                                   clinalg_handle a);

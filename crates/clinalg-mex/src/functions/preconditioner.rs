@@ -111,7 +111,8 @@ info.levels",
         outputs: &["M"],
         text: "\
 A is a square sparse matrix, real. M is a hierarchy of coarser problems, by smoothed aggregation, or by classical coarsening
-where the entries of rows and columns differ much in size, for the argument precond of MexCG; z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
+where the entries of rows and columns differ much in size, for the argument precond of MexCG;
+z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
   smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
   steps     degree or sweeps of the smoother (default 2)
