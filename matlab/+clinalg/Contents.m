@@ -2,12 +2,8 @@
 %
 % Arrays
 %   array     - matrix or vector on the device, with MATLAB's operators
-%   elementwise - functions of array element by element
-%   matrices  - products, systems, factorisations, norms and reductions of array
-%   shapes    - sizes, shapes and properties of array
+%   operations - operators and functions of array that run on the device
 %   hosted    - functions of array that compute in MATLAB's memory
-%   signals   - transforms, filters, polynomials and interpolation of array
-%   pictures  - plots and printed text of array
 %   operands  - what the methods of array have in common
 %   matrix    - copy a matrix or vector to the device
 %   vector    - copy a vector to the device

@@ -2,14 +2,15 @@ classdef hosted < handle
 %clinalg.hosted  Functions of clinalg.array that compute in MATLAB's memory.
 %   Each copies its arguments from the device, calls the function of the same name, and copies results back: they cost
 %   what the copies cost. Numbers, logical arrays, positions, integers and texts stay in MATLAB's memory.
-%   help clinalg.array says what runs on the device itself.
+%   Sorting, searching and sets, transforms, filters, polynomials, interpolation, plots and printed text.
+%   help clinalg.operations says what runs on the device itself.
 %
 %   Example:
 %     x = clinalg.vector([3 1 2]);
 %     [sorted, position] = sort(x);
 %     gather(sorted), position
 %
-%   See also clinalg.array, clinalg.signals, clinalg.pictures, clinalg.matrix.
+%   See also clinalg.array, clinalg.operations, clinalg.matrix.
 
   methods
     % Comparison and logic: a logical array in MATLAB's memory.
@@ -611,6 +612,205 @@ classdef hosted < handle
     function varargout = spdiags(varargin)
     %spdiags  Diagonals of a sparse matrix.
       varargout = clinalg.hosted.call('spdiags', nargout, 'D', varargin);
+    end
+
+    % Transforms, filters, polynomials and interpolation.
+
+    function varargout = fft(varargin)
+    %fft  Fourier transform.
+      varargout = clinalg.hosted.call('fft', nargout, 'D', varargin);
+    end
+
+    function varargout = ifft(varargin)
+    %ifft  Inverse Fourier transform.
+      varargout = clinalg.hosted.call('ifft', nargout, 'D', varargin);
+    end
+
+    function varargout = fft2(varargin)
+    %fft2  Two-dimensional Fourier transform.
+      varargout = clinalg.hosted.call('fft2', nargout, 'D', varargin);
+    end
+
+    function varargout = ifft2(varargin)
+    %ifft2  Inverse two-dimensional Fourier transform.
+      varargout = clinalg.hosted.call('ifft2', nargout, 'D', varargin);
+    end
+
+    function varargout = fftshift(varargin)
+    %fftshift  Zero frequency in the middle.
+      varargout = clinalg.hosted.call('fftshift', nargout, 'D', varargin);
+    end
+
+    function varargout = ifftshift(varargin)
+    %ifftshift  The inverse of fftshift.
+      varargout = clinalg.hosted.call('ifftshift', nargout, 'D', varargin);
+    end
+
+    function varargout = conv(varargin)
+    %conv  Convolution.
+      varargout = clinalg.hosted.call('conv', nargout, 'D', varargin);
+    end
+
+    function varargout = conv2(varargin)
+    %conv2  Two-dimensional convolution.
+      varargout = clinalg.hosted.call('conv2', nargout, 'D', varargin);
+    end
+
+    function varargout = filter(varargin)
+    %filter  Digital filter.
+      varargout = clinalg.hosted.call('filter', nargout, 'D', varargin);
+    end
+
+    function varargout = polyval(varargin)
+    %polyval  Values of a polynomial.
+      varargout = clinalg.hosted.call('polyval', nargout, 'D', varargin);
+    end
+
+    function varargout = polyfit(varargin)
+    %polyfit  Coefficients of a fitted polynomial.
+      varargout = clinalg.hosted.call('polyfit', nargout, 'D', varargin);
+    end
+
+    function varargout = interp1(varargin)
+    %interp1  Interpolation in a table.
+      varargout = clinalg.hosted.call('interp1', nargout, 'D', varargin);
+    end
+
+    function varargout = interp2(varargin)
+    %interp2  Interpolation in a grid.
+      varargout = clinalg.hosted.call('interp2', nargout, 'D', varargin);
+    end
+
+    function varargout = cov(varargin)
+    %cov  Covariance.
+      varargout = clinalg.hosted.call('cov', nargout, 'D', varargin);
+    end
+
+    function varargout = del2(varargin)
+    %del2  Discrete Laplacian.
+      varargout = clinalg.hosted.call('del2', nargout, 'D', varargin);
+    end
+
+    function varargout = gradient(varargin)
+    %gradient  Differences that approximate the gradient.
+      varargout = clinalg.hosted.call('gradient', nargout, 'D', varargin);
+    end
+
+    % Plots and printed text.
+
+    function varargout = num2str(varargin)
+    %num2str  The numbers as text.
+      varargout = clinalg.hosted.call('num2str', nargout, 'H', varargin);
+    end
+
+    function varargout = int2str(varargin)
+    %int2str  The rounded numbers as text.
+      varargout = clinalg.hosted.call('int2str', nargout, 'H', varargin);
+    end
+
+    function varargout = mat2str(varargin)
+    %mat2str  The array as text that evaluates to it.
+      varargout = clinalg.hosted.call('mat2str', nargout, 'H', varargin);
+    end
+
+    function varargout = sprintf(varargin)
+    %sprintf  Formatted text.
+      varargout = clinalg.hosted.call('sprintf', nargout, 'H', varargin);
+    end
+
+    function varargout = fprintf(varargin)
+    %fprintf  Writes formatted text.
+      varargout = clinalg.hosted.call('fprintf', nargout, 'N', varargin);
+    end
+
+    function varargout = plot(varargin)
+    %plot  Line plot.
+      varargout = clinalg.hosted.call('plot', nargout, 'N', varargin);
+    end
+
+    function varargout = plot3(varargin)
+    %plot3  Line plot in space.
+      varargout = clinalg.hosted.call('plot3', nargout, 'N', varargin);
+    end
+
+    function varargout = semilogx(varargin)
+    %semilogx  Plot with a logarithmic axis.
+      varargout = clinalg.hosted.call('semilogx', nargout, 'N', varargin);
+    end
+
+    function varargout = semilogy(varargin)
+    %semilogy  Plot with a logarithmic axis.
+      varargout = clinalg.hosted.call('semilogy', nargout, 'N', varargin);
+    end
+
+    function varargout = loglog(varargin)
+    %loglog  Plot with two logarithmic axes.
+      varargout = clinalg.hosted.call('loglog', nargout, 'N', varargin);
+    end
+
+    function varargout = bar(varargin)
+    %bar  Bar chart.
+      varargout = clinalg.hosted.call('bar', nargout, 'N', varargin);
+    end
+
+    function varargout = hist(varargin)
+    %hist  Histogram.
+      varargout = clinalg.hosted.call('hist', nargout, 'N', varargin);
+    end
+
+    function varargout = stem(varargin)
+    %stem  Stem plot.
+      varargout = clinalg.hosted.call('stem', nargout, 'N', varargin);
+    end
+
+    function varargout = surf(varargin)
+    %surf  Surface.
+      varargout = clinalg.hosted.call('surf', nargout, 'N', varargin);
+    end
+
+    function varargout = mesh(varargin)
+    %mesh  Wire-frame surface.
+      varargout = clinalg.hosted.call('mesh', nargout, 'N', varargin);
+    end
+
+    function varargout = contour(varargin)
+    %contour  Contour lines.
+      varargout = clinalg.hosted.call('contour', nargout, 'N', varargin);
+    end
+
+    function varargout = contourf(varargin)
+    %contourf  Filled contours.
+      varargout = clinalg.hosted.call('contourf', nargout, 'N', varargin);
+    end
+
+    function varargout = quiver(varargin)
+    %quiver  Arrows.
+      varargout = clinalg.hosted.call('quiver', nargout, 'N', varargin);
+    end
+
+    function varargout = scatter(varargin)
+    %scatter  Points.
+      varargout = clinalg.hosted.call('scatter', nargout, 'N', varargin);
+    end
+
+    function varargout = imagesc(varargin)
+    %imagesc  Image with scaled colours.
+      varargout = clinalg.hosted.call('imagesc', nargout, 'N', varargin);
+    end
+
+    function varargout = image(varargin)
+    %image  Image.
+      varargout = clinalg.hosted.call('image', nargout, 'N', varargin);
+    end
+
+    function varargout = pcolor(varargin)
+    %pcolor  Checkerboard of colours.
+      varargout = clinalg.hosted.call('pcolor', nargout, 'N', varargin);
+    end
+
+    function varargout = spy(varargin)
+    %spy  Pattern of nonzeros.
+      varargout = clinalg.hosted.call('spy', nargout, 'N', varargin);
     end
   end
 
