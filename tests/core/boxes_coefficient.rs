@@ -153,25 +153,39 @@ fn error(context: &Context, made: &Made<'_>, at_points: bool) -> f64 {
     (exact.iter().zip(&u).map(|(e, u)| (e - u).powi(2)).sum::<f64>() / u.len() as f64).sqrt()
 }
 
+/// A problem whose order of convergence is tested.
+struct Case {
+    pairs: Vec<[Condition; 2]>,
+    intervals: Vec<usize>,
+    centring: Centring,
+    mixed: [f64; 3],
+    varies: bool,
+    at_points: bool,
+}
+
 #[test]
 fn coefficients_and_tensors_are_solved_to_order_two() {
     for context in capable::<f64>() {
-        let mut cases: Vec<(Vec<[Condition; 2]>, Vec<usize>, Centring, [f64; 3], bool, bool)> = Vec::new();
+        let mut cases: Vec<Case> = Vec::new();
         let none = [0.0; 3];
         for (i, x) in PAIRS.iter().enumerate() {
             for offset in [0, 3, 7] {
                 let pairs = vec![*x, PAIRS[(i + offset) % 10]];
                 let centring = if (i + offset) % 2 == 0 { Centring::Vertex } else { Centring::Cell };
-                cases.push((pairs.clone(), vec![19, 24], centring, none, true, i % 3 == 0));
-                cases.push((pairs, vec![22, 17], Centring::Vertex, [0.4, 0.0, 0.0], i % 2 == 0, false));
+                let (intervals, at_points) = (vec![19, 24], i % 3 == 0);
+                cases.push(Case { pairs: pairs.clone(), intervals, centring, mixed: none, varies: true, at_points });
+                let (intervals, centring, mixed) = (vec![22, 17], Centring::Vertex, [0.4, 0.0, 0.0]);
+                cases.push(Case { pairs, intervals, centring, mixed, varies: i % 2 == 0, at_points: false });
             }
         }
         for (i, x) in PAIRS.iter().enumerate().step_by(2) {
             let pairs = vec![*x, PAIRS[(i + 3) % 10], PAIRS[(7 * i + 5) % 10]];
-            cases.push((pairs.clone(), vec![9, 8, 11], Centring::Cell, none, true, true));
-            cases.push((pairs, vec![10, 9, 8], Centring::Vertex, [0.3, -0.5, 0.4], i % 4 == 0, false));
+            let (intervals, centring) = (vec![9, 8, 11], Centring::Cell);
+            cases.push(Case { pairs: pairs.clone(), intervals, centring, mixed: none, varies: true, at_points: true });
+            let (intervals, centring, mixed) = (vec![10, 9, 8], Centring::Vertex, [0.3, -0.5, 0.4]);
+            cases.push(Case { pairs, intervals, centring, mixed, varies: i % 4 == 0, at_points: false });
         }
-        for (pairs, intervals, centring, mixed, varies, at_points) in cases {
+        for Case { pairs, intervals, centring, mixed, varies, at_points } in cases {
             let errors = [1, 2].map(|factor| {
                 let intervals: Vec<_> = intervals.iter().map(|n| n * factor).collect();
                 let grid = grid(&pairs, &intervals, centring);
