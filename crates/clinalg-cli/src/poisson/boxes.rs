@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::problem::Faces;
+use super::report::{Residuals, draw};
 use super::{Args, Arithmetic, RightSide};
 use crate::Global;
 use crate::args::DeviceName;
@@ -21,7 +22,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, bytes, seconds};
 use crate::place::{Place, device_words};
-use crate::plot::{Convergence, Field, Picture};
+use crate::plot::{Field, Picture};
 use crate::progress::Progress;
 
 /// A number for each direction.
@@ -483,7 +484,7 @@ impl Document {
         let f = self.f.as_ref().map_or("default f".to_owned(), |f| format!("f = {f}"));
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
         let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
-        picture.field(&Field {
+        let solution = Field {
             title: format!("Poisson problem {} = f, {points} points", self.operator()),
             subtitle: format!("{f}{k}{across} · {precision} · {device}"),
             label: "u",
@@ -495,18 +496,15 @@ impl Document {
             }),
             values: &values,
             range: None,
-        })?;
-        let beside = picture.beside("-convergence");
-        beside.convergence(&Convergence {
-            title: format!("Poisson problem, {points} points: residual after each cycle"),
+        };
+        let residuals = Residuals {
+            points: &points,
             subtitle: format!("{} · {precision} · {device}", self.method()),
-            steps: "cycle",
-            residual: "relative residual |b − A u| / |b|",
             history: &self.residual_history,
             tolerance: self.tolerance,
-            floor: Some(self.rounding_floor),
-        })?;
-        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+            floor: self.rounding_floor,
+        };
+        self.pictures = draw(picture, &solution, residuals)?;
         Ok(())
     }
 }

@@ -59,6 +59,32 @@ pub(super) struct Document {
     pub(super) pictures: Vec<String>,
 }
 
+/// The residuals of a solve, for the picture beside that of the solution.
+pub(super) struct Residuals<'a> {
+    pub(super) points: &'a str,
+    pub(super) subtitle: String,
+    pub(super) history: &'a [f64],
+    pub(super) tolerance: f64,
+    pub(super) floor: f64,
+}
+
+/// Draws the solution into `picture` and the residuals beside it; gives the paths of both.
+pub(super) fn draw(picture: &Picture, solution: &Field<'_>, residuals: Residuals<'_>) -> Result<Vec<String>, Failure> {
+    let Residuals { points, subtitle, history, tolerance, floor } = residuals;
+    picture.field(solution)?;
+    let beside = picture.beside("-convergence");
+    beside.convergence(&Convergence {
+        title: format!("Poisson problem, {points} points: residual after each cycle"),
+        subtitle,
+        steps: "cycle",
+        residual: "relative residual |b − A u| / |b|",
+        history,
+        tolerance,
+        floor: Some(floor),
+    })?;
+    Ok([picture, &beside].map(|p| p.path().display().to_string()).to_vec())
+}
+
 impl Document {
     /// The cycle and its smoother in the field's short form.
     fn method(&self) -> String {
@@ -101,7 +127,7 @@ impl Document {
         let problem = format!("{f}{a}{plane}");
         let equation = if self.coefficient.is_some() { "−∇·(a∇u) = f" } else { "−Δu = f" };
         let points = vec![n.to_string(); self.dim].join(" × ");
-        picture.field(&Field {
+        let solution = Field {
             title: format!("Poisson problem {equation}, {points} points"),
             subtitle: format!("{problem} · {} · {device}", self.precision()),
             label: "u",
@@ -109,18 +135,15 @@ impl Document {
             bounds: UNIT,
             values: u,
             range: None,
-        })?;
-        let beside = picture.beside("-convergence");
-        beside.convergence(&Convergence {
-            title: format!("Poisson problem, {points} points: residual after each cycle"),
+        };
+        let residuals = Residuals {
+            points: &points,
             subtitle: format!("{} · {} · {device}", self.method(), self.precision()),
-            steps: "cycle",
-            residual: "relative residual |b − A u| / |b|",
             history: &self.residual_history,
             tolerance: self.tolerance,
-            floor: Some(self.rounding_floor),
-        })?;
-        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
+            floor: self.rounding_floor,
+        };
+        self.pictures = draw(picture, &solution, residuals)?;
         Ok(())
     }
 

@@ -17,7 +17,7 @@ pub struct GridParams {
     /// The diagonal dx, dy, dz of D, positive; the third is not read in two dimensions.
     pub diffusion: [f64; 3],
     /// The off-diagonal entries dxy, dxz and dyz of D, which must be positive definite; the last two are not read in two dimensions.
-    /// Non-zero entries need a vertex-centred grid and a coefficient per cell, and have stencils of 9 or 19 points.
+    /// Non-zero entries need a vertex-centred grid, and a varying coefficient must be given per cell; stencils have 9 or 19 points.
     pub mixed: [f64; 3],
     /// The c of -div(D grad u) + c u = f: finite, at least 0.
     pub shift: f64,
