@@ -140,7 +140,22 @@ fn boxes_take_conditions_and_formulas() {
         let (coarse, fine) = (error("24x16"), error("48x32"));
         assert!((3.6..4.4).contains(&(coarse / fine)), "{sides}: {coarse:e} / {fine:e}");
     }
-    let refused: [(&[&str], i32, &[&str]); 12] = [
+    // By compact stencils to order four; f is read on the sides too.
+    let error = |points: &str| {
+        let report = run(&["poisson", "--points", points, "--order", "4", "--tol", "1e-12", "--json"]).json();
+        assert!(report["converged"] == true && report["order"] == 4, "{report:#}");
+        report["error_max"].as_f64().unwrap()
+    };
+    let (coarse, fine) = (error("21x25"), error("41x49"));
+    assert!((15.0..17.0).contains(&(coarse / fine)), "{coarse:e} / {fine:e}");
+    let line = "poisson --points 17x13 --order 4 --tol 1e-12 --f=-12*x^2 --boundary x^4 --out u.npy --json";
+    assert!(inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json()["converged"] == true);
+    for (k, u) in npy(&folder.path().join("u.npy")).into_iter().enumerate() {
+        let x = (k % 17) as f64 / 16.0;
+        assert!((u - x.powi(4)).abs() < 1e-10, "point {k}: {u} at x = {x}");
+    }
+    let refused: [(&[&str], i32, &[&str]); 13] = [
+        (&["--order", "4", "--sides", "x0=neumann"], 2, &["order", "Dirichlet or periodic"]),
         (&["--coefficient", "1 + x"], 2, &["--f", "--rhs random"]),
         (&["--coefficient", "x - 2", "--f", "1"], 2, &["--coefficient", "positive"]),
         (&["--mixed", "0.1,0.2", "--f", "1"], 2, &["--mixed has 2 numbers", "DXY"]),

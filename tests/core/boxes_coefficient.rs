@@ -1,4 +1,4 @@
-//! Boxes with a coefficient that varies and with a full tensor: manufactured solutions, the solver of squares, and the speed of
+//! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, the solver of squares, and the speed of
 //! convergence across jumps.
 
 mod common;
@@ -31,6 +31,7 @@ struct Made<'a> {
     shift: f64,
     varies: bool,
     centring: Centring,
+    order: usize,
 }
 
 impl Made<'_> {
@@ -131,7 +132,7 @@ fn error(context: &Context, made: &Made<'_>, at_points: bool) -> f64 {
     let f: Vec<f64> = points.iter().map(|&at| made.source(at)).collect();
     let exact: Vec<f64> = points.iter().map(|&at| made.u(at, [0; 3])).collect();
     let sides = SideValues::from_fn(grid, |axis, end, at| made.side(axis, end, at)).unwrap();
-    let params = GridParams::default().diffusion(made.diagonal).mixed(made.mixed).shift(made.shift);
+    let params = GridParams::default().diffusion(made.diagonal).mixed(made.mixed).shift(made.shift).order(made.order);
     let values = |points: &[[f64; 3]]| points.iter().map(|&at| made.k(at, None)).collect::<Vec<_>>();
     let cells = if made.centring == Centring::Cell { points.clone() } else { cells_of(grid) };
     let (at, within) = (values(&points), values(&cells));
@@ -189,12 +190,67 @@ fn coefficients_and_tensors_are_solved_to_order_two() {
             let errors = [1, 2].map(|factor| {
                 let intervals: Vec<_> = intervals.iter().map(|n| n * factor).collect();
                 let grid = grid(&pairs, &intervals, centring);
-                let made = Made { grid: &grid, diagonal: [1.0, 0.6, 2.0], mixed, shift: 0.5, varies, centring };
+                let diagonal = [1.0, 0.6, 2.0];
+                let made = Made { grid: &grid, diagonal, mixed, shift: 0.5, varies, centring, order: 2 };
                 error(context, &made, at_points)
             });
             let ratio = errors[0] / errors[1];
             assert!((3.3..4.7).contains(&ratio), "{pairs:?} {centring:?} {mixed:?} {varies}: {errors:?} = {ratio:.2}");
         }
+    }
+}
+
+/// Conditions, intervals and shift.
+type Fourth<'a> = (&'a [[Condition; 2]], &'a [usize], f64);
+
+#[test]
+fn compact_stencils_are_of_order_four() {
+    for context in capable::<f64>() {
+        let cases: [Fourth; 7] = [
+            (&[[D, D], [D, D]], &[19, 24], 0.0),
+            // Here couplings along x are negative.
+            (&[[D, D], [D, D]], &[12, 40], 2.0),
+            (&[[P, P], [D, D]], &[33, 16], 0.5),
+            (&[[P, P], [P, P]], &[31, 36], 0.0),
+            (&[[D, D], [D, D], [D, D]], &[8, 10, 9], 0.0),
+            (&[[D, D], [P, P], [D, D]], &[6, 17, 8], 3.0),
+            (&[[P, P], [P, P], [P, P]], &[16, 18, 14], 0.0),
+        ];
+        for (pairs, intervals, shift) in cases {
+            let errors = [1, 2].map(|factor| {
+                let intervals: Vec<_> = intervals.iter().map(|n| n * factor).collect();
+                let grid = grid(pairs, &intervals, Centring::Vertex);
+                let (diagonal, mixed, centring) = ([1.0, 0.6, 2.0], [0.0; 3], Centring::Vertex);
+                error(context, &Made { grid: &grid, diagonal, mixed, shift, varies: false, centring, order: 4 }, false)
+            });
+            let ratio = errors[0] / errors[1];
+            assert!((13.0..20.0).contains(&ratio), "{pairs:?} {intervals:?}: {errors:?} = {ratio:.2}");
+        }
+    }
+}
+
+#[test]
+fn order_four_is_refused_where_it_would_be_less() {
+    for context in capable::<f64>() {
+        let square = Grid::new(&[9, 9]);
+        let fourth = GridParams::default().order(4);
+        let uneven = square.clone().spacing(0, vec![0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.0]);
+        let refused = [
+            (square.clone(), GridParams::default().order(3), "2 or 4"),
+            (square.clone().side(1, End::Low, N), fourth, "Dirichlet or periodic"),
+            (square.clone().side(0, End::High, R), fourth, "Dirichlet or periodic"),
+            (square.clone().centring(Centring::Cell), fourth, "vertex-centred"),
+            (square.clone(), fourth.mixed([0.1, 0.0, 0.0]), "off-diagonal"),
+            (uneven, fourth, "spacing"),
+        ];
+        for (grid, params, words) in refused {
+            let message =
+                assert_error(GridPoisson::<f64>::new(context, &grid, &params), "clinalg:argument:value", "order");
+            assert!(message.contains(words), "{message}");
+        }
+        let k = vec![1.0; 81];
+        let varies = GridPoisson::with_coefficient(context, &square, &fourth, Coefficient::Points(&k));
+        assert_error(varies, "clinalg:argument:value", "order");
     }
 }
 

@@ -70,6 +70,7 @@ Examples:
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
+  clinalg poisson --points 65x65 --order 4   error 2e-8 in place of 2e-4
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
 
 Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coefficient k
@@ -78,7 +79,7 @@ side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the defau
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
 g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
 the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
-The JSON keys are then points, size, sides, cells, diffusion, mixed, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
+The JSON keys are then points, size, sides, cells, diffusion, mixed, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
 seconds_setup, seconds_solve, peak_device_bytes, out, pictures.
 
@@ -111,6 +112,9 @@ pub(crate) struct Args {
     /// Entries of D beside its diagonal: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
     #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
     mixed: Option<Vec<f64>>,
+    /// Order of the discretisation on the box: 2, or 4 with Dirichlet and periodic sides, equal spacing and constant, diagonal D
+    #[arg(long, default_value = "2", value_parser = ["2", "4"], requires = "points")]
+    order: String,
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,

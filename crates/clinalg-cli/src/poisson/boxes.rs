@@ -100,6 +100,7 @@ pub(super) struct Document {
     cells: bool,
     diffusion: Vec<f64>,
     mixed: Vec<f64>,
+    order: usize,
     coefficient: Option<String>,
     shift: f64,
     rhs: Option<RightSide>,
@@ -268,6 +269,7 @@ fn solve<T: Real>(
     let mut diffusion = [1.0; 3];
     args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
     let mixed = mixed_entries(args, grid.dim())?;
+    let order = if args.order == "4" { 4 } else { 2 };
     let rhs = f.is_none().then_some(args.rhs);
     let varies = coefficient.is_some() || mixed != [0.0; 3];
     if rhs == Some(RightSide::Sine) && varies {
@@ -282,6 +284,7 @@ fn solve<T: Real>(
         .diffusion(diffusion)
         .mixed(mixed)
         .shift(args.shift)
+        .order(order)
         .cycle(params.cycle)
         .sweeps(args.pre, args.post)
         .tolerance(params.tolerance)
@@ -296,7 +299,7 @@ fn solve<T: Real>(
         None => GridPoisson::<T>::new(context, grid, &grid_params)?,
     };
     let source: Vec<T> = match (&f, &sine) {
-        (Some(given), _) => given.at_points(&lattice, |k| !held(grid, centring, k))?,
+        (Some(given), _) => given.at_points(&lattice, |k| order == 4 || !held(grid, centring, k))?,
         (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
         (None, None) => {
             let mut rng = StdRng::seed_from_u64(args.seed);
@@ -332,6 +335,7 @@ fn solve<T: Real>(
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
         mixed: mixed[..if grid.dim() == 3 { 3 } else { 1 }].to_vec(),
+        order,
         coefficient: coefficient.map(|given| given.text().to_owned()),
         shift: args.shift,
         rhs,
@@ -410,6 +414,12 @@ impl Document {
         if self.tensor() {
             out.field("", format!("D = diag({}){}", numbers(&self.diffusion), self.mixed_words()))?;
         }
+        if self.order == 4 {
+            out.field(
+                "order",
+                format!("4, compact stencils of {} points", if self.points.len() == 3 { 19 } else { 9 }),
+            )?;
+        }
         out.field("sides", self.sides.join(", "))?;
         if let Some(boundary) = &self.boundary {
             out.field("", format!("g = {boundary}"))?;
@@ -463,7 +473,7 @@ impl Document {
             Cycle::W => "W",
             Cycle::Full => "full multigrid, then V",
         };
-        if self.coefficient.is_some() || self.mixed.iter().any(|d| *d != 0.0) {
+        if self.coefficient.is_some() || self.order == 4 || self.mixed.iter().any(|d| *d != 0.0) {
             let sweeps = self.pre.max(1);
             return format!(
                 "conjugate gradients with {cycle}({sweeps},{sweeps}) as the preconditioner, Gauss-Seidel by colours"

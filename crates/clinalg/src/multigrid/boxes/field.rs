@@ -1,4 +1,4 @@
-//! The finest operator for a coefficient that varies, or for a tensor with entries beside its diagonal.
+//! The finest operator for a coefficient that varies, for a tensor with off-diagonal entries, and of order 4.
 
 use super::axis::Axis;
 use super::grid::{Centring, Condition};
@@ -152,11 +152,13 @@ fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
 /// neighbours are those along the directions. The tensor of each corner is positive definite, so the operator is positive semidefinite.
 fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) -> Finest {
     let dim = axes.len();
-    let full = mixed.iter().any(|d| *d != 0.0);
+    let compact = params.order == 4;
+    let full = compact || mixed.iter().any(|d| *d != 0.0);
     let intervals = three(dim, 1, |d| axes[d].lengths.len());
     let wraps = three(dim, false, |d| axes[d].periodic());
     let points = three(dim, 1, |d| intervals[d] + usize::from(!wraps[d]));
-    let all = assembled(Stencil::new(points, dim, wraps, full), axes, field, mixed, intervals);
+    let all = Stencil::new(points, dim, wraps, full);
+    let all = if compact { compact4(all, axes, params.shift) } else { assembled(all, axes, field, mixed, intervals) };
 
     let first = three(dim, 0, |d| usize::from(axes[d].held(0)));
     let counts = three(dim, 1, |d| axes[d].unknowns());
@@ -188,6 +190,37 @@ fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) 
         }
     }
     Finest { stencil, loads }
+}
+
+/// The couplings of order 4 of points with equal spacing (Spotz and Carey 1996): the leading errors h^2/12 D u_xxxx of the second
+/// differences, expressed by the equation itself, become mixed differences, and differences of the right-hand side, which
+/// [`Layout::averaged`](super::load::Layout::averaged) has.
+fn compact4(mut all: Stencil, axes: &[Axis], shift: f64) -> Stencil {
+    let dim = axes.len();
+    let volume: f64 = axes.iter().map(|axis| axis.lengths[0]).product();
+    // d / h^2 of each direction.
+    let rate = |d: usize| axes[d].diffusion / (axes[d].lengths[0] * axes[d].lengths[0]);
+    let mixed = |a: usize, b: usize| volume * (rate(a) + rate(b)) / 12.0;
+    let points = all.counts;
+    for at in each(points) {
+        for a in 0..dim {
+            let across: f64 = (0..dim).filter(|&b| b != a).map(|b| mixed(a, b)).sum();
+            let mut neighbours = vec![(unit(a), volume * (rate(a) - shift / 12.0) - 2.0 * across)];
+            for b in a + 1..dim {
+                for step in [1, -1] {
+                    let mut offset = unit(b);
+                    offset[a] = step;
+                    neighbours.push((offset, mixed(a, b)));
+                }
+            }
+            for (offset, value) in neighbours {
+                if all.neighbour(at, offset).is_some() {
+                    all.couple(at, offset, value);
+                }
+            }
+        }
+    }
+    all
 }
 
 /// The couplings of all points of a vertex-centred grid, cell by cell.

@@ -143,6 +143,29 @@ impl Layout {
         (0..count).map(move |q| (q / stride * stride * counts[axis] + at * stride + q % stride, q))
     }
 
+    /// f and h^2/12 times its second difference along each direction, at the points that are unknowns, for discretisations of order 4.
+    pub(super) fn averaged<T: Real>(&self, f: &[T]) -> Vec<T> {
+        let twelfth = T::from_f64(1.0 / 12.0);
+        let mut out = f.to_vec();
+        let mut stride = 1;
+        for d in 0..self.dim {
+            let n = self.points[d];
+            // Points of Dirichlet sides are no unknowns; other directions are periodic.
+            let wraps = self.counts[d] == n;
+            for (p, out) in out.iter_mut().enumerate() {
+                let i = p / stride % n;
+                if !wraps && (i == 0 || i + 1 == n) {
+                    continue;
+                }
+                let before = if i == 0 { p + (n - 1) * stride } else { p - stride };
+                let after = if i + 1 == n { p - (n - 1) * stride } else { p + stride };
+                *out += twelfth * (f[before] - f[p] - f[p] + f[after]);
+            }
+            stride *= n;
+        }
+        out
+    }
+
     /// b: f and the values of the sides integrated over the cells.
     pub(super) fn load<T: Real>(&self, factors: &[Factors], f: &[T], sides: &SideValues<T>, b: &mut [f64]) {
         let across = |d: usize, i: usize| factors.get(d).map_or(1.0, |factors| factors.mass[i]);

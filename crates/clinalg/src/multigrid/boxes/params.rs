@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::grid::Grid;
+use super::grid::{Centring, Condition, Grid};
 use crate::multigrid::cycle::{Order, Plan, Sweeps};
 use crate::multigrid::params::{Cycle, PoissonParams, PoissonReport, check_shift, check_smoothing};
 use crate::solve::Stop;
@@ -21,11 +21,16 @@ pub struct GridParams {
     pub mixed: [f64; 3],
     /// The c of -div(D grad u) + c u = f: finite, at least 0.
     pub shift: f64,
+    /// The order of the discretisation: 2, or 4 by compact stencils of 9 or 19 points (Spotz and Carey 1996), for which f is read on
+    /// all sides. 4 needs a vertex-centred grid with equal spacing in each direction, Dirichlet or periodic sides, and a constant
+    /// diagonal tensor.
+    pub order: usize,
     /// The order in which levels are visited.
     pub cycle: Cycle,
     /// Sweeps of multicolour Gauss-Seidel before the coarse-grid correction; a preconditioner has as many after it.
     pub pre: usize,
-    /// Sweeps after it; not read where cycles precondition conjugate gradients (`mixed`, a coefficient), which take `pre` on both sides.
+    /// Sweeps after it; not read where cycles precondition conjugate gradients (`mixed`, order 4, a coefficient), which take `pre` on
+    /// both sides.
     pub post: usize,
     /// Relative residual to reach.
     pub tolerance: f64,
@@ -43,6 +48,7 @@ impl Default for GridParams {
             diffusion: [1.0; 3],
             mixed: [0.0; 3],
             shift: 0.0,
+            order: 2,
             cycle: Cycle::V,
             pre: 2,
             post: 1,
@@ -74,6 +80,12 @@ impl GridParams {
     /// With this shift.
     pub fn shift(mut self, shift: f64) -> GridParams {
         self.shift = shift;
+        self
+    }
+
+    /// With a discretisation of this order.
+    pub fn order(mut self, order: usize) -> GridParams {
+        self.order = order;
         self
     }
 
@@ -123,9 +135,36 @@ impl GridParams {
             let got = format!("{:?} with the diagonal {:?}", self.mixed, self.diffusion);
             return Err(Error::value("mixed", "off-diagonal entries for which the tensor is positive definite", got));
         }
+        self.check_order(grid)?;
         for (argument, value) in [("tolerance", self.tolerance), ("max_imbalance", self.max_imbalance)] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(Error::value(argument, "a finite number, at least 0", value));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_order(&self, grid: &Grid) -> Result<()> {
+        let refused = |expected: &str| Err(Error::value("order", expected, self.order));
+        match self.order {
+            2 => return Ok(()),
+            4 => {}
+            _ => return refused("2 or 4"),
+        }
+        if self.mixed_in(grid.dim()) != [0.0; 3] {
+            return refused("2 with off-diagonal entries of the tensor");
+        }
+        for axis in grid.axes(&self.diffusion)? {
+            if axis.centring == Centring::Cell {
+                return refused("2 on a cell-centred grid; order 4 needs a vertex-centred one");
+            }
+            if !axis.sides.iter().all(|side| matches!(side, Condition::Dirichlet | Condition::Periodic)) {
+                return refused("2 with Neumann or Robin sides; order 4 needs Dirichlet or periodic ones");
+            }
+            let mean = axis.lengths.iter().sum::<f64>() / axis.lengths.len() as f64;
+            // Coordinates are rounded.
+            if axis.lengths.iter().any(|length| (length - mean).abs() > 1e-9 * mean) {
+                return refused("2 where the spacing of a direction varies");
             }
         }
         Ok(())

@@ -30,6 +30,8 @@ struct Problem {
     layout: Layout,
     /// Whether u is determined up to a constant only.
     singular: bool,
+    /// Of the discretisation.
+    order: usize,
 }
 
 /// The operators of all levels.
@@ -48,8 +50,13 @@ impl Problem {
         let Level { mut factors, .. } = Level::new(axes.clone(), params.shift);
         let counts = [0, 1, 2].map(|axis| axes.get(axis).map_or(1, Axis::unknowns));
         let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
-        if coefficient.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] {
-            return Ok(Problem { factors, levels: Levels::Separable(levels(axes, params.shift)), layout, singular });
+        let order = params.order;
+        if coefficient.is_some() && order != 2 {
+            return Err(Error::value("order", "2 with a coefficient that varies", order));
+        }
+        if coefficient.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] && order == 2 {
+            let levels = Levels::Separable(levels(axes, params.shift));
+            return Ok(Problem { factors, levels, layout, singular, order });
         }
         let field = match coefficient {
             Some(given) => Field::new(&axes, grid.points(), given)?,
@@ -69,7 +76,7 @@ impl Problem {
             }
         }
         let levels = stencil::levels(stencil, axes.iter().map(stencil::distances).collect());
-        Ok(Problem { factors, levels: Levels::Coupled(levels, loads), layout, singular })
+        Ok(Problem { factors, levels: Levels::Coupled(levels, loads), layout, singular, order })
     }
 
     /// Unknowns of each direction, by level.
@@ -96,7 +103,8 @@ impl Problem {
     fn right_side<T: Real>(&self, grid: &Grid, f: &[T], sides: &SideValues<T>) -> Result<(Vec<f64>, Option<f64>)> {
         check_length("f", self.layout.points(), f.len())?;
         let mut b = zeros::<f64>("points", Some(self.layout.unknowns()))?;
-        self.layout.load(&self.factors, f, sides, &mut b);
+        let averaged = (self.order == 4).then(|| self.layout.averaged(f));
+        self.layout.load(&self.factors, averaged.as_deref().unwrap_or(f), sides, &mut b);
         if let Levels::Coupled(_, loads) = &self.levels {
             self.layout.add(loads, grid, sides, &mut b);
         }
@@ -112,7 +120,7 @@ fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
 /// A multigrid solver of `-div(D grad u) + c u = f` with D symmetric positive definite, by default diagonal, on a [`Grid`]: boxes of any size and spacing with
 /// Dirichlet, Neumann, Robin or periodic sides.
 ///
-/// Finite volumes of order 2. Each level joins pairs of intervals where their coupling is at least 0.4 times the strongest, so that
+/// Finite volumes of order 2, or compact stencils of order 4 ([`GridParams::order`]). Each level joins pairs of intervals where their coupling is at least 0.4 times the strongest, so that
 /// red-black sweeps are enough for spacings and coefficients that differ much between the directions.
 ///
 /// Without a Dirichlet or Robin side and without c, u is determined up to a constant: then its mean is 0, and f and the fluxes must
@@ -211,7 +219,7 @@ impl<T: Real> GridPoisson<T> {
     }
 
     /// Solves for `u`, given the source `f`, the values of the sides and a start value in `u`; both arrays have a value per point
-    /// of the grid. Points of a Dirichlet side get its values, and f is not read there. When the data are not finite, `u` is left as
+    /// of the grid. Points of a Dirichlet side get its values, and f is not read there, except by discretisations of order 4. When the data are not finite, `u` is left as
     /// it was.
     ///
     /// # Errors
