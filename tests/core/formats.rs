@@ -212,6 +212,8 @@ fn choices<T: Real>(context: &Context) {
             rows_of(3000, 600_000, |i| (0..16).map(|k| (199 * i + 7 * k * k + i * k % 7, 1.5)).collect()),
             Format::Balanced,
         ),
+        // On a GPU rows longer than a block share what they gather.
+        (sparse(256, 600_000, 5, |_| 1500), if context.family() == KernelFamily::Gpu { Format::Csr } else { far }),
         (rows_of(0, 0, |_| vec![]), Format::Csr),
         (
             random(dense_blocks(3, 500)),

@@ -18,6 +18,9 @@ const ROWS_OF_ITEM: usize = 8;
 /// Pages of a block; `PAGES` of `nnz_balanced.cl`.
 pub(super) const PAGES: usize = 16;
 
+/// Columns of a page; as in `nnz_balanced.cl`.
+pub(super) const PAGE: u32 = 4096;
+
 /// One in so many entries may lie in a block that touches more pages.
 const WIDE_SHARE: usize = 4;
 

@@ -12,6 +12,10 @@ const SIZES: [usize; 5] = [6, 5, 4, 3, 2];
 /// Fewest entries per row for which blocks are looked for.
 const WIDTH: usize = 8;
 
+/// Block rows that are looked at before all, and entries of longer ones that are not.
+const PROBED: usize = 16;
+const MOST_PROBED: usize = 1 << 16;
+
 /// Mean entries per row from which 16 items share a block row, 8 below.
 const WIDE_ROWS: usize = 48;
 
@@ -38,7 +42,7 @@ impl Bsr {
         let lanes = if mean < WIDE_ROWS { 8 } else { 16 };
         let context = s.offset.context();
         for size in SIZES {
-            if !has_block_rows(s, offsets, size, SKEW * mean) {
+            if !looks_blocked(s, offsets, size)? || !has_block_rows(s, offsets, size, SKEW * mean) {
                 continue;
             }
             let mut block = Buffer::<u32>::uninit(context, s.nnz / (size * size))?;
@@ -62,6 +66,29 @@ impl Bsr {
         let size = self.size;
         format!("all entries lie in dense {size} x {size} blocks (BSR): one column index per {} entries", size * size)
     }
+}
+
+/// Whether a few rows in the middle have their columns in blocks, which most matrices of rows of equal length do not.
+fn looks_blocked(s: &Structure, offsets: &[u32], size: usize) -> Result<bool> {
+    let first = s.rows / 2 / size * size;
+    let last = (first + PROBED * size).min(s.rows / size * size);
+    let (from, to) = (offsets[first] as usize, offsets[last] as usize);
+    if to - from > MOST_PROBED {
+        return Ok(true);
+    }
+    let mut columns = vec![0; to - from];
+    s.column.read_range(from, &mut columns)?;
+    let row = |row: usize| &columns[offsets[row] as usize - from..offsets[row + 1] as usize - from];
+    let aligned = |block: &[u32]| {
+        block[0].is_multiple_of(size as u32)
+            && block.iter().zip(block[0]..).all(|(column, expected)| *column == expected)
+    };
+    let in_blocks = |group: usize| {
+        let columns = row(group);
+        columns.chunks(size).all(|block| block.len() == size && aligned(block))
+            && (group + 1..group + size).all(|other| row(other) == columns)
+    };
+    Ok((first..last).step_by(size).all(in_blocks))
 }
 
 /// Whether groups of `size` rows have equally many entries, a multiple of `size` and at most `most`.

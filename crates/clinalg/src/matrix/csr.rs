@@ -393,7 +393,7 @@ impl<T: Scalar> Csr<T> {
             _ if self.plan.split.is_some() => {
                 "no structure that pays was found; a chunk of rows per work-item".to_owned()
             }
-            _ => "the compressed rows as they are, one or several work-items per row".to_owned(),
+            _ => "no structure that pays was found; one or several work-items per row".to_owned(),
         };
         let building = match 1e3 * self.plan.building {
             ms if ms < 0.1 => String::new(),

@@ -1,13 +1,14 @@
 //! How products with matrices are launched: kernels and ranges made from the tuning table, when a sparse matrix is uploaded
 //! and before the first product with another, so that a call looks nothing up.
 
+use super::balanced::{PAGE, PAGES};
 use super::csr::Structure;
 use super::spread::{BlockShape, GATHERED_BYTES, RowProduct};
 use super::tuning::*;
 use crate::runtime::kernels::{band, csr, dense, multivector};
 use crate::runtime::{KernelFamily, Range};
 use crate::tune::{Choice, Operation, class};
-use crate::{Context, DeviceInfo, Result, Scalar};
+use crate::{Context, DeviceInfo, Real, Result, Scalar};
 
 /// A compilation of a kernel file and the work-items that run one of its kernels, made before the call.
 #[derive(Debug, Clone, Copy)]
@@ -90,6 +91,40 @@ pub(super) fn gathers_far<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<b
     }
     Ok(2 * far > SAMPLED_ROWS)
 }
+
+/// Whether 32 items per row are faster on a GPU than blocks of entries: rows of similar length that are all longer than a block,
+/// enough of them to occupy the device, over more columns than 16-bit columns reach. All rows then move over the vector together,
+/// and share what they gather (NVIDIA H100, 10 000 rows of 3000 random entries: 932 GB/s, by blocks 602).
+///
+/// # Errors
+/// OpenCL errors.
+pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &[u32]) -> Result<bool> {
+    let context = s.offset.context();
+    let block = full_blocks::<R>(context, s.rows).entries();
+    let mean = s.nnz / s.rows.max(1);
+    if mean < block || s.rows < context.units() * ROWS_OF_UNIT {
+        return Ok(false);
+    }
+    if !offsets.windows(2).all(|row| (mean / 2..=2 * mean).contains(&((row[1] - row[0]) as usize))) {
+        return Ok(false);
+    }
+    let mut far = 0;
+    for k in 0..SAMPLED_LONG_ROWS {
+        let row = k * s.rows / SAMPLED_LONG_ROWS;
+        let mut columns = vec![0; block.min((offsets[row + 1] - offsets[row]) as usize)];
+        s.column.read_range(offsets[row] as usize, &mut columns)?;
+        columns.iter_mut().for_each(|column| *column /= PAGE);
+        columns.dedup();
+        far += usize::from(columns.len() > PAGES);
+    }
+    Ok(2 * far > SAMPLED_LONG_ROWS)
+}
+
+/// Rows of 32 items each that occupy a compute unit.
+const ROWS_OF_UNIT: usize = 64;
+
+/// Rows that [`takes_long_rows`] looks at.
+const SAMPLED_LONG_ROWS: usize = 8;
 
 /// Rows that [`gathers_far`] looks at.
 const SAMPLED_ROWS: usize = 64;
