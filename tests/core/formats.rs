@@ -198,6 +198,9 @@ fn choices<T: Real>(context: &Context) {
     // Rows that reach far over a long vector neither, but for compilers that do not prefetch.
     let prefetches = !["Oclgrind", "NVIDIA"].iter().any(|name| context.device().platform.contains(name));
     let far = if prefetches { ragged } else { Format::Balanced };
+    // Rows longer than a block share what they gather on a GPU, which 256 of them must occupy.
+    let occupied = context.device().compute_units <= 4;
+    let long = if context.family() == KernelFamily::Gpu && occupied { Format::Csr } else { far };
     for (parts, want) in [
         (five::<T>(64, 48), Format::Stencil),
         (cube(14), Format::Stencil),
@@ -212,8 +215,7 @@ fn choices<T: Real>(context: &Context) {
             rows_of(3000, 600_000, |i| (0..16).map(|k| (199 * i + 7 * k * k + i * k % 7, 1.5)).collect()),
             Format::Balanced,
         ),
-        // On a GPU rows longer than a block share what they gather.
-        (sparse(256, 600_000, 5, |_| 1500), if context.family() == KernelFamily::Gpu { Format::Csr } else { far }),
+        (sparse(256, 600_000, 5, |_| 1500), long),
         (rows_of(0, 0, |_| vec![]), Format::Csr),
         (
             random(dense_blocks(3, 500)),
