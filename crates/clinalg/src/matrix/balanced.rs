@@ -194,19 +194,48 @@ impl Narrow {
 fn whole_rows(offsets: &[u32], entries: usize, rows: usize) -> Option<Vec<u32>> {
     let last = offsets.len() - 1;
     let mut start = vec![0];
-    let mut row = 0;
+    let (mut row, mut guess) = (0, rows);
     while row < last {
-        let most = (row + rows).min(last);
-        let end = u64::from(offsets[row]) + entries as u64;
-        let fits = |&offset: &u32| u64::from(offset) <= end;
-        let next = if fits(&offsets[most]) { most } else { row + offsets[row + 1..most].partition_point(fits) };
+        let limit = u64::from(offsets[row]) + entries as u64;
+        let next = last_within(offsets, row, (row + rows).min(last), limit, guess);
         if next == row {
             return None;
         }
-        row = next;
+        (row, guess) = (next, next - row);
         start.push(row as u32);
     }
     Some(start)
+}
+
+/// The last of the offsets `row` to `end` that is at most `limit`, as that of `row` is: around `row + guess` first, since blocks beside
+/// each other have about equally many rows, and each place looked at is a miss of the cache.
+fn last_within(offsets: &[u32], row: usize, end: usize, limit: u64, guess: usize) -> usize {
+    let fits = |n: usize| u64::from(offsets[n]) <= limit;
+    let (mut low, mut high) = (row, end + 1);
+    let at = (row + guess).min(end);
+    let mut step = 1;
+    if fits(at) {
+        low = at;
+        while low + step < high {
+            if !fits(low + step) {
+                high = low + step;
+                break;
+            }
+            low += step;
+            step *= 2;
+        }
+    } else {
+        high = at;
+        while row + step < high {
+            if fits(high - step) {
+                low = high - step;
+                break;
+            }
+            high -= step;
+            step *= 2;
+        }
+    }
+    low + offsets[low + 1..high].partition_point(|&offset| u64::from(offset) <= limit)
 }
 
 /// Blocks of rows as far as they fill them; longer rows are cut.
@@ -227,7 +256,7 @@ impl Cut {
         let (rows, total) = (offsets.len() - 1, offsets[offsets.len() - 1]);
         let (mut start, mut begin) = (Vec::new(), Vec::new());
         let mut cut: Vec<[u32; 3]> = Vec::new();
-        let (mut row, mut first) = (0, 0_u32);
+        let (mut row, mut first, mut guess) = (0, 0_u32, most);
         while row < rows || first < total {
             start.push(row as u32);
             begin.push(first);
@@ -242,13 +271,8 @@ impl Cut {
                 }
             }
             let end = (row + most).min(rows);
-            // Rows are short against a block: a step, then halves.
-            let mut step = 1;
-            while row + step < end && offsets[row + step] <= limit {
-                step *= 2;
-            }
-            let until = (row + step).min(end);
-            let next = row + offsets[row + 1..=until].partition_point(|&offset| offset <= limit);
+            let next = last_within(offsets, row, end, limit.into(), guess);
+            guess = next - row;
             let filled = (offsets[next] - first) as usize;
             (row, first) = (next, offsets[next]);
             if next < end && filled < entries / 4 * 3 {
@@ -280,6 +304,25 @@ mod tests {
         assert_eq!(whole_rows(&[0], 4, 3), Some(vec![0]));
         // The last entries that 32 bits can count.
         assert_eq!(whole_rows(&[0, u32::MAX - 1, u32::MAX], u32::MAX as usize - 1, 9), Some(vec![0, 1, 2]));
+    }
+
+    #[test]
+    fn places_are_found_from_any_guess() {
+        let mut offsets = vec![0_u32];
+        // Lengths from 0 to 36.
+        (0..59).for_each(|i| offsets.push(offsets[i] + ((i * i % 7) * (i / 6)) as u32));
+        for (row, end) in [(0, 59), (7, 31), (40, 40), (58, 59)] {
+            for limit in offsets[row]..=offsets[end] + 1 {
+                let expected = (row..=end).rev().find(|&n| offsets[n] <= limit).unwrap();
+                for guess in 0..=end - row + 2 {
+                    assert_eq!(
+                        last_within(&offsets, row, end, limit.into(), guess),
+                        expected,
+                        "{row} {end} {limit} {guess}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]
