@@ -1,5 +1,5 @@
-//! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, the solver of squares, and the speed of
-//! convergence across jumps.
+//! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, the solver of
+//! squares, and the speed of convergence across jumps.
 
 mod common;
 

@@ -105,6 +105,15 @@ pub(crate) fn dimension(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Order of a discretisation.
+pub(crate) fn order(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "2" => Ok(2),
+        "4" => Ok(4),
+        _ => Err("expected 2 or 4".into()),
+    }
+}
+
 /// A number that is added to an operator.
 pub(crate) fn shift(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {

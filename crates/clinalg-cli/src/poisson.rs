@@ -113,8 +113,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
     mixed: Option<Vec<f64>>,
     /// Order of the discretisation on the box: 2, or 4 with Dirichlet and periodic sides, equal spacing and constant, diagonal D
-    #[arg(long, default_value = "2", value_parser = ["2", "4"], requires = "points")]
-    order: String,
+    #[arg(long, default_value_t = 2, value_parser = args::order, requires = "points")]
+    order: usize,
     /// Dimensions: 2 for the square, 3 for the cube
     #[arg(long, default_value_t = 2, value_parser = args::dimension, allow_hyphen_values = true)]
     dim: usize,

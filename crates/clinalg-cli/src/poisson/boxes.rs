@@ -269,7 +269,6 @@ fn solve<T: Real>(
     let mut diffusion = [1.0; 3];
     args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
     let mixed = mixed_entries(args, grid.dim())?;
-    let order = if args.order == "4" { 4 } else { 2 };
     let rhs = f.is_none().then_some(args.rhs);
     let varies = coefficient.is_some() || mixed != [0.0; 3];
     if rhs == Some(RightSide::Sine) && varies {
@@ -284,7 +283,7 @@ fn solve<T: Real>(
         .diffusion(diffusion)
         .mixed(mixed)
         .shift(args.shift)
-        .order(order)
+        .order(args.order)
         .cycle(params.cycle)
         .sweeps(args.pre, args.post)
         .tolerance(params.tolerance)
@@ -299,7 +298,7 @@ fn solve<T: Real>(
         None => GridPoisson::<T>::new(context, grid, &grid_params)?,
     };
     let source: Vec<T> = match (&f, &sine) {
-        (Some(given), _) => given.at_points(&lattice, |k| order == 4 || !held(grid, centring, k))?,
+        (Some(given), _) => given.at_points(&lattice, |k| args.order == 4 || !held(grid, centring, k))?,
         (None, Some(sine)) => sine.solution(grid)?.into_iter().map(|u| T::from_f64(sine.eigenvalue * u)).collect(),
         (None, None) => {
             let mut rng = StdRng::seed_from_u64(args.seed);
@@ -335,7 +334,7 @@ fn solve<T: Real>(
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
         mixed: mixed[..if grid.dim() == 3 { 3 } else { 1 }].to_vec(),
-        order,
+        order: args.order,
         coefficient: coefficient.map(|given| given.text().to_owned()),
         shift: args.shift,
         rhs,

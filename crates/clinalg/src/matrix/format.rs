@@ -178,9 +178,9 @@ pub(crate) fn analyse<T: Scalar>(
     let bsr = if may_be(Format::Bsr) { Bsr::find(s, offsets)? } else { None };
     let sorted = if gpu && forced == Some(Format::Sell) { Sorted::new(s, offsets)? } else { None };
     let other = bsr.is_some() || sorted.is_some();
-    let whole_rows = may_be(Format::Csr) && !other && launch::takes_long_rows::<T::Real>(s, offsets)?;
+    let long_rows = gpu && without && forced.is_none() && !other && launch::takes_long_rows::<T::Real>(s, offsets)?;
     let nnz_balanced =
-        if may_be(Format::Balanced) && !other && !whole_rows { NnzBalanced::new(s, offsets)? } else { None };
+        if may_be(Format::Balanced) && !other && !long_rows { NnzBalanced::new(s, offsets)? } else { None };
     let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Dia));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
     let unforced = forced.is_none() && without && runs.is_none();

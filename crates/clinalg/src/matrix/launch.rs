@@ -81,15 +81,28 @@ pub(super) fn gathers_far<T: Scalar>(s: &Structure, offsets: &[u32]) -> Result<b
     if s.nnz == 0 || !gathers_ahead::<T>(s.offset.context(), s.cols) {
         return Ok(false);
     }
-    let mut far = 0;
-    for k in 0..SAMPLED_ROWS {
-        let row = k * s.rows / SAMPLED_ROWS;
-        let mut columns = vec![0; (offsets[row + 1] - offsets[row]) as usize];
-        s.column.read_range(offsets[row] as usize, &mut columns)?;
+    most_rows(s, offsets, SAMPLED_ROWS, usize::MAX, |columns| {
         let reach = columns.last().unwrap_or(&0) - columns.first().unwrap_or(&0);
-        far += usize::from(reach as usize * size_of::<T>() >= GATHERED_BYTES);
+        reach as usize * size_of::<T>() >= GATHERED_BYTES
+    })
+}
+
+/// Whether most of `count` rows, looked at by their first columns, at most `longest`, are as `test` says.
+fn most_rows(
+    s: &Structure,
+    offsets: &[u32],
+    count: usize,
+    longest: usize,
+    test: impl Fn(&[u32]) -> bool,
+) -> Result<bool> {
+    let mut found = 0;
+    for k in 0..count {
+        let row = k * s.rows / count;
+        let mut columns = vec![0; longest.min((offsets[row + 1] - offsets[row]) as usize)];
+        s.column.read_range(offsets[row] as usize, &mut columns)?;
+        found += usize::from(test(&columns));
     }
-    Ok(2 * far > SAMPLED_ROWS)
+    Ok(2 * found > count)
 }
 
 /// Whether 32 items per row are faster on a GPU than blocks of entries: rows of similar length that are all longer than a block,
@@ -108,16 +121,8 @@ pub(super) fn takes_long_rows<R: Real>(s: &Structure, offsets: &[u32]) -> Result
     if !offsets.windows(2).all(|row| (mean / 2..=2 * mean).contains(&((row[1] - row[0]) as usize))) {
         return Ok(false);
     }
-    let mut far = 0;
-    for k in 0..SAMPLED_LONG_ROWS {
-        let row = k * s.rows / SAMPLED_LONG_ROWS;
-        let mut columns = vec![0; block.min((offsets[row + 1] - offsets[row]) as usize)];
-        s.column.read_range(offsets[row] as usize, &mut columns)?;
-        columns.iter_mut().for_each(|column| *column /= PAGE);
-        columns.dedup();
-        far += usize::from(columns.len() > PAGES);
-    }
-    Ok(2 * far > SAMPLED_LONG_ROWS)
+    let touches_many_pages = |columns: &[u32]| columns.chunk_by(|a, b| a / PAGE == b / PAGE).count() > PAGES;
+    most_rows(s, offsets, SAMPLED_LONG_ROWS, block, touches_many_pages)
 }
 
 /// Rows of 32 items each that occupy a compute unit.

@@ -201,22 +201,22 @@ fn compact4(mut all: Stencil, axes: &[Axis], shift: f64) -> Stencil {
     // d / h^2 of each direction.
     let rate = |d: usize| axes[d].diffusion / (axes[d].lengths[0] * axes[d].lengths[0]);
     let mixed = |a: usize, b: usize| volume * (rate(a) + rate(b)) / 12.0;
-    let points = all.counts;
-    for at in each(points) {
-        for a in 0..dim {
-            let across: f64 = (0..dim).filter(|&b| b != a).map(|b| mixed(a, b)).sum();
-            let mut neighbours = vec![(unit(a), volume * (rate(a) - shift / 12.0) - 2.0 * across)];
-            for b in a + 1..dim {
-                for step in [1, -1] {
-                    let mut offset = unit(b);
-                    offset[a] = step;
-                    neighbours.push((offset, mixed(a, b)));
-                }
+    let mut neighbours = Vec::new();
+    for a in 0..dim {
+        let across: f64 = (0..dim).filter(|&b| b != a).map(|b| mixed(a, b)).sum();
+        neighbours.push((unit(a), volume * (rate(a) - shift / 12.0) - 2.0 * across));
+        for b in a + 1..dim {
+            for step in [1, -1] {
+                let mut offset = unit(b);
+                offset[a] = step;
+                neighbours.push((offset, mixed(a, b)));
             }
-            for (offset, value) in neighbours {
-                if all.neighbour(at, offset).is_some() {
-                    all.couple(at, offset, value);
-                }
+        }
+    }
+    for at in each(all.counts) {
+        for &(offset, value) in &neighbours {
+            if all.neighbour(at, offset).is_some() {
+                all.couple(at, offset, value);
             }
         }
     }
