@@ -115,6 +115,9 @@
 %   MexCoarseToFine                - Interpolate a grid to the next finer one.
 %   MexFineToCoarse                - Restrict a grid to the next coarser one.
 %   MexPoisson                     - Solve the Poisson problem by multigrid.
+%   MexGridPoisson                 - Make a solver of the Poisson problem on a box.
+%   MexGridPoissonSide             - Set the values of a side of a box.
+%   MexGridPoissonSolve            - Solve the Poisson problem on a box.
 %
 % The wave equation
 %   MexWave                        - Make a membrane for the wave equation.

@@ -7,6 +7,8 @@ function [u, t] = MexElastoSolve(gpu, problem, frequency, known, given, method)
 %   displacements and tractions, in columns as given.
 %     method  'lu' (default) factorises the stored matrix once for all columns; 'otf' iterates by GMRES, computes the
 %             products from the Gauss points each time and stores no matrix
+%   Ctrl-C stops it after the current iteration of GMRES, with 'lu' after the assembly or the factorisation, with an
+%   error that says how far it got.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

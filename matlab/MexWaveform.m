@@ -15,8 +15,9 @@ function [y, stats] = MexWaveform(gpu, system, times, y0, steps, variant, block,
 %     guess    of a window: 'previous' (default), 'constant' or 'linear'
 %     single   1 computes in single precision (default 0)
 %     method   'euler' (default), 'heun2', 'rk4', 'dopri54', ...: the explicit Runge-Kutta methods of MexOde
-%   stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, and words
-%   moved per number, step and iteration.
+%   stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, words
+%   moved per number, step and iteration, and t, the time of y. Ctrl-C stops it after the current iteration.
+%   y is then the solution at the end of the last complete window, or y0 if there is none, and t is less than times(2).
 %
 %   Example:
 %     gpu = MexInitOpenCL();

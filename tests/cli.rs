@@ -12,6 +12,8 @@ mod fields;
 mod scaling;
 #[path = "cli/schema.rs"]
 mod schema;
+#[path = "cli/solve.rs"]
+mod solve;
 
 /// What a run of the program left.
 struct Done {
@@ -307,9 +309,11 @@ fn a_missing_or_damaged_file_is_told_with_its_line() {
     }
     let complex = file(&folder, "c.mtx", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n");
     let done = run(&["solve", &complex]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let matrix = file(&folder, "a.mtx", SPD);
+    let done = run(&["solve", &matrix, "--nullspace", &complex]);
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(done.stderr.contains("a complex file, expected a real file"), "{}", done.stderr);
-    let matrix = file(&folder, "a.mtx", SPD);
     let missing = folder.path().join("missing/x.mtx");
     let missing = missing.to_str().unwrap();
     for args in [

@@ -22,6 +22,7 @@
 %   amg       - algebraic multigrid preconditioner of a sparse matrix
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - solve the Poisson problem by multigrid on the device
+%   grid_poisson - solver of the Poisson problem on a box of any size
 %   wave      - integrate the wave equation on the device
 %   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps

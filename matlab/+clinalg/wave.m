@@ -97,7 +97,9 @@ classdef wave < handle
 
   methods (Static, Access = private)
     function complain(flag)
-      if flag ~= 0
+      if flag == 5
+        warning('clinalg:solve:notConverged', 'wave: Ctrl-C ended the steps; t is the time reached');
+      elseif flag ~= 0
         warning('clinalg:solve:notConverged', 'wave: an implicit step found no solution; no further step was made');
       end
     end

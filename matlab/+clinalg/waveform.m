@@ -15,6 +15,9 @@ function [y, stats] = waveform(rhs, tspan, y0, varargin)
 %     difference            of the last two iterates: the largest 2-norm over the steps of the last window
 %     memory_bytes          of the waveforms
 %     words                 moved for each number, step and iteration
+%     t                     the time of y, tspan(end) unless Ctrl-C stopped it
+%   Ctrl-C stops it after the current iteration. y is then the solution at the end of the last complete window, or y0 if there
+%   is none; if stats is not requested, there is a warning.
 %
 %   Options are pairs of names and values or a struct; upper and lower case are the same, [] is as good as nothing:
 %     Steps                 number of steps (default 100)
@@ -72,6 +75,9 @@ end
 times = double([tspan(1), tspan(end)]);
 [y, stats] = clinalg_mex('MexWaveform', 0, system, times, y0(:), steps, o.variant, o.block, o.guess, data, ...
   n, isa(y0, 'single'), o.method);
+if nargout < 2 && sum(stats.steps) < steps(1)
+  warning('clinalg:solve:notConverged', 'clinalg.waveform: Ctrl-C stopped it; y is the solution at t = %g', stats.t);
+end
 if ~isempty(y0), y = reshape(y, size(y0)); end
 if isa(y0, 'single'), y = single(y); end
 end

@@ -22,6 +22,7 @@ run = @() MexOdeBegin(gpu, 'u'' = -u', [0 1], 1);
 corners = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
 faces = [1 4 3 2; 5 6 7 8; 1 2 6 5; 2 3 7 6; 3 4 8 7; 4 1 5 8];
 cube = @() MexElasto(gpu, corners, faces, [1 0.25 1], 'exterior');
+box = @() MexGridPoisson(gpu, [5 4]);
 calls = {
   'MexPrintGPU', {gpu}
   'MexSetGPU', {gpu, 0, 0}
@@ -120,7 +121,10 @@ calls = {
   'MexPoissonDefect', {gpu, grid_(), grid_(), grid_()}
   'MexCoarseToFine', {gpu, MexMatrix(gpu, rand(3)), grid_()}
   'MexFineToCoarse', {gpu, grid_(), MexMatrix(gpu, rand(3))}
-  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2, 0}
+  'MexPoisson', {gpu, grid_(), 1e-6, 20, grid_(), 'v', 'rbgs', 'kernels', 2, 0, 1}
+  'MexGridPoisson', {gpu, [5 4 3], 1, linspace(0, 2, 4), 1, Inf(2, 3), 'vertex', [1 2 3], ones(4 * 3 * 2, 1), 'cells', 0, 2, 1e-8, 50, 'v', 0}
+  'MexGridPoissonSide', {gpu, box(), 2, 1, ones(5, 1)}
+  'MexGridPoissonSolve', {gpu, box(), ones(5, 4), zeros(5, 4)}
   'MexWave', {gpu, 5, 1e-4, 1, 'explicit', 0, 'kernels', 1e-8}
   'MexWaveStart', {gpu, wave(), grid_(), grid_()}
   'MexWaveStep', {gpu, wave(), 2}

@@ -23,6 +23,10 @@ A = gallery('poisson', 20);
 f = rand(17);
 check(isequal(clinalg.poisson(f, 1e-6, 30, [], 'w', 'jacobi'), ...
   clinalg.poisson(f, 'Tolerance', 1e-6, 'MaxCycles', 30, 'Cycle', 'w', 'Smoother', 'jacobi')));
+[one, flag] = clinalg.poisson(f, 'MixedPrecision', true);
+two = clinalg.poisson(f);
+check(flag == 0 && max(abs(one(:) - two(:))) < 1e-9 && ~isequal(one, two), 'corrections in single precision');
+check_error('clinalg:argument:value', 'argument 11 `mixed`', @() clinalg.poisson(single(f), 'MixedPrecision', true));
 check(isequal(clinalg.eigs(A, 3, 'smallestreal', struct('Tolerance', 1e-6)), ...
   clinalg.eigs(A, 'Count', 3, 'Sigma', 'smallestreal', 'Tolerance', 1e-6)));
 one = info(clinalg.amg(A, struct('coarse', 20)));

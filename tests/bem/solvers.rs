@@ -5,9 +5,11 @@ mod common;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use clinalg::solve::{GmresParams, Operator};
+use clinalg::solve::{GmresParams, Operator, Stop};
 use clinalg::{Context, Real, Vector};
-use clinalg_bem::heat::{BoundaryProblem, Form, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem};
+use clinalg_bem::heat::{
+    BoundaryProblem, Form, ForwardMemory, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem,
+};
 use clinalg_bem::{Mesh, heat::OperatorPreconditioner};
 use common::{context, given, rung};
 
@@ -112,6 +114,46 @@ fn forward_elimination_solves() {
             eliminate::<f32>(&context, &mesh, &params, problem, Form::Auto, 1e-5);
         }
     }
+}
+
+/// Stopped after every time step of every pass, and continued by another solver each time.
+#[test]
+fn forward_elimination_goes_on_to_the_same_bits() {
+    let Some(context) = context() else { return };
+    let steps = 7;
+    let system = system::<f64>(
+        &context,
+        &Mesh::cube12(),
+        &HeatParams::new(0.5, 1.0, steps),
+        Problem::Dirichlet,
+        Form::Assembled,
+    );
+    let b = right_side(&system, Problem::Dirichlet);
+    let run = |memory: &mut ForwardMemory<f64>, last: usize| {
+        let mut left = last;
+        let mut progress = |_| {
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        // More than rounding allows: several passes.
+        let (x, report) = system.forward().unwrap().solve_from(memory, &b, 0.0, &mut progress).unwrap();
+        (x.to_vec().unwrap(), report)
+    };
+    let mut memory = ForwardMemory::default();
+    let (whole, expected) = run(&mut memory, usize::MAX);
+    assert!(memory.is_empty() && expected.iterations > 1, "{expected}");
+    let rows = b.len() / steps;
+    for step in 0..steps * expected.iterations {
+        let (x, report) = run(&mut memory, 1);
+        assert_eq!((report.stop, memory.is_empty(), report.iterations), (Stop::Cancelled, false, step / steps));
+        assert_eq!(memory.steps, step % steps + 1);
+        // The steps that are solved, as far as one pass solves them.
+        let solved = (step + 1).min(steps) * rows;
+        assert!(distance(&x[..solved], &whole[..solved]) < 1e-10, "{step}");
+        assert!(step >= steps || x[solved..].iter().all(|v| *v == 0.0));
+    }
+    let (x, report) = run(&mut memory, usize::MAX);
+    assert!(x == whole && report == expected && memory.is_empty(), "{report}");
 }
 
 #[test]

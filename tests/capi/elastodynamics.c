@@ -2,6 +2,8 @@
 
 #include "check.h"
 
+#include <string.h>
+
 #include <math.h>
 #include <stdio.h>
 
@@ -9,6 +11,13 @@
 static const double nodes[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, 1, -1}, {-1, 1, -1}, {-1, -1, 1}, {1, -1, 1}, {1, 1, 1}, {-1, 1, 1}};
 static const uint32_t elements[6][4] = {{0, 3, 2, 1}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
 enum { M = 6, UNKNOWNS = 3 * M };
+
+/* Ends GMRES in its second iteration, LU at once. */
+static int32_t tell(size_t iteration, double residual, void *way)
+{
+    CHECK(residual >= 0);
+    return iteration >= (*(int *)way ? 2u : 0u);
+}
 
 static clinalg_handle make(uint32_t precision, double poisson, size_t boundary, clinalg_status *status)
 {
@@ -63,6 +72,13 @@ int main(void)
             CHECK(difference(t, given, 2 * UNKNOWNS) == 0);
         }
         CHECK(difference(u[p][0], u[p][1], 2 * UNKNOWNS) < (p ? 1e-4 : 1e-7));
+        /* Ended after the assembly, and in the second iteration. */
+        for (way = 0; way < 2; ++way) {
+            CHECK(clinalg_elastodynamics_solve_with(problem, 1,
+                                                    way ? CLINALG_ELASTODYNAMICS_METHOD_ON_THE_FLY : CLINALG_ELASTODYNAMICS_METHOD_LU,
+                                                    known, given, 1, tell, &way, both, t) == CLINALG_STATUS_CANCELLED);
+            CHECK(strstr(clinalg_last_error_message(), way ? "after 2 iterations" : "before the factorisation") != NULL);
+        }
         /* The second set is 2 i times the first. */
         CHECK(!clinalg_elastodynamics_solve(problem, 1, CLINALG_ELASTODYNAMICS_METHOD_LU, known, given, 2, both, tractions));
         for (k = 0; k < UNKNOWNS; ++k) {

@@ -535,6 +535,78 @@ static void heat(void)
     calls += 14;
 }
 
+/* The Poisson problem on a box with random sizes, spacings and conditions for u = 1 + x + 2 y, where finite volumes are exact; random
+ * others in between. */
+static void box(void)
+{
+    enum { POINTS = 7 };
+    double f[POINTS * POINTS], u[POINTS * POINTS], ends[2][POINTS + 1], at[2][POINTS], g[POINTS], worst = 0;
+    const double slopes[2] = {1, 2};
+    clinalg_grid_poisson_options options;
+    clinalg_grid_report report;
+    clinalg_handle solver = 0, a = 0, m = 0, out = 0;
+    size_t axis, i, k;
+    int high;
+    object *o;
+    clinalg_handle other = pick(&o);
+    clinalg_status status = clinalg_grid_poisson_options_default(&options, sizeof options);
+    options.precision = (uint32_t)below(2);
+    options.centring = (uint32_t)below(2);
+    options.shift = (double)(1 + below(3));
+    options.tolerance = options.precision == CLINALG_PRECISION_F32 ? 1e-5 : 1e-11;
+    for (axis = 0; axis < 2; ++axis) {
+        options.points[axis] = 3 + below(POINTS - 2);
+        options.diffusion[axis] = (double)(1 + below(4));
+        ends[axis][0] = (double)below(3);
+        for (i = 1; i <= POINTS; ++i) ends[axis][i] = ends[axis][i - 1] + (double)(1 + below(2));
+        for (i = 0; i < POINTS; ++i)
+            at[axis][i] = options.centring == CLINALG_CENTRING_CELL ? (ends[axis][i] + ends[axis][i + 1]) / 2 : ends[axis][i];
+        options.coordinates[axis] = ends[axis];
+        for (high = 0; high < 2; ++high) {
+            options.sides[axis][high] = (uint32_t)below(3);
+            options.alpha[axis][high] = (double)below(4);
+        }
+    }
+    if (!status) status = clinalg_grid_poisson_create(&options, &solver);
+    for (axis = 0; !status && axis < 2; ++axis) {
+        const size_t along = options.points[1 - axis];
+        for (high = 0; !status && high < 2; ++high) {
+            const size_t last = options.points[axis] - (options.centring == CLINALG_CENTRING_CELL ? 0 : 1);
+            const double side = ends[axis][high ? last : 0], flux = (high ? 1 : -1) * options.diffusion[axis] * slopes[axis];
+            for (k = 0; k < along; ++k) {
+                const double value = 1 + slopes[axis] * side + slopes[1 - axis] * at[1 - axis][k];
+                g[k] = options.sides[axis][high] == CLINALG_CONDITION_DIRICHLET ? value
+                       : options.sides[axis][high] == CLINALG_CONDITION_NEUMANN ? flux
+                                                                                : options.alpha[axis][high] * value + flux;
+            }
+            status = clinalg_grid_poisson_set_side(solver, axis, high, g, along);
+        }
+    }
+    for (k = 0; k < options.points[0] * options.points[1]; ++k) {
+        f[k] = options.shift * (1 + at[0][k % options.points[0]] + 2 * at[1][k / options.points[0]]);
+        u[k] = 0;
+    }
+    if (!status) status = clinalg_grid_poisson_solve(solver, f, u, k, NULL, NULL, &report, NULL, 0);
+    for (i = 0; i < k; ++i) worst = fmax(worst, fabs(u[i] - f[i] / options.shift));
+    expect(!status && report.stop == CLINALG_STOP_CONVERGED && worst < (options.precision == CLINALG_PRECISION_F32 ? 0.01 : 1e-7),
+           "linear function on a box", status);
+    status = clinalg_grid_poisson_operator(solver, &a);
+    if (!status) status = clinalg_grid_poisson_preconditioner(solver, &m);
+    expect(!status, "operators of a box", status);
+    status = clinalg_grid_poisson_operator(other, &out);
+    expect(about_argument(status) && out == 0, "operator of another object", status);
+    status = clinalg_grid_poisson_solve(other, f, u, k, NULL, NULL, NULL, NULL, 0);
+    expect(about_argument(status), "solve with another object", status);
+    status = clinalg_grid_poisson_solve_vector(solver, solver, &out, NULL, NULL, NULL, NULL, 0);
+    expect(about_argument(status) && out == 0, "a solver as source", status);
+    status = clinalg_grid_poisson_points(solver, m, &out);
+    expect(about_argument(status) && out == 0, "a cycle as unknowns", status);
+    if (below(2)) clinalg_release(solver), solver = 0;
+    clinalg_release(m), clinalg_release(a);
+    if (solver != 0) clinalg_release(solver);
+    calls += 16;
+}
+
 /* Null pointers and codes that mean nothing. */
 static void nonsense(void)
 {
@@ -584,7 +656,7 @@ int main(int argc, char **argv)
         else if (choice < 50) numbers();
         else if (choice < 53) nonsense();
         else if (choice < 57) { if (count > 0) compare(&pool[below(count)]); }
-        else if (choice == 63) { if (below(8) == 0) solve(); if (below(256) == 0) heat(); }
+        else if (choice == 63) { if (below(8) == 0) solve(); if (below(8) == 0) box(); if (below(256) == 0) heat(); }
         else {
             clinalg_handle handle = pick(&o);
             status = clinalg_release(handle);

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { COARSE = 5, FINE = 9 };
 
@@ -73,6 +74,34 @@ static void components(void)
     FAILS(clinalg_restrict(u, NULL), CLINALG_STATUS_NULL_POINTER);
 }
 
+/* Corrections in single precision reach residuals far below its rounding. */
+static void mixed_precision(void)
+{
+    const clinalg_handle f = grid(FINE, source), exact = grid(FINE, parabola);
+    clinalg_poisson_options options;
+    clinalg_report report;
+    clinalg_handle u = grid(FINE, parabola), v = 0, single = 0;
+    double values[FINE * FINE];
+    size_t i, j;
+    /* The boundary values, with another start inside. */
+    OK(clinalg_read(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
+    for (j = 1; j + 1 < FINE; ++j) {
+        for (i = 1; i + 1 < FINE; ++i) values[j * FINE + i] = 0;
+    }
+    OK(clinalg_write(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
+    OK(clinalg_copy(u, &v));
+    OK(clinalg_poisson_options_default(&options, sizeof options));
+    options.tolerance = 1e-12;
+    OK(clinalg_solve_poisson_mixed(&options, f, &u, &report, NULL, 0));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-12 && distance(u, exact) < 1e-11);
+    OK(clinalg_solve_poisson(&options, f, &v, &report, NULL, 0));
+    CHECK(distance(u, v) > 0 && distance(u, v) < 1e-11);
+    OK(clinalg_convert(f, CLINALG_PRECISION_F32, &single));
+    v = 0;
+    FAILS(clinalg_solve_poisson_mixed(&options, single, &v, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    CHECK(v == 0 && strstr(clinalg_last_error_message(), "`f` is in single precision") != NULL);
+}
+
 static void conversions(void)
 {
     const double values[] = {1, 2, 3, 4, 5, 6};
@@ -107,6 +136,7 @@ static void conversions(void)
 int main(void)
 {
     components();
+    mixed_precision();
     conversions();
     OK(clinalg_shutdown());
     if (failures == 0) {

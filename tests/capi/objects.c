@@ -205,6 +205,13 @@ static void solvers(void)
     OK(clinalg_release(u));
 }
 
+/* Ends steps after so many; the time is theirs. */
+static int32_t until(size_t steps, double time, void *data)
+{
+    CHECK(time > 0);
+    return steps >= *(size_t *)data;
+}
+
 static void waves(void)
 {
     /* One interior point, h = 1/2: u'' = -16 u by the stencil, and with c dt / h = 1/2 each step is u_next = u - u_before,
@@ -215,6 +222,7 @@ static void waves(void)
     clinalg_wave_report report;
     clinalg_object_info info;
     double value, kinetic, potential, energy;
+    size_t last;
     int step;
 
     OK(clinalg_wave_params_default(&params));
@@ -237,6 +245,13 @@ static void waves(void)
         OK(clinalg_wave_step(wave, 1, &report));
         CHECK(report.steps == 1 && report.time == 0.25 * (step + 1));
     }
+    /* Looks come after 8 steps, after 16 more where those were fast, and so on. */
+    last = 9;
+    OK(clinalg_wave_step_with(wave, 1000000, until, &last, &report));
+    CHECK(report.stop == CLINALG_STOP_CANCELLED && report.steps >= 9 && report.steps <= 24);
+    CHECK(report.time == 0.25 * (double)(7 + report.steps));
+    OK(clinalg_wave_step_with(wave, 5, NULL, NULL, &report));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED && report.steps == 5);
     OK(clinalg_wave_velocity(wave, &v));
     OK(clinalg_wave_start(wave, now, v, NULL));
     FAILS(clinalg_wave_step(u, 1, NULL), CLINALG_STATUS_HANDLE_KIND);

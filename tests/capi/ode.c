@@ -71,6 +71,13 @@ static void formulas(void)
 }
 
 /* Waveform relaxation ends at Euler's solution. */
+/* Ends a relaxation after so many iterations. */
+static int32_t counted(size_t iteration, double difference, void *data)
+{
+    CHECK(difference >= 0);
+    return iteration >= *(size_t *)data;
+}
+
 static void waveform(void)
 {
     double y0[54], y[54], euler[54];
@@ -105,6 +112,24 @@ static void waveform(void)
     options.guess = CLINALG_GUESS_LINEAR;
     OK(clinalg_waveform_solve(heat, "block-boundary", &options, 0, y0, 54, y, NULL, NULL, 0));
     CHECK(memcmp(y, euler, sizeof y) == 0);
+
+    /* The progress ends it in the second window: the solution is that at the end of the first one. */
+    {
+        double half[54], t = 0;
+        size_t last;
+        clinalg_waveform_options first = options;
+        first.steps = 4;
+        first.windows = 1;
+        OK(clinalg_waveform_solve(heat, "block-boundary", &first, 0, y0, 54, half, &report, iterations, 4));
+        last = iterations[0] + 1;
+        first = options;
+        first.progress = counted;
+        first.progress_data = &last;
+        first.reached = &t;
+        OK(clinalg_waveform_solve(heat, "block-boundary", &first, 0, y0, 54, y, &report, NULL, 0));
+        CHECK(t == 0.0625 && report.windows == 1 && report.iterations == last);
+        CHECK(memcmp(y, half, sizeof y) == 0);
+    }
 
     /* Another method than Euler's: its own solution too. */
     {

@@ -132,6 +132,12 @@ void elastodynamics()
     CHECK(norm(matrices.first * vector(solution.displacements) - matrices.second * vector(solution.tractions)) < 1e-10);
     // The same on the axes of x and z.
     const double points[] = {0, 0, 3, 3, 0, 0};
+    try {
+        (void)problem.solve(1, known, given, CLINALG_ELASTODYNAMICS_METHOD_LU, [](std::size_t, double) { return false; });
+        CHECK(false);
+    } catch (const Error &error) {
+        CHECK(error.status() == CLINALG_STATUS_CANCELLED);
+    }
     const Elastodynamics::Fields fields = problem.evaluate(1, solution.displacements, solution.tractions, points);
     CHECK(fields.displacements.size() == 6 && fields.stresses.size() == 18);
     CHECK(std::abs(fields.displacements[2] - fields.displacements[3]) < 1e-10 && std::abs(fields.displacements[2]) > 0.01);

@@ -319,6 +319,10 @@ void grids()
     const Report report = solve_poisson(f, u);
     CHECK(report.converged() && report.history.size() == report.iterations + 1 && norm_inf(u - exact) < 1e-9);
     CHECK(solve_poisson(Team({0}), f, v).converged() && norm_inf(u - v) == 0);
+    Dense mixed;
+    CHECK(solve_poisson_mixed(f, mixed).converged() && norm_inf(mixed - exact) < 1e-9 && norm_inf(mixed - u) > 0);
+    Dense narrow;
+    CHECK(thrown([&] { (void)solve_poisson_mixed(convert<float>(f), narrow); }) == CLINALG_STATUS_VALUE);
     Dense d, swept, relaxed, fine, coarse;
     defect(exact, f, d);
     CHECK(norm_inf(d) < 1e-10);
@@ -335,6 +339,7 @@ void grids()
     options.n = n;
     options.dt = h / 2;
     Wave wave(options), shared(options, Team({0}));
+    CHECK(wave.step(100, [](std::size_t steps, double) { return steps < 4; }).steps == 8);
     wave.start(exact);
     shared.start(exact, zero);
     const double energy = wave.energy().total();
@@ -350,6 +355,66 @@ void grids()
     CHECK(norm_inf(kept - wave.displacement()) == 0);
 }
 
+// The Poisson problem on boxes: a smooth solution by order 4, a parabola on intervals of two widths with a coefficient.
+void boxes()
+{
+    // u = sin(x) exp(2 y): -Laplace u = -3 u.
+    const auto error = [](std::size_t n) {
+        GridPoissonOptions options({n, n});
+        options.order = 4;
+        GridPoisson poisson(options);
+        Values f(n * n), u, exact(n * n), low(n, 0), high(n);
+        for (std::size_t k = 0; k < n * n; ++k) {
+            exact[k] = std::sin((k % n) / (n - 1.0)) * std::exp(2 * (k / n) / (n - 1.0));
+            f[k] = -3 * exact[k];
+        }
+        for (std::size_t j = 0; j < n; ++j) high[j] = exact[j * n + n - 1];
+        poisson.set_side(0, false, low);
+        poisson.set_side(0, true, high);
+        poisson.set_side(1, false, View<double>(exact.data(), n));
+        poisson.set_side(1, true, View<double>(&exact[n * (n - 1)], n));
+        const GridReport report = poisson.solve(f, u);
+        CHECK(report.converged() && report.history.size() == report.iterations + 1 && report.levels > 1);
+        CHECK(poisson.size() == n * n && report.convergence_factor < 0.15 && std::isnan(report.imbalance));
+        double most = 0;
+        for (std::size_t k = 0; k < n * n; ++k) most = std::max(most, std::fabs(u[k] - exact[k]));
+        return most;
+    };
+    CHECK(std::fabs(error(17) / error(33) - 16) < 1);
+
+    // -div(3 grad u) = -6 for u = x^2, insulated along y: finite volumes are exact.
+    GridPoissonOptions options({9, 6});
+    options.coordinates[0] = {0, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3};
+    options.coefficient = Values(8 * 5, 3);
+    options.coefficient_at = CLINALG_COEFFICIENT_AT_CELLS;
+    options.sides[1][0] = options.sides[1][1] = CLINALG_CONDITION_NEUMANN;
+    GridPoisson poisson(options);
+    poisson.set_side(0, true, Values(6, 9));
+    const Vector source = vector(Values(54, -6));
+    Vector u, x;
+    std::size_t calls = 0;
+    const GridReport report = poisson.solve(source, u, [&](std::size_t, double) { return ++calls > 0; });
+    CHECK(report.converged() && calls == report.iterations + 1);
+    Values squares;
+    for (std::size_t j = 0; j < 6; ++j)
+        for (const double at : options.coordinates[0]) squares.push_back(at * at);
+    CHECK(norm_inf(u - vector(squares)) < 1e-8);
+    const Operator a = poisson.matrix(), m = poisson.preconditioner();
+    const Vector b = poisson.right_side(source);
+    CHECK(a.rows() == 7 * 6 && b.rows() == 7 * 6);
+    CHECK(solve(a, b, x, SolverOptions(CLINALG_METHOD_CG, m)).converged() && norm_inf(poisson.at_points(x) - u) < 1e-7);
+    Dense square;
+    CHECK(poisson.solve(dense(9, 6, Values(54, -6)), square).converged() && square.gather<double>() == u.gather<double>());
+    Values none;
+    CHECK(poisson.solve(Values(54, -6), none, [](std::size_t, double) { return false; }).stop == CLINALG_STOP_CANCELLED);
+
+    options.coordinates[0].pop_back();
+    CHECK(refused([&] { GridPoisson wrong(options); }) && refused([] { GridPoissonOptions wrong({3}); }));
+    CHECK(refused([&] { Values short_one(3); (void)poisson.solve(Values(54), short_one); }));
+    CHECK(thrown([&] { poisson.set_side(0, false, Values(5)); }) == CLINALG_STATUS_LENGTH);
+    CHECK(thrown([] { GridPoisson wrong{GridPoissonOptions()}; }) == CLINALG_STATUS_VALUE);
+}
+
 }  // namespace
 
 int main()
@@ -363,6 +428,7 @@ int main()
     callbacks();
     input();
     grids();
+    boxes();
     shutdown();
     if (failures == 0) puts("passed");
     return failures != 0;

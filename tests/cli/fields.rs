@@ -218,7 +218,8 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
         ("poisson --n 33 --backend reference --cycle fmg --rhs random".into(), "--max-cycles 2", "--max-cycles 50"),
     ];
     let ode = "ode --problem bruss2d-mix --n 6 --t-end 0.5 --reference none";
-    for rest in ["--variant reference", "--variant reference --method ab3 --h 0.001", "--precision f32"] {
+    for rest in ["--variant reference", "--variant reference --method ab3 --h 0.001", "--method rkc", "--precision f32"]
+    {
         if rest.contains("reference") || device() {
             lines.push((format!("{ode} {rest}"), "--step-limit 7", "--step-limit 100000"));
         }
@@ -226,6 +227,9 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
     if device() {
         lines.push(("poisson --n 65 --rhs random".into(), "--max-cycles 3", "--max-cycles 50"));
         lines.push(("poisson --n 65 --coefficient 1+x --f 1".into(), "--max-cycles 3", "--max-cycles 50"));
+        for rest in ["--rhs random --cycle fmg", "--f x-0.5 --sides all=neumann", "--f 1 --coefficient 1+9*(x>0.5)"] {
+            lines.push((format!("poisson --points 40x30 {rest}"), "--max-cycles 3", "--max-cycles 50"));
+        }
     }
     for (line, some, all) in &lines {
         let run = |rest: &str| {
@@ -261,7 +265,6 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
     }
     for (words, needle) in [
         ("ode --problem bruss2d-mix --n 6 --checkpoint c.txt", ".npz"),
-        ("ode --problem heat2d --method rkc --checkpoint c.npz", "no checkpoints"),
         ("ode --problem heat2d --resume none.npz", "none.npz"),
     ] {
         let done = inside(folder.path(), &words.split(' ').collect::<Vec<_>>());
@@ -269,6 +272,161 @@ fn a_checkpoint_goes_on_to_the_same_bits() {
     }
     let done = inside(folder.path(), &["ode", "--resume", "c.npz"]);
     assert!(done.code == 2 && done.stderr.contains("clinalg poisson"), "{}", done.stderr);
+}
+
+/// Within a window and past it; frames go on with the first one that was not written.
+#[test]
+fn a_relaxation_goes_on_from_its_checkpoint() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>()).json();
+    let line = "waveform --problem bruss2d-mix --n 12 --steps 12 --windows 3 --json";
+    for rest in ["--variant block-boundary --block 4x4 --eps 1e-9", "--precision f32 --adaptive 3 --eps 1e-4"] {
+        let straight = run(format!("{line} {rest} --series straight.npy"));
+        let counts = straight["iterations"].as_array().expect("an array").clone();
+        let limit = counts[0].as_u64().expect("a count") + 1;
+        let some = run(format!("{line} {rest} --iteration-limit {limit} --checkpoint c.npz"));
+        assert_eq!((&some["iterations"], &some["checkpoint"]), (&serde_json::json!(counts[..1]), &"c.npz".into()));
+        assert!(some["max_difference"].is_null() && some["unfinished"].as_array().map(Vec::len) == Some(1), "{some:#}");
+        let t = straight["window_steps"][0].as_f64().expect("steps") * number(&straight, "h");
+        assert!((number(&some, "t") - t).abs() < 1e-12, "{some:#}");
+        let resumed = run("waveform --resume c.npz --iteration-limit 100000 --series resumed.npy --json".into());
+        for key in ["iterations", "window_steps", "error_history", "max_difference", "t", "unfinished"] {
+            assert_eq!(resumed[key], straight[key], "{rest}: {key}");
+        }
+        let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+        let (straight, resumed) = (bytes("straight.npy"), bytes("resumed.npy"));
+        // Without that of the beginning, and that of the first window.
+        let frames = (counts.len() - 1) * 288 * if rest.contains("f32") { 4 } else { 8 };
+        assert_eq!(straight.len() - resumed.len(), frames / (counts.len() - 1) * 2, "{rest}");
+        assert!(straight.ends_with(&resumed[resumed.len() - frames..]), "{rest}");
+    }
+    let done = inside(folder.path(), &["waveform", "--resume", "c.npz", "--windows", "2"]);
+    assert!(done.code == 2 && done.stderr.contains("--windows: 3, this run has 2"), "{}", done.stderr);
+}
+
+/// With restarts, with a preconditioner, and for the file that is drawn and written in the end.
+#[test]
+fn heat_goes_on_from_its_checkpoint() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let line = "heat-bem --refine 0 --steps 8 --json";
+    for rest in ["--restart 5", "--problem neumann --preconditioner opposite"] {
+        let straight = run(format!("{line} {rest} --vtk straight.vtu")).json();
+        let count = number(&straight, "iterations") as usize;
+        assert!(straight["converged"] == true && straight["checkpoint"].is_null() && count > 4, "{straight:#}");
+        let some = run(format!("{line} {rest} --max-iterations {} --checkpoint c.npz", count - 2)).json();
+        assert_eq!((&some["stop"], &some["checkpoint"]), (&"iteration-limit".into(), &"c.npz".into()), "{some:#}");
+        let resumed = run("heat-bem --resume c.npz --max-iterations 1000 --vtk resumed.vtu --json".into()).json();
+        for key in ["iterations", "residual_history", "error_l2", "stop"] {
+            assert_eq!(resumed[key], straight[key], "{rest}: {key}");
+        }
+        let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+        assert!(bytes("resumed.vtu") == bytes("straight.vtu"), "{rest}");
+    }
+    let done = run("heat-bem --resume c.npz --source 0,0,3".into());
+    assert!(done.code == 2 && done.stderr.contains("--boundary has other values"), "{}", done.stderr);
+}
+
+/// In the middle of GMRES at the second frequency.
+#[test]
+fn frequencies_go_on_from_their_checkpoint() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let run = |line: String| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let line = "elastodynamics --mesh cavity:2 --problem neumann --method gmres --frequencies 0.5:2.5:3 --json";
+    for rest in ["", " --otf --precision f32"] {
+        let straight = run(format!("{line}{rest} --out straight.csv --vtk straight.vtu")).json();
+        let counts: Vec<f64> =
+            straight["responses"].as_array().expect("an array").iter().map(|r| number(r, "iterations")).collect();
+        assert!(counts[0] + 1.0 < counts[1] && straight["checkpoint"].is_null(), "{counts:?}");
+        let limit = counts[1] - 1.0;
+        let done = run(format!("{line}{rest} --max-iterations {limit} --checkpoint c.npz"));
+        let some: Value = serde_json::from_str(&done.stdout).expect("a report");
+        assert_eq!((done.code, &some["stop"], &some["checkpoint"]), (1, &"iteration-limit".into(), &"c.npz".into()));
+        assert_eq!(some["responses"].as_array().map(Vec::len), Some(2));
+        let resume = "elastodynamics --resume c.npz --max-iterations 1000 --json";
+        let resumed = run(format!("{resume} --out resumed.csv --vtk resumed.vtu")).json();
+        for kind in ["csv", "vtu"] {
+            let bytes = |name: &str| std::fs::read(folder.path().join(format!("{name}.{kind}"))).expect("written");
+            assert!(bytes("resumed") == bytes("straight"), "{rest}: {kind}");
+        }
+        for (k, response) in resumed["responses"].as_array().expect("an array").iter().enumerate() {
+            for key in ["iterations", "stop", "error_u", "largest_displacement"] {
+                assert_eq!(response[key], straight["responses"][k][key], "{rest}: {key}");
+            }
+        }
+    }
+    let done = run("elastodynamics --resume c.npz --shear 2".into());
+    assert!(done.code == 2 && done.stderr.contains("--shear: 1.0, this run has 2.0"), "{}", done.stderr);
+}
+
+/// LU: the frequency at hand is computed again.
+#[cfg(unix)]
+#[test]
+fn interrupted_frequencies_go_on() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let line = "elastodynamics --mesh cavity:5 --frequencies 0:2:40 --json";
+    let mut command = program();
+    command.current_dir(folder.path()).args(line.split(' ')).args(["--checkpoint", "c.npz"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+    // It is written after the first frequency.
+    while !folder.path().join("c.npz").is_file() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    let out = child.wait_with_output().expect("it ends");
+    assert_eq!(out.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&out.stdout).expect("a report");
+    let done = report["responses"].as_array().expect("an array").len();
+    assert!((1..40).contains(&done) && report["checkpoint"] == "c.npz" && report["converged"] == true, "{report:#}");
+    let resume = ["elastodynamics", "--resume", "c.npz", "--out", "resumed.csv"];
+    inside(folder.path(), &resume).fine();
+    let words: Vec<&str> = line.split(' ').collect();
+    inside(folder.path(), &[&words[..], &["--out", "straight.csv"]].concat()).fine();
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert!(bytes("resumed.csv") == bytes("straight.csv"));
+}
+
+#[test]
+fn checkpoints_of_other_problems_are_refused() {
+    let folder = folder();
+    let run = |line: &str| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let ode = "ode --problem heat2d --n 9 --variant reference --step-limit 3 --reference none";
+    let mut cases = vec![
+        ("wave --n 17 --backend reference --steps 3", "--speed 1+x --initial gauss", "--c: 1.0"),
+        ("wave --n 17 --backend reference --steps 3", "--initial gauss", "--initial has other values"),
+        ("poisson --n 9 --backend reference --f 1 --max-cycles 1", "--f 1+x", "--f has other values"),
+        ("poisson --n 9 --backend reference --f 1 --max-cycles 1", "--cycle w", "--cycle: V, this run has W"),
+        (ode, "--parameter scale=2", "the system has other values"),
+        (ode, "--method bs32", "--method: \"dopri54\""),
+    ];
+    if device() {
+        let line = "poisson --points 12x9 --f 1 --max-cycles 1";
+        cases.push((line, "--points 12x10", "--points: [12, 9], this run has [12, 10]"));
+        cases.push((line, "--sides x=periodic", "--sides"));
+        cases.push((line, "--coefficient 1+x", "--coefficient: none, this run has values"));
+    }
+    for (line, other, needle) in cases {
+        let command = line.split(' ').next().expect("a command");
+        run(&format!("{line} --checkpoint c.npz"));
+        let done = run(&format!("{command} --resume c.npz {other}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}, {other}: {}", done.stderr);
+        // Limits may change.
+        let limit = if command == "ode" { "--rtol 1e-3" } else { "--checkpoint d.npz" };
+        assert!(run(&format!("{command} --resume c.npz {limit}")).code < 2, "{line}");
+    }
 }
 
 #[cfg(unix)]

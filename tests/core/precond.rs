@@ -4,6 +4,8 @@
 mod common;
 #[path = "precond/incomplete.rs"]
 mod incomplete;
+#[path = "precond/saddle.rs"]
+mod saddle;
 
 use clinalg::multigrid::{Coefficient, Smoother, assemble};
 use clinalg::precond::{MultigridParams, MultigridPreconditioner};

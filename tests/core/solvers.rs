@@ -2,8 +2,12 @@
 //! bounds of the theory.
 
 mod common;
+#[path = "solvers/gmres_memory.rs"]
+mod gmres_memory;
 #[path = "solvers/krylov.rs"]
 mod krylov;
+#[path = "solvers/memory.rs"]
+mod memory;
 
 use std::ops::ControlFlow;
 

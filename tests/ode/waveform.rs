@@ -2,14 +2,16 @@
 
 mod common;
 
+use std::ops::ControlFlow;
+
 use clinalg::runtime::devices;
 use clinalg::team::Team;
 use clinalg::{Context, ContextOptions, KernelFamily, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::team::{Link, TeamOptions, TeamStepper, Traffic, simulate};
 use clinalg_ode::waveform::{
-    Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformModel, WaveformOptions, explain, relax,
-    relax_by_devices, relax_on_team, relax_sequentially,
+    Control, Copies, Guess, Partition, Sharing, Stop, Storage, VARIANTS, WaveformModel, WaveformOptions, WaveformState,
+    explain, relax, relax_by_devices, relax_on_team, relax_on_team_with, relax_sequentially, relax_with,
 };
 use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
 use common::contexts;
@@ -157,6 +159,70 @@ fn first_guesses_of_runge_kutta_methods() {
             assert!(got.solution == relax_sequentially(system, 0.5, &y0, &options).unwrap().solution, "{guess:?}");
         }
     }
+}
+
+/// Stopped after every iteration that there is, also at the ends of windows, and continued each time from the state.
+#[test]
+fn a_relaxation_that_is_stopped_goes_on_to_the_same_bits() {
+    let context = &contexts()[0];
+    let (system, block) = &systems()[0];
+    let y0 = start::<f32>(system);
+    for (variant, guess, adaptive) in [
+        ("component", Guess::Previous, Some(3)),
+        ("block", Guess::Linear, Some(3)),
+        ("block-boundary", Guess::Previous, Some(3)),
+        ("block-boundary", Guess::Constant, None),
+        ("device", Guess::Previous, None),
+    ] {
+        let mut options = WaveformOptions::new(0.01, 12);
+        options.set_variant(variant, *block).unwrap();
+        (options.windows, options.stop) = (2, Stop::Difference(1e-3));
+        (options.guess, options.adaptive) = (guess, adaptive);
+        let run = |last: Option<usize>, resume: Option<&WaveformState<f32>>| {
+            let mut progress = |count, difference: f64| {
+                assert!(difference.is_finite());
+                if Some(count) == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let control = Control { progress: Some(&mut progress), keep_state: true, resume, ..Control::default() };
+            relax_with(context, system, 0.5, &y0, &options, control).unwrap()
+        };
+        let whole = run(None, None);
+        let count: usize = whole.report.iterations.iter().sum();
+        assert!(!whole.stopped && whole.state.is_none() && whole.t == 0.5 + 12.0 * 0.01, "{variant}");
+        let mut state: Option<WaveformState<f32>> = None;
+        for last in 1..count {
+            let part = run(Some(last), state.as_ref());
+            assert!(part.stopped && part.t < whole.t, "{variant}: {last} of {count}");
+            let steps: usize = part.report.window_steps.iter().sum();
+            let ended: usize = part.report.iterations.iter().sum();
+            assert_eq!((part.t, ended + part.report.unfinished.len()), (0.5 + steps as f64 * 0.01, last));
+            if steps == 0 {
+                assert!(part.solution == y0, "{variant}");
+            }
+            state = part.state;
+            assert!(state.is_some());
+        }
+        let last = run(None, state.as_ref());
+        assert!(last.solution == whole.solution && !last.stopped, "{variant}");
+        assert_eq!(last.report.error_history, whole.report.error_history, "{variant}");
+        assert_eq!(last.report.window_steps, whole.report.window_steps, "{variant}");
+        if let Some(state) = &state {
+            let mut other = options.clone();
+            other.windows = 3;
+            let control = Control { resume: Some(state), ..Control::default() };
+            let error = relax_with(context, system, 0.5, &y0, &other, control);
+            assert!(adaptive.is_some() || error.is_err(), "{variant}");
+            let (small, _) = &systems()[3];
+            let control = Control { resume: Some(state), ..Control::default() };
+            let error = relax_with(context, small, 0.5, &start(small), &options, control).unwrap_err();
+            assert!(error.to_string().contains("resume"), "{variant}: {error}");
+        }
+    }
+    let mut options = WaveformOptions::new(0.01, 4);
+    options.set_variant("device", [1; 3]).unwrap();
+    let control = Control { keep_state: true, ..Control::default() };
+    let error = relax_on_team_with(&pair(context), system, 0.5, &y0, &options, Sharing::Limited, control).unwrap_err();
+    assert!(error.to_string().contains("several devices"), "{error}");
 }
 
 /// Two contexts of the same device.

@@ -174,6 +174,10 @@ typedef enum {
    * Infinity or NaN in a waveform relaxation (clinalg:ode:waveform).
    */
   CLINALG_STATUS_ODE_WAVEFORM = 62,
+  /**
+   * A progress callback stopped a call that has no partial result (clinalg:solve:cancelled).
+   */
+  CLINALG_STATUS_CANCELLED = 63,
 } clinalg_status;
 
 /**
@@ -270,6 +274,10 @@ typedef enum {
    * A method for a system of differential equations of `rows` points and `cols` fields.
    */
   CLINALG_KIND_ODE_STEPPER = 11,
+  /**
+   * A Poisson solver on a box of `rows` points.
+   */
+  CLINALG_KIND_GRID_POISSON = 12,
   /**
    * A kind of object unknown to this version of the header.
    */
@@ -537,6 +545,56 @@ typedef enum {
    */
   CLINALG_CYCLE_FULL = 2,
 } clinalg_cycle;
+
+/**
+ * The boundary condition on a side of a box. `clinalg_grid_poisson_set_side` sets its values g.
+ */
+typedef enum {
+  /**
+   * u = g.
+   */
+  CLINALG_CONDITION_DIRICHLET = 0,
+  /**
+   * k D du/dn = g, with the outward normal n.
+   */
+  CLINALG_CONDITION_NEUMANN = 1,
+  /**
+   * alpha u + k D du/dn = g.
+   */
+  CLINALG_CONDITION_ROBIN = 2,
+  /**
+   * u is periodic in this direction; the opposite side must be periodic too.
+   */
+  CLINALG_CONDITION_PERIODIC = 3,
+} clinalg_condition;
+
+/**
+ * Where the values of a grid lie.
+ */
+typedef enum {
+  /**
+   * At the points, those on the sides included: n points bound n - 1 intervals, in a periodic direction n.
+   */
+  CLINALG_CENTRING_VERTEX = 0,
+  /**
+   * At the centres of n cells.
+   */
+  CLINALG_CENTRING_CELL = 1,
+} clinalg_centring;
+
+/**
+ * Where a coefficient is given.
+ */
+typedef enum {
+  /**
+   * At the points; between two points their harmonic mean is used.
+   */
+  CLINALG_COEFFICIENT_AT_POINTS = 0,
+  /**
+   * In the cells between the points.
+   */
+  CLINALG_COEFFICIENT_AT_CELLS = 1,
+} clinalg_coefficient_at;
 
 /**
  * How a wave steps through time.
@@ -983,6 +1041,145 @@ typedef struct {
    */
   size_t rule;
 } clinalg_elastodynamics_params;
+
+/**
+ * Options of a Poisson solver on a box. Fill them with `clinalg_grid_poisson_options_default(&options, sizeof options)`, then set the
+ * numbers of points and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
+ *
+ * Arrays have one entry per direction; in two dimensions the third is not read.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_grid_poisson_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Dimensions: 2 or 3.
+   */
+  size_t dim;
+  /**
+   * Number of points in each direction.
+   */
+  size_t points[3];
+  /**
+   * Length of the box in each direction.
+   */
+  double lengths[3];
+  /**
+   * Ascending coordinates in each direction: those of the n points, or, on a cell-centred grid or in a periodic direction, those of the
+   * n + 1 ends of the intervals. Null for equal spacing, starting at 0. They are copied.
+   */
+  const double *coordinates[3];
+  /**
+   * The conditions of the low and the high side of each direction, each a `clinalg_condition`.
+   */
+  uint32_t sides[3][2];
+  /**
+   * The alpha of each Robin side, finite and at least 0; not read on other sides.
+   */
+  double alpha[3][2];
+  /**
+   * Where the values lie, a `clinalg_centring`.
+   */
+  uint32_t centring;
+  /**
+   * The precision of the solver, a `clinalg_precision`: single or double.
+   */
+  uint32_t precision;
+  /**
+   * The diagonal dx, dy, dz of D, positive.
+   */
+  double diffusion[3];
+  /**
+   * The off-diagonal entries dxy, dxz and dyz of D; the last two are not read in two dimensions. D must be positive definite. Non-zero
+   * entries need a vertex-centred grid; a coefficient must then be given in the cells.
+   */
+  double mixed_derivatives[3];
+  /**
+   * The shift c, at least 0.
+   */
+  double shift;
+  /**
+   * The order of the discretisation: 2 (finite volumes) or 4 (compact stencils). Order 4 also reads f on all sides. It needs a vertex-centred
+   * grid with equal spacing in each direction, Dirichlet or periodic sides, a diagonal D and no coefficient.
+   */
+  size_t order;
+  /**
+   * The positive coefficient k, a value for each point or cell, x fastest; null for 1. It is copied.
+   */
+  const double *coefficient;
+  /**
+   * Number of values of the coefficient.
+   */
+  size_t coefficient_count;
+  /**
+   * Where the coefficient is given, a `clinalg_coefficient_at`; on a cell-centred grid both mean the cells.
+   */
+  uint32_t coefficient_at;
+  /**
+   * The order in which the levels are visited, a `clinalg_cycle`.
+   */
+  uint32_t cycle;
+  /**
+   * Smoothing sweeps before the coarse-grid correction.
+   */
+  size_t pre;
+  /**
+   * Smoothing sweeps after it; not read with a coefficient, mixed derivatives or order 4, where `pre` sweeps are made before and after.
+   */
+  size_t post;
+  /**
+   * Relative residual to reach.
+   */
+  double tolerance;
+  /**
+   * Maximum number of cycles.
+   */
+  size_t max_cycles;
+  /**
+   * Where u is determined only up to a constant: the largest `imbalance` of the data (see `clinalg_grid_report`) that is removed.
+   */
+  double max_imbalance;
+} clinalg_grid_poisson_options;
+
+/**
+ * The outcome of a solve on a box. Residuals are |b - A u| / |b| over the unknowns, for the equations integrated over the cells.
+ */
+typedef struct {
+  /**
+   * Why the solve ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Number of cycles. With a coefficient, mixed derivatives or order 4: number of iterations of conjugate gradients, with one cycle each.
+   */
+  size_t cycles;
+  /**
+   * Number of grids.
+   */
+  size_t levels;
+  /**
+   * True relative residual of the solution.
+   */
+  double relative_residual;
+  /**
+   * Geometric mean of the factors by which the cycles reduced the residual; NaN where there was no cycle.
+   */
+  double convergence_factor;
+  /**
+   * Estimate of the relative residual that rounding leaves.
+   */
+  double rounding_floor;
+  /**
+   * Where u is determined only up to a constant: the sum of all sources and fluxes, which was removed, divided by the sum of their
+   * magnitudes. NaN otherwise.
+   */
+  double imbalance;
+  /**
+   * Length of the residual history, `cycles + 1`.
+   */
+  size_t history;
+} clinalg_grid_report;
 
 /**
  * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
@@ -1707,6 +1904,20 @@ typedef struct {
    * The name of the explicit Runge-Kutta method of the steps; null for "euler".
    */
   const char *method;
+  /**
+   * Called after every iteration with the number of iterations of all windows so far and the difference of the last two iterates; null
+   * for none. If it returns a number other than 0, the relaxation ends; `y` is then the solution at the end of the last complete window,
+   * or `y0` if there is none.
+   */
+  clinalg_progress progress;
+  /**
+   * Passed to `progress`.
+   */
+  void *progress_data;
+  /**
+   * Gets the time of the solution, which is before the end if `progress` ended the relaxation; may be null.
+   */
+  double *reached;
 } clinalg_waveform_options;
 
 /**
@@ -1714,7 +1925,7 @@ typedef struct {
  */
 typedef struct {
   /**
-   * Windows.
+   * Complete windows.
    */
   size_t windows;
   /**
@@ -1722,7 +1933,7 @@ typedef struct {
    */
   size_t iterations;
   /**
-   * Difference of the last two iterates of the last window.
+   * Difference of the last two iterates.
    */
   double difference;
   /**
@@ -2109,6 +2320,25 @@ clinalg_status clinalg_elastodynamics_solve(clinalg_handle problem,
                                             double *tractions);
 
 /**
+ * As `clinalg_elastodynamics_solve`, with a progress callback. With GMRES it is called after every iteration, with the number of iterations and
+ * the relative residual; with LU it is called after the assembly and after the factorisation, with 0 iterations and residual 1. If it returns a number other
+ * than 0, the call fails with `CLINALG_STATUS_CANCELLED` and a message that says how far it got.
+ *
+ * # Safety
+ * As for `clinalg_elastodynamics_solve`; `progress` is null or a function that takes `progress_data`.
+ */
+clinalg_status clinalg_elastodynamics_solve_with(clinalg_handle problem,
+                                                 double frequency,
+                                                 uint32_t method,
+                                                 const uint32_t *known,
+                                                 const double *given,
+                                                 size_t count,
+                                                 clinalg_progress progress,
+                                                 void *progress_data,
+                                                 double *displacements,
+                                                 double *tractions);
+
+/**
  * Fields at `point_count` points in the material, of three coordinates each, from the displacements and tractions on the boundary elements at the angular
  * frequency `frequency`. `fields` gets three complex displacements for each point, `stresses` nine complex stresses by rows; `stresses` may be
  * null.
@@ -2125,6 +2355,121 @@ clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
                                                size_t point_count,
                                                double *fields,
                                                double *stresses);
+
+/**
+ * The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
+ * in at most 100 cycles, double precision. `struct_size` is `sizeof(clinalg_grid_poisson_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_grid_poisson_options_default(clinalg_grid_poisson_options *options,
+                                                    size_t struct_size);
+
+/**
+ * A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
+ * constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
+ * `clinalg_grid_poisson_set_side` sets them. `clinalg_release` frees the solver.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
+ * coefficient `coefficient_count` values; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_poisson_create(const clinalg_grid_poisson_options *options,
+                                           clinalg_handle *handle);
+
+/**
+ * Sets the values g of a side. `axis` is 0, 1 or 2; `high` is 0 for the side where the coordinate is smallest, non-zero for the side where
+ * it is largest. `values` has one value for each point of the side, the lower of the other directions fastest; null sets all to 0. Where
+ * sides with u = g meet, the values of the last direction hold.
+ *
+ * # Safety
+ * `values` is null or names `count` values.
+ */
+clinalg_status clinalg_grid_poisson_set_side(clinalg_handle poisson,
+                                             size_t axis,
+                                             int32_t high,
+                                             const double *values,
+                                             size_t count);
+
+/**
+ * Solves for host arrays. `f` has one value for each of `count` points, x fastest. `u`, which must not overlap `f`, holds the initial guess on
+ * entry and the solution on return. Points on vertex-centred sides with u = g get g; f is read there for order 4 only.
+ *
+ * `report` may be null. `history`, if not null, gets the first `capacity` relative residuals, beginning with that of the initial guess.
+ * `progress`, if not null, is called with `progress_data` after every cycle. A solve that does not converge is not a failed call: check
+ * `stop`. If the data are not finite, `stop` is `CLINALG_STOP_NOT_FINITE` and u is unchanged. A solver in single precision rounds the values.
+ *
+ * # Safety
+ * `f` and `u` name `count` values; `progress` is null or valid to be called with `progress_data`; `report` is null or valid for a write, `history` null or valid for
+ * `capacity` values.
+ */
+clinalg_status clinalg_grid_poisson_solve(clinalg_handle poisson,
+                                          const double *f,
+                                          double *u,
+                                          size_t count,
+                                          clinalg_progress progress,
+                                          void *progress_data,
+                                          clinalg_grid_report *report,
+                                          double *history,
+                                          size_t capacity);
+
+/**
+ * As `clinalg_grid_poisson_solve`, for vectors or dense matrices of the solver's precision; their values pass through host memory. `*u` holds
+ * the initial guess on entry and the solution on return. If `*u` is 0, a new object like f is made, and the initial guess is zero.
+ *
+ * # Safety
+ * `u` is valid for reading and writing; the other pointers as for `clinalg_grid_poisson_solve`.
+ */
+clinalg_status clinalg_grid_poisson_solve_vector(clinalg_handle poisson,
+                                                 clinalg_handle f,
+                                                 clinalg_handle *u,
+                                                 clinalg_progress progress,
+                                                 void *progress_data,
+                                                 clinalg_grid_report *report,
+                                                 double *history,
+                                                 size_t capacity);
+
+/**
+ * The matrix of the equations integrated over the cells: a symmetric operator on vectors of the unknowns. The unknowns are the values at all
+ * points except those on vertex-centred sides with u = g; `clinalg_info` gives their number. The solver may be released before the operator.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_poisson_operator(clinalg_handle poisson,
+                                             clinalg_handle *handle);
+
+/**
+ * A symmetric multigrid cycle: an approximate inverse of the matrix of `clinalg_grid_poisson_operator`, for `clinalg_solver_options.inverse`.
+ * The solver may be released before the preconditioner.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_poisson_preconditioner(clinalg_handle poisson,
+                                                   clinalg_handle *handle);
+
+/**
+ * The right-hand side for `clinalg_grid_poisson_operator`, one value per unknown, from the source f, one value per point, and the values of the
+ * sides. Where u is determined only up to a constant, the imbalance is removed. If `*b` is 0, a new vector is made.
+ *
+ * # Safety
+ * `b` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_grid_poisson_right_side(clinalg_handle poisson,
+                                               clinalg_handle f,
+                                               clinalg_handle *b);
+
+/**
+ * The values at all points, from the unknowns x and the values of the sides with u = g. If `*u` is 0, a new vector is made.
+ *
+ * # Safety
+ * `u` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_grid_poisson_points(clinalg_handle poisson,
+                                           clinalg_handle x,
+                                           clinalg_handle *u);
 
 /**
  * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
@@ -2867,6 +3212,20 @@ clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
                                      size_t capacity);
 
 /**
+ * As `clinalg_solve_poisson` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
+ * residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
+ *
+ * # Safety
+ * As `clinalg_solve_system`.
+ */
+clinalg_status clinalg_solve_poisson_mixed(const clinalg_poisson_options *options,
+                                           clinalg_handle f,
+                                           clinalg_handle *u,
+                                           clinalg_report *report,
+                                           double *history,
+                                           size_t capacity);
+
+/**
  * The defaults: ILU(0) in the order of the matrix. `struct_size` is `sizeof(clinalg_preconditioner_options)`.
  *
  * # Safety
@@ -3341,6 +3700,20 @@ clinalg_status clinalg_wave_start(clinalg_handle wave,
 clinalg_status clinalg_wave_step(clinalg_handle wave, size_t steps, clinalg_wave_report *report);
 
 /**
+ * As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number of steps made by this
+ * call and, in place of a residual, the time reached. If `progress` returns a number other than 0, the call ends: it returns success, and
+ * `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise those of `clinalg_wave_step`.
+ *
+ * # Safety
+ * `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
+ */
+clinalg_status clinalg_wave_step_with(clinalg_handle wave,
+                                      size_t steps,
+                                      clinalg_progress progress,
+                                      void *progress_data,
+                                      clinalg_wave_report *report);
+
+/**
  * The displacement into `*u`; 0 there makes a new n by n matrix, column j the points at y = j h.
  *
  * # Safety
@@ -3385,7 +3758,7 @@ clinalg_status clinalg_waveform_options_default(clinalg_waveform_options *option
  *
  * # Safety
  * `variant` is null or a text that ends in zero; `options` names as many bytes as its first member says; `y0` names `components`
- * values and `y` has room for them; the method in `options` is null or a text that ends in zero; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
+ * values and `y` has room for them; the method in `options` is null or a text that ends in zero, `reached` there null or valid for a write; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
  */
 clinalg_status clinalg_waveform_solve(clinalg_handle ode,
                                       const char *variant,

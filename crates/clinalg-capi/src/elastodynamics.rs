@@ -1,12 +1,15 @@
 //! Elastodynamics on handles.
 
+use std::ffi::c_void;
 use std::mem::offset_of;
+use std::ptr::null_mut;
 
 use clinalg::Context;
 use clinalg_bem::elastodynamics::{C64, Domain, Known, Material, Options, Rule, Solution};
 use clinalg_bem::{ElementMesh, Point};
 use clinalg_handles::{ElastodynamicsMethod, Registry, complex_numbers};
 
+use crate::callback::{self, ClinalgProgress};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
 use crate::options::{Versioned, put_defaults, read};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -286,39 +289,80 @@ pub unsafe extern "C" fn clinalg_elastodynamics_solve(
     displacements: *mut f64,
     tractions: *mut f64,
 ) -> ClinalgStatus {
-    guard(|| {
-        let methods = [
-            (ClinalgElastodynamicsMethod::Lu as u32, ElastodynamicsMethod::Lu),
-            (ClinalgElastodynamicsMethod::OnTheFly as u32, ElastodynamicsMethod::OnTheFly),
-        ];
-        let method = choice("method", method, &methods)?;
-        let unknowns = 3 * Registry::global().elastodynamics_surface(problem)?.centres.len();
-        let total = times(2 * unknowns, "given", count)?;
-        // SAFETY: by the contract above.
-        let (known, given, displacements, tractions) = unsafe {
-            (
-                slice("known", known, unknowns)?,
-                slice("given", given, total)?,
-                slice_mut("displacements", displacements, total)?,
-                slice_mut("tractions", tractions, total)?,
-            )
-        };
-        let kinds = [
-            (ClinalgKnown::Displacement as u32, Known::Displacement),
-            (ClinalgKnown::Traction as u32, Known::Traction),
-        ];
-        let known = known.iter().map(|&code| choice("known", code, &kinds)).collect::<Result<Vec<_>, _>>()?;
-        let known = known.chunks_exact(3).map(|k| [k[0], k[1], k[2]]).collect();
-        let given = complex_numbers(given);
-        let sets: Vec<&[C64]> = given.chunks_exact(unknowns).collect();
-        let solutions = Registry::global().elastodynamics_solve(problem, frequency, method, known, &sets)?;
-        for (k, solution) in solutions.iter().enumerate() {
-            let range = 2 * unknowns * k..2 * unknowns * (k + 1);
-            write(&mut displacements[range.clone()], solution.displacements());
-            write(&mut tractions[range], solution.tractions());
-        }
-        Ok(())
-    })
+    let goes_on = (None, null_mut());
+    // SAFETY: by the contract above.
+    guard(|| unsafe { solve(problem, frequency, method, known, (given, count), goes_on, displacements, tractions) })
+}
+
+/// As `clinalg_elastodynamics_solve`, with a progress callback. With GMRES it is called after every iteration, with the number of iterations and
+/// the relative residual; with LU it is called after the assembly and after the factorisation, with 0 iterations and residual 1. If it returns a number other
+/// than 0, the call fails with `CLINALG_STATUS_CANCELLED` and a message that says how far it got.
+///
+/// # Safety
+/// As for `clinalg_elastodynamics_solve`; `progress` is null or a function that takes `progress_data`.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
+pub unsafe extern "C" fn clinalg_elastodynamics_solve_with(
+    problem: ClinalgHandle,
+    frequency: f64,
+    method: u32,
+    known: *const u32,
+    given: *const f64,
+    count: usize,
+    progress: ClinalgProgress,
+    progress_data: *mut c_void,
+    displacements: *mut f64,
+    tractions: *mut f64,
+) -> ClinalgStatus {
+    let tell = (progress, progress_data);
+    // SAFETY: by the contract above.
+    guard(|| unsafe { solve(problem, frequency, method, known, (given, count), tell, displacements, tractions) })
+}
+
+/// # Safety
+/// As for `clinalg_elastodynamics_solve_with`.
+#[allow(clippy::too_many_arguments, reason = "those of the functions of C")]
+unsafe fn solve(
+    problem: ClinalgHandle,
+    frequency: f64,
+    method: u32,
+    known: *const u32,
+    (given, count): (*const f64, usize),
+    (tell, data): (ClinalgProgress, *mut c_void),
+    displacements: *mut f64,
+    tractions: *mut f64,
+) -> Result<(), Fault> {
+    let methods = [
+        (ClinalgElastodynamicsMethod::Lu as u32, ElastodynamicsMethod::Lu),
+        (ClinalgElastodynamicsMethod::OnTheFly as u32, ElastodynamicsMethod::OnTheFly),
+    ];
+    let method = choice("method", method, &methods)?;
+    let unknowns = 3 * Registry::global().elastodynamics_surface(problem)?.centres.len();
+    let total = times(2 * unknowns, "given", count)?;
+    // SAFETY: by the contract above.
+    let (known, given, displacements, tractions) = unsafe {
+        (
+            slice("known", known, unknowns)?,
+            slice("given", given, total)?,
+            slice_mut("displacements", displacements, total)?,
+            slice_mut("tractions", tractions, total)?,
+        )
+    };
+    let kinds =
+        [(ClinalgKnown::Displacement as u32, Known::Displacement), (ClinalgKnown::Traction as u32, Known::Traction)];
+    let known = known.iter().map(|&code| choice("known", code, &kinds)).collect::<Result<Vec<_>, _>>()?;
+    let known = known.chunks_exact(3).map(|k| [k[0], k[1], k[2]]).collect();
+    let given = complex_numbers(given);
+    let sets: Vec<&[C64]> = given.chunks_exact(unknowns).collect();
+    let registry = Registry::global();
+    let mut tell = callback::progress(tell, data);
+    let solutions = registry.elastodynamics_solve(problem, frequency, method, known, &sets, &mut tell)?;
+    for (k, solution) in solutions.iter().enumerate() {
+        let range = 2 * unknowns * k..2 * unknowns * (k + 1);
+        write(&mut displacements[range.clone()], solution.displacements());
+        write(&mut tractions[range], solution.tractions());
+    }
+    Ok(())
 }
 
 /// Fields at `point_count` points in the material, of three coordinates each, from the displacements and tractions on the boundary elements at the angular

@@ -76,6 +76,8 @@ pub enum ClinalgKind {
     TeamMatrix = 10,
     /// A method for a system of differential equations of `rows` points and `cols` fields.
     OdeStepper = 11,
+    /// A Poisson solver on a box of `rows` points.
+    GridPoisson = 12,
     /// A kind of object unknown to this version of the header.
     Other = 255,
 }
@@ -463,6 +465,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::Team => ClinalgKind::Team,
             Kind::TeamMatrix => ClinalgKind::TeamMatrix,
             Kind::OdeStepper => ClinalgKind::OdeStepper,
+            Kind::GridPoisson => ClinalgKind::GridPoisson,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {

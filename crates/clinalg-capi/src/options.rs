@@ -5,13 +5,15 @@ use std::mem::offset_of;
 use std::ptr::null_mut;
 
 use clinalg::Error;
+use clinalg::multigrid::PoissonParams;
 use clinalg_handles::Preconditioning;
 
 use crate::callback::{ClinalgProgress, progress};
 use crate::check_array;
 use crate::object::ClinalgHandle;
 use crate::solver::{
-    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, krylov, poisson, preconditioning_of, results, summary,
+    ClinalgPoissonParams, ClinalgReport, ClinalgSolveParams, krylov, poisson, poisson_params, preconditioning_of,
+    results, summary,
 };
 use crate::status::{ClinalgStatus, Fault, guard};
 
@@ -188,19 +190,20 @@ pub(crate) fn one_preconditioner(code: u32, inverse: ClinalgHandle) -> Result<Pr
     }
 }
 
-/// Solves on the current device or on a team for the handle of f and that behind `u`.
+/// Solves on the current device or on a team for the handle of f and that behind `u`; `mixed` computes the cycles in single precision.
 ///
 /// # Safety
 /// `options` is null or names as many bytes as its first member says; `u` is null or valid for reading.
 pub(crate) unsafe fn poisson_of(
     options: *const ClinalgPoissonOptions,
+    mixed: bool,
     team: Option<u64>,
     f: u64,
     u: *const ClinalgHandle,
 ) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
     // SAFETY: by the contract above.
     let (wanted, start) = unsafe { (read(options)?, given("u", u)?) };
-    let params = ClinalgPoissonParams {
+    let params = poisson_params(&ClinalgPoissonParams {
         cycle: wanted.cycle,
         smoother: wanted.smoother,
         pre: wanted.pre,
@@ -210,15 +213,15 @@ pub(crate) unsafe fn poisson_of(
         max_cycles: wanted.max_cycles,
         dim: wanted.dim,
         shift: wanted.shift,
-    };
-    poisson(&params, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
+    })?;
+    poisson(PoissonParams { mixed, ..params }, team, (f, start), &mut progress(wanted.progress, wanted.progress_data))
 }
 
 /// The handle that a solve starts from, if there is one.
 ///
 /// # Safety
 /// `handle` is null or valid for reading.
-unsafe fn given(argument: &'static str, handle: *const ClinalgHandle) -> Result<Option<u64>, Fault> {
+pub(crate) unsafe fn given(argument: &'static str, handle: *const ClinalgHandle) -> Result<Option<u64>, Fault> {
     if handle.is_null() {
         return Err(Fault::Null(argument));
     }
@@ -307,7 +310,37 @@ pub unsafe extern "C" fn clinalg_solve_poisson(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (handle, value, residuals) = unsafe { poisson_of(options, None, f, u)? };
+        let (handle, value, residuals) = unsafe { poisson_of(options, false, None, f, u)? };
+        // SAFETY: by the contract above.
+        unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
+    })
+}
+
+/// As `clinalg_solve_poisson` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
+/// residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
+///
+/// # Safety
+/// As `clinalg_solve_system`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_solve_poisson_mixed(
+    options: *const ClinalgPoissonOptions,
+    f: ClinalgHandle,
+    u: *mut ClinalgHandle,
+    report: *mut ClinalgReport,
+    history: *mut f64,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        // SAFETY: by the contract above.
+        let solved = unsafe { poisson_of(options, true, None, f, u) };
+        let (handle, value, residuals) = solved.map_err(|fault| match fault {
+            // There is no argument of that name here.
+            Fault::Library(Error::Value { argument: "mixed", .. }) => {
+                let expected = "double precision; in single precision use clinalg_solve_poisson";
+                Fault::Library(Error::value("f", expected, "in single precision"))
+            }
+            other => other,
+        })?;
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })

@@ -347,24 +347,26 @@ pub unsafe extern "C" fn clinalg_poisson(
     guard(|| {
         // SAFETY: by the contract above.
         let (given, wanted) = unsafe { arguments(("u", u), params)? };
-        let (handle, value, residuals) = poisson(&wanted, None, (f, given), &mut silent)?;
+        let (handle, value, residuals) = poisson(poisson_params(&wanted)?, None, (f, given), &mut silent)?;
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })
 }
 
+/// The cycle of a code.
+pub(crate) fn cycle_of(code: u32) -> Result<Cycle, Fault> {
+    let known = [
+        (ClinalgCycle::V as u32, Cycle::V),
+        (ClinalgCycle::W as u32, Cycle::W),
+        (ClinalgCycle::Full as u32, Cycle::Full),
+    ];
+    choice("cycle", code, &known)
+}
+
 /// What the parameters of C stand for.
-fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault> {
+pub(crate) fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault> {
     Ok(PoissonParams {
-        cycle: choice(
-            "cycle",
-            wanted.cycle,
-            &[
-                (ClinalgCycle::V as u32, Cycle::V),
-                (ClinalgCycle::W as u32, Cycle::W),
-                (ClinalgCycle::Full as u32, Cycle::Full),
-            ],
-        )?,
+        cycle: cycle_of(wanted.cycle)?,
         smoother: choice(
             "smoother",
             wanted.smoother,
@@ -386,12 +388,12 @@ fn poisson_params(wanted: &ClinalgPoissonParams) -> Result<PoissonParams, Fault>
 
 /// Solves for the handles of f and, if there is one, u, on a team if one is named; gives the handle of u, the summary and the residuals.
 pub(crate) fn poisson(
-    wanted: &ClinalgPoissonParams,
+    params: PoissonParams,
     team: Option<u64>,
     (f, u): (u64, Option<u64>),
     progress: Progress<'_>,
 ) -> Result<(u64, ClinalgReport, Vec<f64>), Fault> {
-    let (registry, params) = (Registry::global(), poisson_params(wanted)?);
+    let registry = Registry::global();
     let (handle, done) = match team {
         Some(team) => registry.team_poisson_with(team, (f, u), &params, progress)?,
         None => registry.poisson_with(f, u, &params, progress)?,

@@ -86,6 +86,8 @@ pub enum ClinalgStatus {
     NotPositiveDefinite = 61,
     /// Infinity or NaN in a waveform relaxation (clinalg:ode:waveform).
     OdeWaveform = 62,
+    /// A progress callback stopped a call that has no partial result (clinalg:solve:cancelled).
+    Cancelled = 63,
 }
 
 /// The code of an identifier; every identifier of the crates below has one, which a test compares with their lists.
@@ -126,6 +128,7 @@ fn status_of(id: &str) -> Option<ClinalgStatus> {
         "clinalg:ode:graph" => ClinalgStatus::OdeGraph,
         "clinalg:matrix:singular" => ClinalgStatus::Singular,
         "clinalg:matrix:notPositiveDefinite" => ClinalgStatus::NotPositiveDefinite,
+        "clinalg:solve:cancelled" => ClinalgStatus::Cancelled,
         _ => return None,
     })
 }

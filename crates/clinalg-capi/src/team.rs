@@ -87,7 +87,7 @@ pub unsafe extern "C" fn clinalg_team_solve_poisson(
 ) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
-        let (handle, value, residuals) = unsafe { poisson_of(options, Some(team), f, u)? };
+        let (handle, value, residuals) = unsafe { poisson_of(options, false, Some(team), f, u)? };
         // SAFETY: by the contract above.
         unsafe { results((u, handle), (report, value), (history, capacity), &residuals) }
     })

@@ -1,5 +1,6 @@
 //! The wave equation on handles.
 
+use std::ffi::c_void;
 use std::mem::offset_of;
 
 use clinalg::Context;
@@ -7,6 +8,7 @@ use clinalg::multigrid::Backend;
 use clinalg::wave::{Scheme, WaveParams, WaveReport};
 use clinalg_handles::Registry;
 
+use crate::callback::{self, ClinalgProgress};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
 use crate::options::{Versioned, put_defaults, read as read_options};
 use crate::solver::{ClinalgStop, stop};
@@ -280,6 +282,38 @@ pub unsafe extern "C" fn clinalg_wave_step(
         let done = Registry::global().wave_step(wave, steps)?;
         // SAFETY: by the contract above.
         unsafe { write_report(wave, &done, report) }
+    })
+}
+
+/// As `clinalg_wave_step`, but waits for the device about ten times a second and then calls `progress` with the number of steps made by this
+/// call and, in place of a residual, the time reached. If `progress` returns a number other than 0, the call ends: it returns success, and
+/// `stop` of the report is `CLINALG_STOP_CANCELLED`. The results are bitwise those of `clinalg_wave_step`.
+///
+/// # Safety
+/// `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_wave_step_with(
+    wave: ClinalgHandle,
+    steps: usize,
+    progress: ClinalgProgress,
+    progress_data: *mut c_void,
+    report: *mut ClinalgWaveReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let mut cancelled = false;
+        let mut tell = callback::progress(progress, progress_data);
+        let done = Registry::global().wave_step_with(wave, steps, &mut |made, time| {
+            let flow = tell(made, time);
+            cancelled = flow.is_break();
+            flow
+        })?;
+        // SAFETY: by the contract above.
+        unsafe { write_report(wave, &done, report)? };
+        if cancelled && done.steps < steps && !report.is_null() {
+            // SAFETY: by the contract above; it was just written.
+            unsafe { (*report).stop = ClinalgStop::Cancelled };
+        }
+        Ok(())
     })
 }
 

@@ -1,13 +1,15 @@
 //! Waveform relaxation.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
+use std::ptr::{null, null_mut};
 
 use clinalg::{Context, Error};
 use clinalg_handles::Registry;
 use clinalg_ode::Method;
 use clinalg_ode::waveform::{Guess, Report, Stop, WaveformOptions, relax_fields};
 
+use crate::callback::{ClinalgProgress, progress};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
 use crate::options::{Versioned, put_defaults, read};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -52,9 +54,17 @@ pub struct ClinalgWaveformOptions {
     pub adaptive: usize,
     /// The name of the explicit Runge-Kutta method of the steps; null for "euler".
     pub method: *const c_char,
+    /// Called after every iteration with the number of iterations of all windows so far and the difference of the last two iterates; null
+    /// for none. If it returns a number other than 0, the relaxation ends; `y` is then the solution at the end of the last complete window,
+    /// or `y0` if there is none.
+    pub progress: ClinalgProgress,
+    /// Passed to `progress`.
+    pub progress_data: *mut c_void,
+    /// Gets the time of the solution, which is before the end if `progress` ended the relaxation; may be null.
+    pub reached: *mut f64,
 }
 
-// SAFETY: numbers and a pointer in `repr(C)`, the size first.
+// SAFETY: numbers and pointers in `repr(C)`, the size first; only what the caller sets is called.
 unsafe impl Versioned for ClinalgWaveformOptions {
     const FIRST: usize = offset_of!(ClinalgWaveformOptions, adaptive) + size_of::<usize>();
 
@@ -70,7 +80,10 @@ unsafe impl Versioned for ClinalgWaveformOptions {
             guess: ClinalgGuess::Previous as u32,
             precision: ClinalgPrecision::F64 as u32,
             adaptive: 0,
-            method: std::ptr::null(),
+            method: null(),
+            progress: None,
+            progress_data: null_mut(),
+            reached: null_mut(),
         }
     }
 }
@@ -79,11 +92,11 @@ unsafe impl Versioned for ClinalgWaveformOptions {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ClinalgWaveformReport {
-    /// Windows.
+    /// Complete windows.
     pub windows: usize,
     /// Iterations of all windows together.
     pub iterations: usize,
-    /// Difference of the last two iterates of the last window.
+    /// Difference of the last two iterates.
     pub difference: f64,
     /// Bytes of the waveforms, copies and indices.
     pub memory_bytes: u64,
@@ -95,8 +108,8 @@ impl From<&Report> for ClinalgWaveformReport {
     fn from(done: &Report) -> ClinalgWaveformReport {
         ClinalgWaveformReport {
             windows: done.iterations.len(),
-            iterations: done.iterations.iter().sum(),
-            difference: done.error_history.last().and_then(|history| history.last()).copied().unwrap_or(0.0),
+            iterations: done.count(),
+            difference: done.difference().unwrap_or(0.0),
             memory_bytes: done.memory_bytes,
             words_per_component: done.words_per_component,
         }
@@ -125,7 +138,7 @@ pub unsafe extern "C" fn clinalg_waveform_options_default(
 ///
 /// # Safety
 /// `variant` is null or a text that ends in zero; `options` names as many bytes as its first member says; `y0` names `components`
-/// values and `y` has room for them; the method in `options` is null or a text that ends in zero; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
+/// values and `y` has room for them; the method in `options` is null or a text that ends in zero, `reached` there null or valid for a write; `report` is null or valid for a write, `iterations` null or valid for `capacity` values.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_waveform_solve(
@@ -159,8 +172,14 @@ pub unsafe extern "C" fn clinalg_waveform_solve(
             // SAFETY: by the contract above.
             chosen.method = Method::named(unsafe { text("method", wanted.method)? })?;
         }
-        let done = relax_fields(&Context::global()?, &ode.system, t0, start, &chosen, precision)?;
+        let mut progress = progress(wanted.progress, wanted.progress_data);
+        let context = Context::global()?;
+        let done = relax_fields(&context, &ode.system, t0, start, &chosen, precision, &mut progress)?;
         target.copy_from_slice(&done.solution);
+        if !wanted.reached.is_null() {
+            // SAFETY: by the contract above.
+            unsafe { wanted.reached.write(done.t) };
+        }
         if !report.is_null() {
             // SAFETY: by the contract above.
             unsafe { report.write((&done.report).into()) };

@@ -141,6 +141,13 @@ fn multigrid_and_conversions_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn poisson_on_boxes_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/grid.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
 fn preconditioners_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/preconditioners.c", &sanitizers);
@@ -215,6 +222,17 @@ fn algebraic_multigrid_from_c99() {
 }
 
 #[test]
+fn torsion_on_a_box_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/box.c", &["-std=c99"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // b^2/8 (1 - 32/pi^3 sum (-1)^k / ((2 k + 1)^3 cosh((2 k + 1) pi a / 2 b))) for sides a = 2, b = 1 (Timoshenko).
+    assert!(
+        words[0].parse::<usize>().unwrap() < 12 && (words[4].parse::<f64>().unwrap() - 0.113_872).abs() < 1e-5,
+        "{text}"
+    );
+}
+
+#[test]
 fn all_devices_from_c99() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/team.c", &["-std=c99"]));
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -253,6 +271,14 @@ fn poisson_from_cpp() {
     let error: f64 = text.trim().rsplit(' ').next().unwrap().parse().unwrap();
     let expected = std::f64::consts::PI.powi(2) / 12.0 / 128.0_f64.powi(2);
     assert!((error / expected - 1.0).abs() < 0.1, "{text}");
+}
+
+#[test]
+fn a_boundary_layer_on_a_box_from_cpp() {
+    let text = run(&mut compile(["CXX", "c++"], "examples/cpp/box.cpp", &["-std=c++11"]));
+    let errors: Vec<f64> = text.lines().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    // Of second order: a quarter of the error with twice the intervals.
+    assert!(errors.len() == 2 && errors[1] < 1e-3 && (errors[0] / errors[1] - 4.0).abs() < 0.3, "{text}");
 }
 
 #[test]

@@ -1,13 +1,19 @@
-//! Checkpoints: `.npz` files from which `--resume` goes on.
+//! Checkpoints: `.npz` files from which `--resume` continues.
 
+pub(crate) mod krylov;
+
+use std::fmt::{self, Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use clinalg::Real;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::data::Values;
-use crate::data::array::{self, Array, Content, failure};
+use crate::data::array::{self, Array, Content, Packing, failure};
 use crate::exit::Failure;
 use crate::processes;
 
@@ -23,13 +29,97 @@ struct About {
     /// Of the format.
     version: u32,
     arguments: Vec<String>,
+    fingerprint: Fingerprint,
     state: Value,
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The array with the bytes of [`About`] as JSON.
 const ABOUT: &str = "about";
+
+/// What determines the result of a run, apart from how far it gets: options, and digests of the values of formulas and files. Only a run
+/// with the same fingerprint may continue from a checkpoint.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Fingerprint(Vec<(String, String)>);
+
+/// The prefix of a digest.
+const DIGEST: &str = "sha256:";
+
+/// Hashes what is written to it.
+struct Hashed(Sha256);
+
+impl fmt::Write for Hashed {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.update(text);
+        Ok(())
+    }
+}
+
+impl Fingerprint {
+    /// An option with its value.
+    pub(crate) fn option(mut self, name: &str, value: impl Debug) -> Fingerprint {
+        self.0.push((name.to_owned(), format!("{value:?}")));
+        self
+    }
+
+    /// Values; `None` if the option is not given.
+    pub(crate) fn values<T: Real>(self, name: &str, values: Option<&[T]>) -> Fingerprint {
+        let mut hash = Sha256::new();
+        for some in values.unwrap_or_default().chunks(1 << 16) {
+            hash.update(Values::of(some).bytes());
+        }
+        self.digest(name, values.is_some(), hash)
+    }
+
+    /// Counts and indices.
+    pub(crate) fn indices(self, name: &str, indices: impl Iterator<Item = usize>) -> Fingerprint {
+        let mut hash = Sha256::new();
+        let mut some = Vec::with_capacity(1 << 16);
+        for index in indices {
+            some.extend((index as u64).to_le_bytes());
+            if some.len() >= 1 << 16 {
+                hash.update(&some);
+                some.clear();
+            }
+        }
+        hash.update(&some);
+        self.digest(name, true, hash)
+    }
+
+    /// Anything, by a digest of its debug format.
+    pub(crate) fn described(self, name: &str, what: &impl Debug) -> Fingerprint {
+        let mut hashed = Hashed(Sha256::new());
+        // Hashing cannot fail.
+        let _ = write!(hashed, "{what:?}");
+        self.digest(name, true, hashed.0)
+    }
+
+    fn digest(mut self, name: &str, given: bool, hash: Sha256) -> Fingerprint {
+        let value = if given { format!("{DIGEST}{:x}", hash.finalize()) } else { "none".into() };
+        self.0.push((name.to_owned(), value));
+        self
+    }
+
+    /// A message that says how `run` differs from the run of the checkpoint, `self`.
+    fn difference(&self, run: &Fingerprint) -> Option<String> {
+        let find = |of: &Fingerprint, name: &str| of.0.iter().find(|(n, _)| n == name).map(|(_, value)| value.clone());
+        let names = self.0.iter().chain(&run.0).map(|(name, _)| name);
+        names.into_iter().find_map(|name| {
+            let [before, now] = [self, run].map(|of| find(of, name).unwrap_or_else(|| "none".into()));
+            let digests = before.starts_with(DIGEST) && now.starts_with(DIGEST);
+            let value = |value: String| if value.starts_with(DIGEST) { "values".to_owned() } else { value };
+            match before == now {
+                true => None,
+                false if digests => Some(format!("{name} has other values than in the run that wrote it")),
+                false => {
+                    Some(format!("it was written by a run with {name}: {}, this run has {}", value(before), value(now)))
+                }
+            }
+        })
+    }
+}
 
 /// The command line to be parsed: that of the checkpoint of `--resume FILE`, then the one given.
 ///
@@ -95,18 +185,38 @@ fn about(path: &Path) -> Result<About, Failure> {
 /// A checkpoint that is read.
 pub(crate) struct Loaded {
     path: PathBuf,
+    fingerprint: Fingerprint,
     /// What the command stored beside its arrays.
     pub(crate) state: Value,
 }
 
 impl Loaded {
     pub(crate) fn new(path: &Path) -> Result<Loaded, Failure> {
-        Ok(Loaded { path: path.to_owned(), state: about(path)?.state })
+        let About { fingerprint, state, .. } = about(path)?;
+        Ok(Loaded { path: path.to_owned(), fingerprint, state })
+    }
+
+    /// # Errors
+    /// [`Failure::Usage`] if the checkpoint belongs to another problem or to other options than this run.
+    pub(crate) fn check(&self, run: &Fingerprint) -> Result<(), Failure> {
+        match self.fingerprint.difference(run) {
+            None => Ok(()),
+            Some(difference) => Err(Failure::usage(format!(
+                "--resume {}: {difference}; give the options of that run, or leave out --resume to start again",
+                self.path.display()
+            ))),
+        }
     }
 
     /// The array `name`.
-    pub(crate) fn array(&self, name: &str) -> Result<Vec<f64>, Failure> {
-        Ok(Array::read_named(&self.path, name)?.values)
+    pub(crate) fn array<T: Real>(&self, name: &str) -> Result<Vec<T>, Failure> {
+        Ok(Array::read_named(&self.path, name)?.values.into_iter().map(T::from_f64).collect())
+    }
+
+    /// The part `key` of the state.
+    pub(crate) fn part<D: DeserializeOwned>(&self, key: &str) -> Result<D, Failure> {
+        D::deserialize(&self.state[key])
+            .map_err(|error| failure(&self.path, format!("`{key}` of the checkpoint: {error}")))
     }
 
     /// The number `key` of the state.
@@ -142,17 +252,22 @@ impl Target {
 }
 
 /// Writes a checkpoint. The file is replaced at the end, so that an interrupted write leaves the one before.
-pub(crate) fn save(path: &Path, state: Value, arrays: &[(&str, &Values)]) -> Result<(), Failure> {
+pub(crate) fn save(
+    path: &Path,
+    fingerprint: Fingerprint,
+    state: Value,
+    arrays: &[(&str, Values)],
+) -> Result<(), Failure> {
     if !processes::writes() {
         return Ok(());
     }
     let words = ARGUMENTS.get().map(Vec::as_slice).unwrap_or_default();
-    let about = serde_json::to_vec(&About { version: VERSION, arguments: kept(words), state })
+    let about = serde_json::to_vec(&About { version: VERSION, arguments: kept(words), fingerprint, state })
         .map_err(|error| failure(path, error))?;
     let mut content: Vec<(&str, Content<'_>)> = vec![(ABOUT, Content::Bytes(&about))];
     content.extend(arrays.iter().map(|(name, values)| (*name, Content::Numbers { shape: vec![values.len()], values })));
     let partial = path.with_extension("npz.partial");
-    array::write_npz(&partial, &content)?;
+    array::write_npz(&partial, Packing::Plain, &content)?;
     std::fs::rename(&partial, path).map_err(|error| failure(path, error))
 }
 
@@ -177,14 +292,31 @@ mod tests {
     fn checkpoints_come_back_and_command_lines_are_joined() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.npz");
-        let about = About { version: VERSION, arguments: words("wave --n 9 --steps 5"), state: Value::Null };
+        let about = About {
+            version: VERSION,
+            arguments: words("wave --n 9 --steps 5"),
+            fingerprint: Fingerprint::default(),
+            state: Value::Null,
+        };
         let bytes = serde_json::to_vec(&about).unwrap();
-        array::write_npz(&path, &[(ABOUT, Content::Bytes(&bytes))]).unwrap();
+        array::write_npz(&path, Packing::Plain, &[(ABOUT, Content::Bytes(&bytes))]).unwrap();
         let line = format!("clinalg --json wave --resume {} --steps 7", path.display());
         let (joined, resumed) = arguments(words(&line)).unwrap();
         let want = format!("clinalg wave --n 9 --steps 5 --json --resume {} --steps 7", path.display());
         assert!(resumed && joined == words(&want), "{joined:?}");
         let line = format!("clinalg ode --resume {}", path.display());
         assert!(arguments(words(&line)).unwrap_err().message().contains("`clinalg wave`"));
+    }
+
+    #[test]
+    fn fingerprints_say_what_differs() {
+        let of = |n: usize, f: Option<&[f64]>| Fingerprint::default().option("--n", n).values("--f", f);
+        let (one, two) = (Some(&[1.0, 2.0][..]), Some(&[1.0, 3.0][..]));
+        assert_eq!(of(9, one).difference(&of(9, one)), None);
+        let words = of(9, one).difference(&of(17, one)).unwrap();
+        assert!(words.contains("--n: 9") && words.contains("has 17"), "{words}");
+        assert!(of(9, one).difference(&of(9, two)).unwrap().contains("--f has other values"));
+        assert!(of(9, one).difference(&of(9, None)).unwrap().contains("this run has none"));
+        assert!(Fingerprint::default().difference(&of(9, None)).unwrap().contains("--n: none"));
     }
 }

@@ -2,14 +2,14 @@
 
 mod given;
 mod report;
+mod resume;
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
 use clinalg::multigrid::Backend;
-use clinalg::solve::GmresParams;
+use clinalg::solve::{GmresParams, KrylovMemory, Stop};
 use clinalg::{Complex, Precision};
 use clinalg_bem::elastodynamics::{
     Algorithm, C64, ComplexScalar, Domain, Material, Memory, Options, Problem, Rule, Shared, Solution,
@@ -20,9 +20,12 @@ use serde::Serialize;
 
 use self::given::Given;
 use self::report::{Document, Response};
+use self::resume::Begun;
 use crate::Global;
 use crate::args::{self, PrecisionArg};
+use crate::checkpoint;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::output::{Output, bytes, check_target};
 use crate::place::Place;
 use crate::plot::Picture;
@@ -38,7 +41,7 @@ JSON keys: mesh, domain, problem, boundary, method, precision, elements, unknown
 frequency, elements_per_wavelength, residual_identity, error_u, error_t,
 displacement, largest_displacement, stop, iterations, converged, responses, points,
 seconds_assemble, seconds_factor, seconds_solve, evaluations_per_second, peak_device_bytes, device, kernel_family,
-pictures, vtk, out, devices. Each of points has displacement and stress (by rows), as pairs
+pictures, vtk, out, checkpoint, devices. Each of points has displacement and stress (by rows), as pairs
 [re, im].
 residual_identity is |H u - G t| / |G t| of the known field of point-force; error_u
 and error_t are relative, in L2 over the surface, null where nothing is known.
@@ -58,7 +61,12 @@ Examples:
   clinalg elastodynamics --mesh half-space:12 --problem neumann \\
     --boundary 'if(abs(x)<0.2, if(abs(y)<0.2, 1, 0), 0)' --frequencies 0:4:9 --plot c.png
 
-The exit code is 0; 1 if GMRES stops before its tolerance.")]
+Ctrl-C ends the run after the current iteration of GMRES, with LU after the current assembly or
+factorisation. It writes a checkpoint of the frequencies that are done and of the state of GMRES.
+--resume FILE continues from it; on the same device the result is bitwise that of an uninterrupted
+run. Before the first frequency is assembled (with LU: solved) Ctrl-C ends the program at once.
+
+The exit code is 0; 1 if GMRES stops before its tolerance or Ctrl-C ends the run.")]
 pub(crate) struct Args {
     /// cubed-sphere:N or cavity:N (radius 1), cube:N (side 2), half-space:N (a patch of side 2), disc:N (a disc of radius 1 of the surface of a
     /// half-space, with rings around it out to 4), with N elements along an edge, or a file .obj, .off, .stl or .msh
@@ -103,6 +111,9 @@ pub(crate) struct Args {
     /// Residual that GMRES has to reach [default: 1e-8 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
+    /// Maximum number of iterations of GMRES per frequency; with --checkpoint the run ends there
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    max_iterations: usize,
     /// Gauss points: an even number per direction, or adaptive by the distance
     #[arg(long, default_value = "8", value_parser = rule, value_name = "N|adaptive", allow_hyphen_values = true)]
     rule: Rule,
@@ -127,6 +138,12 @@ pub(crate) struct Args {
     /// Write displacements and tractions for ParaView (.vtu), real and imaginary parts
     #[arg(long, value_name = "FILE")]
     vtk: Option<PathBuf>,
+    /// Write a checkpoint (.npz) after each frequency but the last, and if the run is ended early; Ctrl-C writes clinalg-elastodynamics-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Continue from a checkpoint; options given with it override those stored in it
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -291,6 +308,16 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     if args.otf && args.algorithm == AlgorithmArg::Pairwise {
         return Err(Failure::usage("--otf assembles no matrix: it takes no --algorithm"));
     }
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "elastodynamics")?;
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let fingerprint = || resume::fingerprint::<S>(args, &mesh, &points);
+    let mut begun = match &loaded {
+        Some(loaded) => {
+            loaded.check(&fingerprint())?;
+            Begun::<S>::of(loaded)?
+        }
+        None => Begun::new(),
+    };
     let place = Place::new(global, Backend::Kernels)?;
     let options = Options::default().rule(args.rule);
     if !args.otf {
@@ -315,33 +342,62 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
             plain(highest)
         );
     }
-    let mut responses = Vec::with_capacity(all.len());
-    let (mut last, mut memory) = (None, Vec::new());
-    let mut table = args.out.as_ref().map(|_| report::table_header());
-    for &frequency in &all {
-        let (mut response, solution) =
-            solve_one(args, &place, &shared, &given, frequency, (&progress, tolerance), &mut memory)?;
-        let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
-        if let Some(table) = &mut table {
-            report::append(table, frequency, &mesh, &points, &fields, &solution);
+    let (mut last, mut memory, mut written) = (None, Vec::new(), None);
+    let first = begun.responses.len();
+    for (k, &frequency) in all.iter().enumerate().skip(first) {
+        let solved = solve_one(
+            args,
+            &place,
+            &shared,
+            &given,
+            frequency,
+            (&progress, tolerance),
+            &mut memory,
+            &mut begun.memory,
+        )?;
+        // The lines of frequencies that are done.
+        let done = begun.table.len();
+        if let Some((mut response, solution)) = solved {
+            let fields = if points.is_empty() { Vec::new() } else { problem.evaluate(&solution, &points)? };
+            report::append(&mut begun.table, frequency, &mesh, &points, &fields, &solution);
+            if k == first {
+                response.seconds_assemble += seconds_geometry;
+            }
+            begun.responses.push(response);
+            last = Some((solution, fields));
         }
-        if responses.is_empty() {
-            response.seconds_assemble += seconds_geometry;
+        let limit = begun.responses.last().is_some_and(|r| r.stop == Some(Stop::IterationLimit));
+        let unfinished = begun.responses.len() == k || !begun.memory.is_empty();
+        let ends = interrupt::asked() || (limit && args.checkpoint.is_some());
+        if k + 1 == all.len() && !unfinished {
+            break;
         }
-        responses.push(response);
-        last = Some((solution, fields));
+        // What was found in an unfinished solve is reported, and found again.
+        let table = if unfinished { &begun.table[..done] } else { &begun.table };
+        if let Some(path) = keep.due(interrupt::asked()) {
+            begun.save(&path, fingerprint(), k + usize::from(!unfinished), table)?;
+            written = Some(path);
+        }
+        begun.memory = KrylovMemory::default();
+        if ends {
+            break;
+        }
     }
-    if let (Some(path), Some(table)) = (&args.out, table) {
-        std::fs::write(path, table).map_err(|error| Failure::File { path: path.clone(), reason: error.to_string() })?;
+    if let Some(path) = &args.out {
+        let failed = |error: std::io::Error| Failure::File { path: path.clone(), reason: error.to_string() };
+        std::fs::write(path, &begun.table).map_err(failed)?;
     }
-    let Some((solution, fields)) = last else { return Err(Failure::usage("--frequencies: none")) };
-    let exit = if responses.iter().all(|r| r.converged) { Exit::Done } else { Exit::NotReached };
+    let Some((solution, fields)) = last else {
+        return Err(Failure::usage("--resume: all frequencies of the checkpoint are done; nothing is left to compute"));
+    };
+    let responses = begun.responses;
+    let complete = responses.len() == all.len() && responses.iter().all(|r| r.converged);
     let stresses = if points.is_empty() { Vec::new() } else { problem.stresses(&solution, &points)? };
     let inside = report::inside(&points, &fields, &stresses);
     drop(progress);
-    let document = Document::new(args, &place, problem, per_wavelength, responses, inside);
+    let document = Document::new(args, &place, problem, per_wavelength, responses, inside, written);
     document.finish(args, &mesh, &solution, picture.as_ref(), out)?;
-    Ok(exit)
+    Ok(if complete { Exit::Done } else { Exit::NotReached })
 }
 
 /// Formats a number with `digits` decimal places, or in scientific notation if it is very small or large.
@@ -354,7 +410,9 @@ fn plain(value: f64) -> String {
     if value == 0.0 || (0.001..1e6).contains(&value) { value.to_string() } else { format!("{value:.2e}") }
 }
 
-/// Assembles and solves at one frequency, reusing the `memory` of the previous frequency.
+/// Assembles and solves at one frequency, reusing the `memory` of the previous frequency; GMRES continues with what is in `krylov` and leaves it
+/// there where it is ended. `None` where Ctrl-C comes before there is a solution.
+#[allow(clippy::too_many_arguments, reason = "what all frequencies share, and what they pass on")]
 fn solve_one<S: ComplexScalar>(
     args: &Args,
     place: &Place,
@@ -363,7 +421,8 @@ fn solve_one<S: ComplexScalar>(
     frequency: f64,
     (progress, tolerance): (&Progress, f64),
     memory: &mut Vec<Memory<S>>,
-) -> Result<(Response, Solution), Failure> {
+    krylov: &mut KrylovMemory<S>,
+) -> Result<Option<(Response, Solution)>, Failure> {
     let problem = &shared.parts()[0];
     let algorithm = match args.algorithm {
         AlgorithmArg::Tiled => Algorithm::Tiled,
@@ -381,6 +440,9 @@ fn solve_one<S: ComplexScalar>(
         if args.otf { None } else { Some(shared.assemble_in(algorithm, frequency, std::mem::take(memory))?) };
     place.finish()?;
     let seconds_assemble = start.elapsed().as_secs_f64();
+    if interrupt::asked() {
+        return Ok(None);
+    }
     let residual_identity = match (&fields.known, &assembly) {
         (Some((u, t)), Some(assembly)) => Some(assembly.residual(u, t)?),
         (Some((u, t)), None) => Some(shared.residual(frequency, u, t)?),
@@ -394,12 +456,17 @@ fn solve_one<S: ComplexScalar>(
             let factors = assembly.join()?.system(&given.conditions)?.factorise()?;
             place.finish()?;
             response.seconds_factor = Some(start.elapsed().as_secs_f64());
+            if interrupt::asked() {
+                return Ok(None);
+            }
             start = Instant::now();
             let solution = factors.solve(&fields.given)?;
             // With several devices, the factors are not stored where the blocks were assembled.
             if shared.parts().len() == 1 {
                 memory.push(factors.into());
             }
+            // There is something to keep.
+            interrupt::watch();
             solution
         }
         (_, assembly) => {
@@ -407,10 +474,11 @@ fn solve_one<S: ComplexScalar>(
                 Some(assembly) => assembly.system(&given.conditions)?,
                 None => shared.on_the_fly(frequency, &given.conditions)?,
             };
-            let params = GmresParams::default().tolerance(tolerance).restart(200);
-            let (solution, report) = system.gmres(&fields.given, params, &mut |k, residual| {
+            let params = GmresParams::default().tolerance(tolerance).restart(200).max_iterations(args.max_iterations);
+            interrupt::watch();
+            let (solution, report) = system.gmres_from(krylov, &fields.given, params, &mut |k, residual| {
                 progress.step(k, residual);
-                ControlFlow::Continue(())
+                interrupt::go_on()
             })?;
             response.converged = report.stop.is_success();
             response.stop = Some(report.stop);
@@ -435,7 +503,7 @@ fn solve_one<S: ComplexScalar>(
     }
     let evaluations: f64 = shared.parts().iter().map(Problem::evaluations).sum();
     response.measure(problem, &fields, &solution, if args.otf { 0.0 } else { evaluations / seconds_assemble });
-    Ok((response, solution))
+    Ok(Some((response, solution)))
 }
 
 /// |v| of three complex numbers.

@@ -1,6 +1,8 @@
 //! `clinalg heat-bem`.
 
-use std::ops::ControlFlow;
+mod memory;
+mod report;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -9,18 +11,21 @@ use clinalg::solve::{GmresParams, Operator, Stop};
 use clinalg::{KernelFamily, Precision, Real, Vector};
 use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
 use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
-use clinalg_bem::surface::{Field, Quality};
+use clinalg_bem::surface::Field;
 use clinalg_bem::{Mesh, Point};
 use clinalg_ode::Function;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::memory::Memory;
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
+use crate::checkpoint::{self, Fingerprint};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, bytes, check_target, seconds};
-use crate::place::{Place, device_words};
-use crate::plot::{Body, Convergence, Picture};
+use crate::interrupt;
+use crate::output::{Output, check_target};
+use crate::place::Place;
+use crate::plot::Picture;
 use crate::progress::{Progress, Steps};
 
 /// Tables of algorithm 5 that are worth their making; larger ones take longer than products by algorithm 2.
@@ -39,8 +44,8 @@ const TIMED: usize = 5;
 JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, alpha, end_time,
 tolerance, elements, nodes, steps, device, devices, kernel_family, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, extrapolate, seconds_assemble,
-seconds_per_apply, seconds_solve, stored_bytes, peak_device_bytes, pictures,
-vtk.
+seconds_per_apply (null where the run was ended before its end), seconds_solve, stored_bytes,
+peak_device_bytes, pictures, vtk, checkpoint.
 seconds_assemble is the assembly of both operators including kernel compilation,
 seconds_solve the iteration; stored_bytes is the size of all blocks of the matrix
 if stored, on all devices together. relative_residual is relative to the residual at the start x = b.
@@ -61,6 +66,12 @@ Examples:
   clinalg heat-bem --problem neumann --plot u.png
   clinalg heat-bem --refine 4 --devices 0,1
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
+
+Ctrl-C ends the solve after the current iteration, with --method forward after the current time
+step, and writes a checkpoint. With GMRES it holds the basis since the last restart, one vector of all
+unknowns per iteration. --resume FILE assembles again and continues from the checkpoint; on the same
+device the result is bitwise that of an uninterrupted run. During the assembly Ctrl-C ends the
+program at once.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, else 1.")]
 pub(crate) struct Args {
@@ -97,6 +108,9 @@ pub(crate) struct Args {
     /// Iterations of GMRES between restarts
     #[arg(long, default_value_t = 200, value_parser = args::positive, value_name = "COUNT", allow_hyphen_values = true)]
     restart: usize,
+    /// Maximum number of iterations of GMRES
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    max_iterations: usize,
     /// Whether the blocks of the matrices are stored
     #[arg(long, value_enum, default_value_t = Apply::Auto)]
     apply: Apply,
@@ -119,6 +133,12 @@ pub(crate) struct Args {
     /// Write both boundary values of the last time step for ParaView (.vtu)
     #[arg(long, value_name = "FILE")]
     vtk: Option<PathBuf>,
+    /// Write a checkpoint (.npz) if --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-heat-bem-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Continue from a checkpoint; options given with it override those stored in it
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -189,13 +209,15 @@ struct Document {
     error_l2: Option<f64>,
     extrapolate: bool,
     seconds_assemble: f64,
-    seconds_per_apply: f64,
+    seconds_per_apply: Option<f64>,
     seconds_solve: f64,
     stored_bytes: u64,
     peak_device_bytes: u64,
     pictures: Vec<String>,
     vtk: Option<String>,
+    checkpoint: Option<String>,
 }
+
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
     crate::schema::of::<Document>()
@@ -324,6 +346,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Apply::Otf => Form::Otf,
         Apply::Auto => Form::Auto,
     };
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "heat-bem")?;
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let mesh = args.surface()?;
     let place = match global.team()? {
         Some(team) => Place::Team(team),
@@ -375,6 +399,18 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
                      or raise --end-time or --alpha";
         return Err(Failure::usage(words));
     }
+    let fingerprint = || {
+        let options = Fingerprint::default().described("--mesh", &(mesh.nodes(), mesh.triangles()));
+        let options = options.option("--steps", args.steps).option("--end-time", args.end_time);
+        let options =
+            options.option("--alpha", args.alpha).option("--problem", problem).values("--boundary", Some(&given));
+        let options = options.option("--method", args.method).option("--preconditioner", args.preconditioner);
+        let options = options.option("--restart", args.restart).option("--precision", T::PRECISION);
+        options.option("--apply", args.apply).option("--algorithm", args.algorithm)
+    };
+    if let Some(loaded) = &loaded {
+        loaded.check(&fingerprint())?;
+    }
     progress.stage("right-hand side");
     start = Instant::now();
     let b = system.right_side(&right, &given)?;
@@ -385,23 +421,45 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     place.finish()?;
     let assemble = matrix + start.elapsed();
-    let solver = GmresParams::default().tolerance(tolerance).restart(args.restart);
-    let start = Instant::now();
-    let (x, report) = match args.method {
-        Method::Gmres => system.gmres(inverse.as_ref(), &b, solver, &mut |k, r| {
-            progress.step(k, r);
-            ControlFlow::Continue(())
-        })?,
+    let solver = GmresParams::default().tolerance(tolerance).restart(args.restart).max_iterations(args.max_iterations);
+    let mut memory = Memory::of(args.method, loaded.as_ref())?;
+    let mut forward = match args.method {
+        Method::Gmres => None,
         Method::Forward => {
             progress.stage("inverting the diagonal block");
-            system.forward()?.solve(&b, tolerance, &mut |step| progress.step(step, 1.0))?
+            Some(system.forward()?)
         }
+    };
+    place.finish()?;
+    // Nothing is solved before.
+    interrupt::watch();
+    let start = Instant::now();
+    let mut step = |step, residual| {
+        progress.step(step, residual);
+        interrupt::go_on()
+    };
+    let (x, report) = match (&mut memory, &mut forward) {
+        (Memory::Forward(memory), Some(forward)) => {
+            forward.solve_from(memory, &b, tolerance, &mut |done| step(done, 1.0))?
+        }
+        (Memory::Gmres(memory), _) => system.gmres_from(memory, inverse.as_ref(), &b, solver, &mut step)?,
+        (Memory::Forward(_), None) => unreachable!("made for this method"),
     };
     place.finish()?;
     let solve = start.elapsed();
     let peak = place.peak_bytes();
-    progress.stage("timing products");
-    let per_apply = time_product(system.matrix(), &x)?;
+    let mut written = None;
+    if let Some(path) = keep.due(interrupt::asked()).filter(|_| !memory.is_empty()) {
+        memory.save(&path, fingerprint())?;
+        written = Some(path.display().to_string());
+    }
+    let per_apply = match interrupt::asked() {
+        true => None,
+        false => {
+            progress.stage("timing products");
+            Some(time_product(system.matrix(), &x)?)
+        }
+    };
     let values: Vec<f64> = x.to_vec()?.into_iter().map(T::into_f64).collect();
     progress.stage("error");
     let error = match (&values_given, problem) {
@@ -447,6 +505,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         peak_device_bytes: peak,
         pictures: Vec::new(),
         vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
+        checkpoint: written,
     };
     if let Some(picture) = picture {
         document.draw(&picture, &mesh, &values)?;
@@ -514,106 +573,6 @@ fn shown(values: &[f64], steps: usize, extrapolate: bool) -> Vec<f64> {
         (true, 3..) => (0..count).map(|k| (11.0 * of(0)[k] - 7.0 * of(1)[k] + 2.0 * of(2)[k]) / 6.0).collect(),
         (true, 2) => (0..count).map(|k| 1.5 * of(0)[k] - 0.5 * of(1)[k]).collect(),
         _ => of(0).to_vec(),
-    }
-}
-
-impl Document {
-    /// Which values [`shown`] gives.
-    fn shown(&self) -> String {
-        if self.extrapolate {
-            return format!("extrapolated to t = {}", self.end_time);
-        }
-        let begin = self.end_time * (self.steps - 1) as f64 / self.steps as f64;
-        format!("mean over t = {begin} to {}", self.end_time)
-    }
-
-    fn subtitle(&self) -> String {
-        let precision = if self.precision == Precision::F32 { "f32" } else { "f64" };
-        format!("{} triangles · {} time steps · {precision} · {}", self.elements, self.steps, self.device.name())
-    }
-
-    fn draw(&mut self, picture: &Picture, mesh: &Mesh, values: &[f64]) -> Result<(), Failure> {
-        let last = shown(values, self.steps, self.extrapolate);
-        let (what, label) = match self.problem {
-            Problem::Dirichlet => ("flux w = α ∂u/∂n", "w"),
-            Problem::Neumann => ("u on the surface", "u"),
-        };
-        let of_triangle = |k: usize| match self.problem {
-            Problem::Dirichlet => last[k],
-            Problem::Neumann => mesh.triangles()[k].iter().map(|&v| last[v as usize]).sum::<f64>() / 3.0,
-        };
-        let corners: Vec<[Point; 3]> = (0..self.elements).map(|k| mesh.corners(k)).collect();
-        let colours: Vec<f64> = (0..self.elements).map(of_triangle).collect();
-        picture.body(&Body {
-            title: format!("Heat equation: {what}, {}", self.shown()),
-            subtitle: self.subtitle(),
-            label,
-            triangles: &corners,
-            values: &colours,
-        })?;
-        let beside = picture.beside("-convergence");
-        beside.convergence(&Convergence {
-            title: match self.method {
-                Method::Gmres => "Heat equation: residual after each iteration of GMRES".into(),
-                Method::Forward => "Heat equation: residual after each pass of forward elimination".into(),
-            },
-            subtitle: self.subtitle(),
-            steps: if self.method == Method::Gmres { "iteration" } else { "pass" },
-            residual: match (self.method, self.preconditioner) {
-                (Method::Gmres, PreconditionerArg::None) => "residual of the recurrence, relative to that of x = b",
-                (Method::Gmres, _) => "relative residual of the recurrence",
-                _ => "relative residual |b − A x| / |b|",
-            },
-            history: &self.residual_history,
-            tolerance: self.tolerance,
-            floor: None,
-        })?;
-        self.pictures = [picture, &beside].map(|p| p.path().display().to_string()).to_vec();
-        Ok(())
-    }
-
-    fn print(&self, quality: &Quality, out: &mut Output) -> Result<(), Failure> {
-        let (given, found) = match self.problem {
-            Problem::Dirichlet => ("u", "w = alpha du/dn"),
-            Problem::Neumann => ("w = alpha du/dn", "u"),
-        };
-        out.line(format!("Heat equation by boundary elements: {given} on the surface given, {found} wanted"))?;
-        out.line("")?;
-        out.field("device", device_words(&self.devices, None))?;
-        out.field("mesh", format!("{}: {} triangles, {} nodes", self.mesh, self.elements, self.nodes))?;
-        let Quality { area, volume, smallest_angle, largest_angle, .. } = quality;
-        let angles = format!("{smallest_angle:.0} to {largest_angle:.0} degrees");
-        let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { format!("{v:.4e}") };
-        out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
-        out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
-        let form = match self.apply {
-            Form::Assembled => format!("stored, {}", bytes(self.stored_bytes)),
-            _ => format!("computed in every product (stored it would take {})", bytes(self.stored_bytes)),
-        };
-        let plan = if self.plan.is_empty() { String::new() } else { format!("; {}", self.plan) };
-        out.field("matrix", format!("{form}, algorithm {}{plan}", self.algorithm))?;
-        out.line("")?;
-        let what = match (self.method, self.preconditioner) {
-            (Method::Forward, _) => ("passes of forward elimination", "pass of forward elimination"),
-            (_, PreconditionerArg::Opposite) => ("iterations, preconditioned", "iteration, preconditioned"),
-            _ => ("iterations", "iteration"),
-        };
-        let what = if self.iterations == 1 { what.1 } else { what.0 };
-        out.field("stop", format!("{} ({} {what})", self.stop, self.iterations))?;
-        out.field("residual", format!("{:.2e}, tolerance {:e}", self.relative_residual, self.tolerance))?;
-        if let Some(error) = self.error_l2 {
-            out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
-        }
-        let times = [self.seconds_assemble, self.seconds_solve, self.seconds_per_apply].map(seconds);
-        out.field("seconds", format!("operators {}, solve {} ({} per product)", times[0], times[1], times[2]))?;
-        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        for picture in &self.pictures {
-            out.field("picture", picture)?;
-        }
-        if let Some(vtk) = &self.vtk {
-            out.field("for ParaView", vtk)?;
-        }
-        Ok(())
     }
 }
 

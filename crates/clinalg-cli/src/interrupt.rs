@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -13,6 +14,7 @@ const SIGINT: i32 = 130;
 ///
 /// Of several processes the launcher ends all: they would have to stop after the same iteration.
 pub(crate) fn watch() {
+    static WATCHES: Once = Once::new();
     if crate::processes::rank().is_some() {
         return;
     }
@@ -23,9 +25,11 @@ pub(crate) fn watch() {
         // Nothing is left to do where stderr cannot be written.
         let _ = writeln!(std::io::stderr(), "clinalg: ending with what there is; press Ctrl-C again to end at once");
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        log::warn!("Ctrl-C ends the program at once: {error}");
-    }
+    WATCHES.call_once(|| {
+        if let Err(error) = ctrlc::set_handler(handler) {
+            log::warn!("Ctrl-C ends the program at once: {error}");
+        }
+    });
 }
 
 /// Whether Ctrl-C was pressed.

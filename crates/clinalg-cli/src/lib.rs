@@ -74,8 +74,8 @@ Exit codes:
   3  no OpenCL, no device, or no device that matches the selector
   4  the device or its driver failed: memory, kernel build, no double precision
   5  a file could not be read or written, or its content is damaged
-solve, poisson and wave end with what there is (exit code 1) on the first Ctrl-C,
-at once on the second; --resume of poisson, wave and ode goes on from the checkpoint.
+On the first Ctrl-C solve, poisson, wave, heat-bem, elastodynamics, waveform and ode end with
+what there is (exit code 1), at once on the second; --resume continues from the checkpoint.
 Errors are reported on stderr; with --json also on stdout, as one object
 {\"error\": {\"id\", \"message\", \"exit_code\"}}.";
 

@@ -4,7 +4,7 @@ mod boxes;
 mod problem;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -14,11 +14,11 @@ use clinalg::{Context, Error, Real, Vector, team};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use self::problem::{Problem, discretisation_error, size};
+use self::problem::{Faces, Problem, discretisation_error, size};
 use self::report::Document;
 use crate::Global;
 use crate::args::{self, BackendArg};
-use crate::checkpoint;
+use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -81,7 +81,10 @@ g, a formula. Without a dirichlet or robin side and without a shift f and g must
 the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
 The JSON keys are then points, size, sides, cells, diffusion, mixed, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
-seconds_setup, seconds_solve, peak_device_bytes, out, pictures.
+seconds_setup, seconds_solve, peak_device_bytes, out, checkpoint, pictures.
+
+Ctrl-C ends the run after the current cycle and writes a checkpoint. --resume FILE continues from it;
+on the same device the result is bitwise that of an uninterrupted run.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
 --cycle fmg --max-cycles 1, which asks for one pass; else 1.")]
@@ -89,12 +92,12 @@ pub(crate) struct Args {
     /// Points per side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, for the cube 129]
     #[arg(long, value_parser = args::side, allow_hyphen_values = true)]
     n: Option<usize>,
-    /// Points of each direction of a box: 300x200 or 300x200x100
+    /// Points in each direction of a box: 300x200 or 300x200x100
     #[arg(
         long,
         value_name = "NXxNY[xNZ]",
         value_parser = boxes::counts,
-        conflicts_with_all = ["n", "dim", "smoother", "omega", "checkpoint", "resume"]
+        conflicts_with_all = ["n", "dim", "smoother", "omega"]
     )]
     points: Option<boxes::Each<usize>>,
     /// Lengths of the sides of the box [default: 1 each]
@@ -103,13 +106,13 @@ pub(crate) struct Args {
     /// Conditions on the sides of the box: x0=neumann,x1=robin:0.5,y=periodic [default: dirichlet]
     #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
     sides: Option<boxes::Sides>,
-    /// Values in the middle of cells instead of at points with both ends of each direction
+    /// Points at the centres of cells, instead of points that include both ends of each direction
     #[arg(long, requires = "points")]
     cells: bool,
-    /// Coefficients of the directions of the box [default: 1 each]
+    /// Diagonal entries of D on the box [default: 1 each]
     #[arg(long, value_name = "DXxDY[xDZ]", value_parser = boxes::lengths, requires = "points")]
     diffusion: Option<boxes::Each<f64>>,
-    /// Entries of D beside its diagonal: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
+    /// Off-diagonal entries of D: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
     #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
     mixed: Option<Vec<f64>>,
     /// Order of the discretisation on the box: 2, or 4 with Dirichlet and periodic sides, equal spacing and constant, diagonal D
@@ -235,6 +238,12 @@ pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 }
 
 impl Args {
+    /// What decides the iterates of all problems.
+    fn method_options(&self) -> Fingerprint {
+        let options = Fingerprint::default().option("--shift", self.shift).option("--precision", self.precision);
+        options.option("--cycle", self.cycle).option("--pre", self.pre).option("--post", self.post)
+    }
+
     /// Points per side.
     fn side(&self) -> usize {
         self.n.unwrap_or(if self.dim == 3 { 129 } else { 1025 })
@@ -317,11 +326,21 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     progress.stage("setting up");
     let start = Instant::now();
     let f = problem.right_side::<T>()?;
+    let faces = problem.faces::<T>()?;
+    let boundary = if problem.boundary.is_some() { Some(problem.start::<T>()?) } else { None };
+    let fingerprint = || {
+        let coefficient = faces.as_ref().map(Faces::values);
+        let options = args.method_options().option("--n", args.side()).option("--dim", args.dim);
+        let options = options.option("--smoother", params.smoother).option("--omega", params.omega);
+        options.values("--f", Some(&f)).values("--boundary", boundary.as_deref()).values("--coefficient", coefficient)
+    };
+    if let Some(loaded) = &loaded {
+        loaded.check(&fingerprint())?;
+    }
     let (mut u, memory) = match &loaded {
         Some(loaded) => resumed::<T>(loaded, &problem)?,
         None => (problem.start::<T>()?, None),
     };
-    let faces = problem.faces::<T>()?;
     let mut step = |cycle: usize, residual: f64| {
         progress.step(cycle, residual);
         interrupt::go_on()
@@ -414,12 +433,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         pictures: Vec::new(),
     };
     if let (Some(path), Some(memory)) = (keep.due(document.stop == Stop::Cancelled), after) {
-        let number = memory.direction.as_ref().map(|(_, number)| *number);
-        let (u, direction) = (Values::of(&u), memory.direction.map(|(p, _)| Values::of(&p)));
-        let history = Values::F64(memory.history);
-        let mut arrays = vec![("u", &u), ("history", &history)];
-        arrays.extend(direction.as_ref().map(|p| ("direction", p)));
-        checkpoint::save(&path, serde_json::json!({ "product": number }), &arrays)?;
+        save(&path, fingerprint(), &u, memory.history, memory.direction)?;
         document.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
@@ -449,15 +463,34 @@ fn resumed<T: Real>(
     loaded: &checkpoint::Loaded,
     problem: &Problem,
 ) -> Result<(Vec<T>, Option<PoissonMemory<T>>), Failure> {
-    let values = |name| -> Result<Vec<T>, Failure> { Ok(loaded.array(name)?.into_iter().map(T::from_f64).collect()) };
-    let u = values("u")?;
+    let u = loaded.array("u")?;
     if u.len() != problem.lattice.len() {
-        let words = format!("--resume: the checkpoint has {} points, the grid {}", u.len(), problem.lattice.len());
+        let words = format!(
+            "--resume: the checkpoint has {} points, the grid has {}; they must agree",
+            u.len(),
+            problem.lattice.len()
+        );
         return Err(Failure::usage(words));
     }
-    let direction = match problem.coefficient {
-        Some(_) if !loaded.state["product"].is_null() => Some((values("direction")?, loaded.number("product")?)),
-        _ => None,
-    };
-    Ok((u, Some(PoissonMemory { history: loaded.array("history")?, direction })))
+    Ok((u, Some(PoissonMemory { history: loaded.array("history")?, direction: direction(loaded)? })))
+}
+
+/// The direction of conjugate gradients in a checkpoint, where cycles precondition these.
+fn direction<T: Real>(loaded: &checkpoint::Loaded) -> Result<Option<(Vec<T>, f64)>, Failure> {
+    let product = &loaded.state["product"];
+    if product.is_null() { Ok(None) } else { Ok(Some((loaded.array("direction")?, loaded.number("product")?))) }
+}
+
+/// Writes a checkpoint of the state after a cycle: the solution, the relative residuals, the direction and the product of [`direction`].
+fn save<T: Real>(
+    path: &Path,
+    fingerprint: Fingerprint,
+    u: &[T],
+    history: Vec<f64>,
+    direction: Option<(Vec<T>, f64)>,
+) -> Result<(), Failure> {
+    let product = direction.as_ref().map(|(_, product)| *product);
+    let mut arrays = vec![("u", Values::of(u)), ("history", Values::F64(history))];
+    arrays.extend(direction.map(|(p, _)| ("direction", Values::of(&p))));
+    checkpoint::save(path, fingerprint, serde_json::json!({ "product": product }), &arrays)
 }

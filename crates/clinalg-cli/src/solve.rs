@@ -4,41 +4,48 @@ mod advice;
 mod hierarchy;
 mod least_squares;
 pub(crate) mod method;
+mod number;
+mod report;
+mod resume;
+mod saddle;
+mod symmetry;
 mod system;
 mod team;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
-use clinalg::solve::{Report, Stop, Stopping};
-use clinalg::{Error, Precision, Real};
+use clinalg::solve::{KrylovMemory, Report, Stop, Stopping};
+use clinalg::{Complex, Error, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use crate::Global;
-use crate::args::{self, DeviceName, PrecisionArg};
+use crate::args::{self, PrecisionArg};
+use crate::checkpoint;
 use crate::exit::{Exit, Failure};
-use crate::files;
+use crate::files::{self, Role};
 use crate::interrupt;
-use crate::output::{Output, bytes, check_target, seconds};
-use crate::place::{Place, device_words};
-use crate::plot::{Convergence, Picture};
+use crate::output::{Output, check_target};
+use crate::place::Place;
+use crate::plot::Picture;
 use crate::progress::Progress;
 use advice::{Advice, advise};
 use least_squares::LeastSquaresSystem;
 use method::{Method, Order, Precond, PrecondOptions, check_combination};
+use number::Number;
+use report::{Column, Document};
+use resume::Begun;
+use symmetry::is_symmetric;
 use system::System;
-use team::TeamSystem;
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
 ///
-/// Reads MatrixMarket files (.mtx, .mtx.gz: coordinate and array, real, integer and pattern, general, symmetric and skew-symmetric),
-/// SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files up to version 7.2 (.mat: the variable A, or the only sparse
-/// one). The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
+/// Reads MatrixMarket files (.mtx, .mtx.gz: coordinate and array, real, complex, integer and pattern, general, symmetric, skew-symmetric
+/// and Hermitian), SciPy's sparse matrices (.npz), arrays of NumPy (.npy) and MATLAB's files up to version 7.2 (.mat: the variable A, or
+/// the only sparse one), of real or complex numbers. The initial guess is x = 0; the solver stops when |b - A x| / |b| is at most the tolerance.
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\
 Methods:
@@ -51,12 +58,12 @@ Methods:
   fcg       as cg, for preconditioners that are not quite symmetric
   lsmr      least squares, for rectangular A; the default if A is not square
   lsqr      the same; its residual never rises
-Where cg or bicgstab was chosen by default and gives up, gmres goes on from its
+Where cg, minres or bicgstab was chosen by default and gives up, gmres goes on from its
 iterate.
 
 Preconditioners:
-  auto           the default: none below 1000 equations; else amg, jacobi, ilu or
-                 ilut from symmetry, signs and sizes of the entries
+  auto           the default: none below 1000 equations; else amg, jacobi, ilu,
+                 ilut or saddle from symmetry, signs and sizes of the entries
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
                  (or --nullspace and --block) for elasticity; sa or classical where
                  the entries tell (--report says which and why)
@@ -67,15 +74,29 @@ Preconditioners:
                  approximate inverse (no triangular systems)
   ilu            ILU(0); rows are permuted where the diagonal has zeros
   ilut           ILU with --drop and --fill, for difficult matrices
+  saddle         blocks for saddle points [A B'; B -C] (Stokes, constraints): multigrid
+                 for A, a diagonal or multigrid for the Schur complement; minres
+                 where the matrix is symmetric, else gmres
 
-JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding), rhs, seed, method,
+Complex numbers: where the matrix, the right-hand side or x0 is complex, the system is
+solved in complex numbers, and x is written so. Above and below, symmetric then means
+Hermitian. All methods and preconditioners take complex systems, but amg, saddle and --devices.
+
+JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian), complex, rhs,
+null_part_removed (from b, of an enclosed flow), seed, method,
 gave_up (the method that did before this one, or null), precond, precond_about,
 order, explanation (why auto took it, or null), restart, precision, tolerance, device,
 devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
-building the kernels), seconds_solve, peak_device_bytes, out, pictures, columns. devices
+building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations and
 relative_residual for each of several right-hand sides (else null); the keys
 outside are those of the one with the largest residual.
+
+Ctrl-C ends the solve with the iterate at hand, and writes a checkpoint of the
+iteration: with gmres the basis since the last restart, with the others 2 to 14
+vectors. clinalg solve --resume FILE reads and sets up again and continues from it, on
+the same device to the same bits, with all methods and preconditioners; not with
+--devices.
 
 Examples:
   clinalg solve A.mtx                           b = (1, ..., 1)
@@ -90,7 +111,7 @@ pub(crate) struct Args {
     /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; entries that occur twice are summed
     #[arg(value_name = "A.mtx")]
     matrix: PathBuf,
-    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), by --seed)
+    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), each part of complex numbers, by --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Seed of the random numbers of --rhs random
@@ -153,94 +174,91 @@ pub(crate) struct Args {
     /// Draw the residual after each iteration into FILE (.png or .svg)
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Write a checkpoint (.npz) where --max-iterations or Ctrl-C ends the solve; Ctrl-C writes clinalg-solve-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Continue from a checkpoint; options given with it override those stored in it
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
 }
 
-#[derive(Serialize, JsonSchema)]
-struct Document {
-    matrix: String,
-    rows: usize,
-    cols: usize,
-    nnz: usize,
-    symmetric: bool,
-    rhs: String,
-    seed: Option<u64>,
-    method: Method,
-    gave_up: Option<Method>,
-    precond: Precond,
-    precond_about: Option<String>,
-    order: Option<Order>,
-    explanation: Option<String>,
-    restart: Option<usize>,
-    #[schemars(with = "String")]
-    precision: Precision,
-    tolerance: f64,
-    device: Option<DeviceName>,
-    devices: Vec<DeviceName>,
-    #[schemars(with = "Option<String>")]
-    kernel_family: Option<clinalg::KernelFamily>,
-    #[schemars(with = "String")]
-    stop: Stop,
-    converged: bool,
-    iterations: usize,
-    relative_residual: f64,
-    residual_history: Vec<f64>,
-    seconds_read: f64,
-    seconds_setup: f64,
-    seconds_solve: f64,
-    peak_device_bytes: u64,
-    out: Option<String>,
-    pictures: Vec<String>,
-    columns: Option<Vec<Column>>,
-}
-
-/// The outcome for one of several right-hand sides.
-#[derive(Serialize, JsonSchema)]
-struct Column {
-    #[schemars(with = "String")]
-    stop: Stop,
-    iterations: usize,
-    relative_residual: f64,
-}
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
     crate::schema::of::<Document>()
 }
 
-pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
-    match args.precision {
-        PrecisionArg::F32 => solve::<f32>(args, global, out),
-        PrecisionArg::F64 => solve::<f64>(args, global, out),
-    }
+/// What a run reads before the type of its numbers is known.
+struct Given {
+    picture: Option<Picture>,
+    keep: checkpoint::Target,
+    loaded: Option<checkpoint::Loaded>,
+    matrix: files::Loaded,
+    rhs: Option<files::Loaded>,
+    x0: Option<files::Loaded>,
+    seconds: Duration,
 }
 
-fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.out {
         args.keeps_its_input(path)?;
         files::check_output(path)?;
         check_target(path)?;
     }
-    let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
-    let stopping = Stopping::default().tolerance(tolerance).max_iterations(args.max_iterations);
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "solve")?;
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     interrupt::watch();
-    let progress = Progress::new(out, "iteration", tolerance);
+    let progress = Progress::new(out, "iteration", 1.0);
     progress.stage(format!("reading {}", args.matrix.display()));
     let start = Instant::now();
-    let parts = files::read_matrix::<T>(&args.matrix)?;
-    let b = args.right_sides::<T>(parts.rows)?;
-    let starts = args.starts::<T>(parts.cols, b.len() / parts.rows.max(1))?;
-    let read = start.elapsed();
+    let matrix = files::Loaded::read(&args.matrix, Role::Matrix)?;
+    let rhs = match args.rhs.as_str() {
+        "ones" | "random" => None,
+        file => Some(files::Loaded::read(Path::new(file), Role::RightSide)?),
+    };
+    let x0 = args.x0.as_deref().map(|path| files::Loaded::read(path, Role::Start)).transpose()?;
+    drop(progress);
+    let is_complex =
+        matrix.is_complex() || [&rhs, &x0].iter().any(|file| file.as_ref().is_some_and(|f| f.is_complex()));
+    let given = Given { picture, keep, loaded, matrix, rhs, x0, seconds: start.elapsed() };
+    match (args.precision, is_complex) {
+        (PrecisionArg::F32, false) => solve::<f32>(args, global, given, out),
+        (PrecisionArg::F64, false) => solve::<f64>(args, global, given, out),
+        (PrecisionArg::F32, true) => solve::<Complex<f32>>(args, global, given, out),
+        (PrecisionArg::F64, true) => solve::<Complex<f64>>(args, global, given, out),
+    }
+}
+
+fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output) -> Result<Exit, Failure> {
+    let Given { picture, keep, loaded, matrix, rhs, x0, seconds } = given;
+    let tolerance = args.tol.unwrap_or(Stopping::default().tolerance_of::<T>());
+    let stopping = Stopping::default().tolerance(tolerance).max_iterations(args.max_iterations);
+    let progress = Progress::new(out, "iteration", tolerance);
+    let start = Instant::now();
+    let parts = matrix.matrix::<T>()?;
+    let from_file = rhs.is_some();
+    let mut b = args.right_sides::<T>(rhs, parts.rows)?;
+    let starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
+    let read = seconds + start.elapsed();
 
     let start = Instant::now();
     let place = Place::new(global, Backend::Kernels)?;
+    let one_device = !matches!(place, Place::Team(_));
+    if !one_device && (args.checkpoint.is_some() || args.resume.is_some()) {
+        return Err(Failure::usage(
+            "checkpoints are of solves on one device: leave --devices out, or --checkpoint and --resume",
+        ));
+    }
     progress.stage("setting up");
     let square = parts.rows == parts.cols;
     let symmetric = square && is_symmetric(&parts)?;
-    let args = &args.resolved(&parts, symmetric, matches!(place, Place::Team(_)));
+    let args = &args.resolved(&parts, symmetric, !one_device);
     let method = args.method.unwrap_or_else(|| {
-        let positive = symmetric && parts.diagonal().iter().all(|&d| d > T::zero());
+        let positive = symmetric && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
         match positive {
             _ if !square => Method::Lsmr,
+            _ if args.precond == Precond::Saddle && symmetric => Method::Minres,
+            _ if args.precond == Precond::Saddle => Method::Gmres,
             true if !matches!(args.precond, Precond::Ilu | Precond::Ilut) => Method::Cg,
             _ => Method::BiCgStab,
         }
@@ -250,26 +268,48 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         return Err(Failure::usage(format!("{option} is for --precond amg, not for {}", args.precond.name())));
     }
     if matches!(method, Method::Cg | Method::Fcg) && !symmetric {
-        log::warn!("{} is not symmetric, which conjugate gradients need; use bicgstab or gmres", args.matrix.display());
+        log::warn!(
+            "{} is not {}, which conjugate gradients need; use bicgstab or gmres",
+            args.matrix.display(),
+            if T::IS_COMPLEX { "Hermitian" } else { "symmetric" }
+        );
+    }
+    let null_part_removed =
+        args.precond == Precond::Saddle && symmetric && saddle::remove_null_part(&parts, &mut b, tolerance, from_file)?;
+    if null_part_removed {
+        log::warn!(
+            "A takes constants of the second block to 0, as for an enclosed flow: their part of the right-hand side, for which there is no solution, is left out"
+        );
     }
     let first = &b[..parts.rows];
     let mut system: Box<dyn AnySystem<T>> = match &place {
-        Place::Team(team) => Box::new(TeamSystem::new(team, args, method, &stopping, &parts, first)?),
+        Place::Team(team) => T::on_team(team, args, method, &stopping, &parts, first)?,
         _ if method.is_least_squares() => {
             Box::new(LeastSquaresSystem::new(&place.contexts()[0], args, method, &stopping, &parts, first)?)
         }
         _ => Box::new(System::new(&place.contexts()[0], args, method, &stopping, &parts, first)?),
     };
+    let fingerprint = || resume::fingerprint(args, &parts, &b, starts.as_deref());
+    if let Some(loaded) = &loaded {
+        loaded.check(&fingerprint()?)?;
+    }
     // One iteration, thrown away, builds the kernels.
     system.stopping_mut().max_iterations = 1;
-    system.solve(&mut |_, _| ())?;
+    system.solve(None, &mut |_, _| ())?;
     *system.stopping_mut() = stopping.clone();
+    let begun = match &loaded {
+        Some(loaded) => Begun::of(loaded)?,
+        None => Begun::new(method),
+    };
+    if begun.method != method {
+        system.change_method(args, begun.method, stopping.clone())?;
+    }
     place.finish()?;
     let setup = start.elapsed();
 
     let start = Instant::now();
-    let mut all = Solved { method, gave_up: None, reports: Vec::new(), x: Vec::new() };
-    for (k, right) in b.chunks(parts.rows.max(1)).enumerate() {
+    let mut all = Solved { begun, left: None };
+    for (k, right) in b.chunks(parts.rows.max(1)).enumerate().skip(all.begun.reports.len()) {
         let from = starts.as_ref().map(|starts| &starts[k * parts.cols..(k + 1) * parts.cols]);
         all.column(args, &mut *system, &stopping, &progress, (right, from))?;
     }
@@ -277,7 +317,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let solved = start.elapsed();
     drop(progress);
 
-    let Solved { method, gave_up, reports, x } = all;
+    let left = all.left.filter(|left| one_device && !left.is_empty());
+    let mut written = None;
+    if let (Some(path), Some(left)) = (keep.due(interrupt::asked()), left) {
+        left.save(&path, fingerprint()?)?;
+        written = Some(path.display().to_string());
+    }
+    let Begun { method, gave_up, reports, x, .. } = all.begun;
     let columns = reports.len();
     if let Some(path) = &args.out {
         files::write(path, parts.cols, columns, &x)?;
@@ -296,7 +342,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         cols: parts.cols,
         nnz: parts.nnz(),
         symmetric,
+        complex: T::IS_COMPLEX,
         rhs: args.rhs.clone(),
+        null_part_removed,
         seed: (args.rhs == "random").then_some(args.seed),
         method,
         gave_up,
@@ -320,6 +368,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_solve: solved.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: args.out.as_ref().map(|path| path.display().to_string()),
+        checkpoint: written,
         pictures: Vec::new(),
         columns: each,
     };
@@ -359,7 +408,7 @@ impl Args {
     }
 
     /// With the preconditioner that suits the matrix where none was named.
-    fn resolved<T: Real>(&self, parts: &CsrParts<T>, symmetric: bool, several_devices: bool) -> Args {
+    fn resolved<T: Scalar>(&self, parts: &CsrParts<T>, symmetric: bool, several_devices: bool) -> Args {
         let mut resolved = self.clone();
         if self.precond == Precond::Auto {
             let advice = match self.amg_options() {
@@ -393,7 +442,7 @@ impl Args {
     /// The preconditioner of the method that takes over from one that gave up.
     fn second(&self) -> Precond {
         match (self.precond, &self.explanation) {
-            (Precond::Amg, Some(_)) => Precond::Ilut,
+            (Precond::Amg | Precond::Ic | Precond::Saddle, Some(_)) => Precond::Ilut,
             (precond, _) => precond,
         }
     }
@@ -403,31 +452,37 @@ impl Args {
     }
 
     /// The right-hand sides, column by column.
-    fn right_sides<T: Real>(&self, rows: usize) -> Result<Vec<T>, Failure> {
-        match self.rhs.as_str() {
-            "ones" => Ok(vec![T::one(); rows]),
-            "random" => {
-                let mut rng = StdRng::seed_from_u64(self.seed);
-                Ok((0..rows).map(|_| T::from_f64(rng.random_range(-1.0..1.0))).collect())
+    fn right_sides<T: Scalar>(&self, file: Option<files::Loaded>, rows: usize) -> Result<Vec<T>, Failure> {
+        let Some(file) = file else {
+            if self.rhs == "ones" {
+                return Ok(vec![T::one(); rows]);
             }
-            file => {
-                let b = files::read_right_side(Path::new(file))?;
-                if b.rows != rows && (b.rows, b.cols) != (1, rows) {
-                    let got = format!("{} x {} ({file})", b.rows, b.cols);
-                    let expected = format!("{rows} x 1 as A has {rows} rows, or more columns");
-                    return Err(Error::Shape { argument: "b", expected, got }.into());
-                }
-                Ok(b.values)
-            }
+            let mut rng = StdRng::seed_from_u64(self.seed);
+            let mut part = || T::Real::from_f64(rng.random_range(-1.0..1.0));
+            let zero = T::Real::from_f64(0.0);
+            return Ok((0..rows).map(|_| T::from_parts(part(), if T::IS_COMPLEX { part() } else { zero })).collect());
+        };
+        let b = file.columns()?;
+        if b.rows != rows && (b.rows, b.cols) != (1, rows) {
+            let got = format!("{} x {} ({})", b.rows, b.cols, self.rhs);
+            let expected = format!("{rows} x 1 as A has {rows} rows, or more columns");
+            return Err(Error::Shape { argument: "b", expected, got }.into());
         }
+        Ok(b.values)
     }
 
     /// Where the solves start, for each right-hand side.
-    fn starts<T: Real>(&self, cols: usize, count: usize) -> Result<Option<Vec<T>>, Failure> {
-        let Some(path) = &self.x0 else { return Ok(None) };
-        let x0 = files::read_start(path)?;
+    fn starts<T: Scalar>(
+        &self,
+        file: Option<files::Loaded>,
+        cols: usize,
+        count: usize,
+    ) -> Result<Option<Vec<T>>, Failure> {
+        let Some(file) = file else { return Ok(None) };
+        let x0 = file.columns()?;
         if (x0.rows, x0.cols) != (cols, count) && (x0.rows, x0.cols, count) != (1, cols, 1) {
-            let got = format!("{} x {} ({})", x0.rows, x0.cols, path.display());
+            let name = self.x0.as_deref().unwrap_or(Path::new("")).display();
+            let got = format!("{} x {} ({name})", x0.rows, x0.cols);
             let expected = format!("{cols} x {count}, for the columns of A and of b");
             return Err(Error::Shape { argument: "x0", expected, got }.into());
         }
@@ -445,14 +500,12 @@ fn iterate(method: Method) -> &'static str {
 
 /// What was found for the right-hand sides so far.
 struct Solved<T> {
-    method: Method,
-    gave_up: Option<Method>,
-    reports: Vec<Report>,
-    /// Column by column.
-    x: Vec<T>,
+    begun: Begun<T>,
+    /// What there was when the first solve was ended from outside.
+    left: Option<Begun<T>>,
 }
 
-impl<T: Real> Solved<T> {
+impl<T: Scalar> Solved<T> {
     /// Solves for one more right-hand side, from a start or from 0; GMRES takes over where a method that was chosen here gives up.
     fn column(
         &mut self,
@@ -463,23 +516,39 @@ impl<T: Real> Solved<T> {
         (right, from): (&[T], Option<&[T]>),
     ) -> Result<(), Failure> {
         system.set_right_side(right)?;
-        system.start_from(from)?;
-        let mut report = system.solve(&mut |iteration, residual| progress.step(iteration, residual))?;
-        let gives_up = matches!(report.stop, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite);
-        if gives_up && args.method.is_none() && matches!(self.method, Method::BiCgStab | Method::Cg) {
-            progress.stage(format!("{} gave up; GMRES goes on from its {}", self.method.title(), iterate(self.method)));
+        let start = std::mem::take(&mut self.begun.start);
+        system.start_from(if start.is_empty() { from } else { Some(&start) })?;
+        let mut before = std::mem::take(&mut self.begun.before);
+        let mut report;
+        loop {
+            let count = before.len().saturating_sub(1);
+            let mut step = |iteration: usize, residual: f64| progress.step(count + iteration, residual);
+            let at_start = if before.is_empty() { Vec::new() } else { system.solution()? };
+            let mut memory = std::mem::take(&mut self.begun.memory);
+            report = system.solve(Some(&mut memory), &mut step)?;
+            let Begun { method, .. } = self.begun;
+            if matches!(report.stop, Stop::Cancelled | Stop::IterationLimit) && self.left.is_none() {
+                let start = if memory.is_empty() { at_start } else { Vec::new() };
+                self.left = Some(Begun { before: before.clone(), start, memory, ..self.begun.clone() });
+            }
+            let gives_up = matches!(report.stop, Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::Indefinite);
+            if !(gives_up && args.method.is_none() && matches!(method, Method::BiCgStab | Method::Cg | Method::Minres))
+            {
+                break;
+            }
+            progress.stage(format!("{} gave up; GMRES goes on from its {}", method.title(), iterate(method)));
             system.change_method(args, Method::Gmres, stopping.clone())?;
-            let before = report.iterations;
-            let next = system.solve(&mut |iteration, residual| progress.step(before + iteration, residual))?;
-            // The history of the second begins where that of the first ends.
-            report.history.pop();
-            report.history.extend(next.history);
-            report = Report::new(next.stop, report.history);
-            self.gave_up = Some(self.method);
-            self.method = Method::Gmres;
+            (self.begun.gave_up, self.begun.method) = (Some(method), Method::Gmres);
+            before = report.history;
         }
-        self.reports.push(report);
-        self.x.extend(system.solution()?);
+        if !before.is_empty() {
+            // The history of the second begins where that of the first ends.
+            before.pop();
+            before.extend(report.history);
+            report = Report::new(report.stop, before);
+        }
+        self.begun.reports.push(report);
+        self.begun.x.extend(system.solution()?);
         Ok(())
     }
 }
@@ -489,51 +558,18 @@ pub(crate) fn missing_folder(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }
 
-/// Units roundoff that an entry may differ from its mirror image by, relative to the larger of the two and to the diagonal:
-/// what sums in another order leave.
-const ASYMMETRY: f64 = 64.0;
-
-/// Whether A equals its transpose up to rounding.
-fn is_symmetric<T: Real>(parts: &CsrParts<T>) -> Result<bool, Failure> {
-    let transposed = parts.transpose()?;
-    if *parts == transposed {
-        return Ok(true);
-    }
-    let diagonal: Vec<f64> = parts.diagonal().into_iter().map(|d| d.into_f64().abs()).collect();
-    let unit = ASYMMETRY * T::epsilon().into_f64() / 2.0;
-    let near = |i: usize, j: usize, a: f64, b: f64| {
-        (a - b).abs() <= unit * a.abs().max(b.abs()).max((diagonal[i] * diagonal[j]).sqrt())
-    };
-    let row = |parts: &CsrParts<T>, i: usize| -> Vec<(usize, f64)> {
-        let range = parts.offsets[i]..parts.offsets[i + 1];
-        let values = parts.values[range.clone()].iter().map(|v| v.into_f64());
-        parts.indices[range].iter().copied().zip(values).collect()
-    };
-    Ok((0..parts.rows).all(|i| {
-        let (mut own, mut mirrored) = (row(parts, i), row(&transposed, i));
-        own.sort_by_key(|entry| entry.0);
-        mirrored.sort_by_key(|entry| entry.0);
-        let (mut k, mut l) = (0, 0);
-        let mut all = true;
-        while all && (k < own.len() || l < mirrored.len()) {
-            let (j, other) = (own.get(k).map_or(usize::MAX, |e| e.0), mirrored.get(l).map_or(usize::MAX, |e| e.0));
-            let (a, b) = (if j <= other { own[k].1 } else { 0.0 }, if other <= j { mirrored[l].1 } else { 0.0 });
-            all = near(i, j.min(other), a, b);
-            k += usize::from(j <= other);
-            l += usize::from(other <= j);
-        }
-        all
-    }))
-}
-
 /// A system with its solver, on a device or several.
-trait AnySystem<T: Real> {
+trait AnySystem<T: Scalar> {
     /// When the next solve ends.
     fn stopping_mut(&mut self) -> &mut Stopping;
     /// Another method from here on.
     fn change_method(&mut self, args: &Args, method: Method, stopping: Stopping) -> Result<(), Failure>;
-    /// Solves from x.
-    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure>;
+    /// Solves from x, or from where a memory is that is not empty, and leaves there where a solve was ended from outside. A team leaves nothing.
+    fn solve(
+        &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report, Failure>;
     /// How the matrix is stored.
     fn storage(&self) -> String;
     /// The preconditioner in use where another one than that of the options may be.
@@ -550,86 +586,4 @@ trait AnySystem<T: Real> {
     fn start_from(&mut self, x: Option<&[T]>) -> Result<(), Failure>;
     /// x.
     fn solution(&self) -> Result<Vec<T>, Failure>;
-}
-
-impl Document {
-    fn method_words(&self) -> String {
-        let method = match self.method {
-            Method::Gmres => format!("GMRES({})", self.restart.unwrap_or_default()),
-            other => other.title().to_owned(),
-        };
-        let precond = self.precond.title();
-        let precision = match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        };
-        format!("{method}, {precond}, {precision}")
-    }
-
-    fn draw(&mut self, picture: &Picture) -> Result<(), Failure> {
-        let name = Path::new(&self.matrix).file_name().unwrap_or_default().to_string_lossy();
-        picture.convergence(&Convergence {
-            title: format!("{name}, {} equations: residual after each iteration", self.rows),
-            subtitle: format!("{} · {}", self.method_words(), self.device.as_ref().map_or("", DeviceName::name)),
-            steps: "iteration",
-            residual: "relative residual of the recurrence, at the end |b − A x| / |b|",
-            history: &self.residual_history,
-            tolerance: self.tolerance,
-            floor: None,
-        })?;
-        self.pictures.push(picture.path().display().to_string());
-        Ok(())
-    }
-
-    fn print(&self, chosen: bool, explain: bool, out: &mut Output) -> Result<(), Failure> {
-        let kind = if self.symmetric { "symmetric" } else { "not symmetric" };
-        let Document { rows, cols, nnz, iterations, relative_residual, tolerance, .. } = self;
-        out.field("matrix", format!("{}: {rows} x {cols}, {nnz} entries, {kind}", self.matrix))?;
-        out.field("device", device_words(&self.devices, None))?;
-        let why = match (chosen, self.method) {
-            (false, _) => "",
-            (true, Method::Lsmr) => " (chosen: the matrix is not square)",
-            (true, Method::Cg) => " (chosen: the matrix is symmetric with a positive diagonal)",
-            (true, _) if self.symmetric && matches!(self.precond, Precond::Ilu | Precond::Ilut) => {
-                " (chosen: the preconditioner is not symmetric)"
-            }
-            (true, _) if self.symmetric => " (chosen: the diagonal of the matrix is not positive)",
-            (true, _) => " (chosen: the matrix is not symmetric)",
-        };
-        let why = match self.gave_up {
-            Some(before) => format!(" (from the {} of {}, which gave up)", iterate(before), before.title()),
-            None => why.to_owned(),
-        };
-        out.field("method", format!("{}{why}", self.method_words()))?;
-        if let Some(explanation) = self.explanation.as_ref().filter(|_| explain) {
-            out.field("explanation", explanation)?;
-        }
-        if let Some(about) = &self.precond_about {
-            out.field("preconditioner", about)?;
-        }
-        if let Some(columns) = &self.columns {
-            let met = columns.iter().filter(|column| column.stop.is_success()).count();
-            out.field("systems", format!("{} of {} converged; below, the worst", met, columns.len()))?;
-        }
-        out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
-        out.field("residual", format!("{relative_residual:.2e}, tolerance {tolerance:e}"))?;
-        out.field(
-            "time",
-            format!(
-                "read {}, set-up {}, solve {} ({} per iteration)",
-                seconds(self.seconds_read),
-                seconds(self.seconds_setup),
-                seconds(self.seconds_solve),
-                seconds(self.seconds_solve / (*iterations).max(1) as f64)
-            ),
-        )?;
-        out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
-        if let Some(file) = &self.out {
-            out.field("solution", file)?;
-        }
-        for picture in &self.pictures {
-            out.field("picture", picture)?;
-        }
-        Ok(())
-    }
 }

@@ -7,6 +7,7 @@ use clinalg_ode::problems::{self, PROBLEMS, Problem};
 use clinalg_ode::{Description, System};
 
 use crate::args;
+use crate::checkpoint::Fingerprint;
 use crate::exit::Failure;
 use crate::series::{csv, npy};
 
@@ -46,6 +47,13 @@ pub(crate) struct SystemArgs {
     /// Numbers for each point that a file's `data` line names, from a file (.npy, .mtx); may be repeated
     #[arg(long, value_name = "NAME=FILE", value_parser = named)]
     data: Vec<(String, String)>,
+}
+
+/// What decides the solution of a problem.
+pub(crate) fn fingerprint(problem: &Problem) -> Fingerprint {
+    let options = Fingerprint::default().option("--n", problem.system.grid().shape());
+    let options = options.described("the system", &problem.system).values("--initial", Some(&problem.y0));
+    options.option("the beginning", problem.t0).option("stops", &problem.stops)
 }
 
 fn named(text: &str) -> Result<(String, String), String> {

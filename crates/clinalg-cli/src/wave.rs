@@ -20,7 +20,7 @@ use self::motion::Motion;
 use self::report::{Document, Range};
 use crate::Global;
 use crate::args::{self, BackendArg, PrecisionArg};
-use crate::checkpoint;
+use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -281,9 +281,6 @@ impl Initial {
 /// The largest tolerance by default.
 const MOST_TOLERANCE: f64 = 1e-3;
 
-/// Steps that are enqueued before they are waited for and the bar moves on.
-const STRIDE: usize = 128;
-
 /// What a checkpoint keeps beside the state of the wave.
 struct Begun {
     energy: f64,
@@ -318,6 +315,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
     let (speed, force, velocity) = (speed.map(taken), force.map(taken), velocity.map(taken));
     let special = speed.is_some() || force.is_some();
+    let fingerprint = |u: &[T]| {
+        let options = Fingerprint::default().option("--n", args.n).option("--scheme", params.scheme);
+        let options = options.option("--precision", args.precision).option("--c", params.c).option("--dt", params.dt);
+        let options = options.values("--initial", Some(u)).values("--velocity", velocity.as_deref());
+        let options = options.values("--speed", speed.as_deref()).values("--force", force.as_deref());
+        options.option("--force-time", &args.force_time)
+    };
     let medium = Medium {
         speed: speed.as_deref(),
         force: force.as_deref().map(|force| (force, Box::new(move |t| factor.at(&[], t)) as _)),
@@ -338,6 +342,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let implicit = wave.start(&u, velocity.as_deref())?;
     let begun = match &loaded {
         Some(loaded) => {
+            loaded.check(&fingerprint(&u))?;
             wave.restore(&restored(loaded, params.scheme)?)?;
             Begun { energy: loaded.number("energy")?, drift: loaded.number("energy_drift")? }
         }
@@ -396,11 +401,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             continue;
         }
         let start = Instant::now();
-        while wave.steps() < until as u64 && document.went_well() && !interrupt::asked() {
-            let report = wave.step(STRIDE.min(until - wave.steps() as usize))?;
+        if document.went_well() && !interrupt::asked() {
+            let made = wave.steps();
+            let report = wave.step_with(until - made as usize, &mut |steps, _| {
+                progress.reached(made + steps as u64);
+                interrupt::go_on()
+            })?;
             document.add(report);
-            place.finish()?;
-            progress.reached(wave.steps());
         }
         solving += start.elapsed();
         if wave.steps() < until as u64 {
@@ -435,11 +442,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     if let Some(path) = keep.due(interrupt::asked()) {
         let WaveState { u, before, guess, steps } = wave.state()?;
         let numbers = json!({ "steps": steps, "energy": begun.energy, "energy_drift": document.energy_drift });
-        let [u, before] = [u, before].map(|values| Values::of(&values));
-        let guess = guess.map(|values| Values::of(&values));
-        let mut arrays = vec![("u", &u), ("before", &before)];
-        arrays.extend(guess.as_ref().map(|guess| ("guess", guess)));
-        checkpoint::save(&path, numbers, &arrays)?;
+        let fingerprint = fingerprint(&initial.displacement::<T>(args.n)?);
+        let mut arrays = vec![("u", Values::of(&u)), ("before", Values::of(&before))];
+        arrays.extend(guess.map(|guess| ("guess", Values::of(&guess))));
+        checkpoint::save(&path, fingerprint, numbers, &arrays)?;
         document.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
@@ -458,9 +464,13 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
 
 /// The state that a checkpoint holds.
 fn restored<T: Real>(loaded: &checkpoint::Loaded, scheme: Scheme) -> Result<WaveState<T>, Failure> {
-    let values = |name| -> Result<Vec<T>, Failure> { Ok(loaded.array(name)?.into_iter().map(T::from_f64).collect()) };
-    let guess = if scheme == Scheme::Implicit { Some(values("guess")?) } else { None };
-    Ok(WaveState { u: values("u")?, before: values("before")?, guess, steps: loaded.number("steps")? as u64 })
+    let guess = if scheme == Scheme::Implicit { Some(loaded.array("guess")?) } else { None };
+    Ok(WaveState {
+        u: loaded.array("u")?,
+        before: loaded.array("before")?,
+        guess,
+        steps: loaded.number("steps")? as u64,
+    })
 }
 
 /// The largest difference from `factor * shape` at a point; NaN if a value is NaN.

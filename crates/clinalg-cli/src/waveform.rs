@@ -5,24 +5,27 @@ mod measured;
 mod network;
 mod study;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clinalg::{Precision, Real};
 use clinalg_ode::Method;
-use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, explain};
+use clinalg_ode::waveform::{Guess, Partition, Stop, VARIANTS, WaveformOptions, WaveformState, explain};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use measured::{Measured, Place, measure};
+use measured::{Measured, Place, Span, measure};
 use study::Varied;
 
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
+use crate::checkpoint::{self, Fingerprint};
+use crate::data::Values;
 use crate::exit::{Exit, Failure};
+use crate::interrupt;
 use crate::output::{Output, bytes, seconds};
 use crate::plot::{Convergence, Picture};
 use crate::series::SeriesArgs;
-use crate::system::SystemArgs;
+use crate::system::{SystemArgs, fingerprint};
 
 /// The help between the statements of a system and the files of frames.
 const BEFORE_FRAMES: &str = "
@@ -64,11 +67,19 @@ iterations, window_steps (of each window), error_history (of each window), memor
 words_per_component, seconds, seconds_setup, method_seconds, predicted_seconds (for the
 iterations taken), predicted_method_seconds, break_even_iterations, max_difference, explain,
 kernel_family, device, devices (of --devices), peak_device_bytes, times and files (of the
-frames); with Euler's method also euler_seconds and max_difference_from_euler, which are
+frames), t (the time reached), unfinished (the differences of a window that was ended before it
+converged), checkpoint. The keys from method_seconds to max_difference are null if the run was
+ended early. With Euler's method also euler_seconds and max_difference_from_euler, which are
 method_seconds and max_difference.
 With --study: problem, study, method, precision, h, steps, windows, kernel_family, device
 and runs, each with n, variant, block, iterations, memory_bytes, seconds, method_seconds,
-with Euler's method also euler_seconds.";
+with Euler's method also euler_seconds.
+
+Ctrl-C ends the run after the current iteration, --iteration-limit after that many. On one
+device a checkpoint is then written; in the middle of a window it includes the waveforms.
+--resume FILE continues from it; on the same device the result is bitwise that of an
+uninterrupted run. Frames that were already written are not written again. The exit code is
+1 if the run was ended early, else 0.";
 
 /// Integrate a system by waveform relaxation, and by the method itself for comparison
 ///
@@ -120,6 +131,15 @@ pub(crate) struct Args {
     /// Iterations that a window should take: longer ones are followed by shorter windows; --windows gives the longest
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     adaptive: Option<usize>,
+    /// Maximum number of iterations of all windows together
+    #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
+    iteration_limit: Option<usize>,
+    /// Write a checkpoint (.npz) if --iteration-limit or Ctrl-C ends the run; Ctrl-C writes clinalg-waveform-checkpoint.npz without this option
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Continue from a checkpoint; options given with it override those stored in it
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
     /// Which waveforms several devices (--devices) send each other after an iteration
     #[arg(long, value_enum, default_value_t = SharingArg::Limited)]
     sharing: SharingArg,
@@ -127,7 +147,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
     /// Measure several blocks or grids in place of one
-    #[arg(long, value_enum, value_name = "NAME", conflicts_with_all = ["series", "vtk"])]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME",
+        conflicts_with_all = ["series", "vtk", "iteration_limit", "checkpoint", "resume"]
+    )]
     study: Option<StudyArg>,
     #[command(flatten)]
     series: SeriesArgs,
@@ -186,11 +211,11 @@ struct Document {
     words_per_component: f64,
     seconds: f64,
     seconds_setup: f64,
-    method_seconds: f64,
-    predicted_seconds: f64,
-    predicted_method_seconds: f64,
-    break_even_iterations: f64,
-    max_difference: f64,
+    method_seconds: Option<f64>,
+    predicted_seconds: Option<f64>,
+    predicted_method_seconds: Option<f64>,
+    break_even_iterations: Option<f64>,
+    max_difference: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     euler_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -203,7 +228,12 @@ struct Document {
     peak_device_bytes: u64,
     times: Vec<f64>,
     files: Vec<String>,
+    /// The time reached.
+    t: f64,
+    unfinished: Vec<f64>,
+    checkpoint: Option<String>,
 }
+
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
     crate::schema::of::<Document>()
@@ -294,16 +324,45 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let context = place.context();
     let explained = explain::<T>(context, system, &options)?;
     let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "waveform")?;
+    let several = matches!(place.place, crate::place::Place::Team(_));
+    if several && (args.checkpoint.is_some() || args.resume.is_some()) {
+        let instead = global.on_one_device();
+        return Err(Failure::usage(format!("--checkpoint and --resume of waveform: one device only; {instead}")));
+    }
+    let fingerprint = || {
+        let run = fingerprint(&problem).option("--method", &args.method).option("--h", args.h);
+        let run = run.option("--steps", args.steps).option("--windows", args.windows).option("--eps", args.eps);
+        let run = run.option("--iterations", args.iterations).option("--variant", &args.variant);
+        let run = run.option("--block", options.partition).option("--guess", options.guess);
+        run.option("--adaptive", args.adaptive).option("--precision", T::PRECISION)
+    };
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let state = loaded.map(|loaded| restored::<T>(&loaded, &fingerprint())).transpose()?;
     let mut series = args.series.open::<T>(&problem, "waveform")?;
-    series.keep(&problem, problem.t0, &y0)?;
-    let keep = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
-    let Measured { result, seconds, seconds_setup, method_seconds, max_difference } =
-        measure(&place, &problem, &y0, &options, keep)?;
+    if state.is_none() {
+        series.keep(&problem, problem.t0, &y0)?;
+    }
+    interrupt::watch();
+    let limit = args.iteration_limit.unwrap_or(usize::MAX);
+    let span = Span { limit, keep_state: !several, resume: state.as_ref() };
+    let see = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
+    let Measured { result, seconds, seconds_setup, compared } = measure(&place, &problem, &y0, &options, span, see)?;
     // After the run, which refuses what is past the stability limit.
-    let predicted = place.predict(&problem, &y0, &options)?;
-    let explained = explained + &predicted.explain(&options)?;
-    let predicted_seconds = predicted.windows(&result.report.window_steps, &result.report.iterations);
+    let predicted = compared.map(|_| place.predict(&problem, &y0, &options)).transpose()?;
+    let explained = match &predicted {
+        Some(predicted) => explained + &predicted.explain(&options)?,
+        None => explained,
+    };
+    let predicted_seconds =
+        predicted.as_ref().map(|p| p.windows(&result.report.window_steps, &result.report.iterations));
     let (files, times) = series.finish()?;
+    let mut written = None;
+    if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &result.state) {
+        save(&path, fingerprint(), state)?;
+        written = Some(path.display().to_string());
+    }
+    let (method_seconds, max_difference) = (compared.map(|c| c.method_seconds), compared.map(|c| c.max_difference));
     let document = Document {
         problem: problem.name.clone(),
         n: shape[0],
@@ -324,11 +383,11 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_setup,
         method_seconds,
         predicted_seconds,
-        predicted_method_seconds: predicted.method(args.steps),
-        break_even_iterations: predicted.break_even_iterations(&options),
+        predicted_method_seconds: predicted.as_ref().map(|p| p.method(args.steps)),
+        break_even_iterations: predicted.as_ref().map(|p| p.break_even_iterations(&options)),
         max_difference,
-        euler_seconds: is_euler(&options).then_some(method_seconds),
-        max_difference_from_euler: is_euler(&options).then_some(max_difference),
+        euler_seconds: method_seconds.filter(|_| is_euler(&options)),
+        max_difference_from_euler: max_difference.filter(|_| is_euler(&options)),
         explain: explained,
         kernel_family: context.family(),
         device: context.device().into(),
@@ -336,13 +395,35 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         peak_device_bytes: place.place.peak_bytes_of_all()?,
         times,
         files,
+        t: result.t,
+        unfinished: result.report.unfinished,
+        checkpoint: written,
     };
     if let Some(picture) = &picture {
         draw(&document, args, picture)?;
     }
     print(&document, out)?;
     out.json(&document)?;
-    Ok(Exit::Done)
+    Ok(if result.stopped { Exit::NotReached } else { Exit::Done })
+}
+
+/// Writes a checkpoint.
+fn save<T: Real>(path: &Path, fingerprint: Fingerprint, state: &WaveformState<T>) -> Result<(), Failure> {
+    let arrays = [("start", &state.start), ("iterate", &state.iterate), ("before", &state.before)];
+    let numbers = serde_json::json!({ "report": state.report, "steps": state.steps });
+    checkpoint::save(path, fingerprint, numbers, &arrays.map(|(name, values)| (name, Values::of(values))))
+}
+
+/// The state that a checkpoint of this run holds.
+fn restored<T: Real>(loaded: &checkpoint::Loaded, run: &Fingerprint) -> Result<WaveformState<T>, Failure> {
+    loaded.check(run)?;
+    Ok(WaveformState {
+        report: loaded.part("report")?,
+        steps: loaded.part("steps")?,
+        start: loaded.array("start")?,
+        iterate: loaded.array("iterate")?,
+        before: loaded.array("before")?,
+    })
 }
 
 /// Whether the method is Euler's, which has JSON keys of its own.
@@ -360,7 +441,7 @@ fn block(options: &WaveformOptions, dims: usize) -> Option<Vec<usize>> {
 
 /// The differences after the iterations of all windows, one after the other, on a logarithmic axis.
 fn draw(document: &Document, args: &Args, picture: &Picture) -> Result<(), Failure> {
-    let history: Vec<f64> = document.error_history.concat();
+    let history: Vec<f64> = [&document.error_history.concat()[..], &document.unfinished].concat();
     // The axis begins at the first difference.
     let first = history.iter().copied().find(|e| *e > 0.0).unwrap_or(1.0);
     let scaled: Vec<f64> = history.iter().map(|e| e / first).collect();
@@ -379,8 +460,16 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
     out.line("")?;
     let counts: Vec<String> = document.iterations.iter().map(usize::to_string).collect();
     out.field("iterations", counts.join(", "))?;
-    let last = document.error_history.last().and_then(|history| history.last());
+    if !document.unfinished.is_empty() {
+        let count = document.unfinished.len();
+        out.field(
+            "unfinished",
+            format!("a window, after {count} iterations; the solution is that at t = {}", document.t),
+        )?;
+    }
+    let last = document.unfinished.last().or_else(|| document.error_history.last()?.last());
     out.field("last change", last.map_or(String::new(), |e| format!("{e:.3e}")))?;
+    document.checkpoint.iter().try_for_each(|file| out.field("checkpoint", file))?;
     out.field("memory", bytes(document.memory_bytes))?;
     if !document.files.is_empty() {
         out.field("frames", format!("{} in {}", document.times.len(), document.files.join(", ")))?;
@@ -389,6 +478,9 @@ fn print(document: &Document, out: &mut Output) -> Result<(), Failure> {
         "time",
         format!("{}, and {} for setting up", seconds(document.seconds), seconds(document.seconds_setup)),
     )?;
-    out.field("method itself", format!("{} by {}", seconds(document.method_seconds), document.method))?;
-    out.field("difference", format!("{:.3e} from the method itself, at most", document.max_difference))
+    let (Some(method_seconds), Some(difference)) = (document.method_seconds, document.max_difference) else {
+        return Ok(());
+    };
+    out.field("method itself", format!("{} by {}", seconds(method_seconds), document.method))?;
+    out.field("difference", format!("{difference:.3e} from the method itself, at most"))
 }

@@ -32,6 +32,8 @@ pub enum Kind {
     TeamMatrix = 10,
     /// A method with its kernels and memory for one system of differential equations; with the feature `ode`.
     OdeStepper = 11,
+    /// A [`GridPoisson`](clinalg::multigrid::GridPoisson) and the values of its sides.
+    GridPoisson = 12,
 }
 
 impl Info {
@@ -55,6 +57,7 @@ impl Kind {
         Kind::Team,
         Kind::TeamMatrix,
         Kind::OdeStepper,
+        Kind::GridPoisson,
     ];
     /// A vector.
     pub const VECTOR: &'static [Kind] = &[Kind::Vector];
@@ -68,6 +71,8 @@ impl Kind {
     pub const ODE_STEPPER: &'static [Kind] = &[Kind::OdeStepper];
     /// A problem of elastodynamics.
     pub const ELASTODYNAMICS: &'static [Kind] = &[Kind::Elastodynamics];
+    /// A Poisson solver on a box.
+    pub const GRID_POISSON: &'static [Kind] = &[Kind::GridPoisson];
     /// A team of devices.
     pub const TEAM: &'static [Kind] = &[Kind::Team];
     /// Every kind of vector and matrix.
@@ -103,6 +108,7 @@ impl Kind {
             Kind::Team => "team of devices",
             Kind::TeamMatrix => "matrix on a team",
             Kind::OdeStepper => "stepper of differential equations",
+            Kind::GridPoisson => "Poisson solver on a box",
         }
     }
 }

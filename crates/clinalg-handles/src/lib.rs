@@ -45,8 +45,8 @@ pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyDistributed, AnyOperator, AnyWave, Applied, Distributed, Download, Element, Host, Membrane, Object, Pending,
-    RealElement, Stored,
+    AnyBoxSolver, AnyDistributed, AnyOperator, AnyWave, Applied, BoxSolver, Distributed, Download, Element, Host,
+    Membrane, Object, Pending, RealElement, Stored,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

@@ -26,6 +26,12 @@ fn wrapper(f: &Function) -> String {
     if usage.chars().count() + "%   ".len() > WIDTH {
         usage = usage.replacen(" = ", " = ...\n    ", 1);
     }
+    let start = usage.find('\n').map_or(0, |end| end + 1);
+    if usage.len() - start + "%   ".len() > WIDTH
+        && let Some(comma) = usage[start..start + WIDTH - "%    ...".len()].rfind(" [, ")
+    {
+        usage.replace_range(start + comma..=start + comma, " ...\n      ");
+    }
     let mut help = format!("{usage}\n\n{}\n\nExample:\n", f.text);
     for line in f.example.lines() {
         let _ = writeln!(help, "  {line}");

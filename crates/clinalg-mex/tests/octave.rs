@@ -102,6 +102,41 @@ fn ctrl_c_stops_a_solver_that_returns_what_it_has() {
         printf('%d\\n', t(end) < 1e3 && abs(y(end) - exp(-t(end))) < 1e-9); fflush(stdout); disp('goes on');",
     );
     assert_eq!(text, "1\ngoes on\n");
+
+    // Iterations over so long a window would take minutes.
+    let (text, passed) = interrupted(
+        "octave_waveform",
+        "s = struct('u', 'u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u'); o = struct('Grid', [64 64], 'Steps', 2);
+        clinalg.waveform(s, [0 1e-3], rand(64), o); o.Steps = 4000; y0 = rand(64);
+        disp('begins'); fflush(stdout); [y, stats] = clinalg.waveform(s, [0 800], y0, o);
+        printf('%g %d %d\\n', stats.t, isequal(y, y0), stats.difference > 0); fflush(stdout);
+        disp('goes on');",
+    );
+    assert_eq!(text, "0 1 1\ngoes on\n");
+    assert!(passed < Duration::from_secs(5), "{passed:?}");
+
+    let (text, passed) = interrupted(
+        "octave_wave",
+        "u = zeros(257); u(100, 80) = 1; w = clinalg.wave(u, 0.7 / 256); step(w, 8);
+        disp('begins'); fflush(stdout); t = step(w, 1e9);
+        [text, id] = lastwarn(); printf('%d %s\\n', t > 0 && t < 1e6, id); fflush(stdout); disp('goes on');",
+    );
+    assert_eq!(text, "1 clinalg:solve:notConverged\ngoes on\n");
+    assert!(passed < Duration::from_secs(5), "{passed:?}");
+
+    // Each of the sets takes a millisecond or more.
+    let (text, passed) = interrupted(
+        "octave_elasto",
+        "nodes = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
+        elements = [1 4 3 2; 5 6 7 8; 1 2 6 5; 2 3 7 6; 3 4 8 7; 4 1 5 8]; gpu = MexInitOpenCL();
+        p = MexElasto(gpu, nodes, elements, [1 0.3 1], 'exterior');
+        MexElastoSolve(gpu, p, 1, zeros(18, 1), ones(18, 1), 'otf'); given = rand(18, 1e5);
+        disp('begins'); fflush(stdout);
+        try, MexElastoSolve(gpu, p, 1, zeros(18, 1), given, 'otf'); catch e, disp(e.identifier); disp(e.message); end
+        fflush(stdout);",
+    );
+    assert!(text.starts_with("clinalg:solve:cancelled\n") && text.contains("of 100000 of given values"), "{text}");
+    assert!(passed < Duration::from_secs(5), "{passed:?}");
 }
 
 #[test]

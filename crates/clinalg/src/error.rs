@@ -186,6 +186,12 @@ pub enum Error {
         /// The order of the first leading minor that is not positive.
         minor: usize,
     },
+    /// Ctrl-C of the user, or a progress callback, stopped a call that has no result before its end.
+    #[error("stopped by Ctrl-C or the progress callback {reached}")]
+    Cancelled {
+        /// How far it came.
+        reached: String,
+    },
     /// What failed on one device of a team; it has the identifier of its cause.
     #[error("rank {rank} of the team, device `{device}`: {source}")]
     Rank {
@@ -283,6 +289,7 @@ identifiers! {
     Error::Handle { fault: HandleFault::Kind, .. } => "clinalg:handle:kind",
     Error::Singular { .. } => "clinalg:matrix:singular",
     Error::NotPositiveDefinite { .. } => "clinalg:matrix:notPositiveDefinite",
+    Error::Cancelled { .. } => "clinalg:solve:cancelled",
     Error::Process { id: "clinalg:team:lost", .. } => "clinalg:team:lost",
     Error::Format { .. } => "clinalg:file:format",
     Error::Io { .. } => "clinalg:file:io",

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use clinalg::solve::{Gmres, GmresParams, Operator, Progress, Report, Solver};
+use clinalg::solve::{Gmres, GmresParams, KrylovMemory, Operator, Progress, Report, Resumable, Solver};
 use clinalg::{Context, Dense, Error, Result, Vector, ops};
 
 use super::assemble::check_memory;
@@ -262,6 +262,29 @@ impl<'p, S: ComplexScalar> SharedSystem<'p, S> {
     /// # Errors
     /// As there.
     pub fn gmres(&self, given: &[C64], params: GmresParams, progress: Progress<'_>) -> Result<(Solution, Report)> {
+        self.solve(given, params, |mut solver, b, x| solver.solve_with(self, None, b, x, progress))
+    }
+
+    /// As [`SharedSystem::gmres`]; continues with `memory`, and leaves there what [`Resumable::solve_from`] leaves.
+    ///
+    /// # Errors
+    /// As there; those of [`Resumable::solve_from`].
+    pub fn gmres_from(
+        &self,
+        memory: &mut KrylovMemory<S>,
+        given: &[C64],
+        params: GmresParams,
+        progress: Progress<'_>,
+    ) -> Result<(Solution, Report)> {
+        self.solve(given, params, |mut solver, b, x| solver.solve_from(memory, self, None, b, x, progress))
+    }
+
+    fn solve(
+        &self,
+        given: &[C64],
+        params: GmresParams,
+        by: impl FnOnce(Gmres<S>, &Vector<S>, &mut Vector<S>) -> Result<Report>,
+    ) -> Result<(Solution, Report)> {
         let parts = self.rows.iter().map(|part| part.right(given)).collect::<Result<Vec<_>>>()?;
         let mut b = Vec::with_capacity(self.cols());
         for part in &parts {
@@ -269,7 +292,7 @@ impl<'p, S: ComplexScalar> SharedSystem<'p, S> {
         }
         let b = Vector::from_slice(&self.context, &b)?;
         let mut x = Vector::zeros(&self.context, self.rows())?;
-        let report = Gmres::new(&self.context, self.rows(), params)?.solve_with(self, None, &b, &mut x, progress)?;
+        let report = by(Gmres::new(&self.context, self.rows(), params)?, &b, &mut x)?;
         Ok((self.conditions.solution(&x.to_vec()?, given, self.shear, self.frequency), report))
     }
 }

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 pub use algorithms::Algorithm;
 pub use calderon::OperatorPreconditioner;
-pub use forward::Forward;
+pub use forward::{Forward, ForwardMemory};
 pub use potential::interior;
 pub use solve::{BoundaryProblem, Problem};
 pub use space::HeatSpace;

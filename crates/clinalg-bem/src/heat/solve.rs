@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use clinalg::matrix::Values;
-use clinalg::solve::{Gmres, GmresParams, Operator, Progress, Report, Solver};
+use clinalg::solve::{Gmres, GmresParams, KrylovMemory, Operator, Progress, Report, Resumable, Solver};
 use clinalg::{Error, Real, Result, Vector, ops};
 
 use super::calderon::Preconditioned;
@@ -115,22 +115,52 @@ impl<T: Real> BoundaryProblem<T> {
         params: GmresParams,
         progress: Progress<'_>,
     ) -> Result<(Vector<T>, Report)> {
+        self.solve(None, inverse, b, params, progress)
+    }
+
+    /// As [`BoundaryProblem::gmres`]; continues with `memory`, and leaves there what [`Resumable::solve_from`] leaves.
+    ///
+    /// # Errors
+    /// Those of [`Resumable::solve_from`].
+    pub fn gmres_from(
+        &self,
+        memory: &mut KrylovMemory<T>,
+        inverse: Option<&OperatorPreconditioner<T>>,
+        b: &Vector<T>,
+        params: GmresParams,
+        progress: Progress<'_>,
+    ) -> Result<(Vector<T>, Report)> {
+        self.solve(Some(memory), inverse, b, params, progress)
+    }
+
+    fn solve(
+        &self,
+        memory: Option<&mut KrylovMemory<T>>,
+        inverse: Option<&OperatorPreconditioner<T>>,
+        b: &Vector<T>,
+        params: GmresParams,
+        progress: Progress<'_>,
+    ) -> Result<(Vector<T>, Report)> {
         let context = self.space.context();
         let n = self.matrix.rows();
         let mut x = Vector::zeros(context, n)?;
         let mut solver = Gmres::new(context, n, params)?;
+        let by_gmres = |a: &dyn Operator<T>, b: &Vector<T>, x: &mut Vector<T>| match memory {
+            Some(memory) => solver.solve_from(memory, a, None, b, x, progress),
+            None => solver.solve_with(a, None, b, x, progress),
+        };
         if let Some(inverse) = inverse {
             let between = RefCell::new(Vector::zeros(context, n)?);
             let product = Preconditioned { matrix: &self.matrix, inverse, between };
             let mut y = Vector::zeros(context, n)?;
-            let report = solver.solve_with(&product, None, b, &mut y, progress)?;
+            let report = by_gmres(&product, b, &mut y)?;
             inverse.apply(T::one(), &y, T::zero(), &mut x)?;
             return Ok((x, report));
         }
         // A e = b - A b, x = b + e: the same Krylov spaces and the same residuals.
         let mut residual = b.try_clone()?;
         self.matrix.apply(-T::one(), b, T::one(), &mut residual)?;
-        let report = solver.solve_with(&*self.matrix, None, &residual, &mut x, progress)?;
+        let report = by_gmres(&*self.matrix, &residual, &mut x)?;
         ops::update(T::one(), b, T::one(), &mut x)?;
         Ok((x, report))
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "array.hpp"
+#include "solver.hpp"
 
 namespace clinalg {
 
@@ -71,18 +72,22 @@ public:
         check(clinalg_elastodynamics_assemble(get(), frequency, matrices.first.out(), matrices.second.out()));
         return matrices;
     }
-    // Displacements and tractions for sets of 3 m given values; `known` says for each of 3 m directions what they are.
+    // Displacements and tractions for sets of 3 m given values; `known` says for each of 3 m directions what they are. `progress` is
+    // called with the iterations of GMRES and their residuals; if it returns false, the call fails with CLINALG_STATUS_CANCELLED.
     CLINALG_NODISCARD Solution solve(double frequency, View<std::uint32_t> known, View<Complex> given,
-                                     clinalg_elastodynamics_method method = CLINALG_ELASTODYNAMICS_METHOD_LU) const {
+                                     clinalg_elastodynamics_method method = CLINALG_ELASTODYNAMICS_METHOD_LU,
+                                     const Progress &progress = Progress()) const {
         const std::size_t count = unknowns();
         detail::require(count != 0 && known.size() == count && given.size() % count == 0,
                         "clinalg::Elastodynamics::solve: wrong length, expected unknowns() codes, and a multiple of unknowns() given values");
         Solution solution;
         solution.displacements.resize(given.size());
         solution.tractions.resize(given.size());
-        check(clinalg_elastodynamics_solve(get(), frequency, method, known.data(), reinterpret_cast<const double *>(given.data()),
-                                           given.size() / count, reinterpret_cast<double *>(solution.displacements.data()),
-                                           reinterpret_cast<double *>(solution.tractions.data())));
+        const clinalg_status status = clinalg_elastodynamics_solve_with(
+            get(), frequency, method, known.data(), reinterpret_cast<const double *>(given.data()), given.size() / count,
+            progress ? detail::tell : nullptr, const_cast<Progress *>(&progress),
+            reinterpret_cast<double *>(solution.displacements.data()), reinterpret_cast<double *>(solution.tractions.data()));
+        detail::check_solve(status);
         return solution;
     }
     // The fields at points in the material, of three coordinates each, from displacements and tractions on the boundary.

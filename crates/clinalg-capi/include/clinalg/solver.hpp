@@ -241,6 +241,15 @@ template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, cons
     return detail::report(done, std::move(history));
 }
 
+// The same for grids in double precision, with corrections in single precision. For devices with slow double precision.
+template <class A> CLINALG_NODISCARD Report solve_poisson_mixed(const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {
+    std::vector<double> history = detail::history(options.max_cycles);
+    const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
+    clinalg_report done;
+    detail::check_solve(clinalg_solve_poisson_mixed(&plain, f.get(), u.out(), &done, history.data(), history.size()));
+    return detail::report(done, std::move(history));
+}
+
 // The same on strips of the grid, one for each device of a team.
 template <class A>
 CLINALG_NODISCARD Report solve_poisson(const Team &team, const A &f, A &u, const PoissonOptions &options = PoissonOptions()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "array.hpp"
+#include "solver.hpp"
 #include "team.hpp"
 
 namespace clinalg {
@@ -27,6 +28,16 @@ public:
     }
     // Makes `steps` steps. The implicit scheme stops where an equation is not solved: look at `stop` of the report.
     clinalg_wave_report step(std::size_t steps) { return detail::given<clinalg_wave_report>(clinalg_wave_step, get(), steps); }
+
+    // The same, calling `progress` about ten times a second with the number of steps made and the time reached. If it returns false, the call
+    // ends and `stop` is CLINALG_STOP_CANCELLED.
+    clinalg_wave_report step(std::size_t steps, const Progress &progress) {
+        clinalg_wave_report done;
+        const clinalg_status status = clinalg_wave_step_with(get(), steps, progress ? detail::tell : nullptr,
+                                                             const_cast<Progress *>(&progress), &done);
+        detail::check_solve(status);
+        return done;
+    }
 
     // Column j has the points at y = j h.
     CLINALG_NODISCARD Dense displacement() const { return detail::made<Dense>(clinalg_wave_displacement, get()); }

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use clinalg::Complex;
 use ndarray::{ArrayD, IxDyn};
 use ndarray_npy::{NpzReader, NpzWriter, ReadNpyError, ReadNpyExt, ReadNpzError, ReadableElement, WritableElement};
 
@@ -79,6 +80,36 @@ impl Array {
     }
 }
 
+/// The shape and the values of an array of complex numbers, the last index fastest.
+pub(crate) type ComplexArray = (Vec<usize>, Vec<Complex<f64>>);
+
+/// The array of a `.npy`, or the array `name` of a `.npz`, if it is complex.
+pub(crate) fn read_complex(path: &Path, name: Option<&str>) -> Result<Option<ComplexArray>, Failure> {
+    fn get<T: ReadableElement>(path: &Path, name: Option<&str>) -> Result<Option<ArrayD<T>>, Failure> {
+        let read = match name {
+            None => open(path).and_then(ArrayD::<T>::read_npy),
+            Some(name) => plain(npz(path)?.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name)),
+        };
+        match read {
+            Ok(array) => Ok(Some(array)),
+            Err(ReadNpyError::WrongDescriptor(_)) => Ok(None),
+            Err(error) => Err(failure(path, error)),
+        }
+    }
+    if let Some(array) = get::<Complex<f64>>(path, name)? {
+        return Ok(Some((array.shape().to_vec(), array.iter().copied().collect())));
+    }
+    let Some(array) = get::<Complex<f32>>(path, name)? else { return Ok(None) };
+    let wide = array.iter().map(|v| Complex::new(v.re.into(), v.im.into()));
+    Ok(Some((array.shape().to_vec(), wide.collect())))
+}
+
+/// Writes a `.npy` of complex numbers.
+pub(crate) fn write_npy_complex(path: &Path, shape: &[usize], values: &[Complex<f64>]) -> Result<(), Failure> {
+    let array = ndarray::ArrayView::from_shape(IxDyn(shape), values).map_err(|error| failure(path, error))?;
+    ndarray_npy::write_npy(path, &array).map_err(|error| failure(path, error))
+}
+
 /// Reads the array `name` of bytes of a `.npz`.
 pub(crate) fn read_bytes(path: &Path, name: &str) -> Result<Vec<u8>, Failure> {
     let read = npz(path)?.by_name::<ndarray::OwnedRepr<u8>, ndarray::Ix1>(name);
@@ -140,11 +171,15 @@ fn npy<T: Element>(file: BufReader<File>) -> Result<Array, ReadNpyError> {
 }
 
 fn member<T: Element>(file: &mut NpzReader<BufReader<File>>, name: &str) -> Result<Array, ReadNpyError> {
-    match file.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name) {
-        Ok(read) => Ok(array(read)),
-        Err(ReadNpzError::Npy(error)) => Err(error),
-        Err(ReadNpzError::Zip(error)) => Err(ReadNpyError::Io(error.into())),
-    }
+    plain(file.by_name::<ndarray::OwnedRepr<T>, IxDyn>(name)).map(array)
+}
+
+/// With the error as that of a file of one array.
+fn plain<A>(read: Result<A, ReadNpzError>) -> Result<A, ReadNpyError> {
+    read.map_err(|error| match error {
+        ReadNpzError::Npy(error) => error,
+        ReadNpzError::Zip(error) => ReadNpyError::Io(error.into()),
+    })
 }
 
 /// Rows of numbers with commas, semicolons or blanks between them; a first row of words and lines that begin with # are passed over.
@@ -197,8 +232,15 @@ pub(crate) fn write_npy(path: &Path, shape: &[usize], values: &Values) -> Result
     }
 }
 
-/// Writes a `.npz`, compressed.
-pub(crate) fn write_npz(path: &Path, arrays: &[(&str, Content<'_>)]) -> Result<(), Failure> {
+/// Whether a `.npz` is compressed: rounded numbers hardly shrink, and that takes most of the time of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Packing {
+    Plain,
+    Compressed,
+}
+
+/// Writes a `.npz`.
+pub(crate) fn write_npz(path: &Path, packing: Packing, arrays: &[(&str, Content<'_>)]) -> Result<(), Failure> {
     fn add<T: WritableElement>(
         path: &Path,
         file: &mut NpzWriter<File>,
@@ -210,7 +252,10 @@ pub(crate) fn write_npz(path: &Path, arrays: &[(&str, Content<'_>)]) -> Result<(
         file.add_array(name, &array).map_err(|error| failure(path, error))
     }
     let file = File::create(path).map_err(|error| failure(path, error))?;
-    let mut file = NpzWriter::new_compressed(file);
+    let mut file = match packing {
+        Packing::Plain => NpzWriter::new(file),
+        Packing::Compressed => NpzWriter::new_compressed(file),
+    };
     for (name, content) in arrays {
         match content {
             Content::Numbers { shape, values: Values::F32(values) } => add(path, &mut file, name, shape, values)?,
@@ -249,7 +294,7 @@ mod tests {
             ("v", Content::Numbers { shape: vec![1], values: &other }),
             ("u", Content::Numbers { shape: vec![3, 2], values: &values }),
         ];
-        write_npz(&npz, &arrays).unwrap();
+        write_npz(&npz, Packing::Compressed, &arrays).unwrap();
         assert_eq!(Array::read(&npz, "u").unwrap(), want);
         assert!(Array::read(&npz, "w").unwrap_err().message().contains("v, u"));
         // The header of NumPy's format 1.0 for a matrix of int32 in Fortran's order.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::array::{self, Content, failure};
+use super::array::{self, Content, Packing, failure};
 use super::field::{Lattice, Values};
 use super::vtk;
 use crate::exit::Failure;
@@ -73,7 +73,7 @@ impl Target {
                         .zip(&axes)
                         .map(|(axis, values)| (*axis, Content::Numbers { shape: vec![values.len()], values })),
                 );
-                array::write_npz(path, &arrays)
+                array::write_npz(path, Packing::Compressed, &arrays)
             }
             Format::Csv => write_csv(path, lattice, &[], name, &[values]),
             Format::Vti => vtk::write_vti(path, lattice, name, values),
@@ -190,7 +190,7 @@ impl SeriesTarget {
                 let line = |values| Content::Numbers { shape: vec![Values::len(values)], values };
                 let mut arrays = vec![(self.name, Content::Numbers { shape, values: &values }), ("t", line(&times))];
                 arrays.extend(AXES.iter().zip(&axes).map(|(axis, values)| (*axis, line(values))));
-                array::write_npz(path, &arrays)?;
+                array::write_npz(path, Packing::Compressed, &arrays)?;
             }
             SeriesFormat::Csv => {
                 let frames: Vec<&Values> = self.frames.iter().collect();

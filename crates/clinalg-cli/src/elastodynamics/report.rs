@@ -1,13 +1,14 @@
 //! What the command says, draws and writes.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Precision};
 use clinalg_bem::elastodynamics::{C64, ComplexScalar, Domain, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::given::Fields;
 use super::{Args, Method, ProblemArg, size};
@@ -27,7 +28,7 @@ fn parts(v: &[C64]) -> Parts {
 }
 
 /// One frequency.
-#[derive(Serialize, JsonSchema, Clone)]
+#[derive(Serialize, Deserialize, JsonSchema, Clone)]
 pub(super) struct Response {
     frequency: f64,
     residual_identity: Option<f64>,
@@ -85,6 +86,7 @@ pub(super) struct Document {
     pictures: Vec<String>,
     vtk: Option<String>,
     out: Option<String>,
+    checkpoint: Option<String>,
 }
 
 impl Response {
@@ -182,6 +184,7 @@ impl Document {
         per_wavelength: f64,
         responses: Vec<Response>,
         points: Vec<Inside>,
+        checkpoint: Option<PathBuf>,
     ) -> Document {
         let context = problem.context();
         Document {
@@ -204,6 +207,7 @@ impl Document {
             pictures: Vec::new(),
             vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
             out: args.out.as_ref().map(|path| path.display().to_string()),
+            checkpoint: checkpoint.map(|path| path.display().to_string()),
         }
     }
 
@@ -352,7 +356,9 @@ impl Document {
         for picture in &self.pictures {
             out.field("picture", picture)?;
         }
-        for (name, file) in [("for ParaView", &self.vtk), ("displacements", &self.out)] {
+        for (name, file) in
+            [("for ParaView", &self.vtk), ("displacements", &self.out), ("checkpoint", &self.checkpoint)]
+        {
             if let Some(file) = file {
                 out.field(name, file)?;
             }

@@ -4,7 +4,7 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
-use clinalg::CsrParts;
+use clinalg::{Complex, CsrParts, Scalar};
 use flate2::read::ZlibDecoder;
 
 use super::{Columns, Role, Stored, fault};
@@ -23,6 +23,8 @@ const STRUCTURE: u8 = 2;
 const SPARSE: u8 = 5;
 const DOUBLES: u8 = 6;
 const LAST_NUMERIC: u8 = 15;
+/// The bit of the flags of a complex array.
+const COMPLEX: u32 = 0x800;
 
 /// Bytes of the header.
 const HEADER: usize = 128;
@@ -113,7 +115,7 @@ impl<'a> Elements<'a> {
         let (_, flags) = self.expect()?;
         let inner = Elements { bytes: flags, is_big_endian: self.is_big_endian };
         let word = inner.word(0)?;
-        let (class, is_complex) = (word as u8, word & 0x800 != 0);
+        let (class, is_complex) = (word as u8, word & COMPLEX != 0);
         let shape = self.whole_numbers()?;
         let (_, name) = self.expect()?;
         let name = String::from_utf8_lossy(name).into_owned();
@@ -125,34 +127,56 @@ impl<'a> Elements<'a> {
             return Ok(());
         }
         let stored = match shape[..] {
-            _ if is_complex => {
-                Err("is complex; save its system as a MatrixMarket file and solve it with the library".to_owned())
-            }
-            [rows, cols] if class == SPARSE => self.sparse(rows, cols).map(Stored::Sparse),
-            [rows, cols] => {
-                let values = self.numbers()?;
-                if Some(values.len()) == rows.checked_mul(cols) {
-                    Ok(Stored::Dense(Columns { rows, cols, values }))
-                } else {
-                    Err(format!("has {} values, expected {rows} x {cols}", values.len()))
-                }
-            }
+            [rows, cols] if class == SPARSE => self.sparse(rows, cols, is_complex),
+            [rows, cols] => self.dense(rows, cols, is_complex),
             _ => Err(format!("has {} dimensions, expected two", shape.len())),
         };
         found.push(Variable { name, stored });
         Ok(())
     }
 
-    fn sparse(&mut self, rows: usize, cols: usize) -> Parsed<CsrParts<f64>> {
-        let (mut indices, offsets, mut values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
-        // There may be room for more entries than there are.
-        let entries = offsets.last().copied().unwrap_or(0);
-        if entries > indices.len() || entries > values.len() {
-            return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
+    /// The imaginary parts of these real parts.
+    fn with_imaginary(&mut self, re: Vec<f64>) -> Parsed<Vec<Complex<f64>>> {
+        let im = self.numbers()?;
+        match im.len() == re.len() {
+            true => Ok(re.into_iter().zip(im).map(|(re, im)| Complex::new(re, im)).collect()),
+            false => Err(format!("has {} real and {} imaginary parts", re.len(), im.len())),
         }
-        indices.truncate(entries);
-        values.truncate(entries);
-        CsrParts::from_csc(rows, cols, &offsets, &indices, &values).map_err(|error| error.to_string())
+    }
+
+    fn dense(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
+        let values = self.numbers()?;
+        if Some(values.len()) != rows.checked_mul(cols) {
+            return Err(format!("has {} values, expected {rows} x {cols}", values.len()));
+        }
+        Ok(match is_complex {
+            true => Stored::ComplexDense(Columns { rows, cols, values: self.with_imaginary(values)? }),
+            false => Stored::Dense(Columns { rows, cols, values }),
+        })
+    }
+
+    fn sparse(&mut self, rows: usize, cols: usize, is_complex: bool) -> Parsed<Stored> {
+        fn of<T: Scalar>(
+            (rows, cols): (usize, usize),
+            offsets: &[usize],
+            mut indices: Vec<usize>,
+            mut values: Vec<T>,
+        ) -> Parsed<CsrParts<T>> {
+            // There may be room for more entries than there are.
+            let entries = offsets.last().copied().unwrap_or(0);
+            if entries > indices.len() || entries > values.len() {
+                return Err(format!("has {} entries, expected {entries}", indices.len().min(values.len())));
+            }
+            indices.truncate(entries);
+            values.truncate(entries);
+            CsrParts::from_csc(rows, cols, offsets, &indices, &values).map_err(|error| error.to_string())
+        }
+        let (indices, offsets, values) = (self.whole_numbers()?, self.whole_numbers()?, self.numbers()?);
+        let shape = (rows, cols);
+        Ok(match is_complex {
+            true => Stored::ComplexSparse(of(shape, &offsets, indices, self.with_imaginary(values)?)?),
+            false => Stored::Sparse(of(shape, &offsets, indices, values)?),
+        })
     }
 
     /// The fields of a structure of one element.
@@ -177,7 +201,9 @@ pub(super) fn read(path: &Path, role: Role) -> Result<Stored, Failure> {
     let mut found = parse(&bytes).map_err(|reason| fault(path, reason))?;
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let by_name = role.names().iter().find_map(|name| found.iter().position(|v| last(&v.name) == *name));
-    let sparse: Vec<usize> = (0..found.len()).filter(|&k| matches!(found[k].stored, Ok(Stored::Sparse(_)))).collect();
+    let sparse: Vec<usize> = (0..found.len())
+        .filter(|&k| matches!(found[k].stored, Ok(Stored::Sparse(_) | Stored::ComplexSparse(_))))
+        .collect();
     let only = match (role, &sparse[..]) {
         (Role::Matrix, &[k]) => Some(k),
         _ if found.len() == 1 => Some(0),
@@ -225,9 +251,10 @@ fn parse(bytes: &[u8]) -> Parsed<Vec<Variable>> {
 }
 
 /// Writes a dense matrix as the variable `x`.
-pub(super) fn write(path: &Path, rows: usize, cols: usize, values: &[f64]) -> Result<(), Failure> {
+pub(super) fn write<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[T]) -> Result<(), Failure> {
+    let parts = T::COMPONENTS;
     let (Ok(bytes), Ok(high), Ok(wide)) =
-        (u32::try_from(48 + 8 * values.len()), i32::try_from(rows), i32::try_from(cols))
+        (u32::try_from(40 + (8 + 8 * values.len()) * parts), i32::try_from(rows), i32::try_from(cols))
     else {
         return Err(fault(path, "an array of 4 GiB or more does not fit the format; write .npy or .mtx"));
     };
@@ -237,12 +264,16 @@ pub(super) fn write(path: &Path, rows: usize, cols: usize, values: &[f64]) -> Re
     out.extend(text);
     out.extend([0x00, 0x01]);
     out.extend(b"IM");
-    let words = [MATRIX, bytes, UINT32, 8, u32::from(DOUBLES), 0, INT32, 8, high as u32, wide as u32];
+    let flags = u32::from(DOUBLES) | if T::IS_COMPLEX { COMPLEX } else { 0 };
+    let words = [MATRIX, bytes, UINT32, 8, flags, 0, INT32, 8, high as u32, wide as u32];
     words.iter().for_each(|word| out.extend(word.to_le_bytes()));
     // The name stands in the tag of its element.
     out.extend((INT8 | 1 << 16).to_le_bytes());
     out.extend(b"x\0\0\0");
-    [DOUBLE, 8 * values.len() as u32].iter().for_each(|word| out.extend(word.to_le_bytes()));
-    values.iter().for_each(|value| out.extend(value.to_le_bytes()));
+    for part in 0..parts {
+        [DOUBLE, 8 * values.len() as u32].iter().for_each(|word| out.extend(word.to_le_bytes()));
+        let of = |value: &T| if part == 0 { value.widen().re() } else { value.widen().im() };
+        values.iter().for_each(|value| out.extend(of(value).to_le_bytes()));
+    }
     std::fs::File::create(path).and_then(|mut file| file.write_all(&out)).map_err(|error| fault(path, error))
 }

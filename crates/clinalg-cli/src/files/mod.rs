@@ -4,10 +4,10 @@ mod mat;
 mod numpy;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clinalg::io::matrix_market;
-use clinalg::{CsrParts, Error, Real};
+use clinalg::io::matrix_market::{self, MatrixMarket};
+use clinalg::{Complex, CsrParts, Error, Real, Scalar};
 use flate2::read::MultiGzDecoder;
 
 use crate::exit::Failure;
@@ -21,11 +21,14 @@ pub(crate) struct Columns<T> {
     pub(crate) values: Vec<T>,
 }
 
-/// A matrix of real numbers as a file stores it.
-#[derive(Debug, Clone, PartialEq)]
+/// A matrix as a file stores it.
+#[derive(Debug, Clone)]
 enum Stored {
     Sparse(CsrParts<f64>),
     Dense(Columns<f64>),
+    ComplexSparse(CsrParts<Complex<f64>>),
+    ComplexDense(Columns<Complex<f64>>),
+    Market(MatrixMarket),
 }
 
 /// The formats, by the names of files.
@@ -54,7 +57,7 @@ impl Format {
 
 /// What a file is read for: which variable of several is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
+pub(crate) enum Role {
     Matrix,
     RightSide,
     Start,
@@ -75,49 +78,68 @@ fn fault(path: &Path, reason: impl std::fmt::Display) -> Failure {
     Failure::File { path: path.to_owned(), reason: reason.to_string() }
 }
 
-/// The sparse matrix in a file: `.mtx`, `.mtx.gz`, `.npz` (SciPy), `.npy` or `.mat`.
-pub(crate) fn read_matrix<T: Real>(path: &Path) -> Result<CsrParts<T>, Failure> {
-    let stored = match Format::of(path) {
-        Format::MatrixMarket => return Ok(matrix_market::read(path)?.to_csr_parts()?),
-        Format::Compressed => return Ok(compressed(path)?.to_csr_parts()?),
-        Format::Npy => numpy::read_npy(path)?,
-        Format::Npz => numpy::read_npz(path)?,
-        Format::Mat => mat::read(path, Role::Matrix)?,
-    };
-    let parts = match stored {
-        Stored::Sparse(parts) => parts,
-        Stored::Dense(dense) => CsrParts::from_dense(dense.rows, dense.cols, &dense.values)?,
-    };
-    let values = narrowed(path, &parts.values)?;
-    Ok(CsrParts { rows: parts.rows, cols: parts.cols, offsets: parts.offsets, indices: parts.indices, values })
+/// What a file holds, before the type of the values is chosen.
+pub(crate) struct Loaded {
+    path: PathBuf,
+    stored: Stored,
 }
 
-/// Right-hand sides in a file.
-pub(crate) fn read_right_side<T: Real>(path: &Path) -> Result<Columns<T>, Failure> {
-    read_columns(path, Role::RightSide)
+impl Loaded {
+    /// Reads a `.mtx`, `.mtx.gz`, `.npy`, `.npz` (SciPy) or `.mat`.
+    pub(crate) fn read(path: &Path, role: Role) -> Result<Loaded, Failure> {
+        let stored = match Format::of(path) {
+            Format::MatrixMarket => Stored::Market(matrix_market::read(path)?),
+            Format::Compressed => Stored::Market(compressed(path)?),
+            Format::Npy => numpy::read_npy(path)?,
+            Format::Npz => numpy::read_npz(path)?,
+            Format::Mat => mat::read(path, role)?,
+        };
+        Ok(Loaded { path: path.to_owned(), stored })
+    }
+
+    pub(crate) fn is_complex(&self) -> bool {
+        match &self.stored {
+            Stored::Sparse(_) | Stored::Dense(_) => false,
+            Stored::ComplexSparse(_) | Stored::ComplexDense(_) => true,
+            Stored::Market(file) => file.storage.is_complex(),
+        }
+    }
+
+    /// As a sparse matrix.
+    pub(crate) fn matrix<T: Scalar>(self) -> Result<CsrParts<T>, Failure> {
+        fn sparse<W: Scalar<Real = f64>, T: Scalar>(path: &Path, parts: CsrParts<W>) -> Result<CsrParts<T>, Failure> {
+            let values = narrowed(path, &parts.values)?;
+            Ok(CsrParts { rows: parts.rows, cols: parts.cols, offsets: parts.offsets, indices: parts.indices, values })
+        }
+        fn dense<W: Scalar<Real = f64>, T: Scalar>(path: &Path, dense: &Columns<W>) -> Result<CsrParts<T>, Failure> {
+            sparse(path, CsrParts::from_dense(dense.rows, dense.cols, &dense.values)?)
+        }
+        match self.stored {
+            Stored::Market(file) => Ok(file.to_csr_parts()?),
+            Stored::Sparse(parts) => sparse(&self.path, parts),
+            Stored::ComplexSparse(parts) => sparse(&self.path, parts),
+            Stored::Dense(columns) => dense(&self.path, &columns),
+            Stored::ComplexDense(columns) => dense(&self.path, &columns),
+        }
+    }
+
+    /// As a dense matrix.
+    pub(crate) fn columns<T: Scalar>(self) -> Result<Columns<T>, Failure> {
+        let path = &self.path;
+        let (rows, cols, values) = match self.stored {
+            Stored::Market(file) => (file.rows, file.cols, file.to_column_major()?),
+            Stored::Dense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
+            Stored::ComplexDense(dense) => (dense.rows, dense.cols, narrowed(path, &dense.values)?),
+            Stored::Sparse(parts) => (parts.rows, parts.cols, narrowed(path, &parts.to_dense()?)?),
+            Stored::ComplexSparse(parts) => (parts.rows, parts.cols, narrowed(path, &parts.to_dense()?)?),
+        };
+        Ok(Columns { rows, cols, values })
+    }
 }
 
-/// Starts of an iteration in a file.
-pub(crate) fn read_start<T: Real>(path: &Path) -> Result<Columns<T>, Failure> {
-    read_columns(path, Role::Start)
-}
-
-fn read_columns<T: Real>(path: &Path, role: Role) -> Result<Columns<T>, Failure> {
-    let of = |file: matrix_market::MatrixMarket| -> Result<Columns<T>, Failure> {
-        Ok(Columns { rows: file.rows, cols: file.cols, values: file.to_column_major()? })
-    };
-    let stored = match Format::of(path) {
-        Format::MatrixMarket => return of(matrix_market::read(path)?),
-        Format::Compressed => return of(compressed(path)?),
-        Format::Npy => numpy::read_npy(path)?,
-        Format::Npz => numpy::read_npz(path)?,
-        Format::Mat => mat::read(path, role)?,
-    };
-    let dense = match stored {
-        Stored::Dense(dense) => dense,
-        Stored::Sparse(parts) => Columns { rows: parts.rows, cols: parts.cols, values: parts.to_dense()? },
-    };
-    Ok(Columns { rows: dense.rows, cols: dense.cols, values: narrowed(path, &dense.values)? })
+/// Vectors in a file.
+pub(crate) fn read_columns<T: Scalar>(path: &Path) -> Result<Columns<T>, Failure> {
+    Loaded::read(path, Role::RightSide)?.columns()
 }
 
 /// A MatrixMarket file that gzip compressed.
@@ -129,16 +151,19 @@ fn compressed(path: &Path) -> Result<matrix_market::MatrixMarket, Failure> {
     Ok(matrix_market::read_bytes(&text, path)?)
 }
 
-/// The values in the precision of the computation.
-fn narrowed<T: Real>(path: &Path, values: &[f64]) -> Result<Vec<T>, Failure> {
-    let narrow = |&value: &f64| {
-        let narrow = T::from_f64(value);
-        if narrow.into_f64().is_infinite() && value.is_finite() {
-            return Err(fault(path, format!("{value:e} is too large for {}; use --precision f64", T::PRECISION)));
+/// The values in the type of the computation.
+fn narrowed<W: Scalar<Real = f64>, T: Scalar>(path: &Path, values: &[W]) -> Result<Vec<T>, Failure> {
+    if W::IS_COMPLEX && !T::IS_COMPLEX {
+        return Err(fault(path, "the values are complex, expected real ones"));
+    }
+    let part = |part: f64| {
+        let narrow = <T::Real as Scalar>::from_f64(part);
+        if narrow.into_f64().is_infinite() && part.is_finite() {
+            return Err(fault(path, format!("{part:e} is too large for {}; use --precision f64", T::PRECISION)));
         }
         Ok(narrow)
     };
-    values.iter().map(narrow).collect()
+    values.iter().map(|value| Ok(T::from_parts(part(value.re())?, part(value.im())?))).collect()
 }
 
 /// An error unless `path` can be written in a format that its name says.
@@ -152,14 +177,13 @@ pub(crate) fn check_output(path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes a dense matrix as `.mtx`, `.npy` or `.mat` (variable `x`), as the name says.
-pub(crate) fn write<T: Real>(path: &Path, rows: usize, cols: usize, values: &[T]) -> Result<(), Failure> {
+pub(crate) fn write<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[T]) -> Result<(), Failure> {
     if !processes::writes() {
         return Ok(());
     }
-    let wide = || values.iter().map(|v| v.into_f64()).collect::<Vec<f64>>();
     match Format::of(path) {
-        Format::Npy => numpy::write_npy(path, rows, cols, &wide()),
-        Format::Mat => mat::write(path, rows, cols, &wide()),
+        Format::Npy => numpy::write_npy(path, rows, cols, values),
+        Format::Mat => mat::write(path, rows, cols, values),
         _ => Ok(matrix_market::write_array(path, rows, cols, values)?),
     }
 }

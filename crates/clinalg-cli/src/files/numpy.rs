@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use clinalg::CsrParts;
+use clinalg::{Complex, CsrParts, Scalar};
 use zip::ZipArchive;
 
 use super::{Columns, Stored, fault};
@@ -14,7 +14,14 @@ use crate::exit::Failure;
 
 /// An array of one or two dimensions.
 pub(super) fn read_npy(path: &Path) -> Result<Stored, Failure> {
+    if let Some((shape, values)) = array::read_complex(path, None)? {
+        return Ok(Stored::ComplexDense(columns(path, &shape, &values)?));
+    }
     let Array { shape, values } = Array::read(path, "x")?;
+    Ok(Stored::Dense(columns(path, &shape, &values)?))
+}
+
+fn columns<T: Copy>(path: &Path, shape: &[usize], values: &[T]) -> Result<Columns<T>, Failure> {
     let (rows, cols) = match shape[..] {
         [rows] => (rows, 1),
         [rows, cols] => (rows, cols),
@@ -24,7 +31,7 @@ pub(super) fn read_npy(path: &Path) -> Result<Stored, Failure> {
         }
     };
     let by_columns = (0..cols).flat_map(|j| (0..rows).map(move |i| i * cols + j)).map(|e| values[e]).collect();
-    Ok(Stored::Dense(Columns { rows, cols, values: by_columns }))
+    Ok(Columns { rows, cols, values: by_columns })
 }
 
 /// A sparse matrix as `scipy.sparse.save_npz` writes it, in the formats csr, csc and coo.
@@ -34,8 +41,15 @@ pub(super) fn read_npz(path: &Path) -> Result<Stored, Failure> {
         let advice = "expected csr, csc or coo: save it with scipy.sparse.save_npz(FILE, A.tocsr())";
         return Err(fault(path, format!("a matrix in the format {format}; {advice}")));
     }
+    Ok(match array::read_complex(path, Some("data"))? {
+        Some((_, data)) => Stored::ComplexSparse(sparse(path, &format, data)?),
+        None => Stored::Sparse(sparse(path, &format, Array::read_named(path, "data")?.values)?),
+    })
+}
+
+/// The matrix in this format with these values.
+fn sparse<T: Scalar>(path: &Path, format: &str, data: Vec<T>) -> Result<CsrParts<T>, Failure> {
     let array = |name: &str| Ok::<_, Failure>(Array::read_named(path, name)?.values);
-    let data = array("data")?;
     let whole = |values: Vec<f64>| -> Result<Vec<usize>, Failure> {
         let index = |v: f64| if v >= 0.0 && v.fract() == 0.0 { Some(v as usize) } else { None };
         values.into_iter().map(index).collect::<Option<_>>().ok_or_else(|| fault(path, "an index is negative"))
@@ -56,7 +70,7 @@ pub(super) fn read_npz(path: &Path) -> Result<Stored, Failure> {
         let make = if format == "csr" { CsrParts::from_csr } else { CsrParts::from_csc };
         make(rows, cols, &offsets, &indices, &data)
     };
-    Ok(Stored::Sparse(parts.map_err(|error| fault(path, error))?))
+    parts.map_err(|error| fault(path, error))
 }
 
 /// The word in the array `format`, which is no number: bytes, or characters of four bytes each.
@@ -73,8 +87,15 @@ fn format_of(path: &Path) -> Result<String, Failure> {
 }
 
 /// Writes an array of two dimensions, of one where there is one column.
-pub(super) fn write_npy(path: &Path, rows: usize, cols: usize, values: &[f64]) -> Result<(), Failure> {
-    let by_rows = (0..rows).flat_map(|i| (0..cols).map(move |j| j * rows + i)).map(|e| values[e]).collect();
+pub(super) fn write_npy<T: Scalar>(path: &Path, rows: usize, cols: usize, values: &[T]) -> Result<(), Failure> {
+    let by_rows = (0..rows).flat_map(|i| (0..cols).map(move |j| j * rows + i)).map(|e| values[e].widen());
     let shape = [rows, cols];
-    array::write_npy(path, if cols == 1 { &shape[..1] } else { &shape }, &Values::F64(by_rows))
+    let shape = if cols == 1 { &shape[..1] } else { &shape };
+    match T::IS_COMPLEX {
+        true => {
+            let values: Vec<_> = by_rows.map(|v| Complex::new(v.re(), v.im())).collect();
+            array::write_npy_complex(path, shape, &values)
+        }
+        false => array::write_npy(path, shape, &Values::F64(by_rows.map(|v| v.re()).collect())),
+    }
 }

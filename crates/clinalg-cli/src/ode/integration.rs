@@ -64,7 +64,6 @@ impl<T: Real> Run<'_, T> {
         frames: &mut Frames,
     ) -> Result<Done<T>, Failure> {
         let Run { problem, t_end, options, resume, keeps, way, start, upload } = self;
-        let stabilised = stepper.is_stabilised();
         // Kernels are built at their first use: by a step that is not taken, and by the search for the first step size.
         let tolerance = Tolerance { relative: 1.0, absolute: 1.0, norm: options.norm };
         stepper.trial(problem.t0, 0.0, &tolerance)?;
@@ -113,7 +112,7 @@ impl<T: Real> Run<'_, T> {
         let start = Instant::now();
         let y = integrator.stored()?.to_vec()?;
         let back = start.elapsed();
-        let kept = (keeps || interrupt::asked()) && !stabilised;
+        let kept = keeps || interrupt::asked();
         let state = kept.then(|| integrator.state()).transpose()?;
         let report = integrator.into_report();
         Ok(Done { y, report, state, setup, upload, solving: all.saturating_sub(saving), download: back + saved })

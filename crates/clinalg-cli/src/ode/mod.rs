@@ -45,7 +45,7 @@ On Ctrl-C the current steps are finished and a checkpoint is written. clinalg od
 continues from it; the result has the bits of an uninterrupted run. --checkpoint FILE also
 writes one at the end of the run and where --step-limit ends it. Continuing to a later --t-end
 changes the last bits, as the last step was shortened to end at the old one. Frames already
-written are not written again. --method rkc has no checkpoints.
+written are not written again.
 
 Variants: how a step is divided into kernels. All give the same solution.
   basic        one kernel per operation
@@ -315,11 +315,6 @@ impl Args {
     /// Where a checkpoint is written.
     fn checkpoint_target(&self) -> Result<checkpoint::Target, Failure> {
         for (option, given) in [("--checkpoint", &self.checkpoint), ("--resume", &self.resume)] {
-            if given.is_some() && self.is_stabilised() {
-                return Err(Failure::usage(format!(
-                    "{option}: --method {STABILISED} has no checkpoints; use another method"
-                )));
-            }
             if given.is_some() && processes::rank().is_some() {
                 return Err(Failure::usage(format!("{option} takes one process: start clinalg without mpirun")));
             }

@@ -72,6 +72,13 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let series = args.series.open::<T>(&problem, "ode")?;
     let keep = args.checkpoint_target()?;
     let resumed = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
+    let fingerprint = || {
+        let options = crate::system::fingerprint(&problem).option("--method", &args.method).option("--h", args.h);
+        options.option("--norm", steps_options.norm).option("--precision", T::PRECISION)
+    };
+    if let Some(loaded) = &resumed {
+        loaded.check(&fingerprint())?;
+    }
     let resumed = resumed.map(|loaded| restored::<T>(&loaded)).transpose()?;
     interrupt::watch();
     // What a stepper computes as one step.
@@ -206,11 +213,10 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &done.state) {
         let names: Vec<String> = (0..state.inputs.len()).map(input_name).collect();
-        let values: Vec<Values> = state.inputs.iter().map(|input| Values::of(input)).collect();
-        let numbers = Values::of(&state.numbers);
-        let mut arrays: Vec<(&str, &Values)> = names.iter().map(String::as_str).zip(&values).collect();
-        arrays.push((NUMBERS, &numbers));
-        checkpoint::save(&path, serde_json::json!({ "inputs": names.len() }), &arrays)?;
+        let values = state.inputs.iter().map(|input| Values::of(input));
+        let mut arrays: Vec<(&str, Values)> = names.iter().map(String::as_str).zip(values).collect();
+        arrays.push((NUMBERS, Values::of(&state.numbers)));
+        checkpoint::save(&path, fingerprint(), serde_json::json!({ "inputs": names.len() }), &arrays)?;
         document.checkpoint = Some(path.display().to_string());
     }
     document.t = report.t;
@@ -257,7 +263,7 @@ fn input_name(k: usize) -> String {
 
 /// The state that a checkpoint holds.
 fn restored<T: Real>(loaded: &checkpoint::Loaded) -> Result<State<T>, Failure> {
-    let input = |k: usize| Ok(loaded.array(&input_name(k))?.into_iter().map(T::from_f64).collect());
+    let input = |k: usize| loaded.array(&input_name(k));
     let inputs = (0..loaded.number("inputs")? as usize).map(input).collect::<Result<_, Failure>>()?;
     Ok(State { inputs, numbers: loaded.array(NUMBERS)? })
 }

@@ -4,7 +4,9 @@ use std::f64::consts::PI;
 use std::str::FromStr;
 use std::time::Instant;
 
-use clinalg::multigrid::{Backend, Centring, Condition, Cycle, End, Grid, GridParams, GridPoisson, SideValues};
+use clinalg::multigrid::{
+    Backend, Centring, Condition, Cycle, End, Grid, GridMemory, GridParams, GridPoisson, SideValues,
+};
 use clinalg::solve::Stop;
 use clinalg::{KernelFamily, Real};
 use rand::rngs::StdRng;
@@ -14,9 +16,10 @@ use serde::Serialize;
 
 use super::problem::Faces;
 use super::report::{Residuals, draw};
-use super::{Args, Arithmetic, RightSide};
+use super::{Args, Arithmetic, RightSide, direction, save};
 use crate::Global;
 use crate::args::DeviceName;
+use crate::checkpoint;
 use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
@@ -131,6 +134,7 @@ pub(super) struct Document {
     seconds_solve: f64,
     peak_device_bytes: u64,
     out: Option<String>,
+    checkpoint: Option<String>,
     pictures: Vec<String>,
 }
 
@@ -257,6 +261,8 @@ fn solve<T: Real>(
     let (f, boundary) = (given("--f", &args.f)?, given("--boundary", &args.boundary)?);
     let coefficient = given("--coefficient", &args.coefficient)?;
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
+    let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "poisson")?;
+    let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let params = args.params();
     let place = Place::new(global, params.backend)?;
     let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
@@ -306,6 +312,26 @@ fn solve<T: Real>(
         }
     };
     let sides = side_values::<T>(grid, boundary.as_ref())?;
+    let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
+    let side_names: Vec<String> = names
+        .map(|(axis, end)| {
+            let side = if end == End::Low { 0 } else { 1 };
+            format!("{}{side}={}", AXES[axis], condition_words(grid.condition(axis, end)))
+        })
+        .collect();
+    let fingerprint = || {
+        let options = args.method_options().option("--points", grid.points()).option("--size", &size);
+        let options = options.option("--cells", args.cells).option("--sides", &side_names);
+        let options = options.option("--diffusion", diffusion).option("--mixed", mixed).option("--order", args.order);
+        let boundary = boundary.as_ref().map(Given::text);
+        let options = options.option("--boundary", boundary).values("--f", Some(&source));
+        options.values("--coefficient", faces.as_ref().map(Faces::values))
+    };
+    if let Some(loaded) = &loaded {
+        loaded.check(&fingerprint())?;
+        let (unknowns, history) = (loaded.array("u")?, loaded.array("history")?);
+        solver.resume(GridMemory { unknowns, history, direction: direction(loaded)? })?;
+    }
     let mut u = vec![T::zero(); grid.len()];
     context.finish()?;
     let setup = start.elapsed();
@@ -319,18 +345,17 @@ fn solve<T: Real>(
     if let Some(target) = &target {
         target.write(&lattice, "u", &Values::of(&u))?;
     }
+    let written = keep.due(report.stop == Stop::Cancelled);
+    if let Some(path) = &written {
+        let GridMemory { unknowns, history, direction } = solver.memory(&report.history)?;
+        save(path, fingerprint(), &unknowns, history, direction)?;
+    }
     let exact = sine.as_ref().filter(|_| boundary.is_none()).map(|sine| sine.solution(grid)).transpose()?;
     let error = |exact: Vec<f64>| exact.iter().zip(&u).map(|(e, u)| (e - u.into_f64()).abs()).fold(0.0, f64::max);
-    let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
     let mut document = Document {
         points: grid.points().to_vec(),
         size,
-        sides: names
-            .map(|(axis, end)| {
-                let side = if end == End::Low { 0 } else { 1 };
-                format!("{}{side}={}", AXES[axis], condition_words(grid.condition(axis, end)))
-            })
-            .collect(),
+        sides: side_names,
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
         mixed: mixed[..if grid.dim() == 3 { 3 } else { 1 }].to_vec(),
@@ -362,6 +387,7 @@ fn solve<T: Real>(
         seconds_solve: solve.as_secs_f64(),
         peak_device_bytes: place.peak_bytes_of_all()?,
         out: target.as_ref().map(|target| target.path().display().to_string()),
+        checkpoint: written.map(|path| path.display().to_string()),
         pictures: Vec::new(),
     };
     if let Some(picture) = picture {
@@ -441,6 +467,7 @@ impl Document {
         out.field("time", format!("set-up {setup}, solve {solve}"))?;
         out.field("device memory", format!("{} at most", bytes(self.peak_device_bytes)))?;
         self.out.iter().try_for_each(|file| out.field("solution", file))?;
+        self.checkpoint.iter().try_for_each(|file| out.field("checkpoint", file))?;
         self.pictures.iter().try_for_each(|file| out.field("picture", file))
     }
 

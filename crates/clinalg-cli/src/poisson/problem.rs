@@ -39,6 +39,11 @@ impl<T: Real> Faces<T> {
         })
     }
 
+    pub(super) fn values(&self) -> &[T] {
+        let (Faces::Points(values) | Faces::Cells(values)) = self;
+        values
+    }
+
     pub(super) fn borrowed(&self) -> Coefficient<'_, T> {
         match self {
             Faces::Points(values) => Coefficient::Points(values),

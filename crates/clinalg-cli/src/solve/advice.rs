@@ -1,6 +1,8 @@
 //! What `--precond auto` takes for a matrix, and why.
 
-use clinalg::{CsrParts, Real};
+use clinalg::precond::Split;
+use clinalg::{CsrParts, Scalar};
+use num_traits::Zero;
 
 use super::method::{Method, Precond};
 
@@ -29,24 +31,24 @@ struct Rows {
 }
 
 impl Rows {
-    fn of<T: Real>(parts: &CsrParts<T>) -> Rows {
+    fn of<T: Scalar>(parts: &CsrParts<T>) -> Rows {
         let mut found = Rows { zeros: 0, negative: 0, dominance: 0.0, beside: 0, not_positive: 0 };
         for i in 0..parts.rows {
-            let (mut own, mut sum) = (0.0, 0.0);
+            let (mut own, mut sum) = (T::Wide::zero(), 0.0);
             for (j, value) in parts.row(i) {
-                let value = value.into_f64();
+                let value = value.widen();
                 if i == j {
                     own = value;
                 } else {
-                    sum += value.abs();
+                    sum += value.modulus();
                     found.beside += 1;
-                    found.not_positive += usize::from(value <= 0.0);
+                    found.not_positive += usize::from(value.re() <= 0.0);
                 }
             }
-            found.zeros += usize::from(own == 0.0);
-            found.negative += usize::from(own < 0.0);
-            if own != 0.0 {
-                found.dominance = f64::max(found.dominance, sum / own.abs());
+            found.zeros += usize::from(own.is_zero());
+            found.negative += usize::from(own.re() < 0.0);
+            if !own.is_zero() {
+                found.dominance = f64::max(found.dominance, sum / own.modulus());
             }
         }
         found
@@ -54,7 +56,7 @@ impl Rows {
 }
 
 /// The preconditioner for a matrix, of one device or several, and a method where one was asked for.
-pub(crate) fn advise<T: Real>(
+pub(crate) fn advise<T: Scalar>(
     parts: &CsrParts<T>,
     symmetric: bool,
     method: Option<Method>,
@@ -71,6 +73,14 @@ pub(crate) fn advise<T: Real>(
     let Rows { zeros, negative, dominance, beside, not_positive } = Rows::of(parts);
     // Such a method was asked for; diagonal entries of both signs make Jacobi indefinite.
     let definite_needed = method.is_some_and(|m| !matches!(m, Method::BiCgStab | Method::Gmres | Method::Idrs));
+    let indefinite_fits = !matches!(method, Some(Method::Cg | Method::Fcg));
+    if symmetric && !T::IS_COMPLEX && !several_devices && indefinite_fits && Split::find(parts).is_some() {
+        let second = zeros + negative;
+        return advice(
+            Precond::Saddle,
+            format!("a symmetric saddle point: {second} of {n} diagonal entries are zero or negative"),
+        );
+    }
     if zeros > 0 {
         let zeros = format!("{zeros} rows have a zero on the diagonal (a saddle point or a circuit)");
         return match (several_devices, definite_needed) {
@@ -85,6 +95,9 @@ pub(crate) fn advise<T: Real>(
     }
     if several_devices && !(negative > 0 && definite_needed) {
         return advice(Precond::Jacobi, "a team has no other preconditioner".into());
+    }
+    if symmetric && negative == 0 && T::IS_COMPLEX {
+        return advice(Precond::Ic, "Hermitian with a positive diagonal".into());
     }
     if symmetric && negative == 0 {
         let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
@@ -131,6 +144,12 @@ mod tests {
             precond(&banded(2000, &[(-1, 1.0), (0, -1.0), (1, 1.0)]), true, Some(Method::Minres)),
             Precond::None
         );
+        // Pairs of an unknown and a multiplier.
+        let pairs: Vec<_> = (0..1000).flat_map(|k| [(k, k, 2.0), (k, k + 1000, 1.0), (k + 1000, k, 1.0)]).collect();
+        let saddle = CsrParts::from_triplets(2000, 2000, &pairs).unwrap();
+        assert_eq!(precond(&saddle, true, None), Precond::Saddle);
+        assert_eq!(precond(&saddle, true, Some(Method::Cg)), Precond::None);
+        assert_eq!(precond(&saddle, false, None), Precond::Ilut);
         let signs = banded(2000, &[(-1, 0.1), (0, -1.0), (1, 0.1)]);
         assert_eq!(precond(&signs, true, None), Precond::Jacobi);
         assert_eq!(precond(&signs, true, Some(Method::Minres)), Precond::None);

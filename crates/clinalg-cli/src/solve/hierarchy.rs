@@ -20,7 +20,7 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
             params = params.block(dim);
             Some(motions)
         }
-        (None, Some(path)) => Some(files::read_right_side::<T>(path)?.values),
+        (None, Some(path)) => Some(files::read_columns::<T>(path)?.values),
         (None, None) => None,
     };
     if let Some(block) = args.block {
@@ -46,7 +46,7 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
 
 /// The rigid motions of nodes with the coordinates of a file, a row per node, and the unknowns per node.
 fn motions<T: Real>(path: &Path, rows: usize) -> Result<(Vec<T>, usize), Failure> {
-    let given = files::read_right_side::<f64>(path)?;
+    let given = files::read_columns::<f64>(path)?;
     if !(2..=3).contains(&given.cols) || given.rows * given.cols != rows {
         let expected = format!("2 or 3 columns, and as many values as A has rows ({rows})");
         let got = format!("{} x {} ({})", given.rows, given.cols, path.display());

@@ -1,7 +1,7 @@
 //! Least squares of `clinalg solve`.
 
-use clinalg::solve::{LeastSquares, LeastSquaresMethod, LeastSquaresParams, Report, Stopping};
-use clinalg::{Context, Csr, CsrParts, Real, Vector};
+use clinalg::solve::{KrylovMemory, LeastSquares, LeastSquaresMethod, LeastSquaresParams, Report, Stopping};
+use clinalg::{Context, Csr, CsrParts, Scalar, Vector};
 
 use super::method::{Method, Precond};
 use super::{AnySystem, Args};
@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::interrupt;
 
 /// A rectangular system with its solver, on one device.
-pub(super) struct LeastSquaresSystem<T: Real> {
+pub(super) struct LeastSquaresSystem<T: Scalar> {
     a: Csr<T>,
     b: Vector<T>,
     x: Vector<T>,
@@ -19,7 +19,7 @@ pub(super) struct LeastSquaresSystem<T: Real> {
     stopping: Stopping,
 }
 
-impl<T: Real> LeastSquaresSystem<T> {
+impl<T: Scalar> LeastSquaresSystem<T> {
     pub(super) fn new(
         context: &Context,
         args: &Args,
@@ -34,7 +34,7 @@ impl<T: Real> LeastSquaresSystem<T> {
             Some(scale) => {
                 let mut scaled = parts.clone();
                 for (value, &j) in scaled.values.iter_mut().zip(&parts.indices) {
-                    *value = T::from_f64(value.into_f64() * scale[j]);
+                    *value = times(*value, scale[j]);
                 }
                 Csr::from_parts(context, &scaled)?
             }
@@ -47,14 +47,19 @@ impl<T: Real> LeastSquaresSystem<T> {
     }
 }
 
+/// The value times the factor, rounded once.
+fn times<T: Scalar>(value: T, factor: f64) -> T {
+    T::narrow(value.widen() * T::Wide::from_f64(factor))
+}
+
 /// The inverse norms of the columns; 1 for a column of zeros.
-fn column_scale<T: Real>(parts: &CsrParts<T>) -> Vec<f64> {
+fn column_scale<T: Scalar>(parts: &CsrParts<T>) -> Vec<f64> {
     let mut squares = vec![0.0; parts.cols];
-    parts.triplets().for_each(|(_, j, value)| squares[j] += value.into_f64().powi(2));
+    parts.triplets().for_each(|(_, j, value)| squares[j] += value.widen().norm_sqr());
     squares.into_iter().map(|s: f64| if s > 0.0 && s.is_finite() { s.sqrt().recip() } else { 1.0 }).collect()
 }
 
-impl<T: Real> AnySystem<T> for LeastSquaresSystem<T> {
+impl<T: Scalar> AnySystem<T> for LeastSquaresSystem<T> {
     fn stopping_mut(&mut self) -> &mut Stopping {
         &mut self.stopping
     }
@@ -63,13 +68,21 @@ impl<T: Real> AnySystem<T> for LeastSquaresSystem<T> {
         Err(Failure::usage(format!("--method {} is not for least squares; use lsmr or lsqr", method.name())))
     }
 
-    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure> {
+    fn solve(
+        &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report, Failure> {
         let LeastSquaresSystem { a, b, x, solver, stopping, .. } = self;
         solver.stopping_mut().clone_from(stopping);
-        let found = solver.solve_with(a, b, x, &mut |iteration, residual| {
+        let progress = &mut |iteration, residual| {
             progress(iteration, residual);
             interrupt::go_on()
-        })?;
+        };
+        let found = match memory {
+            Some(memory) => solver.solve_from(memory, a, b, x, progress)?,
+            None => solver.solve_with(a, b, x, progress)?,
+        };
         Ok(found.report)
     }
 
@@ -85,7 +98,7 @@ impl<T: Real> AnySystem<T> for LeastSquaresSystem<T> {
         let Some(x) = x else { return Ok(self.x.fill(T::zero())?) };
         let scaled: Vec<T> = match &self.scale {
             None => x.to_vec(),
-            Some(scale) => x.iter().zip(scale).map(|(x, s)| T::from_f64(x.into_f64() / s)).collect(),
+            Some(scale) => x.iter().zip(scale).map(|(x, s)| T::narrow(x.widen() / T::Wide::from_f64(*s))).collect(),
         };
         Ok(self.x.write(&scaled)?)
     }
@@ -93,7 +106,7 @@ impl<T: Real> AnySystem<T> for LeastSquaresSystem<T> {
     fn solution(&self) -> Result<Vec<T>, Failure> {
         let mut x = self.x.to_vec()?;
         if let Some(scale) = &self.scale {
-            x.iter_mut().zip(scale).for_each(|(x, s)| *x = T::from_f64(x.into_f64() * s));
+            x.iter_mut().zip(scale).for_each(|(x, s)| *x = times(*x, *s));
         }
         Ok(x)
     }

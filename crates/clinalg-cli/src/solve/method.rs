@@ -6,15 +6,15 @@ use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Jacobi, Ordering, Spai0, Ssor, SsorParams,
 };
 use clinalg::solve::{
-    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Solver, Stopping,
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, IdrParams, Minres, Preconditioner, Resumable, Stopping,
 };
-use clinalg::{Context, Csr, CsrParts, Real};
+use clinalg::{Context, Csr, CsrParts, Scalar};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Method {
     /// Conjugate gradients
@@ -97,6 +97,8 @@ pub(crate) enum Precond {
     Ic,
     /// Factored sparse approximate inverse
     Fsai,
+    /// Blocks for saddle points
+    Saddle,
 }
 
 impl Precond {
@@ -125,6 +127,7 @@ impl Precond {
             Precond::Ilut => "ilut",
             Precond::Ic => "ic",
             Precond::Fsai => "fsai",
+            Precond::Saddle => "saddle",
         }
     }
 
@@ -142,6 +145,7 @@ impl Precond {
             Precond::Ilut => "ILUT preconditioner",
             Precond::Ic => "IC(0) preconditioner",
             Precond::Fsai => "FSAI preconditioner",
+            Precond::Saddle => "block preconditioner",
         }
     }
 }
@@ -203,23 +207,32 @@ pub(crate) fn check_combination(
             "--method {m} needs a symmetric positive definite preconditioner, which {p} is not; use --precond ic, fsai, ssor or jacobi, or --method gmres with {p}"
         )));
     }
+    if precond == Precond::Saddle && matches!(method, Method::Cg | Method::Fcg) {
+        return Err(Failure::usage(format!(
+            "--method {m} needs a positive definite matrix, which a saddle point is not; use minres, or gmres"
+        )));
+    }
     if method == Method::Minres && !symmetric {
-        return Err(Failure::usage("--method minres needs a symmetric matrix; use gmres, idrs or bicgstab"));
+        return Err(Failure::usage(
+            "--method minres needs a symmetric (complex: Hermitian) matrix; use gmres, idrs or bicgstab",
+        ));
     }
     if matches!(precond, Precond::Ic | Precond::Fsai) && !symmetric {
-        return Err(Failure::usage(format!("--precond {p} needs a symmetric matrix; use ilu or ilut")));
+        return Err(Failure::usage(format!(
+            "--precond {p} needs a symmetric (complex: Hermitian) matrix; use ilu or ilut"
+        )));
     }
     Ok(())
 }
 
 /// The solver of a method for `n` equations; the least-squares methods have solvers of their own.
-pub(crate) fn solver<T: Real>(
+pub(crate) fn solver<T: Scalar>(
     context: &Context,
     method: Method,
     stopping: Stopping,
     restart: usize,
     n: usize,
-) -> Result<Box<dyn Solver<T>>, Failure> {
+) -> Result<Box<dyn Resumable<T>>, Failure> {
     Ok(match method {
         Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
         Method::Fcg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
@@ -237,7 +250,7 @@ pub(crate) fn solver<T: Real>(
 pub(crate) type Made<T> = Option<(Box<dyn Preconditioner<T>>, String)>;
 
 /// The preconditioner that the options ask for, of the matrix `a`, whose host form is `parts`.
-pub(crate) fn preconditioner<T: Real>(
+pub(crate) fn preconditioner<T: Scalar>(
     a: &Csr<T>,
     parts: &CsrParts<T>,
     options: PrecondOptions,
@@ -258,8 +271,8 @@ pub(crate) fn preconditioner<T: Real>(
         Ok(Some((Box::new(m), words)))
     };
     Ok(match options.precond {
-        // `hierarchy` makes multigrid, and `advise` has resolved the choice.
-        Precond::Auto | Precond::None | Precond::Amg | Precond::Sa | Precond::Classical => None,
+        // `hierarchy` makes multigrid, `saddle` its blocks, and `advise` has resolved the choice.
+        Precond::Auto | Precond::None | Precond::Amg | Precond::Sa | Precond::Classical | Precond::Saddle => None,
         Precond::Jacobi => Some((Box::new(Jacobi::new(&a.diagonal()?)?), String::new())),
         Precond::Spai0 => Some((Box::new(Spai0::from_parts(context, parts)?), String::new())),
         Precond::Ssor => {

@@ -1,26 +1,26 @@
 //! Systems of `clinalg solve` on one device.
 
-use clinalg::solve::{Preconditioner, Report, Solver, Stopping};
-use clinalg::{Context, Csr, CsrParts, Error, Real, Vector};
+use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
+use clinalg::{Context, Csr, CsrParts, Error, Scalar, Vector};
 
-use super::hierarchy::hierarchy;
 use super::method::{Made, Method, Precond, PrecondOptions, preconditioner, solver};
+use super::number::Number;
 use super::{AnySystem, Args};
 use crate::exit::Failure;
 use crate::interrupt;
 
 /// A system on one device.
-pub(super) struct System<T: Real> {
+pub(super) struct System<T: Scalar> {
     a: Csr<T>,
     b: Vector<T>,
     x: Vector<T>,
     /// The name of `preconditioner`.
     precond: Precond,
     preconditioner: Made<T>,
-    solver: Box<dyn Solver<T>>,
+    solver: Box<dyn Resumable<T>>,
 }
 
-impl<T: Real> System<T> {
+impl<T: Number> System<T> {
     pub(super) fn new(
         context: &Context,
         args: &Args,
@@ -30,7 +30,7 @@ impl<T: Real> System<T> {
         b: &[T],
     ) -> Result<System<T>, Failure> {
         let a = Csr::from_parts(context, parts)?;
-        let (precond, preconditioner) = made(&a, parts, args)?;
+        let (precond, preconditioner) = made(&a, parts, args, method)?;
         let solver = solver(context, method, stopping.clone(), args.restart, parts.rows)?;
         let (b, x) = (Vector::from_slice(context, b)?, Vector::zeros(context, parts.rows)?);
         Ok(System { a, b, x, precond, preconditioner, solver })
@@ -38,9 +38,15 @@ impl<T: Real> System<T> {
 }
 
 /// The preconditioner that was asked for or chosen. Where a chosen one cannot be made, the diagonal stands in, or none.
-fn made<T: Real>(a: &Csr<T>, parts: &CsrParts<T>, args: &Args) -> Result<(Precond, Made<T>), Failure> {
+fn made<T: Number>(
+    a: &Csr<T>,
+    parts: &CsrParts<T>,
+    args: &Args,
+    method: Method,
+) -> Result<(Precond, Made<T>), Failure> {
     let make = |precond: Precond| match precond.coarsening() {
-        Some(coarsening) => hierarchy(a, coarsening, args),
+        Some(coarsening) => T::hierarchy(a, coarsening, args),
+        None if precond == Precond::Saddle => T::saddle(a, parts, method),
         None => preconditioner(a, parts, PrecondOptions { precond, ..args.precond_options() }),
     };
     let mut last = make(args.precond).map(|made| (args.precond, made));
@@ -66,7 +72,7 @@ fn unsuited(error: &Error) -> bool {
     matches!(error, Error::Value { .. } | Error::Singular { .. } | Error::Allocation { .. })
 }
 
-impl<T: Real> AnySystem<T> for System<T> {
+impl<T: Number> AnySystem<T> for System<T> {
     fn stopping_mut(&mut self) -> &mut Stopping {
         self.solver.stopping_mut()
     }
@@ -116,12 +122,20 @@ impl<T: Real> AnySystem<T> for System<T> {
         Ok(self.x.to_vec()?)
     }
 
-    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure> {
+    fn solve(
+        &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report, Failure> {
         let System { a, b, x, preconditioner, solver, .. } = self;
         let m = preconditioner.as_mut().map(|(m, _)| &mut **m as &mut dyn Preconditioner<T>);
-        Ok(solver.solve_with(a, m, b, x, &mut |iteration, residual| {
+        let progress = &mut |iteration, residual| {
             progress(iteration, residual);
             interrupt::go_on()
-        })?)
+        };
+        Ok(match memory {
+            Some(memory) => solver.solve_from(memory, a, m, b, x, progress)?,
+            None => solver.solve_with(a, m, b, x, progress)?,
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! Systems of `clinalg solve` on several devices.
 
-use clinalg::solve::{GmresParams, Report, Stopping};
+use clinalg::solve::{GmresParams, KrylovMemory, Report, Stopping};
 use clinalg::team::{self, Partition, Team};
 use clinalg::{CsrParts, Real};
 
@@ -110,7 +110,11 @@ impl<T: Real> AnySystem<T> for TeamSystem<T> {
         Ok(values)
     }
 
-    fn solve(&mut self, progress: &mut dyn FnMut(usize, f64)) -> Result<Report, Failure> {
+    fn solve(
+        &mut self,
+        _: Option<&mut KrylovMemory<T>>,
+        progress: &mut dyn FnMut(usize, f64),
+    ) -> Result<Report, Failure> {
         let TeamSystem { a, b, x, jacobi, solver } = self;
         let m = jacobi.as_mut().map(|jacobi| jacobi as &mut dyn team::Preconditioner<T>);
         let progress = &mut |iteration, residual| {

@@ -1,11 +1,12 @@
 //! A wave on whatever place.
 
+use clinalg::solve::Progress;
 use clinalg::wave::{ImplicitReport, Wave, WaveState};
 use clinalg::{Real, team};
 
 pub(super) trait Motion<T: Real> {
     fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>>;
-    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>>;
+    fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>>;
     fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()>;
     /// The total.
     fn energy(&mut self) -> clinalg::Result<f64>;
@@ -20,8 +21,8 @@ impl<T: Real> Motion<T> for Wave<T> {
         Ok(Wave::start(self, u, v)?.implicit)
     }
 
-    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>> {
-        Ok(Wave::step(self, steps)?.implicit)
+    fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(Wave::step_with(self, steps, progress)?.implicit)
     }
 
     fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
@@ -54,8 +55,8 @@ impl<T: Real> Motion<T> for team::Wave<T> {
         team::Wave::start(self, u, v).map(|()| None)
     }
 
-    fn step(&mut self, steps: usize) -> clinalg::Result<Option<ImplicitReport>> {
-        team::Wave::step(self, steps).map(|()| None)
+    fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
+        Ok(team::Wave::step_with(self, steps, progress)?.implicit)
     }
 
     fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {

@@ -1,12 +1,13 @@
 //! A relaxation and the method itself, with their times.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use clinalg::{Context, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::problems::Problem;
 use clinalg_ode::waveform::{
-    Prediction, Relaxation, See, Sharing, WaveformOptions, relax, relax_on_team, relax_windows,
+    Control, Prediction, Relaxation, Sharing, WaveformOptions, WaveformState, relax_on_team_with, relax_with,
 };
 use clinalg_ode::{DeviceStepper, Variant};
 
@@ -14,7 +15,7 @@ use super::{Args, SharingArg};
 use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
-use crate::{place, processes};
+use crate::{interrupt, place, processes};
 
 /// The device, or the devices.
 pub(super) struct Place {
@@ -60,13 +61,12 @@ impl Place {
         problem: &Problem,
         y0: &[T],
         options: &WaveformOptions,
-        see: Option<See<'_, T>>,
+        control: Control<'_, T>,
     ) -> Result<Relaxation<T>, Failure> {
         let (system, t0) = (&problem.system, problem.t0);
-        Ok(match (&self.place, see) {
-            (place::Place::Team(team), see) => relax_on_team(team, system, t0, y0, options, self.sharing, see)?,
-            (_, Some(see)) => relax_windows(self.context(), system, t0, y0, options, see)?,
-            (_, None) => relax(self.context(), system, t0, y0, options)?,
+        Ok(match &self.place {
+            place::Place::Team(team) => relax_on_team_with(team, system, t0, y0, options, self.sharing, control)?,
+            _ => relax_with(self.context(), system, t0, y0, options, control)?,
         })
     }
 }
@@ -94,36 +94,85 @@ pub(super) struct Measured<T> {
     pub(super) seconds: f64,
     /// Time spent before and after the iterations, without kernel compilation.
     pub(super) seconds_setup: f64,
+    /// Unless the run was ended before.
+    pub(super) compared: Option<Compared>,
+}
+
+/// The relaxation and the method itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compared {
     /// Time of the method itself on the first device, with one launch per stage.
     pub(super) method_seconds: f64,
     /// Largest difference between the two solutions at the final time, both in the process that prints.
     pub(super) max_difference: f64,
 }
 
-/// Runs both twice; the first runs build the kernels, and `keep` sees the ends of windows of the first.
+/// Where a run begins and ends.
+pub(super) struct Span<'a, T> {
+    /// Most iterations of all windows.
+    pub(super) limit: usize,
+    pub(super) keep_state: bool,
+    pub(super) resume: Option<&'a WaveformState<T>>,
+}
+
+impl<T> Span<'_, T> {
+    /// From the beginning to the end.
+    pub(super) fn whole() -> Self {
+        Span { limit: usize::MAX, keep_state: false, resume: None }
+    }
+}
+
+/// Runs the relaxation, and where that came to its end from the beginning once more, since the first run builds the kernels; then the
+/// method itself. `keep` sees the ends of windows of the first run. Ctrl-C ends it after the iteration at hand.
 pub(super) fn measure<T: Real>(
     place: &Place,
     problem: &Problem,
     y0: &[T],
     options: &WaveformOptions,
+    span: Span<'_, T>,
     mut keep: impl FnMut(f64, &[T]) -> clinalg_ode::Result<()>,
 ) -> Result<Measured<T>, Failure> {
-    let (system, t0) = (&problem.system, problem.t0);
     let mut options = options.clone();
     options.balance = place.balance;
-    let result = place.relax(problem, y0, &options, Some(&mut keep))?;
-    // The first run has already passed the stability check.
-    options.watch_stability = false;
+    let Span { limit, keep_state, resume } = span;
+    let mut progress = |count, _| if count < limit { interrupt::go_on() } else { ControlFlow::Break(()) };
     let start = Instant::now();
-    let seconds = place.relax(problem, y0, &options, None)?.report.seconds;
-    let seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
-    if !processes::writes() {
-        return Ok(Measured { result, seconds, seconds_setup, method_seconds: 0.0, max_difference: 0.0 });
+    let control = Control { see: Some(&mut keep), progress: Some(&mut progress), keep_state, resume };
+    let result = place.relax(problem, y0, &options, control)?;
+    let mut seconds = result.report.seconds;
+    let mut seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
+    if !result.stopped && resume.is_none() {
+        // The first run has already passed the stability check.
+        options.watch_stability = false;
+        let mut progress = |_, _| interrupt::go_on();
+        let control = Control { progress: Some(&mut progress), ..Control::default() };
+        let start = Instant::now();
+        let again = place.relax(problem, y0, &options, control)?;
+        if !again.stopped {
+            seconds = again.report.seconds;
+            seconds_setup = (start.elapsed().as_secs_f64() - seconds).max(0.0);
+        }
     }
+    let compared = match result.stopped || interrupt::asked() {
+        true => None,
+        false if !processes::writes() => Some(Compared { method_seconds: 0.0, max_difference: 0.0 }),
+        false => Some(compare(place, problem, y0, &options, &result.solution)?),
+    };
+    Ok(Measured { result, seconds, seconds_setup, compared })
+}
+
+/// Runs the method itself twice, since the first run builds the kernels.
+fn compare<T: Real>(
+    place: &Place,
+    problem: &Problem,
+    y0: &[T],
+    options: &WaveformOptions,
+    solution: &[T],
+) -> Result<Compared, Failure> {
     let context = place.context();
     let method = options.method.without_error();
-    let mut plain = DeviceStepper::<T>::new(context, &method, system, Variant::Fused)?;
-    let beginnings: Vec<f64> = (0..options.steps).map(|k| t0 + k as f64 * options.h).collect();
+    let mut plain = DeviceStepper::<T>::new(context, &method, &problem.system, Variant::Fused)?;
+    let beginnings: Vec<f64> = (0..options.steps).map(|k| problem.t0 + k as f64 * options.h).collect();
     let mut method_seconds = 0.0;
     for _ in 0..2 {
         plain.set(std::slice::from_ref(&y0.to_vec()))?;
@@ -134,6 +183,6 @@ pub(super) fn measure<T: Real>(
         method_seconds = start.elapsed().as_secs_f64();
     }
     let difference = |(a, b): (&T, &T)| (a.into_f64() - b.into_f64()).abs();
-    let max_difference = result.solution.iter().zip(&plain.solution()?).map(difference).fold(0.0, f64::max);
-    Ok(Measured { result, seconds, seconds_setup, method_seconds, max_difference })
+    let max_difference = solution.iter().zip(&plain.solution()?).map(difference).fold(0.0, f64::max);
+    Ok(Compared { method_seconds, max_difference })
 }

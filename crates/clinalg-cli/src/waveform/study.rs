@@ -7,7 +7,7 @@ use clinalg_ode::waveform::WaveformOptions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::measured::{Measured, Place, measure};
+use super::measured::{Measured, Place, Span, measure};
 use super::{Args, block, is_euler};
 use crate::Global;
 use crate::args::DeviceName;
@@ -100,7 +100,9 @@ pub(super) fn run<T: Real>(what: Varied, args: &Args, global: &Global, out: &mut
 
 fn one<T: Real>(place: &Place, problem: &Problem, options: &WaveformOptions) -> Result<Run, Failure> {
     let y0: Vec<T> = problem.y0.iter().map(|v| T::from_f64(*v)).collect();
-    let Measured { result, seconds, method_seconds, .. } = measure(place, problem, &y0, options, |_, _| Ok(()))?;
+    let Measured { result, seconds, compared, .. } =
+        measure(place, problem, &y0, options, Span::whole(), |_, _| Ok(()))?;
+    let method_seconds = compared.map_or(0.0, |compared| compared.method_seconds);
     let shape = problem.system.grid().shape();
     let (variant, block) = (options.variant(), block(options, shape.len()));
     let (iterations, memory_bytes) = (result.report.iterations, result.report.memory_bytes);

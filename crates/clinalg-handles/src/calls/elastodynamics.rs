@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use clinalg::solve::GmresParams;
+use clinalg::solve::{GmresParams, Progress, Stop};
 use clinalg::{Complex, Context, Error, Precision, Result};
 use clinalg_bem::elastodynamics::{C64, Conditions, Domain, Known, Material, Options, Problem, Solution};
 use clinalg_bem::{ElementMesh, Point};
@@ -96,10 +96,11 @@ impl Registry {
         Ok(made.map(|object| self.insert(object)))
     }
 
-    /// Displacements and tractions for each set of `given` values, 3 m numbers, as `known` says.
+    /// Displacements and tractions for each set of `given` values, 3 m numbers, as `known` says. `progress` is called after every iteration of GMRES with
+    /// the relative residual, of LU between its stages with 0 and 1, and can stop the call.
     ///
     /// # Errors
-    /// [`Error::Handle`]; [`Error::Length`]; [`Error::Singular`] of LU; [`Error::Value`] that names `method` where GMRES does not converge; those of
+    /// [`Error::Handle`]; [`Error::Length`]; [`Error::Cancelled`] where `progress` stops it; [`Error::Singular`] of LU; [`Error::Value`] that names `method` where GMRES does not converge; those of
     /// [`Problem::assemble`].
     pub fn elastodynamics_solve(
         &self,
@@ -108,27 +109,43 @@ impl Registry {
         method: ElastodynamicsMethod,
         known: Vec<[Known; 3]>,
         given: &[&[C64]],
+        progress: Progress<'_>,
     ) -> Result<Vec<Solution>> {
         let conditions = Conditions::new(known);
         self.with_problem(problem, |any| {
             each_problem!(any, problem => match method {
                 ElastodynamicsMethod::Lu => {
-                    problem.assemble(frequency)?.system(&conditions)?.factorise()?.solve_many(given)
+                    let assembly = problem.assemble(frequency)?;
+                    problem.context().finish()?;
+                    goes_on(progress, "after the assembly, before the factorisation")?;
+                    let factors = assembly.system(&conditions)?.factorise()?;
+                    goes_on(progress, "after the factorisation, before the solution")?;
+                    factors.solve_many(given)
                 }
                 ElastodynamicsMethod::OnTheFly => {
                     let system = problem.on_the_fly(frequency, &conditions)?;
                     let tolerance = if any.precision() == Precision::F32 { 1e-5 } else { 1e-8 };
-                    let solve = |given: &&[C64]| {
+                    let solve = |(k, set): (usize, &&[C64])| {
                         let params = GmresParams::default().tolerance(tolerance).restart(RESTART);
-                        let (solution, report) =
-                            system.gmres(given, params, &mut |_, _| ControlFlow::Continue(()))?;
+                        let (solution, report) = system.gmres(set, params, &mut *progress)?;
                         if report.stop.is_success() {
                             return Ok(solution);
+                        }
+                        if report.stop == Stop::Cancelled {
+                            return Err(Error::Cancelled {
+                                reached: format!(
+                                    "after {} iterations of GMRES for set {} of {} of given values, with the relative residual {:.1e}",
+                                    report.iterations,
+                                    k + 1,
+                                    given.len(),
+                                    report.relative_residual
+                                ),
+                            });
                         }
                         let got = format!("{:?} after {} iterations of GMRES", report.stop, report.iterations);
                         Err(Error::value("method", "lu, as GMRES does not converge here", got))
                     };
-                    given.iter().map(solve).collect()
+                    given.iter().enumerate().map(solve).collect()
                 }
             })
         })
@@ -152,6 +169,14 @@ impl Registry {
                 Ok((displacements, stresses))
             })
         })
+    }
+}
+
+/// An error that says how far a solve came where `progress` stops it.
+fn goes_on(progress: Progress<'_>, reached: &str) -> Result<()> {
+    match progress(0, 1.0) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::Cancelled { reached: reached.to_owned() }),
     }
 }
 

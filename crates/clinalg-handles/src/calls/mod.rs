@@ -10,6 +10,7 @@ mod elastodynamics;
 mod elementwise;
 mod expression;
 mod format;
+mod grid;
 #[cfg(feature = "heat")]
 mod heat;
 mod multigrid;

@@ -144,7 +144,7 @@ impl<T: Scalar> Preconditioner<T> for Made<T> {
 }
 
 /// A preconditioner M as the operator M^-1.
-struct InverseOf<T: Scalar, M> {
+pub(super) struct InverseOf<T: Scalar, M> {
     /// With room for M^-1 x, where this is added to another vector.
     held: RefCell<(M, Option<Vector<T>>)>,
     context: Context,
@@ -152,7 +152,7 @@ struct InverseOf<T: Scalar, M> {
 }
 
 impl<T: Scalar, M: Preconditioner<T>> InverseOf<T, M> {
-    fn new(m: M) -> InverseOf<T, M> {
+    pub(super) fn new(m: M) -> InverseOf<T, M> {
         let (context, size) = (m.context().clone(), m.size());
         InverseOf { held: RefCell::new((m, None)), context, size }
     }

@@ -1,6 +1,7 @@
 //! The wave equation on handles.
 
 use clinalg::Scalar as _;
+use clinalg::solve::Progress;
 use clinalg::wave::{WaveEnergy, WaveParams, WaveReport};
 use clinalg::{Context, Dense, Precision, Result, Vector};
 
@@ -66,6 +67,18 @@ impl Registry {
             &[Operand::new("wave", wave, Kind::WAVE)],
             None,
             |objects, _| typed_real!(objects[0], "wave", T => T::of_wave(objects[0])?.lock().step(steps)),
+        )
+    }
+
+    /// Makes steps until `progress` ends the call: [`Wave::step_with`](clinalg::wave::Wave::step_with).
+    ///
+    /// # Errors
+    /// [`Error::Handle`](clinalg::Error::Handle) and those of the method.
+    pub fn wave_step_with(&self, wave: u64, steps: usize, progress: Progress<'_>) -> Result<WaveReport> {
+        self.call(
+            &[Operand::new("wave", wave, Kind::WAVE)],
+            None,
+            |objects, _| typed_real!(objects[0], "wave", T => T::of_wave(objects[0])?.lock().step_with(steps, progress)),
         )
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod cell;
 mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
+mod grid;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
@@ -17,6 +18,8 @@ pub use download::{Download, Host};
 pub use elastodynamics::AnyElastodynamics;
 #[cfg(feature = "heat")]
 pub(crate) use elastodynamics::each_problem;
+pub(crate) use grid::BoxState;
+pub use grid::{AnyBoxSolver, BoxSolver};
 #[cfg(feature = "ode")]
 pub(crate) use ode::{AnyStepper, Prepared};
 #[cfg(feature = "ode")]
@@ -30,6 +33,7 @@ pub use wave::{AnyWave, Membrane};
 
 use std::sync::Arc;
 
+use clinalg::multigrid::GridPoisson;
 use clinalg::solve::Operator;
 use clinalg::team::Team;
 use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
@@ -57,6 +61,8 @@ pub enum Object {
     Team(Team),
     /// A sparse matrix on a team, in either precision.
     TeamMatrix(AnyDistributed),
+    /// A Poisson solver on a box, in either precision.
+    GridPoisson(Box<AnyBoxSolver>),
     /// A problem of elastodynamics, in either precision.
     #[cfg(feature = "heat")]
     Elastodynamics(Box<AnyElastodynamics>),
@@ -95,6 +101,13 @@ pub trait RealElement: Element + Real {
     fn of_distributed(object: &Object) -> Option<&Distributed<Self>>;
     /// Forgets the precision of a matrix on a team.
     fn erase_distributed(matrix: Distributed<Self>) -> AnyDistributed;
+    /// The Poisson solver on a box, if it is one of this precision.
+    ///
+    /// # Errors
+    /// [`Error::Precision`] that names the argument `poisson`; what is no such solver counts as the other precision.
+    fn of_box(object: &Object) -> Result<&BoxSolver<Self>>;
+    /// A Poisson solver on a box as an object.
+    fn erase_box(solver: GridPoisson<Self>) -> Object;
 }
 
 macro_rules! scalars {
@@ -137,6 +150,17 @@ macro_rules! reals {
             }
             fn erase_distributed(matrix: Distributed<$t>) -> AnyDistributed {
                 AnyDistributed::$variant(matrix)
+            }
+            fn of_box(object: &Object) -> Result<&BoxSolver<$t>> {
+                if let Object::GridPoisson(solver) = object
+                    && let AnyBoxSolver::$variant(solver) = &**solver
+                {
+                    return Ok(solver);
+                }
+                Err(object.scalar().mismatch("poisson", ScalarType::of::<$t>()))
+            }
+            fn erase_box(solver: GridPoisson<$t>) -> Object {
+                Object::GridPoisson(Box::new(AnyBoxSolver::$variant(BoxSolver::new(solver))))
             }
         }
     )*};
@@ -209,6 +233,7 @@ impl Object {
             Object::Operator(_) => Kind::Operator,
             Object::Team(_) => Kind::Team,
             Object::TeamMatrix(_) => Kind::TeamMatrix,
+            Object::GridPoisson(_) => Kind::GridPoisson,
             #[cfg(feature = "heat")]
             Object::Elastodynamics(_) => Kind::Elastodynamics,
             #[cfg(feature = "ode")]
@@ -233,6 +258,7 @@ impl Object {
             Object::Wave(wave) => wave.precision().into(),
             Object::Operator(operator) => operator.scalar(),
             Object::TeamMatrix(matrix) => matrix.precision().into(),
+            Object::GridPoisson(solver) => solver.precision().into(),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.precision().into(),
         }
@@ -275,7 +301,7 @@ impl Object {
     }
 
     /// Its kind, precision and dimensions; a system of differential equations, and a stepper of one, has a row for each point and a column for each field, a team a row
-    /// for each device.
+    /// for each device, a Poisson solver on a box a row for each point.
     pub fn info(&self) -> Info {
         let mut entries = 0;
         let (rows, cols) = match self {
@@ -295,6 +321,7 @@ impl Object {
                 entries = stored;
                 (rows, rows)
             }
+            Object::GridPoisson(solver) => (solver.points(), 1),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.shape(),
             #[cfg(feature = "ode")]

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use clinalg::solve::Progress;
 use clinalg::team::{self, Team};
 use clinalg::wave::{Wave, WaveEnergy, WaveParams, WaveReport};
 use clinalg::{Context, Precision, Real, Result, Vector};
@@ -63,6 +64,10 @@ impl<T: Real> Motion<T> {
             Motion::One(wave) => wave.step(steps),
             Motion::Team(wave) => wave.step(steps).map(|()| WaveReport { steps, implicit: None }),
         }
+    }
+
+    pub(crate) fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> Result<WaveReport> {
+        either!(self, wave => wave.step_with(steps, progress))
     }
 
     pub(crate) fn displacement_device(&mut self, u: &mut Vector<T>) -> Result<()> {

@@ -101,6 +101,25 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: PROGRAM,
     },
     Function {
+        name: "elastodynamics_solve_with",
+        title: "Displacements and tractions for given boundary values, with a progress callback that can end the call.",
+        arguments: &[
+            Argument::new("problem", Kind::Handle),
+            Argument::new("frequency", Kind::Real),
+            Argument::new("method", Kind::Code),
+            Argument::new("known", Kind::Indices),
+            Argument::new("given", Kind::Reals),
+            Argument::new("count", Kind::Count),
+            Argument::new("progress", Kind::Callback("clinalg_progress")),
+            Argument::new("progress_data", Kind::Data),
+            Argument::new("displacements", Kind::RealResult),
+            Argument::new("tractions", Kind::RealResult),
+        ],
+        c: Offer::Names(&["clinalg_elastodynamics_solve_with"]),
+        matlab: Offer::Names(&["MexElastoSolve"]),
+        program: PROGRAM,
+    },
+    Function {
         name: "elastodynamics_evaluate",
         title: "Displacements and stresses at points in the material.",
         arguments: &[

@@ -9,6 +9,7 @@ mod complex;
 mod cpp;
 mod devices;
 mod elastodynamics;
+mod grid;
 mod heat;
 mod objects;
 mod ode;
@@ -195,6 +196,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Sparse algebra", functions: sparse::FUNCTIONS },
     Group { title: "Complex numbers", functions: complex::FUNCTIONS },
     Group { title: "Systems of equations and multigrid", functions: solvers::FUNCTIONS },
+    Group { title: "The Poisson problem on boxes", functions: grid::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
     Group { title: "Several devices", functions: team::FUNCTIONS },

@@ -101,6 +101,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["poisson"]),
     },
     Function {
+        name: "solve_poisson_mixed",
+        title: "Solves -Laplace u + shift u = f by multigrid with corrections in single precision.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_poisson_options")),
+            Argument::new("f", Kind::Handle),
+            Argument::new("u", Kind::Output),
+            Argument::new("report", Kind::Report("clinalg_report")),
+            Argument::new("history", Kind::RealResult),
+            Argument::new("capacity", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_solve_poisson_mixed"]),
+        matlab: Offer::Names(&["MexPoisson"]),
+        program: Offer::Names(&["poisson"]),
+    },
+    Function {
         name: "eigen_options_defaults",
         title: "The default options of eigenvalue problems.",
         arguments: &[

@@ -71,6 +71,20 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["wave"]),
     },
     Function {
+        name: "wave_step_with",
+        title: "Makes time steps, with a progress callback that can end the call.",
+        arguments: &[
+            Argument::new("wave", Kind::Handle),
+            Argument::new("steps", Kind::Count),
+            Argument::new("progress", Kind::Callback("clinalg_progress")),
+            Argument::new("progress_data", Kind::Data),
+            Argument::new("report", Kind::Report("clinalg_wave_report")),
+        ],
+        c: Offer::Names(&["clinalg_wave_step_with"]),
+        matlab: Offer::Names(&["MexWaveStep"]),
+        program: Offer::Names(&["wave"]),
+    },
+    Function {
         name: "wave_displacement",
         title: "The displacement.",
         arguments: &[Argument::new("wave", Kind::Handle), Argument::new("u", Kind::Output)],

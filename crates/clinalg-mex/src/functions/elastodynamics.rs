@@ -11,6 +11,7 @@ use crate::args::{Args, Full, Input, Kind, Numbers};
 use crate::emit::{Answer, Out, Target};
 use crate::fault::Fault;
 use crate::function::Function;
+use crate::interrupt;
 
 const SINGLE: Input = Input::new("single", Kind::Flag);
 const PROBLEM: Input = handle("problem");
@@ -160,7 +161,9 @@ known has 3 m numbers, x, y and z of each element in turn: 1 where the displacem
 traction is. Each column of given has the 3 m known values, which may be complex; u and t are all
 displacements and tractions, in columns as given.
   method  'lu' (default) factorises the stored matrix once for all columns; 'otf' iterates by GMRES, computes the
-          products from the Gauss points each time and stores no matrix",
+          products from the Gauss points each time and stores no matrix
+Ctrl-C stops it after the current iteration of GMRES, with 'lu' after the assembly or the factorisation, with an
+error that says how far it got.",
         example: "\
 gpu = MexInitOpenCL();
 nodes = [-1 -1 -1; 1 -1 -1; 1 1 -1; -1 1 -1; -1 -1 1; 1 -1 1; 1 1 1; -1 1 1];
@@ -298,7 +301,8 @@ fn solve(args: &Args<'_>) -> Outcome {
         return Err(Error::Length { argument: "given", expected: size, got: given.len() }.into());
     }
     let sets: Vec<&[C64]> = given.chunks_exact(size).collect();
-    let solutions = objects.elastodynamics_solve(args.handle(1), args.real(2), method, known, &sets)?;
+    let (problem, frequency) = (args.handle(1), args.real(2));
+    let solutions = objects.elastodynamics_solve(problem, frequency, method, known, &sets, &mut interrupt::progress)?;
     let all = |of: fn(&Solution) -> &[C64]| complex(size, solutions.iter().flat_map(of).copied().collect());
     Ok(Answer::Several(vec![all(Solution::displacements), all(Solution::tractions)]))
 }

@@ -3,7 +3,7 @@
 use clinalg::multigrid::{Backend, Cycle, PoissonParams, Smoother};
 
 use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real, real_as, text};
-use crate::args::Args;
+use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
@@ -137,6 +137,7 @@ MexHandleMatrix(gpu, R)",
             text("form"),
             count_as("d", "dim"),
             real_as("s", "shift"),
+            Input::new("mixed", Kind::Flag),
         ],
         required: 2,
         outputs: &["u", "flag", "relres", "iter", "history", "reason"],
@@ -152,6 +153,8 @@ values and an initial guess; without it both are zero and the result is a new gr
             'reference' for sequential code on the host
   d         dimensions: 2 for the square (default), 3 for the cube
   s         a number of at least 0 (default 0)
+  mixed     1 keeps u in double precision and computes its corrections in single precision: for devices with slow
+            double precision, with the form 'kernels' (default 0)
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling (for smooth data
 possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is the relative
 residual, iter the number of cycles, history the relative residual before the first and after each cycle, reason the meaning
@@ -190,6 +193,7 @@ fn poisson(args: &Args<'_>) -> Outcome {
     if let Some(shift) = args.maybe_real(9) {
         params.shift = shift;
     }
+    params.mixed = args.maybe_flag(10).unwrap_or(false);
     let (u, report) = objects.poisson_with(f, args.maybe_handle(4), &params, &mut interrupt::progress)?;
     Ok(Answer::Several(vec![
         Out::Handle(u),

@@ -12,6 +12,7 @@ use crate::session;
 
 mod algebra;
 mod array;
+mod boxes;
 mod complex;
 mod dense;
 mod eigen;
@@ -41,7 +42,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
         "Systems of equations and eigenvalues",
         &[dense::FUNCTIONS, solve::FUNCTIONS, preconditioner::FUNCTIONS, eigen::FUNCTIONS],
     ),
-    ("Grids and the Poisson problem", &[grid::FUNCTIONS]),
+    ("Grids and the Poisson problem", &[grid::FUNCTIONS, boxes::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),

@@ -211,7 +211,7 @@ MexExplain(gpu, A)",
         outputs: &["info"],
         text: "\
 info is a structure with the fields
-  kind        'full', 'sparse', 'band', 'wave', 'operator' or 'elastodynamics'
+  kind        'full', 'sparse', 'band', 'wave', 'operator', 'elastodynamics' or 'grid_poisson'
   class       'double' or 'single'
   complex     whether the values are complex
   rows, cols  the shape
@@ -231,6 +231,7 @@ info.entries",
                 Object::Wave => "wave",
                 Object::Operator => "operator",
                 Object::Elastodynamics => "elastodynamics",
+                Object::GridPoisson => "grid_poisson",
                 _ => "full",
             };
             let record = vec![

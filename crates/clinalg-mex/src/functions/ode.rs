@@ -187,8 +187,9 @@ y0 all points of the first field, then those of the next, [] for those of a test
   guess    of a window: 'previous' (default), 'constant' or 'linear'
   single   1 computes in single precision (default 0)
   method   'euler' (default), 'heun2', 'rk4', 'dopri54', ...: the explicit Runge-Kutta methods of MexOde
-stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, and words
-moved per number, step and iteration.",
+stats has iterations and steps of each window, the difference of the last iterates, bytes of the waveforms, words
+moved per number, step and iteration, and t, the time of y. Ctrl-C stops it after the current iteration.
+y is then the solution at the end of the last complete window, or y0 if there is none, and t is less than times(2).",
         example: "\
 gpu = MexInitOpenCL();
 heat = sprintf('grid 32 32\\nu'' = u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u');
@@ -249,16 +250,17 @@ fn waveform(args: &Args<'_>) -> Result<Answer, Fault> {
     };
     let precision = if args.maybe_flag(10) == Some(true) { Precision::F32 } else { Precision::F64 };
     let start = initial(vector(3).unwrap_or_default(), y0)?;
-    let Relaxation { solution, report, .. } = relax_fields(&context, &system, t0, &start, &options, precision)?;
+    let Relaxation { solution, t, report, .. } =
+        relax_fields(&context, &system, t0, &start, &options, precision, &mut interrupt::progress)?;
     let column = |values: &[usize]| Out::column(values.iter().map(|v| *v as f64).collect());
-    let difference = report.error_history.last().and_then(|history| history.last()).copied().unwrap_or(0.0);
-    let fields = vec![c"iterations", c"steps", c"difference", c"memory_bytes", c"words"];
+    let fields = vec![c"iterations", c"steps", c"difference", c"memory_bytes", c"words", c"t"];
     let record = vec![
         column(&report.iterations),
         column(&report.window_steps),
-        Out::Real(difference),
+        Out::Real(report.difference().unwrap_or(0.0)),
         Out::Real(report.memory_bytes as f64),
         Out::Real(report.words_per_component),
+        Out::Real(t),
     ];
     Ok(Answer::Several(vec![Out::column(solution), Out::Records { fields, records: vec![record] }]))
 }

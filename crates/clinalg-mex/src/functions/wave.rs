@@ -1,7 +1,10 @@
 //! The wave equation.
 
+use std::ops::ControlFlow;
+
 use clinalg::Precision;
 use clinalg::multigrid::Backend;
+use clinalg::solve::Stop;
 use clinalg::wave::{ImplicitReport, Scheme, WaveParams};
 
 use super::grid::choice;
@@ -9,6 +12,7 @@ use super::{GPU, Outcome, count, flag, handle, real, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::function::Function;
+use crate::interrupt;
 
 const SINGLE: Input = Input::new("single", Kind::Flag);
 
@@ -75,9 +79,9 @@ MexWaveStart(gpu, wave, u, v);",
         outputs: &["t", "flag", "cycles"],
         text: "\
 Makes a number of steps (default 1) and returns the time reached. The kernels compute up to 8 explicit
-steps per pass over memory, so one call with many steps is faster than many calls. flag is 0, or as for
-MexPoisson if the solver of an implicit step did not converge, which ends the call; cycles is the number
-of multigrid cycles of all steps together.",
+steps per pass over memory, so one call with many steps is faster than many calls. flag is 0 if all
+steps were made, 5 if Ctrl-C ended the call, and as for MexPoisson if the solver of an implicit step did not
+converge, which also ends it. cycles is the number of multigrid cycles of all steps together.",
         example: "\
 gpu = MexInitOpenCL();
 wave = MexWave(gpu, 33, 0.1, 1, 'implicit');
@@ -86,11 +90,19 @@ MexWaveStart(gpu, wave, MexZeros(gpu, 33, 33), MexMatrix(gpu, ones(33)));
         see: &["MexWave", "MexWaveDisplacement"],
         run: |args| {
             let (objects, wave) = (args.objects()?, args.handle(1));
-            let done = objects.wave_step(wave, args.maybe_count(2).unwrap_or(1))?;
+            let steps = args.maybe_count(2).unwrap_or(1);
+            let mut cancelled = false;
+            let done = objects.wave_step_with(wave, steps, &mut |made, time| {
+                // The host acts on what comes at the end.
+                let flow = if made < steps { interrupt::progress(made, time) } else { ControlFlow::Continue(()) };
+                cancelled = flow.is_break();
+                flow
+            })?;
+            let stopped = if cancelled { flag(Stop::Cancelled) } else { outcome(done.implicit) };
             let cycles = done.implicit.map_or(0, |implicit| implicit.cycles);
             Ok(Answer::Several(vec![
                 Out::Real(objects.wave_state(wave)?.time),
-                Out::Real(outcome(done.implicit)),
+                Out::Real(stopped),
                 Out::Real(cycles as f64),
             ]))
         },

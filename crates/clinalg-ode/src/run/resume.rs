@@ -9,14 +9,14 @@ use crate::{Error, Result};
 /// Where an integration stands: see [`Integrator::state`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct State<T> {
-    /// Values of the method's input vectors.
+    /// Values of the method's input vectors, and further vectors of the stepper.
     pub inputs: Vec<Vec<T>>,
-    /// Time, counts and the control of the steps: [`State::NUMBERS`] numbers, for [`Integrator::restore`] alone.
+    /// Time, counts and the control of the steps: [`State::NUMBERS`] numbers and those of the stepper, for [`Integrator::restore`] alone.
     pub numbers: Vec<f64>,
 }
 
 impl<T> State<T> {
-    /// Length of [`State::numbers`].
+    /// Length of [`State::numbers`] without those of the stepper.
     pub const NUMBERS: usize = 17;
 }
 
@@ -56,11 +56,12 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] for a stabilised method, whose estimates are not kept; those of the device.
+    /// Those of the device.
     pub fn state(&self) -> Result<State<T>> {
-        self.can_be_resumed()?;
         let inputs = 0..self.stepper.method().inputs().len();
-        let inputs = inputs.map(|k| self.stepper.stored(Slot::Input(k)).to_vec()).collect::<Result<_>>()?;
+        let mut inputs = inputs.map(|k| self.stepper.stored(Slot::Input(k)).to_vec()).collect::<Result<Vec<_>>>()?;
+        let (vectors, further) = self.stepper.kept()?;
+        inputs.extend(vectors);
         let report = &self.report;
         let stiff = report.stiff.unwrap_or(f64::NAN);
         let (next, hits) = self.stiffness.as_ref().map_or((0, 0), |stiffness| (stiffness.next, stiffness.hits));
@@ -79,6 +80,7 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         }
         numbers.resize(State::<T>::NUMBERS - 1, 0.0);
         numbers.push(fingerprint(self.stepper.method().name()));
+        numbers.extend(further);
         Ok(State { inputs, numbers })
     }
 
@@ -86,17 +88,16 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
     /// state, or to another end, begin anew at its time.
     ///
     /// # Errors
-    /// [`Error::Value`] for a state of another method, of another kind of steps or of another number of components, for one past the
-    /// end, and for a stabilised method; those of the device.
+    /// [`Error::Value`] for a state of another method, of another kind of steps or of another number of components, and for one past the
+    /// end; those of the device.
     pub fn restore(&mut self, state: &State<T>) -> Result<()> {
-        self.can_be_resumed()?;
         let inputs = self.stepper.method().inputs().len();
         let name = self.stepper.method().name();
-        if state.numbers.len() != State::<T>::NUMBERS {
-            let expected = format!("{} numbers", State::<T>::NUMBERS);
+        if state.numbers.len() < State::<T>::NUMBERS {
+            let expected = format!("{} numbers or more", State::<T>::NUMBERS);
             return Err(Error::value("state", expected, state.numbers.len()));
         }
-        if state.inputs.len() != inputs || state.numbers[State::<T>::NUMBERS - 1] != fingerprint(name) {
+        if state.inputs.len() < inputs || state.numbers[State::<T>::NUMBERS - 1] != fingerprint(name) {
             return Err(Error::value(
                 "state",
                 format!("a state written by the method {name}"),
@@ -104,7 +105,9 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
             ));
         }
         let n = self.stepper.components();
-        if let Some(input) = state.inputs.iter().find(|input| input.len() != n) {
+        let (own, vectors) = state.inputs.split_at(inputs);
+        // A stepper may keep no values of a vector.
+        if let Some(input) = own.iter().find(|v| v.len() != n).or(vectors.iter().find(|v| ![0, n].contains(&v.len()))) {
             return Err(Error::value("state", format!("{n} components"), input.len()));
         }
         let number = |k: usize| state.numbers[k];
@@ -129,9 +132,10 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
                 return Err(Error::value("state", format!("one of {} steps", kinds[0]), kinds[1]));
             }
         }
-        for (k, input) in state.inputs.iter().enumerate() {
+        for (k, input) in own.iter().enumerate() {
             self.stepper.load(k, Stored::Host(input))?;
         }
+        self.stepper.restore_kept(vectors, &state.numbers[State::<T>::NUMBERS..])?;
         self.stops = stops;
         // A time within rounding of the state's has been saved.
         self.saves.retain(|save| *save > t + 8.0 * f64::EPSILON * t.abs());
@@ -144,13 +148,6 @@ impl<T: Real, S: Stepper<T>> Integrator<'_, T, S> {
         }
         self.ended = self.stops.is_empty();
         Ok(())
-    }
-
-    fn can_be_resumed(&self) -> Result<()> {
-        match self.stepper.is_stabilised() {
-            true => Err(Error::value("method", "one that is not stabilised", self.stepper.method().name())),
-            false => Ok(()),
-        }
     }
 }
 
@@ -196,6 +193,38 @@ mod tests {
                 assert_eq!(*resumed.report(), report, "{name}");
                 drop(resumed);
                 assert!(saved.iter().all(|t| *t > state.numbers[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn states_of_a_stabilised_method_lead_to_the_same_bits() {
+        use crate::integrate::Stabilised;
+        let n = 40;
+        let system = System::builder(Grid::unit(&[n])).field("u", "1681 * (u[-1] - 2*u + u[1]) + u^2").build().unwrap();
+        let y0: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
+        for h in [None, Some(1e-3)] {
+            // Rejected steps and several estimates of the radius with chosen ones.
+            let options = Options { fixed_step: h, relative: 1e-6, absolute: 1e-8, ..Options::default() };
+            let make = || Stabilised::new(Reference::<f64>::new(&Stabilised::<()>::stage().unwrap(), &system)).unwrap();
+            let mut stepper = make();
+            let mut whole = Integrator::new(&mut stepper, 0.0, 0.1, &y0, &options).unwrap();
+            let mut states = vec![whole.state().unwrap()];
+            while whole.step().unwrap() != crate::integrate::Taken::End {
+                states.push(whole.state().unwrap());
+            }
+            let (y, report) = (whole.solution().unwrap(), whole.into_report());
+            let most = stepper.most_stages();
+            assert!(states.len() > 30, "{}", states.len());
+            for state in states.iter().step_by(4) {
+                let mut other = make();
+                let mut resumed = Integrator::new(&mut other, 0.0, 0.1, &y0, &options).unwrap();
+                resumed.restore(state).unwrap();
+                resumed.run().unwrap();
+                assert_eq!(resumed.solution().unwrap(), y, "from {}", state.numbers[0]);
+                assert_eq!(*resumed.report(), report);
+                drop(resumed);
+                assert_eq!(other.most_stages(), most);
             }
         }
     }

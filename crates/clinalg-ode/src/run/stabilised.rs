@@ -278,6 +278,34 @@ impl<T: Real, S: Stepper<T>> Stepper<T> for Stabilised<S> {
     fn is_stabilised(&self) -> bool {
         matches!(self.0, Kind::Rkc(_))
     }
+
+    fn kept(&self) -> Result<(Vec<Vec<T>>, Vec<f64>)> {
+        let rkc = match &self.0 {
+            Kind::Plain(stepper) => return stepper.kept(),
+            Kind::Rkc(rkc) => rkc,
+        };
+        let derivative = if rkc.known { rkc.error.stored(Slot::Input(2)).to_vec()? } else { Vec::new() };
+        let age = rkc.age.map_or(f64::NAN, |age| age as f64);
+        Ok((vec![derivative], vec![rkc.radius, age, f64::from(u8::from(rkc.tried)), rkc.most as f64]))
+    }
+
+    fn restore_kept(&mut self, vectors: &[Vec<T>], numbers: &[f64]) -> Result<()> {
+        let rkc = match &mut self.0 {
+            Kind::Plain(stepper) => return stepper.restore_kept(vectors, numbers),
+            Kind::Rkc(rkc) => rkc,
+        };
+        let ([derivative], &[radius, age, tried, most]) = (vectors, numbers) else {
+            let got = format!("{} vectors and {} numbers", vectors.len(), numbers.len());
+            return Err(Error::value("state", "a derivative and 4 numbers of RKC", got));
+        };
+        rkc.known = !derivative.is_empty();
+        if rkc.known {
+            rkc.error.load(2, Stored::Host(derivative))?;
+        }
+        (rkc.radius, rkc.tried, rkc.most) = (radius, tried != 0.0, most as usize);
+        rkc.age = (!age.is_nan()).then_some(age as usize);
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -307,6 +307,29 @@ pub trait Stepper<T: Real> {
         false
     }
 
+    /// What decides further steps besides the inputs, as vectors and numbers for [`Stepper::restore_kept`].
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn kept(&self) -> Result<(Vec<Vec<T>>, Vec<f64>)> {
+        Ok((Vec::new(), Vec::new()))
+    }
+
+    /// Goes on with what [`Stepper::kept`] gave, after the inputs were loaded.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for other counts of vectors, components or numbers; those of the device.
+    fn restore_kept(&mut self, vectors: &[Vec<T>], numbers: &[f64]) -> Result<()> {
+        match (vectors, numbers) {
+            ([], []) => Ok(()),
+            _ => Err(Error::value(
+                "state",
+                format!("one of the method {}", self.method().name()),
+                "one of another method",
+            )),
+        }
+    }
+
     /// Most steps that one call of [`Stepper::trial_steps`] computes together.
     fn steps_at_once(&self) -> usize {
         1

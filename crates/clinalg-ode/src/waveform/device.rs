@@ -12,6 +12,7 @@ use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::TeamOptions;
 use crate::waveform::boundary::Boundary;
+use crate::waveform::control::{Control, Course, WaveformState, Window};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::kernel;
 use crate::waveform::options::{Guess, Relaxation, Report, Storage, WaveformOptions};
@@ -115,7 +116,7 @@ pub fn relax<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
 ) -> Result<Relaxation<T>> {
-    run(context, system, t0, y0, options, None)
+    relax_with(context, system, t0, y0, options, Control::default())
 }
 
 /// As [`relax`]; calls `see` with time and solution at the end of every window. An error of `see` ends the integration.
@@ -130,27 +131,49 @@ pub fn relax_windows<T: Real>(
     options: &WaveformOptions,
     mut see: impl FnMut(f64, &[T]) -> Result<()>,
 ) -> Result<Relaxation<T>> {
-    run(context, system, t0, y0, options, Some(&mut see))
+    relax_with(context, system, t0, y0, options, Control { see: Some(&mut see), ..Control::default() })
 }
 
-/// Callback with the time and the solution at the end of every window; an error ends the integration.
-pub type See<'a, T> = &'a mut dyn FnMut(f64, &[T]) -> Result<()>;
-
-fn run<T: Real>(
+/// As [`relax`], watched, stopped or continued by `control`.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use clinalg::Context;
+/// use clinalg_ode::waveform::{Control, WaveformOptions, relax, relax_with};
+/// use clinalg_ode::{Grid, System};
+///
+/// let context = Context::global()?;
+/// let heat = System::builder(Grid::unit(&[20])).field("u", "u[-1] - 2*u + u[1]").build()?;
+/// let y0 = heat.sample(|_, [x, ..]| x * x);
+/// let options = WaveformOptions::new(0.1, 8);
+/// let mut progress = |iteration, _| if iteration < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+/// let control = Control { progress: Some(&mut progress), keep_state: true, ..Control::default() };
+/// let stopped = relax_with(&context, &heat, 0.0, &y0, &options, control)?;
+/// assert!(stopped.stopped && stopped.t == 0.0);
+/// let control = Control { resume: stopped.state.as_ref(), ..Control::default() };
+/// let whole = relax_with(&context, &heat, 0.0, &y0, &options, control)?;
+/// assert_eq!(whole.solution, relax(&context, &heat, 0.0, &y0, &options)?.solution);
+/// # Ok::<(), clinalg_ode::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of [`relax`] and of `control.see`; [`Error::Value`] for a state of other options or of another system.
+pub fn relax_with<T: Real>(
     context: &Context,
     system: &System,
     t0: f64,
     y0: &[T],
     options: &WaveformOptions,
-    mut see: Option<See<'_, T>>,
+    control: Control<'_, T>,
 ) -> Result<Relaxation<T>> {
     if options.partition == Partition::Device {
         let team = Team::of_contexts(vec![context.clone()])?;
-        return devices::run(&team, system, t0, y0, options, &TeamOptions::default(), see);
+        return devices::run(&team, system, t0, y0, options, &TeamOptions::default(), control);
     }
     if options.storage == Storage::Boundary {
         let team = Team::of_contexts(vec![context.clone()])?;
-        return team::run(&team, system, t0, y0, options, Sharing::General, see);
+        return team::run(&team, system, t0, y0, options, Sharing::General, control);
     }
     options.check(system, y0)?;
     context.require::<T>()?;
@@ -173,23 +196,34 @@ fn run<T: Real>(
         0 => None,
         copied => Some(Buffer::<T>::zeroed(context, d * copied)?),
     };
-    let mut report = Report::new(memory_bytes, options.words(1.0, count));
+    let mut course = Course::new(options, 1, Report::new(memory_bytes, options.words(1.0, count)), control)?;
     let mut solution = vec![T::zero(); d];
-    let mut windows = options.schedule();
-    // Steps of the window before.
-    let mut before = 0;
-    while let Some(range) = windows.next() {
-        let (window, steps) = (report.iterations.len(), range.len());
-        let (rows, begun) = (steps * count, Instant::now());
-        let args = begin_args(options, 0..d, before * count, rows, [old.arg(), next.arg()]);
-        // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this one are
-        // among the rows of d values that both waveforms have, and there is a step before the row that a line begins at.
-        unsafe { context.launch_generated(&begin, all_items(context, d), &args)? };
+    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
+        let (steps, begun) = (range.len(), Instant::now());
+        let rows = steps * count;
+        match course.take_state() {
+            Some(state) => {
+                check_state(state, [d, values, if state.before.is_empty() { 0 } else { values }])?;
+                old.write_range(0, &state.iterate)?;
+                next.write_range(0, if state.before.is_empty() { &state.iterate } else { &state.before })?;
+                next.write_range(0, &state.start)?;
+            }
+            None => {
+                let args = begin_args(options, 0..d, course.before * count, rows, [old.arg(), next.arg()]);
+                // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this
+                // one are among the rows of d values that both waveforms have, and there is a step before the row that a line
+                // begins at.
+                unsafe { context.launch_generated(&begin, all_items(context, d), &args)? };
+            }
+        }
         let now: Vec<T> = options.times(t0, range.clone()).into_iter().map(T::from_f64).collect();
         times.write_range(0, &now)?;
-        let mut history = Vec::new();
+        let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
-        for iteration in 1..=rows + 1 {
+        for iteration in history.len() + 1..=rows + 1 {
+            if course.stopped() {
+                break;
+            }
             let more: Vec<Arg> = copies.iter().map(Buffer::arg).collect();
             sweep.launch(context, options.h, steps, [&times, &constants, &old, &next], &more)?;
             compare.enqueue(rows, &old, &next)?;
@@ -201,23 +235,48 @@ fn run<T: Real>(
             }
             history.push(difference);
             std::mem::swap(&mut old, &mut next);
-            if options.ends(iteration, difference) {
+            course.iterated(difference);
+            ended = options.ends(iteration, difference);
+            if ended {
                 break;
             }
         }
+        if !ended && course.stopped() {
+            old.read_range(0, &mut solution)?;
+            let state = course.stop(&range, history, begun.elapsed(), || {
+                let before = if options.adaptive.is_some() { next.to_vec()? } else { Vec::new() };
+                Ok([solution.clone(), old.to_vec()?, before])
+            })?;
+            let (t, report) = (options.time(t0, range.start), course.report);
+            return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
+        }
         options.terminated(window, &history)?;
-        windows.took(history.len());
-        report.add(steps, history, begun.elapsed());
-        before = steps;
-        if let Some(see) = &mut see {
+        course.ended(steps, history, begun.elapsed());
+        if let Some(see) = course.see() {
             old.read_range(rows * d, &mut solution)?;
-            see(t0 + range.end as f64 * options.h, &solution)?;
+            see(options.time(t0, range.end), &solution)?;
         }
     }
+    let before = course.before;
     old.read_range(before * count * d, &mut solution)?;
     let mut waveform = if options.keep { old.to_vec()? } else { Vec::new() };
     waveform.truncate((before * count + 1) * d);
-    Ok(Relaxation { solution, waveform, report })
+    let (t, report) = (options.time(t0, options.steps), course.report);
+    Ok(Relaxation { solution, t, stopped: false, state: None, waveform, report })
+}
+
+/// # Errors
+/// [`Error::Value`] unless the arrays of a state have so many values.
+pub(super) fn check_state<T>(state: &WaveformState<T>, expected: [usize; 3]) -> Result<()> {
+    let got = [state.start.len(), state.iterate.len(), state.before.len()];
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::value(
+        "resume",
+        format!("arrays of {expected:?} values, for this system and these options"),
+        format!("{got:?}"),
+    ))
 }
 
 /// Parameters and data; at least one value, as there is no buffer without.

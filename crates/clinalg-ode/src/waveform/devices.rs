@@ -20,7 +20,8 @@ use crate::run::check_access;
 use crate::schedule::candidates::available;
 use crate::team::slabs::Slabs;
 use crate::team::{TeamOptions, at, measure, reach, share_out};
-use crate::waveform::device::{See, all_items, begin_args};
+use crate::waveform::control::{Control, Course, See, WaveformState, Window};
+use crate::waveform::device::{all_items, begin_args, check_state};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
@@ -67,7 +68,7 @@ pub fn relax_by_devices<T: Real>(
     see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
     let options = WaveformOptions { partition: Partition::Device, storage: Storage::Boundary, ..options.clone() };
-    run(team, system, t0, y0, &options, team_options, see)
+    run(team, system, t0, y0, &options, team_options, Control { see, ..Control::default() })
 }
 
 /// What `explain` says of it.
@@ -189,6 +190,20 @@ impl<T: Real> Part<T> {
             // SAFETY: the arguments are those of the kernel, in its order; rows up to the end of the window before and of this one
             // are among the rows of the piece that both waveforms have.
             unsafe { context.launch_generated(&self.begin, all_items(context, piece.len), &args)? };
+        }
+        Ok(())
+    }
+
+    /// Takes up a window where it was stopped.
+    fn restore(&mut self, state: &WaveformState<T>) -> Result<()> {
+        let before = if state.before.is_empty() { &state.iterate } else { &state.before };
+        let values = if state.before.is_empty() { 0 } else { self.next.len() };
+        check_state(state, [self.start.len(), self.old.len(), values])?;
+        self.start.write(&state.start)?;
+        self.old.write_range(0, &state.iterate)?;
+        self.next.write_range(0, before)?;
+        for Piece { len, list, .. } in &self.received {
+            self.next.write_range(*list, &state.iterate[*list..list + len])?;
         }
         Ok(())
     }
@@ -328,7 +343,7 @@ pub(super) fn run<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
     team_options: &TeamOptions,
-    mut see: Option<See<'_, T>>,
+    control: Control<'_, T>,
 ) -> Result<Relaxation<T>> {
     options.check(system, y0)?;
     for context in team.contexts() {
@@ -350,43 +365,63 @@ pub(super) fn run<T: Real>(
     }
     let bytes: Vec<_> = blocks.parts.iter().map(|part| vec![part.bytes() as f64]).collect();
     let memory_bytes = team.all_reduce(Reduction::Sum, &bytes)?[0] as u64;
-    let mut report = Report::new(memory_bytes, blocks.parts[0].stepper.words());
+    let mut course =
+        Course::new(options, team.ranks(), Report::new(memory_bytes, blocks.parts[0].stepper.words()), control)?;
     let mut solution = vec![T::zero(); system.components()];
-    let mut windows = options.schedule();
     // Rows of the window before.
     let mut before = 0;
     team.finish()?;
-    while let Some(range) = windows.next() {
+    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
         let begun = Instant::now();
         let times = options.times(t0, range.clone());
         let rows = times.len().div_ceil(steps_per_row);
-        blocks.each(|part| part.first_guess(options, before, rows))?;
-        let (window, mut history) = (report.iterations.len(), Vec::new());
+        match course.take_state() {
+            Some(state) => blocks.each(|part| part.restore(state))?,
+            None => blocks.each(|part| part.first_guess(options, before, rows))?,
+        };
+        let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
-        for iteration in 1..=rows + 1 {
+        for iteration in history.len() + 1..=rows + 1 {
+            if course.stopped() {
+                break;
+            }
             blocks.each(|part| part.iterate(&times, options.h, steps_per_row))?;
             let difference = blocks.exchange(rows)?;
             history.push(difference);
-            let ends = options.ends(iteration, difference);
-            if !difference.is_finite() || ends && blocks.is_broken()? {
+            course.iterated(difference);
+            ended = options.ends(iteration, difference);
+            if !difference.is_finite() || ended && blocks.is_broken()? {
                 let component = blocks.collect(&mut solution)?.unwrap_or(0);
                 return Err(Error::Waveform { window, iteration, component });
             }
-            if ends {
+            if ended {
                 break;
             }
         }
         let input = blocks.parts[0].stepper.method().begin();
+        if !ended && course.stopped() {
+            // Where solutions are collected from.
+            blocks.each(|part| Ok(part.stepper.input_mut(input).copy_from(&part.start)?))?;
+            blocks.collect(&mut solution)?;
+            let state = course.stop(&range, history, begun.elapsed(), || {
+                // States are those of one device.
+                let part = &blocks.parts[0];
+                let before = if options.adaptive.is_some() { part.next.to_vec()? } else { Vec::new() };
+                Ok([part.start.to_vec()?, part.old.to_vec()?, before])
+            })?;
+            let (t, report) = (options.time(t0, range.start), course.report);
+            return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
+        }
         blocks.each(|part| Ok(part.start.copy_from(part.stepper.slot(Slot::Input(input)))?))?;
         options.terminated(window, &history)?;
-        windows.took(history.len());
-        report.add(times.len(), history, begun.elapsed());
+        course.ended(times.len(), history, begun.elapsed());
         before = rows;
-        if let Some(see) = &mut see {
+        if let Some(see) = course.see() {
             blocks.collect(&mut solution)?;
-            see(t0 + range.end as f64 * options.h, &solution)?;
+            see(options.time(t0, range.end), &solution)?;
         }
     }
     blocks.collect(&mut solution)?;
-    Ok(Relaxation { solution, waveform: Vec::new(), report })
+    let (t, report) = (options.time(t0, options.steps), course.report);
+    Ok(Relaxation { solution, t, stopped: false, state: None, waveform: Vec::new(), report })
 }

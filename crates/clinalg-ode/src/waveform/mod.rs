@@ -10,6 +10,7 @@
 //! arithmetic: small grids on one device, several devices, clusters.
 
 mod boundary;
+mod control;
 mod device;
 mod devices;
 mod difference;
@@ -25,7 +26,8 @@ mod stages;
 mod team;
 mod whole;
 
-pub use device::{See, explain, relax, relax_windows};
+pub use control::{Control, See, WaveformState};
+pub use device::{explain, relax, relax_windows, relax_with};
 pub use devices::relax_by_devices;
 pub use fields::relax_fields;
 pub use model::WaveformModel;
@@ -33,4 +35,4 @@ pub use options::{Copies, Guess, Relaxation, Report, Stop, Storage, VARIANTS, Wa
 pub use partition::Partition;
 pub use prediction::Prediction;
 pub use reference::relax_sequentially;
-pub use team::{Sharing, relax_on_team};
+pub use team::{Sharing, relax_on_team, relax_on_team_with};

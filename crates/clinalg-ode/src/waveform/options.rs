@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Method;
 use crate::model::System;
+use crate::waveform::control::WaveformState;
 use crate::waveform::partition::Partition;
 use crate::waveform::stages::Stages;
 use crate::{Error, Result};
@@ -190,9 +191,14 @@ impl WaveformOptions {
         self.steps / self.windows
     }
 
+    /// The time at which a step begins.
+    pub(crate) fn time(&self, t0: f64, step: usize) -> f64 {
+        t0 + step as f64 * self.h
+    }
+
     /// Times at which these steps begin.
     pub(crate) fn times(&self, t0: f64, steps: Range<usize>) -> Vec<f64> {
-        steps.map(|k| t0 + k as f64 * self.h).collect()
+        steps.map(|k| self.time(t0, k)).collect()
     }
 
     /// The steps of each window.
@@ -302,6 +308,16 @@ impl Windows {
         (begin < self.begin).then_some(begin..self.begin)
     }
 
+    /// Goes to the window of so many steps that begins at step `begin`.
+    pub(crate) fn go_to(&mut self, begin: usize, length: usize) {
+        (self.begin, self.length) = (begin, length);
+    }
+
+    /// Steps of a window, but for the last one.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
     /// The window took so many iterations.
     pub(crate) fn took(&mut self, iterations: usize) {
         match self.target {
@@ -313,7 +329,7 @@ impl Windows {
 }
 
 /// What a waveform relaxation did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// Iterations of each window.
@@ -322,6 +338,8 @@ pub struct Report {
     pub window_steps: Vec<usize>,
     /// Difference between two iterates after each iteration of each window: the largest 2-norm over steps and stages.
     pub error_history: Vec<Vec<f64>>,
+    /// The differences of the window in which the relaxation was stopped; empty where it was not.
+    pub unfinished: Vec<f64>,
     /// Bytes of the waveforms, copies and indices, on all devices together.
     pub memory_bytes: u64,
     /// Words moved per component, step and iteration by the model, those of the difference included.
@@ -336,10 +354,21 @@ impl Report {
             iterations: Vec::new(),
             window_steps: Vec::new(),
             error_history: Vec::new(),
+            unfinished: Vec::new(),
             memory_bytes,
             words_per_component,
             seconds: 0.0,
         }
+    }
+
+    /// Iterations of all windows.
+    pub fn count(&self) -> usize {
+        self.iterations.iter().sum::<usize>() + self.unfinished.len()
+    }
+
+    /// The difference of the last two iterates; `None` before the first iteration.
+    pub fn difference(&self) -> Option<f64> {
+        self.unfinished.last().or_else(|| self.error_history.last()?.last()).copied()
     }
 
     /// Adds a window.
@@ -354,8 +383,14 @@ impl Report {
 /// The result of a waveform relaxation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relaxation<T> {
-    /// The solution at the end, in the system's own order in memory.
+    /// The solution at the end, in the system's own order in memory; of a relaxation that was stopped at the end of the last complete window.
     pub solution: Vec<T>,
+    /// The time of the solution.
+    pub t: f64,
+    /// Whether [`Control::progress`](crate::waveform::Control) stopped the relaxation before its end.
+    pub stopped: bool,
+    /// Where it was stopped, if that was asked for.
+    pub state: Option<WaveformState<T>>,
     /// The waveforms of the last window where they are kept, else empty: the components at its beginning, after its first step, and so
     /// on; for methods with several stages those of the stages between.
     pub waveform: Vec<T>,

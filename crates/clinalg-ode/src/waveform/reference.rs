@@ -111,7 +111,8 @@ pub fn relax_sequentially<T: Real>(
         return Err(Error::Waveform { window, iteration: report.iterations[window], component });
     }
     old.truncate((before * count + 1) * d);
-    Ok(Relaxation { solution, waveform: if options.keep { old } else { Vec::new() }, report })
+    let waveform = if options.keep { old } else { Vec::new() };
+    Ok(Relaxation { solution, t: options.time(t0, options.steps), stopped: false, state: None, waveform, report })
 }
 
 /// A step of an iteration.

@@ -14,7 +14,8 @@ use crate::model::System;
 use crate::run::check_access;
 use crate::team::{TeamOptions, at, measure};
 use crate::waveform::boundary::Boundary;
-use crate::waveform::device::{See, Sweep, all_items, begin_args, constants, fits};
+use crate::waveform::control::{Control, Course, See, WaveformState, Window};
+use crate::waveform::device::{Sweep, all_items, begin_args, check_state, constants, fits};
 use crate::waveform::difference::{Difference, largest};
 use crate::waveform::options::{Relaxation, Report, Storage, WaveformOptions};
 use crate::waveform::partition::Partition;
@@ -70,11 +71,27 @@ pub fn relax_on_team<T: Real>(
     sharing: Sharing,
     see: Option<See<'_, T>>,
 ) -> Result<Relaxation<T>> {
+    relax_on_team_with(team, system, t0, y0, options, sharing, Control { see, ..Control::default() })
+}
+
+/// As [`relax_on_team`], watched, stopped or continued by `control`; one device alone keeps states and continues from them.
+///
+/// # Errors
+/// Those of [`relax_on_team`]; [`Error::Value`] for states on several devices.
+pub fn relax_on_team_with<T: Real>(
+    team: &Team,
+    system: &System,
+    t0: f64,
+    y0: &[T],
+    options: &WaveformOptions,
+    sharing: Sharing,
+    control: Control<'_, T>,
+) -> Result<Relaxation<T>> {
     let options = WaveformOptions { storage: Storage::Boundary, ..options.clone() };
     if options.partition == Partition::Device {
-        return devices::run(team, system, t0, y0, &options, &TeamOptions::default(), see);
+        return devices::run(team, system, t0, y0, &options, &TeamOptions::default(), control);
     }
-    run(team, system, t0, y0, &options, sharing, see)
+    run(team, system, t0, y0, &options, sharing, control)
 }
 
 /// A device with its blocks.
@@ -181,6 +198,18 @@ impl<T: Real> Part<T> {
         let args = begin_args(options, 0..n, before, rows, [self.old.arg(), self.next.arg()]);
         // SAFETY: as for waveforms of all components, whose rows have n values here.
         unsafe { self.context.launch_generated(&self.begin, all_items(&self.context, n), &args)? };
+        Ok(self.times.write_range(0, times)?)
+    }
+
+    /// Takes up a window where it was stopped; `n` values are stored of each row.
+    fn restore(&mut self, state: &WaveformState<T>, times: &[T], n: usize) -> Result<()> {
+        let before = if state.before.is_empty() { &state.iterate } else { &state.before };
+        let values = if state.before.is_empty() { 0 } else { self.next.len() };
+        check_state(state, [self.start.len(), self.old.len(), values])?;
+        self.start.write_range(0, &state.start)?;
+        self.old.write_range(0, &state.iterate)?;
+        self.next.write_range(0, before)?;
+        self.next.write_range(0, &state.iterate[..n])?;
         Ok(self.times.write_range(0, times)?)
     }
 
@@ -355,6 +384,13 @@ impl Case<'_> {
     }
 }
 
+/// An end of a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    First,
+    Last,
+}
+
 /// The blocks of all devices.
 struct Blocks<'a, T: Real> {
     case: &'a Case<'a>,
@@ -445,13 +481,14 @@ impl<'a, T: Real> Blocks<'a, T> {
         Ok(team.all_reduce(Reduction::Max, &broken)?[0] > 0.0)
     }
 
-    /// Reads the solution at the end of the window; the process of rank 0 gets all of it. Returns the first non-finite component over all ranks.
-    fn collect(&self, solution: &mut [T]) -> Result<Option<usize>> {
+    /// Reads the solution at an end of the window; the process of rank 0 gets all of it. Returns the first non-finite component over all ranks.
+    fn collect(&self, end: End, solution: &mut [T]) -> Result<Option<usize>> {
         let (case, team) = (self.case, self.case.team);
         let mut all = vec![T::zero(); solution.len()];
         let mut first = solution.len();
         for (k, part) in self.parts.iter().enumerate() {
-            part.end.read(&mut all).map_err(|error| at(team, k, error.into()))?;
+            let values = if end == End::First { &part.start } else { &part.end };
+            values.read(&mut all).map_err(|error| at(team, k, error.into()))?;
             for c in case.components(part.blocks.clone()) {
                 solution[c] = all[c];
                 first = if all[c].is_finite() { first } else { first.min(c) };
@@ -492,7 +529,7 @@ pub(super) fn run<T: Real>(
     y0: &[T],
     options: &WaveformOptions,
     sharing: Sharing,
-    mut see: Option<See<'_, T>>,
+    control: Control<'_, T>,
 ) -> Result<Relaxation<T>> {
     options.check(system, y0)?;
     let boundary = Boundary::new(system, &options.partition)?;
@@ -517,43 +554,59 @@ pub(super) fn run<T: Real>(
         blocks = Blocks::new(&case, y0, case.ranks(&weights)?)?;
     }
     let part = case.boundary.points.len() as f64 / system.grid().points() as f64;
-    let mut report = Report::new(memory_bytes, options.words(part, count));
+    let mut course =
+        Course::new(options, team.ranks(), Report::new(memory_bytes, options.words(part, count)), control)?;
     let mut solution = vec![T::zero(); y0.len()];
-    let mut windows = options.schedule();
-    let mut before = 0;
     team.finish()?;
-    while let Some(range) = windows.next() {
-        let (window, steps, begun) = (report.iterations.len(), range.len(), Instant::now());
+    while let Some(Window { steps: range, number: window, mut history }) = course.next() {
+        let (steps, begun) = (range.len(), Instant::now());
         let (rows, times) = (steps * count, times_of(range.clone()));
-        blocks.each(|part| {
-            if before > 0 {
-                std::mem::swap(&mut part.start, &mut part.end);
-            }
-            part.first_guess(options, &times, rows, n, fields, before * count)
-        })?;
-        let mut history = Vec::new();
+        match course.take_state() {
+            Some(state) => blocks.each(|part| part.restore(state, &times, n))?,
+            None => blocks.each(|part| {
+                if course.before > 0 {
+                    std::mem::swap(&mut part.start, &mut part.end);
+                }
+                part.first_guess(options, &times, rows, n, fields, course.before * count)
+            })?,
+        }
+        let mut ended = false;
         // Finite termination: the iteration after as many others as rows changes nothing.
-        for iteration in 1..=rows + 1 {
+        for iteration in history.len() + 1..=rows + 1 {
+            if course.stopped() {
+                break;
+            }
             let difference = blocks.iterate(steps)?;
             history.push(difference);
-            let ends = options.ends(iteration, difference);
-            if !difference.is_finite() || ends && blocks.is_broken()? {
-                let component = blocks.collect(&mut solution)?.unwrap_or(0);
+            course.iterated(difference);
+            ended = options.ends(iteration, difference);
+            if !difference.is_finite() || ended && blocks.is_broken()? {
+                let component = blocks.collect(End::Last, &mut solution)?.unwrap_or(0);
                 return Err(Error::Waveform { window, iteration, component });
             }
-            if ends {
+            if ended {
                 break;
             }
         }
+        if !ended && course.stopped() {
+            blocks.collect(End::First, &mut solution)?;
+            let state = course.stop(&range, history, begun.elapsed(), || {
+                // States are those of one device.
+                let part = &blocks.parts[0];
+                let before = if options.adaptive.is_some() { part.next.to_vec()? } else { Vec::new() };
+                Ok([solution.clone(), part.old.to_vec()?, before])
+            })?;
+            let (t, report) = (options.time(t0, range.start), course.report);
+            return Ok(Relaxation { solution, t, stopped: true, state, waveform: Vec::new(), report });
+        }
         options.terminated(window, &history)?;
-        windows.took(history.len());
-        report.add(steps, history, begun.elapsed());
-        before = steps;
-        if let Some(see) = &mut see {
-            blocks.collect(&mut solution)?;
-            see(t0 + range.end as f64 * options.h, &solution)?;
+        course.ended(steps, history, begun.elapsed());
+        if let Some(see) = course.see() {
+            blocks.collect(End::Last, &mut solution)?;
+            see(options.time(t0, range.end), &solution)?;
         }
     }
-    blocks.collect(&mut solution)?;
-    Ok(Relaxation { solution, waveform: Vec::new(), report })
+    blocks.collect(End::Last, &mut solution)?;
+    let (t, report) = (options.time(t0, options.steps), course.report);
+    Ok(Relaxation { solution, t, stopped: false, state: None, waveform: Vec::new(), report })
 }

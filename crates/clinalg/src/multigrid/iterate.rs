@@ -18,20 +18,9 @@ const PATIENCE: usize = 5;
 /// A residual is new when it is below this multiple of the smallest one.
 const PROGRESS: f64 = 0.99;
 
-/// Cycles until the relative residual is small enough or will not become smaller.
+/// Cycles until the relative residual is small enough or will not become smaller, after those that left the relative residuals `before`, the
+/// last of them that of `u`; none at the beginning.
 pub(crate) fn iterate<T: Real, G>(
-    multigrid: &mut dyn Cycles<Grid = G>,
-    params: &PoissonParams,
-    row_sum: f64,
-    f: &G,
-    u: &mut G,
-    progress: Progress<'_>,
-) -> Result<PoissonReport> {
-    iterate_from::<T, G>(multigrid, params, row_sum, f, u, &[], progress)
-}
-
-/// [`iterate`] after cycles that left the relative residuals `before`, the last of them that of `u`.
-pub(crate) fn iterate_from<T: Real, G>(
     multigrid: &mut dyn Cycles<Grid = G>,
     params: &PoissonParams,
     row_sum: f64,
@@ -41,7 +30,9 @@ pub(crate) fn iterate_from<T: Real, G>(
     progress: Progress<'_>,
 ) -> Result<PoissonReport> {
     let [size, start, source] = multigrid.start_norms(u, f)?;
-    let scale = [source, start].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
+    // Where f = 0, residuals are relative to that of the first start value.
+    let first = before.last().map_or(start, |last| start / last);
+    let scale = [source, first].into_iter().find(|&norm| norm != 0.0).unwrap_or(1.0);
     let rounding = 0.5 * T::epsilon().into_f64() * row_sum / scale;
     let full = params.cycle == Cycle::Full;
 
@@ -55,8 +46,10 @@ pub(crate) fn iterate_from<T: Real, G>(
     let history = if before.is_empty() { vec![start / scale] } else { before.to_vec() };
     let mut run = Run { reported: history.len() - 1, history, cancelled: false, size: None };
     run.report(progress);
-    let mut smallest = run.history.iter().copied().fold(f64::INFINITY, f64::min);
-    let mut idle = 0;
+    let mut patience = Patience::new();
+    for &residual in &run.history[..run.reported - 1] {
+        patience.is_over(residual);
+    }
     let stop = loop {
         let cycles = run.reported - 1;
         let residual = run.history[cycles];
@@ -80,13 +73,7 @@ pub(crate) fn iterate_from<T: Real, G>(
                 break Stop::RoundingFloor;
             }
         }
-        if residual < PROGRESS * smallest || cycles == 0 {
-            idle = 0;
-        } else {
-            idle += 1;
-        }
-        smallest = smallest.min(residual);
-        if idle >= PATIENCE {
+        if patience.is_over(residual) {
             break Stop::Stagnated;
         }
         if residual * T::epsilon().into_f64() > run.history[0] {
@@ -126,6 +113,27 @@ pub(crate) fn iterate_from<T: Real, G>(
         rounding_floor: rounding * size,
         history,
     })
+}
+
+/// Waits for smaller residuals.
+struct Patience {
+    smallest: f64,
+    /// Cycles in a row without a new smallest residual.
+    idle: usize,
+}
+
+impl Patience {
+    fn new() -> Patience {
+        Patience { smallest: f64::INFINITY, idle: 0 }
+    }
+
+    /// Whether the residuals, this one the last, have stagnated.
+    fn is_over(&mut self, residual: f64) -> bool {
+        let falls = residual < PROGRESS * self.smallest;
+        self.idle = if falls { 0 } else { self.idle + 1 };
+        self.smallest = self.smallest.min(residual);
+        self.idle >= PATIENCE
+    }
 }
 
 /// A solve in progress.

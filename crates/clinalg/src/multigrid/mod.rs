@@ -47,7 +47,8 @@ pub(crate) mod poisson3;
 pub(crate) mod sequential;
 
 pub use boxes::{
-    Centring, Condition, End, Grid, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport, SideValues,
+    Centring, Condition, End, Grid, GridMemory, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport,
+    SideValues,
 };
 pub use coefficient::Coefficient;
 pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};

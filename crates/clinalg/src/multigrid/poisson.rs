@@ -9,7 +9,7 @@ use super::coefficient::{Coefficient, Varying};
 use super::conjugate::Accelerated;
 use super::cycle::{Components, Cycles, Multigrid, Order, Plan, Sweeps};
 use super::equation::Equation;
-use super::iterate::iterate_from;
+use super::iterate::iterate;
 use super::mixed::Mixed;
 use super::params::{Backend, Cycle, PoissonMemory, PoissonParams, PoissonReport};
 use super::sequential::Sequential;
@@ -170,7 +170,7 @@ impl<T: Real> Poisson<T> {
                 own_u.copy_from_slice(u);
                 own_f.copy_from_slice(f);
                 let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate_from::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
+                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
                 u.copy_from_slice(own_u);
                 Ok(report)
             }
@@ -182,7 +182,7 @@ impl<T: Real> Poisson<T> {
                 own_u.write(u)?;
                 own_f.write(f)?;
                 let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate_from::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
+                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
                 own_u.read(u)?;
                 Ok(report)
             }
@@ -267,7 +267,7 @@ impl<T: Real> Poisson<T> {
                 u.read(own_u)?;
                 f.read(own_f)?;
                 let (params, row_sum) = (&self.params, self.row_sum);
-                let report = iterate_from::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
+                let report = iterate::<T, _>(&mut **multigrid, params, row_sum, own_f, own_u, &before, progress)?;
                 u.write(own_u)?;
                 Ok(report)
             }
@@ -277,7 +277,7 @@ impl<T: Real> Poisson<T> {
                         return Err(Error::Context { argument });
                     }
                 }
-                iterate_from::<T, _>(&mut **multigrid, &self.params, self.row_sum, f, u, &before, progress)
+                iterate::<T, _>(&mut **multigrid, &self.params, self.row_sum, f, u, &before, progress)
             }
         }
     }

@@ -36,6 +36,7 @@ pub use expression::{Node, evaluate, fits_kernel};
 pub use factor::{Cholesky, Lu, Qr, Structure, determinant, inverse, left_divide, solve, solve_triangular, structure};
 pub use gemm::{Transpose, gemm};
 pub use map::{Binary, Reduction, Unary, expanded, map, map2, reduce_along};
+pub(crate) use part::Positions;
 pub use part::{Span, put, take, transpose};
 pub use product::{MultiRhs, Operator, Transposed, mm, mv, mv_conj_transposed, mv_transposed};
 pub(crate) use reduce::norm_of_squares;

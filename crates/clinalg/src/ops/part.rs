@@ -185,6 +185,63 @@ pub fn put<T: Scalar>(
     program.put_listed(context, range, n, count, &row_at, &col_at, from, down_from, right_from, to)
 }
 
+/// Positions in vectors of some length, for many calls: a list of them is kept on the device.
+#[derive(Debug)]
+pub(crate) enum Positions {
+    /// As many as these from the first on.
+    Range { first: usize, count: usize },
+    /// With the offset of the only column.
+    List { at: Buffer<usize>, column: Buffer<usize> },
+}
+
+impl Positions {
+    /// Those of a list without repetitions, which the caller has checked.
+    pub(crate) fn new(context: &Context, list: &[usize]) -> Result<Positions> {
+        Ok(match Span::of(list) {
+            Span::Range { first, step: 1, count } => Positions::Range { first, count },
+            _ => Positions::List { at: Buffer::from_slice(context, list)?, column: Buffer::from_slice(context, &[0])? },
+        })
+    }
+
+    /// Number of positions.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Positions::Range { count, .. } => *count,
+            Positions::List { at, .. } => at.len(),
+        }
+    }
+
+    /// out = the elements of `a` there. Allocates nothing.
+    pub(crate) fn take<T: Scalar>(&self, a: &Vector<T>, out: &mut Vector<T>) -> Result<()> {
+        match self {
+            Positions::Range { first, count } => {
+                let rows = Span::Range { first: *first, step: 1, count: *count };
+                take((a.len(), 1), a, rows, Span::all(1), out)
+            }
+            Positions::List { at, column } => {
+                let (context, n) = (a.context(), at.len());
+                let (program, to) = (array::Program::<T>::new(), Out::shared(out.buffer()));
+                program.take_listed(context, items(context, n), n, n, at, column, a.buffer(), to)
+            }
+        }
+    }
+
+    /// The elements of `a` there = `values`. Allocates nothing.
+    pub(crate) fn put<T: Scalar>(&self, values: &Vector<T>, a: &mut Vector<T>) -> Result<()> {
+        match self {
+            Positions::Range { first, count } => {
+                let rows = Span::Range { first: *first, step: 1, count: *count };
+                put((a.len(), 1), a, rows, Span::all(1), values)
+            }
+            Positions::List { at, column } => {
+                let (context, n) = (a.context(), at.len());
+                let (program, to) = (array::Program::<T>::new(), Out::shared(a.buffer()));
+                program.put_listed(context, items(context, n), n, n, at, column, values.buffer(), 1, n, to)
+            }
+        }
+    }
+}
+
 /// out = the transpose of `a`, an array of this shape, without conjugation.
 ///
 /// # Errors

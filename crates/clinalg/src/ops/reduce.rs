@@ -262,6 +262,20 @@ impl<T: Scalar> DotParts<T> {
         Ok((0..count).map(|k| total(&parts[k * self.count..(k + 1) * self.count])).collect())
     }
 
+    /// The parts of a single product.
+    pub(crate) fn numbers(&self) -> Result<Vec<f64>> {
+        let mut parts = vec![T::Real::from_f64(0.0); self.count];
+        self.parts.read_range(0, &mut parts)?;
+        Ok(parts.into_iter().map(Real::into_f64).collect())
+    }
+
+    /// Puts the parts of a single product back.
+    pub(crate) fn restore(&mut self, parts: &[f64]) -> Result<()> {
+        (self.count, self.pair) = (parts.len().min(DOT_PARTS), false);
+        let parts: Vec<_> = parts.iter().take(self.count).map(|&part| T::Real::from_f64(part)).collect();
+        self.parts.write_range(0, &parts)
+    }
+
     /// How many work-groups may leave a part where each takes at least `per_group` of `n` elements, and how many times
     /// `per_group` each takes then.
     pub(crate) fn groups(n: usize, per_group: usize) -> (usize, usize) {

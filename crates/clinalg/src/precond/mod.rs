@@ -9,11 +9,13 @@
 //! | [`IncompleteCholesky`] | positive definite matrices, with CG or MINRES |
 //! | [`Fsai`] | the same where triangular systems have too many levels for the device |
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
+//! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
 
 mod approximate;
 mod incomplete;
 mod jacobi;
 mod multigrid;
+mod saddle;
 
 pub use crate::solve::{Identity, Preconditioner};
 pub use approximate::{Fsai, Spai0};
@@ -22,3 +24,4 @@ pub use incomplete::{
 };
 pub use jacobi::Jacobi;
 pub use multigrid::{MultigridParams, MultigridPreconditioner};
+pub use saddle::{Inner, Saddle, SaddleParams, SaddleReport, SaddleShape, Schur, SchurKind, Split};

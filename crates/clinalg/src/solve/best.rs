@@ -60,6 +60,21 @@ impl<V: Iterate> Best<V> {
         Ok(())
     }
 
+    /// What [`Best::restore`] takes besides the iterate.
+    pub(crate) fn numbers(&self) -> [f64; 3] {
+        [self.norm, self.smallest, f64::from(u8::from(self.risen))]
+    }
+
+    /// Goes on with these numbers; [`Best::vector_mut`] takes the iterate.
+    pub(crate) fn restore(&mut self, [norm, smallest, risen]: [f64; 3]) {
+        (self.norm, self.smallest, self.risen) = (norm, smallest, risen != 0.0);
+    }
+
+    /// The memory of the iterate kept.
+    pub(crate) fn vector_mut(&mut self) -> &mut V {
+        &mut self.x
+    }
+
     /// The iterate kept.
     pub(crate) fn vector(&self) -> &V {
         &self.x

@@ -4,10 +4,11 @@ use num_traits::Float;
 
 use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring, precondition};
-use super::solver::own_parts;
-use super::{BiCgStabParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{BiCgStabParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts, scatter_signs};
 use crate::runtime::{In, Out};
 use crate::{Context, Real, Result, Scalar, Vector};
@@ -56,6 +57,117 @@ enum Shadow {
     Scattered,
 }
 
+/// The end where the device stopped within its safety margin; the true residual decides.
+fn within<T: Scalar>(squares: f64, to_reach: f64) -> Stop {
+    let margin = 64.0 * T::Real::epsilon().into_f64();
+    if squares <= to_reach * (1.0 + margin) { Stop::Converged } else { Stop::Breakdown }
+}
+
+/// Where a solve stands after the last iteration looked at.
+#[derive(Debug, Clone, Copy)]
+struct Stand<W> {
+    kind: Shadow,
+    /// |b - A x| at the last change of the shadow.
+    changed_at: f64,
+    /// The largest |A M^-1 p| / |p| so far.
+    largest: f64,
+    /// What the residual is scaled by, and the shadow's length with its square.
+    unit: f64,
+    shadow_length: f64,
+    shadow_square: f64,
+    /// The residual of the recurrence.
+    norm: f64,
+    /// Iterations of the present block, and how many of them are left.
+    block: usize,
+    left: usize,
+    /// What the next iteration starts from, with scalars on the device.
+    row: Row,
+    /// The same with scalars on the host: |p|, r'r, and what the next direction follows from.
+    length: f64,
+    squares: f64,
+    rho: W,
+    alpha: W,
+    omega: W,
+    next: W,
+    /// Whether the next cycle goes on from here.
+    goes_on: bool,
+}
+
+/// Numbers of a [`Stand`] before r'r and those of its row.
+const SINGLE: usize = 22;
+
+impl<W: Scalar<Real = f64>> Default for Stand<W> {
+    fn default() -> Stand<W> {
+        Stand {
+            kind: Shadow::Residual,
+            changed_at: f64::INFINITY,
+            largest: 0.0,
+            unit: 1.0,
+            shadow_length: 0.0,
+            shadow_square: 0.0,
+            norm: 0.0,
+            block: 1,
+            left: 0,
+            row: Row::default(),
+            length: 0.0,
+            squares: 0.0,
+            rho: W::zero(),
+            alpha: W::one(),
+            omega: W::one(),
+            next: W::zero(),
+            goes_on: false,
+        }
+    }
+}
+
+impl<W: Scalar<Real = f64>> Stand<W> {
+    fn numbers(&self, seen: Stop, best: [f64; 3], lengths: &[f64]) -> Vec<f64> {
+        let Stand { changed_at, largest, unit, shadow_length, shadow_square, norm, length, squares, .. } = *self;
+        let scattered = f64::from(u8::from(self.kind == Shadow::Scattered));
+        let mut numbers = vec![number_of(seen), scattered, changed_at, largest, unit, shadow_length, shadow_square];
+        numbers.extend([norm, self.block as f64, self.left as f64, length]);
+        numbers.extend(best);
+        numbers.extend([self.rho, self.alpha, self.omega, self.next].into_iter().flat_map(|v| [v.re(), v.im()]));
+        numbers.extend([squares].into_iter().chain(self.row.numbers()).chain(lengths.iter().copied()));
+        numbers
+    }
+
+    /// Goes on from these numbers; the end that was seen there, the numbers of the best iterate and the parts of p'p.
+    fn restore<'n>(&mut self, numbers: &'n [f64]) -> (Option<Stop>, [f64; 3], &'n [f64]) {
+        let [seen, scattered, changed_at, largest, unit, shadow_length, shadow_square] = numbers_from(numbers, 0);
+        let [norm, block, left, length, best @ ..]: [f64; 7] = numbers_from(numbers, 7);
+        let [rho, alpha, omega, next] = [14, 16, 18, 20].map(|k| {
+            let [re, im] = numbers_from(numbers, k);
+            W::from_parts(re, im)
+        });
+        let [squares] = numbers_from(numbers, SINGLE);
+        let kind = if scattered == 0.0 { Shadow::Residual } else { Shadow::Scattered };
+        let (block, left) = (block as usize, left as usize);
+        let row = Row::of(numbers_from(numbers, SINGLE + 1));
+        *self = Stand {
+            kind,
+            changed_at,
+            largest,
+            unit,
+            shadow_length,
+            shadow_square,
+            norm,
+            block,
+            left,
+            row,
+            length,
+            squares,
+            rho,
+            alpha,
+            omega,
+            next,
+            goes_on: true,
+        };
+        let lengths = numbers.get(SINGLE + 1 + NUMBERS..).unwrap_or_default();
+        (seen_by(seen), best, lengths)
+    }
+}
+
 impl<T: Scalar> BiCgStab<T> {
     /// A solver for systems of `n` equations.
     ///
@@ -69,47 +181,51 @@ impl<T: Scalar> BiCgStab<T> {
         Ok(BiCgStab { params, r, shadow, p, v, t, y, z, best, norms, scalars })
     }
 
-    /// Iterates from r = b - A x until a stopping criterion is met. `largest` is the largest
-    /// |A M^-1 p| / |p| so far.
+    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        kind: Shadow,
-        largest: &mut f64,
+        stand: &mut Stand<T::Wide>,
     ) -> Result<Stop> {
         let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
         let eps = T::Real::epsilon().into_f64();
-        let unit = run.rescale(r)?;
-        let shadow_square = (run.norm() / unit).powi(2);
-        let rho = match kind {
-            Shadow::Residual => {
-                ops::copy(r, shadow)?;
-                shadow_square
-            }
-            Shadow::Scattered => {
-                scatter_signs(r, shadow)?;
-                scalars.lengths.set(shadow, r)?;
-                scalars.lengths.value()?.re()
-            }
-        };
-        ops::copy(r, p)?;
-        scalars.lengths.set(p, p)?;
+        if !stand.goes_on {
+            let unit = run.rescale(r)?;
+            let shadow_square = (run.norm() / unit).powi(2);
+            let rho = match stand.kind {
+                Shadow::Residual => {
+                    ops::copy(r, shadow)?;
+                    shadow_square
+                }
+                Shadow::Scattered => {
+                    scatter_signs(r, shadow)?;
+                    scalars.lengths.set(shadow, r)?;
+                    scalars.lengths.value()?.re()
+                }
+            };
+            ops::copy(r, p)?;
+            scalars.lengths.set(p, p)?;
+            stand.row = Row { rho, squares: shadow_square, largest: stand.largest.powi(2), ..Row::default() };
+            (stand.unit, stand.shadow_square, stand.norm) = (unit, shadow_square, run.norm());
+            (stand.block, stand.left) = (1, 0);
+        }
+        let (unit, shadow_square) = (stand.unit, stand.shadow_square);
         let to_reach = run.squares_to_reach(unit);
         let limits = Limits::<T::Real>::new(unit, to_reach, run.squares_to_diverge(unit));
-        let first = Row { rho, squares: shadow_square, largest: largest.powi(2), ..Row::default() };
-        scalars.start(first, shadow_square.sqrt())?;
-        // The device stopped within its safety margin; the true residual decides.
-        let at_the_margin = |squares: f64| {
-            let margin = 64.0 * eps;
-            if squares <= to_reach * (1.0 + margin) { Stop::Converged } else { Stop::Breakdown }
-        };
-        let mut block = 1;
-        let mut last = run.norm();
+        scalars.start(stand.row, shadow_square.sqrt())?;
         loop {
-            block = run.block(block, MOST_AT_ONCE);
+            if stand.goes_on && stand.left == 0 {
+                best.look(x, stand.norm)?;
+            }
+            stand.goes_on = false;
+            if stand.left == 0 {
+                stand.block = run.planned(stand.block, MOST_AT_ONCE);
+                stand.left = stand.block;
+            }
+            let block = stand.left.min(run.room()).max(1);
             for _ in 0..block {
                 // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
                 let along_p = precondition(&mut m, p, y)?;
@@ -121,6 +237,8 @@ impl<T: Scalar> BiCgStab<T> {
                 scalars.whole(&limits, [along_p, along_r], t, shadow, x, r)?;
                 scalars.direction(&limits, r, v, p)?;
             }
+            stand.left -= block.min(stand.left);
+            let largest = &mut stand.largest;
             for (row, next) in scalars.read(block)? {
                 let Row { sigma, square, length, half, mixed, other, made, .. } = row;
                 if !(sigma.is_finite() && square.is_finite()) {
@@ -139,20 +257,20 @@ impl<T: Scalar> BiCgStab<T> {
                     return Ok(Stop::NotFinite);
                 }
                 if mixed.abs() <= eps * (other * half).sqrt() || made == 1.0 {
-                    return Ok(run.record(norm, norm).unwrap_or(at_the_margin(half)));
+                    return Ok(run.record(norm, norm).unwrap_or(within::<T>(half, to_reach)));
                 }
                 let norm = unit * next.squares.sqrt();
                 best.enter(norm);
-                last = norm;
+                (stand.row, stand.norm) = (next, norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
                 if next.stop != 0.0 {
                     // The shadow's product with r has vanished, or the device stopped in its safety margin.
-                    return Ok(at_the_margin(next.squares));
+                    return Ok(within::<T>(next.squares, to_reach));
                 }
             }
-            best.look(x, last)?;
+            best.look(x, stand.norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
@@ -168,29 +286,46 @@ impl<T: Scalar> BiCgStab<T> {
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        kind: Shadow,
-        largest: &mut f64,
+        stand: &mut Stand<T::Wide>,
     ) -> Result<Stop> {
         let BiCgStab { r, shadow, p, v, t, y, z, best, scalars, .. } = self;
         let dots = &mut scalars.dots;
         let eps = T::Real::epsilon().into_f64();
         let real = <T::Wide as Scalar>::from_real;
-        let unit = run.rescale(r)?;
-        let shadow_length = run.norm() / unit;
-        let mut rho = match kind {
-            Shadow::Residual => {
-                ops::copy(r, shadow)?;
-                real(shadow_length * shadow_length)
-            }
-            Shadow::Scattered => {
-                scatter_signs(r, shadow)?;
-                dots.set(shadow, r)?;
-                dots.value()?
-            }
-        };
-        ops::copy(r, p)?;
-        let mut length = shadow_length;
+        if !stand.goes_on {
+            let unit = run.rescale(r)?;
+            let shadow_length = run.norm() / unit;
+            stand.rho = match stand.kind {
+                Shadow::Residual => {
+                    ops::copy(r, shadow)?;
+                    real(shadow_length * shadow_length)
+                }
+                Shadow::Scattered => {
+                    scatter_signs(r, shadow)?;
+                    dots.set(shadow, r)?;
+                    dots.value()?
+                }
+            };
+            ops::copy(r, p)?;
+            (stand.unit, stand.shadow_square) = (unit, shadow_length * shadow_length);
+            (stand.shadow_length, stand.length) = (shadow_length, shadow_length);
+        }
+        let (unit, shadow_length) = (stand.unit, stand.shadow_length);
         loop {
+            if stand.goes_on {
+                best.look(x, stand.norm)?;
+                let next = stand.next;
+                if next.modulus() <= eps * shadow_length * stand.squares.sqrt() {
+                    return Ok(Stop::Breakdown);
+                }
+                // p = r + beta (p - omega v).
+                let beta = next / stand.rho * (stand.alpha / stand.omega);
+                stand.rho = next;
+                ops::update(T::narrow(-beta * stand.omega), v, T::narrow(beta), p)?;
+                ops::update(T::one(), r, T::one(), p)?;
+                stand.length = ops::norm2(p)?.into_f64();
+            }
+            stand.goes_on = false;
             // v = A M^-1 p, and the step along M^-1 p that makes r orthogonal to the shadow.
             let along = precondition(&mut m, p, y)?;
             a.apply_dots(T::one(), along, None, shadow, v, dots)?;
@@ -199,12 +334,12 @@ impl<T: Scalar> BiCgStab<T> {
             if !(sigma.has_finite_parts() && square.is_finite()) {
                 return Ok(Stop::NotFinite);
             }
-            let quotient = square.sqrt() / length;
-            if quotient <= eps * *largest || sigma.modulus() <= eps * shadow_length * square.sqrt() {
+            let quotient = square.sqrt() / stand.length;
+            if quotient <= eps * stand.largest || sigma.modulus() <= eps * shadow_length * square.sqrt() {
                 return Ok(Stop::Breakdown);
             }
-            *largest = largest.max(quotient);
-            let alpha = rho / sigma;
+            stand.largest = stand.largest.max(quotient);
+            let alpha = stand.rho / sigma;
             ops::update(T::narrow(real(unit) * alpha), along, T::one(), x)?;
             ops::update(T::narrow(-alpha), v, T::one(), r)?;
             // t = A M^-1 r, and the step along M^-1 r that makes r smallest.
@@ -228,34 +363,25 @@ impl<T: Scalar> BiCgStab<T> {
             // The shadow's product with r, and r's length.
             dots.set_pair(r, shadow)?;
             let (next, squares) = dots.values()?;
-            let next = next.conj();
             let norm = unit * squares.sqrt();
             best.enter(norm);
+            (stand.alpha, stand.omega, stand.next) = (alpha, omega, next.conj());
+            (stand.squares, stand.norm) = (squares, norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
-            best.look(x, norm)?;
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
-            if next.modulus() <= eps * shadow_length * squares.sqrt() {
-                return Ok(Stop::Breakdown);
-            }
-            // p = r + beta (p - omega v).
-            let beta = next / rho * (alpha / omega);
-            rho = next;
-            ops::update(T::narrow(-beta * omega), v, T::narrow(beta), p)?;
-            ops::update(T::one(), r, T::one(), p)?;
-            length = ops::norm2(p)?.into_f64();
+            stand.goes_on = true;
         }
     }
 }
 
-impl<T: Scalar> Solver<T> for BiCgStab<T> {
-    own_parts!(r);
-
-    fn solve_with(
+impl<T: Scalar> BiCgStab<T> {
+    fn solve_kept(
         &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Operator<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -268,22 +394,39 @@ impl<T: Scalar> Solver<T> for BiCgStab<T> {
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
         let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.r, &mut self.norms, self.params.stopping.clone(), progress)?;
-        self.best.start(x, run.norm())?;
-        let mut largest = 0.0;
-        let mut shadow = Shadow::Residual;
-        // |b - A x| at the last change of the shadow.
-        let mut changed_at = f64::INFINITY;
+        let mut kept = Kept::new(if T::IS_COMPLEX { Kind::ComplexBiCgStab } else { Kind::BiCgStab }, memory);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
+        let mut stand = Stand::default();
+        let mut resumed = None;
+        let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
+        match kept.resume(&mut run, x, [r, shadow, p, v, best.vector_mut()])? {
+            None => best.start(x, run.norm())?,
+            Some(numbers) => {
+                let (seen, of_best, lengths) = stand.restore(&numbers);
+                best.restore(of_best);
+                scalars.lengths.restore(lengths)?;
+                // The device's margin above the tolerance.
+                let margin =
+                    (stand.row.stop != 0.0).then(|| within::<T>(stand.row.squares, run.squares_to_reach(stand.unit)));
+                resumed = run.end_of(stand.norm).or(seen).or(margin);
+            }
+        }
         loop {
             if let Some(stop) = end {
-                return Ok(run.report(stop));
+                return Ok(kept.end(run.report(stop)));
             }
-            let seen = if T::IS_COMPLEX {
-                self.cycle_on_host(&mut run, a, m.as_deref_mut(), x, shadow, &mut largest)?
-            } else {
-                self.cycle(&mut run, a, m.as_deref_mut(), x, shadow, &mut largest)?
+            let seen = match resumed.take() {
+                Some(seen) => seen,
+                None if T::IS_COMPLEX => self.cycle_on_host(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
             };
+            let BiCgStab { r, shadow, p, v, best, scalars, .. } = self;
+            if kept.is_due(&run) {
+                let numbers = stand.numbers(seen, best.numbers(), &scalars.lengths.numbers()?);
+                kept.keep(&run, x, [&*r, shadow, p, v, best.vector()], numbers)?;
+            }
+            stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.v, &mut self.norms)?;
             match end {
                 Some(Stop::Converged) => continue,
@@ -298,15 +441,27 @@ impl<T: Scalar> Solver<T> for BiCgStab<T> {
                 }
             }
             let gives_up = matches!(end, Some(Stop::Breakdown | Stop::Diverged | Stop::Stagnated | Stop::NotFinite));
-            if gives_up && run.norm() <= SHADOW_PROGRESS * changed_at && run.may_go_on() {
-                changed_at = run.norm();
-                shadow = Shadow::Scattered;
+            if gives_up && run.norm() <= SHADOW_PROGRESS * stand.changed_at {
+                if !run.may_go_on() {
+                    end = Some(if run.cancelled() { Stop::Cancelled } else { Stop::IterationLimit });
+                    continue;
+                }
+                stand.changed_at = run.norm();
+                stand.kind = Shadow::Scattered;
                 run.go_back(x, &mut self.r, &mut self.norms)?;
                 end = None;
             }
         }
     }
 }
+
+impl<T: Scalar> Solver<T> for BiCgStab<T> {
+    own_parts!(r);
+
+    without_memory!();
+}
+
+resumable!(BiCgStab);
 
 /// Numbers of a row.
 const NUMBERS: usize = 11;

@@ -3,10 +3,11 @@
 use num_traits::Float;
 
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
 use super::scalars::{self, Limits, MOST_AT_ONCE, Ring};
-use super::solver::own_parts;
-use super::{CgParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{CgParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
 use crate::runtime::kernels::krylov;
 use crate::runtime::{In, KernelFamily, Out, Range};
@@ -63,40 +64,44 @@ impl<T: Scalar> Cg<T> {
         Ok(Cg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, norms, scalars })
     }
 
-    /// Iterates from r = b - A x until a stopping criterion is met. `largest` is the largest Rayleigh
-    /// quotient of M^-1 A so far.
+    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        largest: &mut f64,
+        stand: &mut Stand,
     ) -> Result<Stop> {
         let Cg { r, z, p, q, scalars, .. } = self;
         let eps = T::Real::epsilon().into_f64();
-        let unit = run.rescale(r)?;
-        let squares = (run.norm() / unit).powi(2);
-        let rho = match &mut m {
-            Some(m) => {
-                m.apply(r, z)?;
-                ops::copy(z, p)?;
-                scalars.rhos.set(r, z)?;
-                scalars.rhos.value()?.re()
+        if !stand.goes_on {
+            stand.unit = run.rescale(r)?;
+            let squares = (run.norm() / stand.unit).powi(2);
+            let rho = match &mut m {
+                Some(m) => {
+                    m.apply(r, z)?;
+                    ops::copy(z, p)?;
+                    scalars.rhos.set(r, z)?;
+                    scalars.rhos.value()?.re()
+                }
+                None => {
+                    ops::copy(r, p)?;
+                    squares
+                }
+            };
+            if !rho.is_finite() {
+                return Ok(Stop::NotFinite);
             }
-            None => {
-                ops::copy(r, p)?;
-                squares
-            }
-        };
-        if !rho.is_finite() {
-            return Ok(Stop::NotFinite);
+            // p'Mp by its recurrence, as r is orthogonal to the former p.
+            stand.row = Row { rho, squares, square: rho, largest: stand.largest, ..Row::default() };
+            stand.steepest = 0.0;
         }
-        // p'Mp by its recurrence, as r is orthogonal to the former p.
-        scalars.start(Row { rho, squares, square: rho, largest: *largest, ..Row::default() })?;
+        stand.goes_on = false;
+        scalars.start(stand.row)?;
+        let unit = stand.unit;
         let limits = Limits::<T::Real>::new(unit, run.squares_to_reach(unit), run.squares_to_diverge(unit));
-        // The largest Rayleigh quotient of M^-1.
-        let mut steepest = 0.0;
+        let Stand { largest, steepest, .. } = stand;
         let mut block = 1;
         loop {
             block = run.block(block, MOST_AT_ONCE);
@@ -114,11 +119,11 @@ impl<T: Scalar> Cg<T> {
                 if !rho.is_finite() {
                     return Ok(Stop::NotFinite);
                 }
-                let singular = eps * eps * steepest;
+                let singular = eps * eps * *steepest;
                 if rho / squares <= singular {
                     return Ok(semidefinite(rho / squares, singular));
                 }
-                steepest = f64::max(steepest, rho / squares);
+                *steepest = steepest.max(rho / squares);
                 if !curvature.is_finite() {
                     return Ok(Stop::NotFinite);
                 }
@@ -133,6 +138,7 @@ impl<T: Scalar> Cg<T> {
                     return Ok(Stop::Breakdown);
                 }
                 let norm = unit * next.squares.sqrt();
+                (stand.row, stand.norm) = (next, norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
                 }
@@ -148,11 +154,10 @@ impl<T: Scalar> Cg<T> {
     }
 }
 
-impl<T: Scalar> Solver<T> for Cg<T> {
-    own_parts!(r);
-
-    fn solve_with(
+impl<T: Scalar> Cg<T> {
+    fn solve_kept(
         &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Operator<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -165,18 +170,70 @@ impl<T: Scalar> Solver<T> for Cg<T> {
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
         let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.r, &mut self.norms, self.params.stopping.clone(), progress)?;
+        let mut kept = Kept::new(Kind::Cg, memory);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
         // The error falls in every step, but its residual may rise until the last of n steps.
         run.be_patient(self.r.len());
-        let mut largest = 0.0;
+        let mut stand = Stand::default();
+        let mut resumed = None;
+        if let Some(numbers) = kept.resume(&mut run, x, [&mut self.r, &mut self.p])? {
+            let seen;
+            (stand, seen) = Stand::of(&numbers);
+            // The device's margin above the tolerance.
+            let margin = (stand.row.stop != 0.0).then_some(Stop::Converged);
+            resumed = run.end_of(stand.norm).or(seen).or(margin);
+        }
         loop {
             if let Some(stop) = end {
-                return Ok(run.report(stop));
+                return Ok(kept.end(run.report(stop)));
             }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x, &mut largest)?;
+            let seen = match resumed.take() {
+                Some(seen) => seen,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+            };
+            kept.keep(&run, x, [&self.r, &self.p], stand.numbers(seen))?;
+            stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
         }
+    }
+}
+
+impl<T: Scalar> Solver<T> for Cg<T> {
+    own_parts!(r);
+
+    without_memory!();
+}
+
+resumable!(Cg);
+
+/// Where a cycle stands after the last iteration looked at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stand {
+    /// What the residual is scaled by.
+    unit: f64,
+    /// The largest Rayleigh quotient of M^-1 A so far, and of M^-1 in the cycle.
+    largest: f64,
+    steepest: f64,
+    /// The residual of the recurrence.
+    norm: f64,
+    /// What the next iteration starts from.
+    row: Row,
+    /// Whether the next cycle goes on from here.
+    goes_on: bool,
+}
+
+impl Stand {
+    fn numbers(&self, seen: Stop) -> impl Iterator<Item = f64> + use<> {
+        let Stand { unit, largest, steepest, norm, row, .. } = *self;
+        [number_of(seen), unit, largest, steepest, norm].into_iter().chain(row.numbers())
+    }
+
+    /// With the end that was seen there.
+    fn of(numbers: &[f64]) -> (Stand, Option<Stop>) {
+        let [seen, unit, largest, steepest, norm] = numbers_from(numbers, 0);
+        let row = Row::of(numbers_from(numbers, 5));
+        (Stand { unit, largest, steepest, norm, row, goes_on: true }, seen_by(seen))
     }
 }
 

@@ -3,10 +3,11 @@
 use num_traits::Float;
 
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
 use super::scalars::precondition;
-use super::solver::own_parts;
-use super::{FlexibleCgParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{FlexibleCgParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
 use crate::{Context, Real, Result, Scalar, Vector};
 
@@ -25,6 +26,20 @@ pub struct FlexibleCg<T: Scalar> {
     norms: DotParts<T>,
 }
 
+/// Where a cycle stands after the last iteration.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stand {
+    /// What the residual is scaled by.
+    unit: f64,
+    /// The largest Rayleigh quotient so far.
+    largest: f64,
+    /// p'Ap, and the residual of the recurrence.
+    curvature: f64,
+    norm: f64,
+    /// Whether the next direction follows from these.
+    goes_on: bool,
+}
+
 impl<T: Scalar> FlexibleCg<T> {
     /// A solver for systems of `n` equations.
     ///
@@ -36,21 +51,31 @@ impl<T: Scalar> FlexibleCg<T> {
         Ok(FlexibleCg { params, r: vector()?, z: vector()?, p: vector()?, q: vector()?, norms })
     }
 
-    /// Iterates from r = b - A x until a stopping criterion is met. `largest` is the largest Rayleigh quotient so far.
+    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        largest: &mut f64,
+        stand: &mut Stand,
     ) -> Result<Stop> {
         let FlexibleCg { r, z, p, q, norms, .. } = self;
         let eps = T::Real::epsilon().into_f64();
-        let unit = run.rescale(r)?;
         let wide = T::Wide::from_f64;
-        ops::copy(precondition(&mut m, r, z)?, p)?;
+        if !stand.goes_on {
+            stand.unit = run.rescale(r)?;
+            ops::copy(precondition(&mut m, r, z)?, p)?;
+        }
+        let unit = stand.unit;
         loop {
+            if stand.goes_on {
+                let z = precondition(&mut m, r, z)?;
+                norms.set(q, z)?;
+                let overlap = norms.value()? / wide(stand.curvature);
+                ops::update(T::one(), z, T::narrow(-overlap), p)?;
+            }
+            stand.goes_on = false;
             a.apply_dot(p, q, norms)?;
             let curvature = norms.value()?.re();
             norms.set_pair(p, r)?;
@@ -59,10 +84,11 @@ impl<T: Scalar> FlexibleCg<T> {
                 return Ok(Stop::NotFinite);
             }
             let quotient = curvature / square;
-            if quotient.is_nan() || quotient <= eps * *largest {
-                return Ok(if quotient < -eps * *largest { Stop::Indefinite } else { Stop::Breakdown });
+            let singular = eps * stand.largest;
+            if quotient.is_nan() || quotient <= singular {
+                return Ok(if quotient < -singular { Stop::Indefinite } else { Stop::Breakdown });
             }
-            *largest = largest.max(quotient);
+            stand.largest = stand.largest.max(quotient);
             let step = along / wide(curvature);
             if step.modulus() == 0.0 {
                 return Ok(Stop::Breakdown);
@@ -70,25 +96,22 @@ impl<T: Scalar> FlexibleCg<T> {
             ops::update(T::narrow(step * wide(unit)), p, T::one(), x)?;
             ops::update(T::narrow(-step), q, T::one(), r)?;
             let norm = unit * ops::norm2(r)?.into_f64();
+            (stand.curvature, stand.norm) = (curvature, norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
             }
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
-            let z = precondition(&mut m, r, z)?;
-            norms.set(q, z)?;
-            let overlap = norms.value()? / wide(curvature);
-            ops::update(T::one(), z, T::narrow(-overlap), p)?;
+            stand.goes_on = true;
         }
     }
 }
 
-impl<T: Scalar> Solver<T> for FlexibleCg<T> {
-    own_parts!(r);
-
-    fn solve_with(
+impl<T: Scalar> FlexibleCg<T> {
+    fn solve_kept(
         &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Operator<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -101,16 +124,38 @@ impl<T: Scalar> Solver<T> for FlexibleCg<T> {
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
         let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.r, &mut self.norms, self.params.stopping.clone(), progress)?;
+        let mut kept = Kept::new(Kind::FlexibleCg, memory);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
         run.be_patient(n);
-        let mut largest = 0.0;
+        let mut stand = Stand::default();
+        let mut resumed = None;
+        if let Some(numbers) = kept.resume(&mut run, x, [&mut self.r, &mut self.p, &mut self.q])? {
+            let [seen, unit, largest, curvature, norm] = numbers_from(&numbers, 0);
+            stand = Stand { unit, largest, curvature, norm, goes_on: true };
+            resumed = run.end_of(norm).or(seen_by(seen));
+        }
         loop {
             if let Some(stop) = end {
-                return Ok(run.report(stop));
+                return Ok(kept.end(run.report(stop)));
             }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x, &mut largest)?;
+            let seen = match resumed.take() {
+                Some(seen) => seen,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+            };
+            let Stand { unit, largest, curvature, norm, .. } = stand;
+            let numbers = [number_of(seen), unit, largest, curvature, norm];
+            kept.keep(&run, x, [&self.r, &self.p, &self.q], numbers)?;
+            stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.p, &mut self.q, &mut self.norms)?;
         }
     }
 }
+
+impl<T: Scalar> Solver<T> for FlexibleCg<T> {
+    own_parts!(r);
+
+    without_memory!();
+}
+
+resumable!(FlexibleCg);

@@ -4,9 +4,10 @@ use num_traits::Float;
 
 use super::basis::{Projection, shrink};
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::begun;
 use super::run::{Run, check_system};
-use super::solver::own_parts;
-use super::{GmresParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{GmresParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
 
@@ -38,14 +39,26 @@ pub struct Gmres<T: Scalar> {
 
 /// The least squares problem of one cycle, on the host, in double precision.
 #[derive(Debug)]
-struct Small<W> {
+pub(super) struct Small<W> {
     /// Column j of R, `j + 1` entries (the column in work has one more).
-    columns: Vec<Vec<W>>,
+    pub(super) columns: Vec<Vec<W>>,
     /// c and s of each rotation [conj(c) conj(s); -s c].
-    rotations: Vec<(W, W)>,
+    pub(super) rotations: Vec<(W, W)>,
     /// The rotated right-hand side.
-    g: Vec<W>,
+    pub(super) g: Vec<W>,
     y: Vec<W>,
+}
+
+/// Where a cycle stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cycle {
+    /// Vectors of the basis that the solution is made of.
+    pub(super) used: usize,
+    /// The preconditioned residual at its beginning is `unit * length` times the first vector.
+    pub(super) unit: f64,
+    pub(super) length: f64,
+    /// What has ended it.
+    pub(super) seen: Option<Stop>,
 }
 
 impl<W: Scalar<Real = f64>> Small<W> {
@@ -111,23 +124,104 @@ impl<T: Scalar> Gmres<T> {
         self.small.y.len()
     }
 
-    /// One cycle from the preconditioned residual `unit * basis[0]` of the norm `unit * length`;
-    /// `None` where only its length ended it.
+    fn solve_kept(
+        &mut self,
+        mut memory: Option<&mut KrylovMemory<T>>,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<Report> {
+        let n = self.w.len();
+        check_own(std::iter::once(&self.w).chain(&self.basis))?;
+        check_system(self.w.context(), n, a, m.as_deref(), b, x)?;
+        let a = &CheckedOperator::new(a, n);
+        let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
+        let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+        let before = begun(&mut memory);
+        let mut left = memory.is_some().then(KrylovMemory::default);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end, mut last, mut resumed) = match before {
+            None => {
+                let (run, end) = Run::start(a, b, x, &mut self.w, &mut self.norms, stopping, progress)?;
+                (run, end, f64::INFINITY, None)
+            }
+            Some(before) => {
+                let mut run = Run::new(a, b, stopping, progress)?;
+                let cycle = before.restore(&mut run, x, &mut self.basis, &mut self.small)?;
+                let last = cycle.unit * cycle.length;
+                (run, None, last, Some(cycle))
+            }
+        };
+        let report = loop {
+            if let Some(stop) = end {
+                break run.report(stop);
+            }
+            let cycle = match resumed.take() {
+                Some(cycle) => Some(cycle),
+                None => {
+                    // r is in w; the first basis vector is M^-1 r / |M^-1 r|.
+                    let unit = run.rescale(&mut self.w)?;
+                    match &mut m {
+                        Some(m) => m.apply(&self.w, &mut self.basis[0])?,
+                        None => ops::copy(&self.w, &mut self.basis[0])?,
+                    }
+                    let length = ops::norm2(&self.basis[0])?.into_f64();
+                    let advanced = unit * length < last * (1.0 - 10.0 * T::Real::epsilon().into_f64());
+                    if length.is_finite() && length != 0.0 && advanced {
+                        last = unit * length;
+                        shrink(&mut self.basis[0], length)?;
+                        self.small.g[0] = T::Wide::from_real(length);
+                    }
+                    let seen = if !length.is_finite() {
+                        Some(Stop::NotFinite)
+                    } else if length == 0.0 {
+                        Some(Stop::Breakdown)
+                    } else if !advanced {
+                        Some(Stop::Stagnated)
+                    } else {
+                        None
+                    };
+                    match seen {
+                        Some(seen) => {
+                            let (p, q) = self.basis.split_at_mut(1);
+                            end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
+                            None
+                        }
+                        None => Some(Cycle { used: 0, unit, length, seen: None }),
+                    }
+                }
+            };
+            let Some(cycle) = cycle else { continue };
+            match self.cycle(&mut run, a, m.as_deref_mut(), x, cycle, left.as_mut())? {
+                Some(seen) => {
+                    let (p, q) = self.basis.split_at_mut(1);
+                    end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
+                }
+                None => end = run.check(x, &mut self.w, &mut self.norms)?,
+            }
+        };
+        if let (Some(memory), Some(left), Stop::Cancelled | Stop::IterationLimit) = (memory, left, report.stop) {
+            *memory = left;
+        }
+        Ok(report)
+    }
+
+    /// One cycle from the preconditioned residual `unit * length * basis[0]`, or what is left of it; `None` where only its length ended
+    /// it. Leaves in `left` what [`KrylovMemory`] has where it is ended before.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
-        unit: f64,
-        length: f64,
+        cycle: Cycle,
+        mut left: Option<&mut KrylovMemory<T>>,
     ) -> Result<Option<Stop>> {
         let Gmres { basis, w, projection, small, .. } = self;
         let true_norm = run.norm();
-        shrink(&mut basis[0], length)?;
-        small.g[0] = T::Wide::from_real(length);
-        let mut used = 0;
-        let mut seen = None;
+        let Cycle { mut used, unit, length, mut seen } = cycle;
         while used < small.y.len() && seen.is_none() {
             let j = used;
             let (done, next) = basis.split_at_mut(j + 1);
@@ -152,14 +246,22 @@ impl<T: Scalar> Gmres<T> {
             let rotated = small.rotate(j, T::Real::epsilon().into_f64());
             used += usize::from(rotated.is_some());
             let estimate = rotated.unwrap_or(small.g[j].modulus());
-            seen = run.record(true_norm * (estimate / length), unit * estimate);
+            let norm = true_norm * (estimate / length);
+            seen = run.record(norm, unit * estimate);
+            let ends = !run.may_go_on();
+            let broken = exhausted || rotated.is_none();
+            if !broken && (seen.is_none() || ends) {
+                shrink(next, after)?;
+            }
+            if let (true, Some(left)) = (ends, &mut left) {
+                **left =
+                    KrylovMemory::of(run, x, &basis[..=used], small, Cycle { used, unit, length, seen }, broken, norm)?;
+            }
             if run.cancelled() {
                 seen = seen.or(Some(Stop::Cancelled));
             }
-            if exhausted || rotated.is_none() {
+            if broken {
                 seen = seen.or(Some(Stop::Breakdown));
-            } else if seen.is_none() {
-                shrink(next, after)?;
             }
         }
         small.solve(used);
@@ -174,52 +276,7 @@ impl<T: Scalar> Gmres<T> {
 impl<T: Scalar> Solver<T> for Gmres<T> {
     own_parts!(w);
 
-    fn solve_with(
-        &mut self,
-        a: &dyn Operator<T>,
-        m: Option<&mut dyn Preconditioner<T>>,
-        b: &Vector<T>,
-        x: &mut Vector<T>,
-        progress: Progress<'_>,
-    ) -> Result<Report> {
-        let n = self.w.len();
-        check_own(std::iter::once(&self.w).chain(&self.basis))?;
-        check_system(self.w.context(), n, a, m.as_deref(), b, x)?;
-        let a = &CheckedOperator::new(a, n);
-        let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
-        let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.w, &mut self.norms, self.params.stopping.clone(), progress)?;
-        let mut last = f64::INFINITY;
-        loop {
-            if let Some(stop) = end {
-                return Ok(run.report(stop));
-            }
-            // r is in w; the first basis vector is M^-1 r / |M^-1 r|.
-            let unit = run.rescale(&mut self.w)?;
-            match &mut m {
-                Some(m) => m.apply(&self.w, &mut self.basis[0])?,
-                None => ops::copy(&self.w, &mut self.basis[0])?,
-            }
-            let length = ops::norm2(&self.basis[0])?.into_f64();
-            let seen = if !length.is_finite() {
-                Stop::NotFinite
-            } else if length == 0.0 {
-                Stop::Breakdown
-            } else if unit * length >= last * (1.0 - 10.0 * T::Real::epsilon().into_f64()) {
-                Stop::Stagnated
-            } else {
-                last = unit * length;
-                match self.cycle(&mut run, a, m.as_deref_mut(), x, unit, length)? {
-                    Some(seen) => seen,
-                    None => {
-                        end = run.check(x, &mut self.w, &mut self.norms)?;
-                        continue;
-                    }
-                }
-            };
-            let (p, q) = self.basis.split_at_mut(1);
-            end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
-        }
-    }
+    without_memory!();
 }
+
+resumable!(Gmres);

@@ -1,16 +1,17 @@
 //! Induced dimension reduction.
 
-use num_traits::{Float, One, Zero};
+use num_traits::{Float, Zero};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::basis::{Projection, shrink};
 use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
 use super::scalars::precondition;
-use super::solver::own_parts;
-use super::{IdrParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{IdrParams, KrylovMemory, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
 
@@ -36,6 +37,51 @@ pub struct Idr<T: Scalar> {
     best: Best<Vector<T>>,
     norms: DotParts<T>,
     projection: Projection<T>,
+}
+
+/// Where a cycle stands after the last iteration.
+#[derive(Debug)]
+struct Stand<W> {
+    /// What the residual is scaled by.
+    unit: f64,
+    /// The residual of the recurrence.
+    norm: f64,
+    /// Steps made in the present space.
+    done: usize,
+    /// The dot products of the shadow vectors (rows) with the columns of G: lower triangular.
+    matrix: Vec<Vec<W>>,
+    /// Those with the residual.
+    f: Vec<W>,
+    omega: W,
+    /// Whether the next cycle goes on from here.
+    goes_on: bool,
+}
+
+impl<W: Scalar<Real = f64>> Stand<W> {
+    /// The beginning, with `s` shadow vectors.
+    fn new(s: usize) -> Stand<W> {
+        let matrix = (0..s).map(|i| (0..s).map(|j| if i == j { W::one() } else { W::zero() }).collect()).collect();
+        Stand { unit: 1.0, norm: 0.0, done: 0, matrix, f: vec![W::zero(); s], omega: W::one(), goes_on: false }
+    }
+
+    fn numbers(&self, seen: Stop, best: [f64; 3]) -> Vec<f64> {
+        let Stand { unit, norm, done, .. } = *self;
+        let first = [number_of(seen), unit, norm, done as f64].into_iter().chain(best);
+        let values = self.matrix.iter().flatten().chain(&self.f).chain([&self.omega]);
+        first.chain(values.flat_map(|value| [value.re(), value.im()])).collect()
+    }
+
+    /// Goes on from these numbers; the end that was seen there, and the numbers of the best iterate.
+    fn restore(&mut self, numbers: &[f64]) -> (Option<Stop>, [f64; 3]) {
+        let [seen, unit, norm, done, best @ ..]: [f64; 7] = numbers_from(numbers, 0);
+        (self.unit, self.norm, self.done, self.goes_on) = (unit, norm, done as usize, true);
+        let places = self.matrix.iter_mut().flatten().chain(&mut self.f).chain([&mut self.omega]);
+        for (k, place) in places.enumerate() {
+            let [re, im] = numbers_from(numbers, 7 + 2 * k);
+            *place = W::from_parts(re, im);
+        }
+        (seen_by(seen), best)
+    }
 }
 
 /// A step length of smaller cosine is enlarged (Sleijpen and van der Vorst 1995).
@@ -76,29 +122,36 @@ impl<T: Scalar> Idr<T> {
         Ok(Idr { params, shadow, g: vectors()?, u: vectors()?, r, v, z, t, best, norms, projection })
     }
 
-    /// Iterates from r = b - A x until a stopping criterion is met.
+    /// Iterates from r = b - A x, or from where `stand` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
+        stand: &mut Stand<T::Wide>,
     ) -> Result<Stop> {
         let Idr { shadow, g, u, r, v, z, t, best, norms, projection, .. } = self;
         let s = shadow.len();
-        let unit = run.rescale(r)?;
-        let step = |factor: T::Wide| T::narrow(factor * T::Wide::from_f64(unit));
-        for vector in g.iter_mut().chain(u.iter_mut()) {
-            vector.fill(T::zero())?;
+        if !stand.goes_on {
+            *stand = Stand { unit: run.rescale(r)?, ..Stand::new(s) };
+            for vector in g.iter_mut().chain(u.iter_mut()) {
+                vector.fill(T::zero())?;
+            }
         }
-        // The dot products of the shadow vectors (rows) with the columns of G: lower triangular.
-        let mut matrix: Vec<Vec<T::Wide>> =
-            (0..s).map(|i| (0..s).map(|j| if i == j { T::Wide::one() } else { T::Wide::zero() }).collect()).collect();
-        let mut omega = T::Wide::one();
-        let (mut f, mut c, mut d) = (vec![T::Wide::zero(); s], vec![T::Wide::zero(); s], vec![T::Wide::zero(); s]);
+        let unit = stand.unit;
+        let step = |factor: T::Wide| T::narrow(factor * T::Wide::from_f64(unit));
+        let (mut c, mut d) = (vec![T::Wide::zero(); s], vec![T::Wide::zero(); s]);
         loop {
-            projection.dot(shadow, r, &mut f)?;
-            for k in 0..s {
+            if stand.goes_on {
+                best.look(x, stand.norm)?;
+                stand.goes_on = false;
+            }
+            if stand.done == 0 {
+                projection.dot(shadow, r, &mut stand.f)?;
+            }
+            let Stand { matrix, f, omega, norm: last, done, .. } = stand;
+            for k in *done..s {
                 for i in k..s {
                     let known: T::Wide = (k..i).map(|j| matrix[i][j] * c[j]).sum();
                     c[i] = (f[i] - known) / matrix[i][i];
@@ -107,7 +160,7 @@ impl<T: Scalar> Idr<T> {
                 ops::copy(r, v)?;
                 projection.combine(&g[k..], c[k..].iter().map(|&c| -c), v)?;
                 let along = precondition(&mut m, v, z)?;
-                ops::update(T::narrow(omega), along, T::zero(), t)?;
+                ops::update(T::narrow(*omega), along, T::zero(), t)?;
                 projection.combine(&u[k..], c[k..].iter().copied(), t)?;
                 std::mem::swap(t, &mut u[k]);
                 a.apply(T::one(), &u[k], T::zero(), &mut g[k])?;
@@ -135,7 +188,10 @@ impl<T: Scalar> Idr<T> {
                 let beta = f[k] / matrix[k][k];
                 ops::update(T::narrow(-beta), &g[k], T::one(), r)?;
                 ops::update(step(beta), &u[k], T::one(), x)?;
+                (k + 1..s).for_each(|i| f[i] -= beta * matrix[i][k]);
+                *done = k + 1;
                 let norm = unit * ops::norm2(r)?.into_f64();
+                *last = norm;
                 best.enter(norm);
                 if let Some(stop) = run.record(norm, norm) {
                     return Ok(stop);
@@ -144,7 +200,6 @@ impl<T: Scalar> Idr<T> {
                 if run.cancelled() {
                     return Ok(Stop::Cancelled);
                 }
-                (k + 1..s).for_each(|i| f[i] -= beta * matrix[i][k]);
             }
             // The step along M^-1 r that makes r smallest.
             let along = precondition(&mut m, r, z)?;
@@ -159,10 +214,12 @@ impl<T: Scalar> Idr<T> {
             if cosine.is_nan() || cosine <= T::Real::epsilon().into_f64() {
                 return Ok(Stop::Breakdown);
             }
-            omega = mixed / T::Wide::from_f64(square) * T::Wide::from_f64((COSINE / cosine).max(1.0));
-            ops::update(step(omega), along, T::one(), x)?;
-            ops::update(T::narrow(-omega), t, T::one(), r)?;
+            *omega = mixed / T::Wide::from_f64(square) * T::Wide::from_f64((COSINE / cosine).max(1.0));
+            ops::update(step(*omega), along, T::one(), x)?;
+            ops::update(T::narrow(-*omega), t, T::one(), r)?;
+            *done = 0;
             let norm = unit * ops::norm2(r)?.into_f64();
+            *last = norm;
             best.enter(norm);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
@@ -175,11 +232,10 @@ impl<T: Scalar> Idr<T> {
     }
 }
 
-impl<T: Scalar> Solver<T> for Idr<T> {
-    own_parts!(r);
-
-    fn solve_with(
+impl<T: Scalar> Idr<T> {
+    fn solve_kept(
         &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Operator<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -193,14 +249,31 @@ impl<T: Scalar> Solver<T> for Idr<T> {
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
         let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.r, &mut self.norms, self.params.stopping.clone(), progress)?;
-        self.best.start(x, run.norm())?;
+        let mut kept = Kept::new(Kind::Idr, memory);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end) = kept.start((a, b, x, &mut self.r), &mut self.norms, stopping, progress)?;
+        let mut stand = Stand::new(self.shadow.len());
+        let mut resumed = None;
+        let own = [&mut self.r, self.best.vector_mut()].into_iter().chain(&mut self.g).chain(&mut self.u);
+        match kept.resume(&mut run, x, own)? {
+            None => self.best.start(x, run.norm())?,
+            Some(numbers) => {
+                let (seen, best) = stand.restore(&numbers);
+                self.best.restore(best);
+                resumed = run.end_of(stand.norm).or(seen);
+            }
+        }
         loop {
             if let Some(stop) = end {
-                return Ok(run.report(stop));
+                return Ok(kept.end(run.report(stop)));
             }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x)?;
+            let seen = match resumed.take() {
+                Some(seen) => seen,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+            };
+            let own = [&self.r, self.best.vector()].into_iter().chain(&self.g).chain(&self.u);
+            kept.keep(&run, x, own, stand.numbers(seen, self.best.numbers()))?;
+            stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.r, &mut self.v, &mut self.t, &mut self.norms)?;
             match end {
                 Some(Stop::Converged) => {}
@@ -213,3 +286,11 @@ impl<T: Scalar> Solver<T> for Idr<T> {
         }
     }
 }
+
+impl<T: Scalar> Solver<T> for Idr<T> {
+    own_parts!(r);
+
+    without_memory!();
+}
+
+resumable!(Idr);

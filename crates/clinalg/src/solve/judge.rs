@@ -22,6 +22,9 @@ pub(crate) fn unit<R: Real>(norm: f64) -> f64 {
     norm.log2().floor().clamp(-top, top).exp2()
 }
 
+/// Numbers of [`Judge::numbers`].
+pub(crate) const JUDGED: usize = 6;
+
 /// The state of a solve, judged by its residual norms.
 pub(crate) struct Judge<'a> {
     stopping: Stopping,
@@ -153,11 +156,16 @@ impl<'a> Judge<'a> {
         (self.first / self.epsilon / unit).powi(2)
     }
 
-    /// How many iterations to make before the residuals are checked again, as [`Run::record`] may end them. It is half of the number that the
+    /// How many iterations to make before the residuals are checked again, as [`Judge::record`] may end them. It is half of the number that the
     /// decrease over the `last` round predicts, at most `most`, at most twice as many as in that round, and within the iteration limits.
     pub(crate) fn block(&self, last: usize, most: usize) -> usize {
+        self.planned(last, most).min(self.room()).max(1)
+    }
+
+    /// As [`Judge::block`], without the maximum number of iterations: the same where a solve is ended there and goes on.
+    pub(crate) fn planned(&self, last: usize, most: usize) -> usize {
         let done = self.history.len() - 1;
-        let room = self.stopping.max_iterations.min(self.mark.saturating_add(self.window)).saturating_sub(done);
+        let room = self.mark.saturating_add(self.window).saturating_sub(done);
         let wanted = match self.history.len().checked_sub(last + 1) {
             Some(before) if done > 0 => {
                 let now = self.history[done];
@@ -169,6 +177,11 @@ impl<'a> Judge<'a> {
             _ => 1,
         };
         wanted.min(2 * last).min(most).min(room).max(1)
+    }
+
+    /// Iterations that are left.
+    pub(crate) fn room(&self) -> usize {
+        (self.stopping.max_iterations + 1).saturating_sub(self.history.len())
     }
 
     /// Whether a residual of this norm meets the tolerance.
@@ -188,6 +201,12 @@ impl<'a> Judge<'a> {
             self.best = measure;
             self.mark = iteration;
         }
+        self.end_of(norm)
+    }
+
+    /// Whether the last iteration recorded, whose recurrence gave the residual norm `norm`, is an end.
+    pub(crate) fn end_of(&self, norm: f64) -> Option<Stop> {
+        let (relative, iteration) = (self.relative_to_b(norm), self.history.len() - 1);
         if !relative.is_finite() {
             Some(Stop::NotFinite)
         } else if relative <= self.tolerance {
@@ -201,6 +220,23 @@ impl<'a> Judge<'a> {
         } else {
             None
         }
+    }
+
+    /// What [`Judge::restore`] takes besides the history.
+    pub(crate) fn numbers(&self) -> [f64; JUDGED] {
+        [self.norm, self.best, self.mark as f64, self.first, self.restarted_at, self.idle as f64]
+    }
+
+    /// Goes on with a solve of the same system where another judge gave these numbers and this history.
+    pub(crate) fn restore(&mut self, [norm, best, mark, first, restarted_at, idle]: [f64; JUDGED], history: &[f64]) {
+        (self.norm, self.best, self.mark) = (norm, best, mark as usize);
+        (self.first, self.restarted_at, self.idle) = (first, restarted_at, idle as usize);
+        self.history = history.to_vec();
+    }
+
+    /// The relative residuals so far.
+    pub(crate) fn history(&self) -> &[f64] {
+        &self.history
     }
 
     /// Judges the end `seen` that the recurrence signalled, after b - A x was computed and found not small enough.

@@ -4,8 +4,9 @@ use num_traits::Float;
 use serde::{Deserialize, Serialize};
 
 use super::basis::shrink;
-use super::judge::{FLOOR_CEILING, FLOOR_FACTOR};
-use super::{LeastSquaresParams, Progress, Report, Stop};
+use super::judge::{FLOOR_CEILING, FLOOR_FACTOR, JUDGED};
+use super::memory::{Kept, Kind, numbers_from};
+use super::{KrylovMemory, LeastSquaresParams, Progress, Report, Stop};
 use crate::error::check_length;
 use crate::ops::{self, Transposed, scatter_signs};
 use crate::{Context, Error, Real, Result, Scalar, Vector};
@@ -113,25 +114,63 @@ impl<T: Scalar> LeastSquares<T> {
         x: &mut Vector<T>,
         progress: Progress<'_>,
     ) -> Result<LeastSquaresReport> {
+        self.solve_kept(None, a, b, x, progress)
+    }
+
+    /// As [`LeastSquares::solve_with`], with a memory as [`Resumable::solve_from`](super::Resumable::solve_from) takes it.
+    ///
+    /// # Errors
+    /// As [`LeastSquares::solve_with`]; [`Error::Value`] for a memory of another method or size.
+    pub fn solve_from(
+        &mut self,
+        memory: &mut KrylovMemory<T>,
+        a: &dyn Transposed<T>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<LeastSquaresReport> {
+        self.solve_kept(Some(memory), a, b, x, progress)
+    }
+
+    fn solve_kept(
+        &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
+        a: &dyn Transposed<T>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<LeastSquaresReport> {
         self.check(a, b, x)?;
+        let kind = match self.params.method {
+            LeastSquaresMethod::Lsqr => Kind::Lsqr,
+            LeastSquaresMethod::Lsmr => Kind::Lsmr,
+        };
+        let mut kept = Kept::new(kind, memory);
         let tolerance = self.params.stopping.tolerance_of::<T>();
         let norm_b = ops::norm2(b)?.into_f64();
-        if norm_b == 0.0 {
-            x.fill(T::zero())?;
-        }
-        let norm = self.residual(a, b, x)?;
         let relative = |norm: f64| if norm == 0.0 { 0.0 } else { norm / norm_b };
-        let mut history = vec![relative(norm)];
-        let mut go_on = !progress(0, history[0]).is_break();
-        let (mut stop, mut normal) = (None, f64::NAN);
-        if !norm.is_finite() {
-            stop = Some(Stop::NotFinite);
-        } else if relative(norm) <= tolerance {
-            (stop, normal) = (Some(Stop::Converged), if norm == 0.0 { 0.0 } else { normal });
-        } else if self.params.stopping.max_iterations == 0 {
-            stop = Some(Stop::IterationLimit);
-        } else if !go_on {
-            stop = Some(Stop::Cancelled);
+        let (mut stop, mut normal, mut go_on) = (None, f64::NAN, true);
+        let (mut stand, mut history);
+        kept.load(x, [&mut self.u, &mut self.v, &mut self.h, &mut self.bar])?;
+        if let Some((numbers, before)) = kept.take() {
+            (stand, history) = (Stand::of(&numbers), before);
+        } else {
+            if norm_b == 0.0 {
+                x.fill(T::zero())?;
+            }
+            let norm = self.residual(a, b, x)?;
+            (stand, history) = (Stand::default(), vec![relative(norm)]);
+            stand.norm = norm;
+            go_on = !progress(0, history[0]).is_break();
+            if !norm.is_finite() {
+                stop = Some(Stop::NotFinite);
+            } else if relative(norm) <= tolerance {
+                (stop, normal) = (Some(Stop::Converged), if norm == 0.0 { 0.0 } else { normal });
+            } else if self.params.stopping.max_iterations == 0 {
+                stop = Some(Stop::IterationLimit);
+            } else if !go_on {
+                stop = Some(Stop::Cancelled);
+            }
         }
         if stop.is_none() {
             let each = &mut |iteration: usize, norm: f64| {
@@ -139,8 +178,12 @@ impl<T: Scalar> LeastSquares<T> {
                 go_on = go_on && !progress(iteration, relative(norm)).is_break();
                 go_on
             };
-            let (end, found) = self.iterate(a, x, norm, tolerance * norm_b, tolerance, each)?;
+            let (end, found) = self.iterate(a, x, &mut stand, [tolerance * norm_b, tolerance], each)?;
             (stop, normal) = (Some(end), found);
+            if matches!(end, Stop::Cancelled | Stop::IterationLimit) {
+                let own = [&self.u, &self.v, &self.h, &self.bar];
+                kept.store([0.0; JUDGED], &history, x, own, stand.numbers())?;
+            }
         }
         let norm = self.residual(a, b, x)?;
         *history.last_mut().expect("the history starts with the first residual") = relative(norm);
@@ -148,7 +191,7 @@ impl<T: Scalar> LeastSquares<T> {
         if stop == Stop::Converged && !(relative(norm) <= tolerance || normal <= tolerance) {
             stop = self.floor(a, norm, norm_b, x)?;
         }
-        Ok(LeastSquaresReport { report: Report::new(stop, history), normal_residual: normal })
+        Ok(LeastSquaresReport { report: kept.end(Report::new(stop, history)), normal_residual: normal })
     }
 
     /// Why the recurrence claims a residual that x does not have.
@@ -184,57 +227,56 @@ impl<T: Scalar> LeastSquares<T> {
         Ok(ops::norm2(&self.u)?.into_f64())
     }
 
-    /// Iterates from u = b - A x of this norm. `each` takes the iteration's number and residual and says whether to go on. Returns the
+    /// Iterates from u = b - A x of the norm in `stand`, or from where that is. `each` takes the iteration's number and residual and says whether to go on. Returns the
     /// reason of the end and the relative residual of the normal equations.
     fn iterate(
         &mut self,
         a: &dyn Transposed<T>,
         x: &mut Vector<T>,
-        norm: f64,
-        enough: f64,
-        tolerance: f64,
+        stand: &mut Stand,
+        [enough, tolerance]: [f64; 2],
         each: &mut dyn FnMut(usize, f64) -> bool,
     ) -> Result<(Stop, f64)> {
         let LeastSquares { params, u, v, h, bar, .. } = self;
         let real = |value: f64| T::from_f64(value);
-        shrink(u, norm)?;
-        a.apply_conj_transposed(T::one(), u, T::zero(), v)?;
-        let mut alpha = normalise(v)?;
-        if alpha == 0.0 {
-            // b - A x is orthogonal to the range: x is a least-squares solution.
-            return Ok((Stop::Converged, 0.0));
+        if stand.iteration == 0 {
+            shrink(u, stand.norm)?;
+            a.apply_conj_transposed(T::one(), u, T::zero(), v)?;
+            let alpha = normalise(v)?;
+            if alpha == 0.0 {
+                // b - A x is orthogonal to the range: x is a least-squares solution.
+                return Ok((Stop::Converged, 0.0));
+            }
+            if !alpha.is_finite() {
+                return Ok((Stop::NotFinite, f64::NAN));
+            }
+            ops::copy(v, h)?;
+            bar.fill(T::zero())?;
+            *stand = Stand::new(alpha, stand.norm);
         }
-        if !alpha.is_finite() {
-            return Ok((Stop::NotFinite, f64::NAN));
-        }
-        ops::copy(v, h)?;
-        bar.fill(T::zero())?;
-        // LSQR: rho of the lower bidiagonal matrix, and the residual.
-        let (mut rho_bar, mut phi_bar) = (alpha, norm);
-        // LSMR, in the names of the paper.
-        let mut lsmr = Lsmr::new(alpha, norm);
-        let mut frobenius = alpha * alpha;
-        for iteration in 1..=params.stopping.max_iterations {
-            a.apply(T::one(), v, real(-alpha), u)?;
+        let Stand { alpha, rho_bar, phi_bar, frobenius, lsmr, .. } = stand;
+        for iteration in stand.iteration + 1..=params.stopping.max_iterations {
+            stand.iteration = iteration;
+            a.apply(T::one(), v, real(-*alpha), u)?;
             let beta = normalise(u)?;
             a.apply_conj_transposed(T::one(), u, real(-beta), v)?;
-            alpha = if beta == 0.0 { 0.0 } else { normalise(v)? };
+            *alpha = if beta == 0.0 { 0.0 } else { normalise(v)? };
             if !(alpha.is_finite() && beta.is_finite()) {
                 return Ok((Stop::NotFinite, f64::NAN));
             }
-            frobenius += alpha * alpha + beta * beta;
+            *frobenius += *alpha * *alpha + beta * beta;
             let (residual, normal) = match params.method {
                 LeastSquaresMethod::Lsqr => {
-                    let (c, s, rho) = rotation(rho_bar, beta);
-                    let phi = c * phi_bar;
-                    rho_bar = -c * alpha;
-                    phi_bar *= s;
+                    let (c, s, rho) = rotation(*rho_bar, beta);
+                    let phi = c * *phi_bar;
+                    *rho_bar = -c * *alpha;
+                    *phi_bar *= s;
                     ops::update(real(phi / rho), h, T::one(), x)?;
-                    ops::update(T::one(), v, real(-s * alpha / rho), h)?;
-                    (phi_bar, phi_bar * alpha * c.abs())
+                    ops::update(T::one(), v, real(-s * *alpha / rho), h)?;
+                    (*phi_bar, *phi_bar * *alpha * c.abs())
                 }
                 LeastSquaresMethod::Lsmr => {
-                    let [of_bar, of_x, of_h] = lsmr.step(alpha, beta);
+                    let [of_bar, of_x, of_h] = lsmr.step(*alpha, beta);
                     ops::update(T::one(), h, real(-of_bar), bar)?;
                     ops::update(real(of_x), bar, T::one(), x)?;
                     ops::update(T::one(), v, real(-of_h), h)?;
@@ -249,7 +291,7 @@ impl<T: Scalar> LeastSquares<T> {
             if !residual.is_finite() {
                 return Ok((Stop::NotFinite, normal));
             }
-            if alpha == 0.0 || beta == 0.0 {
+            if *alpha == 0.0 || beta == 0.0 {
                 return Ok((Stop::Breakdown, normal));
             }
             if !go_on {
@@ -263,7 +305,42 @@ impl<T: Scalar> LeastSquares<T> {
     }
 }
 
+/// Where a solve stands after an iteration.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stand {
+    iteration: usize,
+    /// |b - A x| at the start.
+    norm: f64,
+    alpha: f64,
+    /// The estimate of the squared Frobenius norm of A.
+    frobenius: f64,
+    /// LSQR: rho of the lower bidiagonal matrix, and the residual.
+    rho_bar: f64,
+    phi_bar: f64,
+    /// LSMR, in the names of the paper.
+    lsmr: Lsmr,
+}
+
+impl Stand {
+    fn new(alpha: f64, norm: f64) -> Stand {
+        let lsmr = Lsmr::new(alpha, norm);
+        Stand { iteration: 0, norm, alpha, frobenius: alpha * alpha, rho_bar: alpha, phi_bar: norm, lsmr }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = f64> + use<> {
+        let Stand { iteration, norm, alpha, frobenius, rho_bar, phi_bar, lsmr } = *self;
+        [iteration as f64, norm, alpha, frobenius, rho_bar, phi_bar].into_iter().chain(lsmr.numbers())
+    }
+
+    fn of(numbers: &[f64]) -> Stand {
+        let [iteration, norm, alpha, frobenius, rho_bar, phi_bar] = numbers_from(numbers, 0);
+        let lsmr = Lsmr::of(numbers_from(numbers, 6));
+        Stand { iteration: iteration as usize, norm, alpha, frobenius, rho_bar, phi_bar, lsmr }
+    }
+}
+
 /// The scalars of LSMR without damping (Fong and Saunders 2011, sections 2 and 5).
+#[derive(Debug, Clone, Copy, Default)]
 struct Lsmr {
     alpha_bar: f64,
     zeta_bar: f64,
@@ -298,6 +375,36 @@ impl Lsmr {
             theta_tilde: 0.0,
             tau_d: 0.0,
         }
+    }
+
+    /// All of them, in the order of a memory.
+    fn fields(&mut self) -> [&mut f64; 13] {
+        let Lsmr {
+            alpha_bar,
+            zeta_bar,
+            rho,
+            rho_bar,
+            c_bar,
+            s_bar,
+            zeta,
+            beta_dd,
+            beta_d,
+            rho_d,
+            tau_tilde,
+            theta_tilde,
+            tau_d,
+        } = self;
+        [alpha_bar, zeta_bar, rho, rho_bar, c_bar, s_bar, zeta, beta_dd, beta_d, rho_d, tau_tilde, theta_tilde, tau_d]
+    }
+
+    fn numbers(mut self) -> [f64; 13] {
+        self.fields().map(|field| *field)
+    }
+
+    fn of(numbers: [f64; 13]) -> Lsmr {
+        let mut lsmr = Lsmr::default();
+        lsmr.fields().into_iter().zip(numbers).for_each(|(field, number)| *field = number);
+        lsmr
     }
 
     /// The factors of h-bar, of x and of h.

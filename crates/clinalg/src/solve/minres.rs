@@ -4,10 +4,11 @@ use num_traits::Float;
 
 use super::basis::shrink;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::memory::{Kept, Kind, number_of, numbers_from, seen_by};
 use super::run::{Run, check_system};
 use super::scalars::precondition;
-use super::solver::own_parts;
-use super::{MinresParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
+use super::solver::{own_parts, resumable, without_memory};
+use super::{KrylovMemory, MinresParams, Operator, Preconditioner, Progress, Report, Solver, Stop};
 use crate::ops::{self, DotParts};
 use crate::{Context, Real, Result, Scalar, Vector};
 
@@ -34,6 +35,56 @@ pub struct Minres<T: Scalar> {
     norms: DotParts<T>,
 }
 
+/// Where a cycle stands after the last iteration.
+#[derive(Debug, Clone, Copy)]
+struct Stand {
+    /// What the residual is scaled by.
+    unit: f64,
+    /// |b - A x| and sqrt(v'z) at the start.
+    start: f64,
+    first: f64,
+    /// sqrt(v'z), and before.
+    gamma: f64,
+    before: f64,
+    eta: f64,
+    /// Cosines and sines of the last two rotations.
+    c: f64,
+    c0: f64,
+    s: f64,
+    s0: f64,
+    /// The largest entry of the tridiagonal matrix so far.
+    largest: f64,
+    /// Whether the next cycle goes on from here.
+    goes_on: bool,
+}
+
+impl Default for Stand {
+    fn default() -> Stand {
+        let (unit, start, first, gamma, before, eta) = (1.0, 0.0, 1.0, 0.0, 1.0, 0.0);
+        let (c, c0, s, s0, largest) = (1.0, 1.0, 0.0, 0.0, 0.0);
+        Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: false }
+    }
+}
+
+impl Stand {
+    /// The residual of the recurrence.
+    fn norm(&self) -> f64 {
+        self.start * (self.eta.abs() / self.first)
+    }
+
+    fn numbers(&self, seen: Stop) -> [f64; 12] {
+        let Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, .. } = *self;
+        [number_of(seen), unit, start, first, gamma, before, eta, c, c0, s, s0, largest]
+    }
+
+    /// With the end that was seen there.
+    fn of(numbers: &[f64]) -> (Stand, Option<Stop>) {
+        let [seen, unit, start, first, gamma, before, eta, c, c0, s, s0, largest] = numbers_from(numbers, 0);
+        let stand = Stand { unit, start, first, gamma, before, eta, c, c0, s, s0, largest, goes_on: true };
+        (stand, seen_by(seen))
+    }
+}
+
 impl<T: Scalar> Minres<T> {
     /// A solver for systems of `n` equations.
     ///
@@ -46,21 +97,18 @@ impl<T: Scalar> Minres<T> {
         Ok(Minres { params, v: vector()?, former: vector()?, z: vector()?, q: vector()?, w, next: vector()?, norms })
     }
 
-    /// Iterates from v = b - A x until a stopping criterion is met.
+    /// Iterates from v = b - A x, or from where `stand` is, until a stopping criterion is met.
     fn cycle<'m>(
         &mut self,
         run: &mut Run<'_, T>,
         a: &dyn Operator<T>,
         mut m: Option<&mut (dyn Preconditioner<T> + 'm)>,
         x: &mut Vector<T>,
+        stand: &mut Stand,
     ) -> Result<Stop> {
         let Minres { v, former, z, q, w, next, norms, .. } = self;
         let real = |value: f64| T::from_f64(value);
         let eps = T::Real::epsilon().into_f64();
-        let unit = run.rescale(v)?;
-        let start = run.norm();
-        former.fill(T::zero())?;
-        w.iter_mut().try_for_each(|w| w.fill(T::zero()))?;
         // z = M^-1 v and gamma = sqrt(v^H z).
         let scaled = |m: &mut Option<&mut (dyn Preconditioner<T> + 'm)>,
                       v: &Vector<T>,
@@ -79,54 +127,62 @@ impl<T: Scalar> Minres<T> {
                 s => Ok(s.sqrt()),
             })
         };
-        let mut gamma = match scaled(&mut m, v, z)? {
-            Ok(gamma) => gamma,
-            Err(stop) => return Ok(stop),
-        };
-        if gamma == 0.0 {
-            return Ok(Stop::Breakdown);
+        if !stand.goes_on {
+            let unit = run.rescale(v)?;
+            former.fill(T::zero())?;
+            w.iter_mut().try_for_each(|w| w.fill(T::zero()))?;
+            let gamma = match scaled(&mut m, v, z)? {
+                Ok(gamma) => gamma,
+                Err(stop) => return Ok(stop),
+            };
+            if gamma == 0.0 {
+                return Ok(Stop::Breakdown);
+            }
+            let start = run.norm();
+            *stand = Stand { unit, start, first: gamma, gamma, eta: gamma, before: 1.0, ..Stand::default() };
         }
-        let first = gamma;
-        let (mut eta, mut before) = (gamma, 1.0);
-        // Cosines and sines of the last two rotations.
-        let ([mut c, mut c0], [mut s, mut s0]) = ([1.0, 1.0], [0.0, 0.0]);
-        // The largest entry of the tridiagonal matrix so far.
-        let mut largest = 0.0_f64;
+        stand.goes_on = false;
+        let Stand { unit, start, first, gamma, eta, before, largest, c, c0, s, s0, .. } = stand;
+        let (unit, start, first) = (*unit, *start, *first);
         loop {
-            shrink(z, gamma)?;
+            if *gamma <= eps * *largest {
+                // The Krylov space is exhausted.
+                return Ok(Stop::Breakdown);
+            }
+            shrink(z, *gamma)?;
             a.apply_dot(z, q, norms)?;
             let delta = norms.value()?.re();
             // The next Lanczos vector takes the place of the former one.
-            ops::update(real(-delta / gamma), v, T::one(), q)?;
-            ops::update(real(-gamma / before), former, T::one(), q)?;
+            ops::update(real(-delta / *gamma), v, T::one(), q)?;
+            ops::update(real(-*gamma / *before), former, T::one(), q)?;
             std::mem::swap(former, v);
             std::mem::swap(v, q);
             // The direction z, before z is overwritten.
-            let alpha = c * delta - c0 * s * gamma;
-            let (second, third) = (s * delta + c0 * c * gamma, s0 * gamma);
+            let alpha = *c * delta - *c0 * *s * *gamma;
+            let (second, third) = (*s * delta + *c0 * *c * *gamma, *s0 * *gamma);
             let next_gamma = match scaled(&mut m, v, next)? {
                 Ok(gamma) => gamma,
                 Err(stop) => return Ok(stop),
             };
-            largest = largest.max(delta.abs()).max(gamma).max(next_gamma);
+            *largest = largest.max(delta.abs()).max(*gamma).max(next_gamma);
             let pivot = alpha.hypot(next_gamma);
             if !pivot.is_finite() {
                 return Ok(Stop::NotFinite);
             }
-            if pivot <= eps * largest {
+            if pivot <= eps * *largest {
                 return Ok(Stop::Breakdown);
             }
             let [older, old, new] = w;
             ops::update(real(1.0 / pivot), z, T::zero(), new)?;
             ops::update(real(-third / pivot), older, T::one(), new)?;
             ops::update(real(-second / pivot), old, T::one(), new)?;
-            (c0, s0) = (c, s);
-            (c, s) = (alpha / pivot, next_gamma / pivot);
-            ops::update(real(unit * c * eta), new, T::one(), x)?;
+            (*c0, *s0) = (*c, *s);
+            (*c, *s) = (alpha / pivot, next_gamma / pivot);
+            ops::update(real(unit * *c * *eta), new, T::one(), x)?;
             w.rotate_left(1);
-            eta *= -s;
+            *eta *= -*s;
             std::mem::swap(z, next);
-            (before, gamma) = (gamma, next_gamma);
+            (*before, *gamma) = (*gamma, next_gamma);
             let norm = start * (eta.abs() / first);
             if let Some(stop) = run.record(norm, norm) {
                 return Ok(stop);
@@ -134,19 +190,14 @@ impl<T: Scalar> Minres<T> {
             if run.cancelled() {
                 return Ok(Stop::Cancelled);
             }
-            if gamma <= eps * largest {
-                // The Krylov space is exhausted.
-                return Ok(Stop::Breakdown);
-            }
         }
     }
 }
 
-impl<T: Scalar> Solver<T> for Minres<T> {
-    own_parts!(v);
-
-    fn solve_with(
+impl<T: Scalar> Minres<T> {
+    fn solve_kept(
         &mut self,
+        memory: Option<&mut KrylovMemory<T>>,
         a: &dyn Operator<T>,
         m: Option<&mut dyn Preconditioner<T>>,
         b: &Vector<T>,
@@ -159,15 +210,38 @@ impl<T: Scalar> Solver<T> for Minres<T> {
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
         let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
-        let (mut run, mut end) =
-            Run::start(a, b, x, &mut self.v, &mut self.norms, self.params.stopping.clone(), progress)?;
+        let mut kept = Kept::new(Kind::Minres, memory);
+        let stopping = self.params.stopping.clone();
+        let (mut run, mut end) = kept.start((a, b, x, &mut self.v), &mut self.norms, stopping, progress)?;
         run.be_patient(n);
+        let mut stand = Stand::default();
+        let mut resumed = None;
+        let own = [&mut self.v, &mut self.former, &mut self.z].into_iter().chain(&mut self.w);
+        if let Some(numbers) = kept.resume(&mut run, x, own)? {
+            let seen;
+            (stand, seen) = Stand::of(&numbers);
+            resumed = run.end_of(stand.norm()).or(seen);
+        }
         loop {
             if let Some(stop) = end {
-                return Ok(run.report(stop));
+                return Ok(kept.end(run.report(stop)));
             }
-            let seen = self.cycle(&mut run, a, m.as_deref_mut(), x)?;
+            let seen = match resumed.take() {
+                Some(seen) => seen,
+                None => self.cycle(&mut run, a, m.as_deref_mut(), x, &mut stand)?,
+            };
+            let own = [&self.v, &self.former, &self.z].into_iter().chain(&self.w);
+            kept.keep(&run, x, own, stand.numbers(seen))?;
+            stand.goes_on = false;
             end = run.confirm(seen, x, &mut self.v, &mut self.z, &mut self.q, &mut self.norms)?;
         }
     }
 }
+
+impl<T: Scalar> Solver<T> for Minres<T> {
+    own_parts!(v);
+
+    without_memory!();
+}
+
+resumable!(Minres);

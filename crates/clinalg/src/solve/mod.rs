@@ -39,10 +39,12 @@ pub(crate) mod cg;
 mod checked;
 mod flexible;
 mod gmres;
+mod gmres_memory;
 mod idr;
 mod inverse;
 pub(crate) mod judge;
 mod least_squares;
+mod memory;
 mod minres;
 mod params;
 mod precondition;
@@ -61,6 +63,7 @@ pub use gmres::Gmres;
 pub use idr::Idr;
 pub use inverse::inverse_definite;
 pub use least_squares::{LeastSquares, LeastSquaresMethod, LeastSquaresReport};
+pub use memory::KrylovMemory;
 pub use minres::Minres;
 pub use params::{
     BiCgStabParams, CgParams, FlexibleCgParams, GaussSeidelParams, GmresParams, IdrParams, JacobiParams,
@@ -69,6 +72,6 @@ pub use params::{
 pub use precondition::{Identity, Preconditioner};
 pub use report::{Report, Stop};
 pub use richardson::Richardson;
-pub use solver::{Progress, Solver};
+pub use solver::{Progress, Resumable, Solver};
 pub use stationary::{JacobiIteration, RedBlackGaussSeidel};
 pub(crate) use stationary::{colour, invert_diagonal};

@@ -58,6 +58,19 @@ pub(super) fn check_system<T: Scalar>(
 }
 
 impl<'a, T: Scalar> Run<'a, T> {
+    /// Before the first residual.
+    pub(super) fn new(
+        a: &'a dyn Operator<T>,
+        b: &'a Vector<T>,
+        stopping: Stopping,
+        progress: Progress<'a>,
+    ) -> Result<Run<'a, T>> {
+        stopping.check()?;
+        let norm_b = ops::norm2(b)?.into_f64();
+        let tolerance = stopping.tolerance_of::<T>();
+        Ok(Run { a, b, judge: Judge::new::<T::Real>(norm_b, stopping, tolerance, progress) })
+    }
+
     /// Leaves r = b - A x. The second part is why there is nothing to iterate.
     pub(super) fn start(
         a: &'a dyn Operator<T>,
@@ -68,14 +81,11 @@ impl<'a, T: Scalar> Run<'a, T> {
         stopping: Stopping,
         progress: Progress<'a>,
     ) -> Result<(Run<'a, T>, Option<Stop>)> {
-        stopping.check()?;
-        let norm_b = ops::norm2(b)?.into_f64();
-        let tolerance = stopping.tolerance_of::<T>();
-        let mut run = Run { a, b, judge: Judge::new::<T::Real>(norm_b, stopping, tolerance, progress) };
-        if !norm_b.is_finite() {
+        let mut run = Run::new(a, b, stopping, progress)?;
+        if !run.norm_b().is_finite() {
             return Ok((run, Some(Stop::NotFinite)));
         }
-        if norm_b == 0.0 {
+        if run.norm_b() == 0.0 {
             x.fill(T::zero())?;
         }
         let stop = run.check(x, r, norms)?;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Operator, Preconditioner, Report, Stopping};
+use super::{KrylovMemory, Operator, Preconditioner, Report, Stopping};
 use crate::{Context, Result, Scalar, Vector};
 
 /// Called with the number of each iteration, 0 for the start, and its relative residual; [`ControlFlow::Break`] stops the
@@ -80,6 +80,82 @@ pub trait Solver<T: Scalar> {
         self.solve_with(a, m, b, x, &mut |_, _| ControlFlow::Continue(()))
     }
 }
+
+/// A [`Solver`] whose solves can be ended and continued.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use clinalg::solve::{Gmres, GmresParams, KrylovMemory, Resumable, Stop};
+/// use clinalg::{Context, Csr, Vector};
+///
+/// let context = Context::global()?;
+/// let a = Csr::from_triplets(&context, 2, 2, &[(0, 0, 2.0), (0, 1, 1.0), (1, 1, 3.0)])?;
+/// let (b, mut x) = (Vector::from_slice(&context, &[1.0, 2.0])?, Vector::zeros(&context, 2)?);
+/// let mut solver = Gmres::new(&context, 2, GmresParams::default())?;
+/// let mut memory = KrylovMemory::default();
+/// let mut once = |iteration, _| if iteration < 1 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+/// let report = solver.solve_from(&mut memory, &a, None, &b, &mut x, &mut once)?;
+/// assert_eq!((report.stop, memory.is_empty()), (Stop::Cancelled, false));
+/// let report = solver.solve_from(&mut memory, &a, None, &b, &mut x, &mut |_, _| ControlFlow::Continue(()))?;
+/// assert_eq!((report.stop, report.iterations, memory.is_empty()), (Stop::Converged, 2, true));
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub trait Resumable<T: Scalar>: Solver<T> {
+    /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another one of the same
+    /// system, on the same device, needs to go on to the same bits; one that finds something there goes on with it in place of x. It is
+    /// empty after other ends, and where no iteration was made. With it the vectors of the iteration are copied to the host once, at the end.
+    ///
+    /// # Errors
+    /// Those of [`Solver::solve_with`]; [`Error::Value`](crate::Error::Value) for a memory of another method or size, with GMRES also of more
+    /// iterations between restarts.
+    fn solve_from(
+        &mut self,
+        memory: &mut KrylovMemory<T>,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Vector<T>,
+        x: &mut Vector<T>,
+        progress: Progress<'_>,
+    ) -> Result<Report>;
+}
+
+/// [`Solver::solve_with`] of a solver with `solve_kept`.
+macro_rules! without_memory {
+    () => {
+        fn solve_with(
+            &mut self,
+            a: &dyn Operator<T>,
+            m: Option<&mut dyn Preconditioner<T>>,
+            b: &Vector<T>,
+            x: &mut Vector<T>,
+            progress: Progress<'_>,
+        ) -> Result<Report> {
+            self.solve_kept(None, a, m, b, x, progress)
+        }
+    };
+}
+pub(super) use without_memory;
+
+/// [`Resumable`] for a solver with `solve_kept`.
+macro_rules! resumable {
+    ($solver:ident) => {
+        impl<T: Scalar> $crate::solve::Resumable<T> for $solver<T> {
+            fn solve_from(
+                &mut self,
+                memory: &mut $crate::solve::KrylovMemory<T>,
+                a: &dyn Operator<T>,
+                m: Option<&mut dyn Preconditioner<T>>,
+                b: &Vector<T>,
+                x: &mut Vector<T>,
+                progress: Progress<'_>,
+            ) -> Result<Report> {
+                self.solve_kept(Some(memory), a, m, b, x, progress)
+            }
+        }
+    };
+}
+pub(super) use resumable;
 
 /// The accessors of a [`Solver`] that has `params` with its stopping criteria and this vector among its own.
 macro_rules! own_parts {

@@ -70,7 +70,7 @@ impl<T: Real, L: Layers<T>> Solver<T> for Multigrid<Strips<T, L>> {
         progress: Progress<'_>,
     ) -> Result<PoissonReport> {
         let row_sum = Equation::<T>::new(params.n, L::DIM, params.shift)?.row_sum();
-        iterate::<T, _>(self, params, row_sum, f, u, progress)
+        iterate::<T, _>(self, params, row_sum, f, u, &[], progress)
     }
 }
 

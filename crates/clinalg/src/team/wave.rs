@@ -5,9 +5,11 @@ use std::ops::Range;
 use super::{Exchange, Message, Partition, Reduction, Team};
 use crate::error::check_length;
 use crate::multigrid::{Backend, PoissonReport};
+use crate::solve::Progress;
 use crate::wave::kernels::Kernels;
 use crate::wave::parts::{Membrane, Motion, Parts, Source, Target};
-use crate::wave::{Scheme, WaveEnergy, WaveParams, WaveState};
+use crate::wave::strides::{AGREED, in_strides};
+use crate::wave::{Scheme, WaveEnergy, WaveParams, WaveReport, WaveState};
 use crate::{Error, Real, Result, Vector};
 
 /// Steps between two exchanges, unless others are asked for: their halo of so many rows on either side is worked on twice.
@@ -157,6 +159,21 @@ impl<T: Real> Wave<T> {
         self.membrane.step(steps)?;
         self.steps += steps as u64;
         Ok(())
+    }
+
+    /// [`Wave::step`] with `progress` as in [`wave::Wave::step_with`](crate::wave::Wave::step_with). Of a team of several processes all must end after
+    /// the same steps.
+    ///
+    /// # Errors
+    /// As [`Wave::step`].
+    pub fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> Result<WaveReport> {
+        // Processes make the same steps between two exchanges.
+        let fixed = (self.team.local().len() < self.team.ranks()).then_some(AGREED);
+        in_strides(steps, fixed, progress, |steps| {
+            self.step(steps)?;
+            self.team.finish()?;
+            Ok((WaveReport { steps, implicit: None }, self.time()))
+        })
     }
 
     /// Reads the displacement into n^2 values: the rows of the ranks of this process, which in one process are all.

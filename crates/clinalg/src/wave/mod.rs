@@ -1,12 +1,15 @@
-//! The wave equation `u_tt = c^2 Laplace u` on the unit square with fixed edges.
+//! The wave equation `u_tt = c^2 Laplace u` on the unit square with fixed edges, and on boxes ([`BoxWave`]).
 
+mod boxes;
 pub(crate) mod kernels;
 mod matrix;
 mod medium;
 mod params;
 pub(crate) mod parts;
 mod sequential;
+pub(crate) mod strides;
 
+pub use boxes::{BoxWave, BoxWaveParams, WaveSide};
 pub use medium::{Amplitude, Medium, WaveState};
 pub use params::{ImplicitReport, Scheme, WaveEnergy, WaveParams, WaveReport};
 
@@ -17,6 +20,7 @@ use sequential::Sequential;
 
 use crate::error::check_length;
 use crate::multigrid::{Backend, Poisson, PoissonParams};
+use crate::solve::Progress;
 use crate::{Context, Error, Real, Result, Vector};
 
 /// A membrane in motion: `u_tt = c^2 Laplace u` on the unit square, the values on the boundary fixed.
@@ -186,6 +190,21 @@ impl<T: Real> Wave<T> {
         let report = self.motion.step(steps)?;
         self.steps += report.steps as u64;
         Ok(report)
+    }
+
+    /// [`Wave::step`] that waits for the device about ten times a second and then calls `progress` with the number of steps made by this call
+    /// and the time reached. [`Break`](std::ops::ControlFlow::Break) ends the call. The results are bitwise those of [`Wave::step`].
+    ///
+    /// # Errors
+    /// As [`Wave::step`].
+    pub fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> Result<WaveReport> {
+        // A solution of the implicit scheme takes long, and its end is waited for anyway.
+        let fixed = (self.params.scheme == Scheme::Implicit).then_some(1);
+        strides::in_strides(steps, fixed, progress, |steps| {
+            let report = self.step(steps)?;
+            self.context.as_ref().map_or(Ok(()), Context::finish)?;
+            Ok((report, self.time()))
+        })
     }
 
     /// Reads the displacement, n^2 values.

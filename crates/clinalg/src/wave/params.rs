@@ -147,10 +147,25 @@ impl WaveEnergy {
 /// What some steps took.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WaveReport {
-    /// Steps made by this call; fewer than requested only where the implicit scheme met no tolerance.
+    /// Steps made by this call; fewer than requested only if the implicit scheme did not meet its tolerance or a callback ended the call.
     pub steps: usize,
     /// The equations of the implicit scheme, `None` for the explicit one.
     pub implicit: Option<ImplicitReport>,
+}
+
+impl WaveReport {
+    /// Adds what later steps took.
+    pub(crate) fn add(&mut self, later: WaveReport) {
+        self.steps += later.steps;
+        self.implicit = match (self.implicit, later.implicit) {
+            (Some(before), Some(later)) => Some(ImplicitReport {
+                stop: later.stop,
+                cycles: before.cycles + later.cycles,
+                relative_residual: before.relative_residual.max(later.relative_residual),
+            }),
+            (before, later) => later.or(before),
+        };
+    }
 }
 
 /// What the elliptic problems of some implicit steps took.

@@ -50,6 +50,16 @@ impl End {
     }
 }
 
+/// A direction in messages.
+fn along(axis: usize) -> String {
+    match axis {
+        0 => "along x".into(),
+        1 => "along y".into(),
+        2 => "along z".into(),
+        _ => format!("along direction {axis}"),
+    }
+}
+
 /// A box of two or three dimensions with points of any number and spacing in each direction.
 ///
 /// Value (i, j, k) is `u[(k * ny + j) * nx + i]`: x runs fastest. With [`Centring::Vertex`] a direction of n points has them at
@@ -195,7 +205,7 @@ impl Grid {
             Some(ends) if ends.len() == intervals + 1 => Ok(ends.clone()),
             Some(ends) => {
                 let expected = format!("{} for {n} points", intervals + 1);
-                Err(Error::value("spacing", expected, format!("{} coordinates along direction {axis}", ends.len())))
+                Err(Error::value("spacing", expected, format!("{} coordinates {}", ends.len(), along(axis))))
             }
         }
     }
@@ -230,7 +240,7 @@ impl Grid {
             let (n, sides) = (self.points[axis], self.sides[axis]);
             let length = self.size[axis];
             if !(length > 0.0 && length.is_finite()) {
-                return Err(Error::value("size", "positive, finite lengths", length));
+                return Err(Error::value("size", "positive, finite lengths", format!("{length} {}", along(axis))));
             }
             for side in sides {
                 if let Condition::Robin { alpha } = side
@@ -241,7 +251,7 @@ impl Grid {
             }
             let periodic = sides.map(|side| side == Condition::Periodic);
             if periodic[0] != periodic[1] {
-                let got = format!("one periodic side of direction {axis}");
+                let got = format!("one periodic side {}", along(axis));
                 return Err(Error::value("sides", "both sides of a direction periodic, or neither", got));
             }
             let held = sides.iter().filter(|&&side| side == Condition::Dirichlet).count();
@@ -251,12 +261,12 @@ impl Grid {
                 Centring::Vertex => (1 + held).max(2),
             };
             if n < least {
-                return Err(Error::value("points", format!("at least {least} along direction {axis}"), n));
+                return Err(Error::value("points", format!("at least {least} {}", along(axis)), n));
             }
             let ends = self.ends(axis)?;
             let ascending = ends.windows(2).all(|pair| pair[0] < pair[1]) && ends.iter().all(|x| x.is_finite());
             if !ascending {
-                let got = format!("not finite or not ascending along direction {axis}");
+                let got = format!("not finite or not ascending {}", along(axis));
                 return Err(Error::value("spacing", "finite, strictly ascending coordinates", got));
             }
         }

@@ -15,7 +15,7 @@ mod sweep;
 pub use grid::{Centring, Condition, End, Grid};
 pub use load::SideValues;
 pub use params::{GridParams, GridReport};
-pub use solver::{GridOperator, GridPoisson, GridPreconditioner};
+pub use solver::{GridMemory, GridOperator, GridPoisson, GridPreconditioner};
 
 /// The components on `grid` and the unknowns of each level.
 #[cfg(test)]

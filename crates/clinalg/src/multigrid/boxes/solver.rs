@@ -1,6 +1,7 @@
 //! The solver on boxes, its operator and one cycle as a preconditioner.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::axis::{Axis, Factors};
 use super::device::{Boxes, Lines};
@@ -111,6 +112,26 @@ impl Problem {
         let imbalance = self.singular.then(|| self.layout.balance(&self.factors, &mut b));
         Ok((b, imbalance))
     }
+
+    /// The right-hand side on the device, balanced where u is determined up to a constant only.
+    fn right_vector<T: Real>(
+        &self,
+        context: &Context,
+        grid: &Grid,
+        f: &[T],
+        sides: &SideValues<T>,
+    ) -> Result<Vector<T>> {
+        let (b, _) = self.right_side(grid, f, sides)?;
+        Vector::from_slice(context, &narrowed::<T>(&b))
+    }
+
+    /// The values at all points, from those of the unknowns and of Dirichlet sides.
+    fn points<T: Real>(&self, grid: &Grid, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
+        check_length("x", self.layout.unknowns(), x.len())?;
+        check_length("u", self.layout.points(), u.len())?;
+        self.layout.put(&x.to_vec()?, grid, sides, u);
+        Ok(())
+    }
 }
 
 fn narrowed<T: Real>(b: &[f64]) -> Vec<T> {
@@ -143,10 +164,25 @@ pub struct GridPoisson<T: Real> {
     context: Context,
     grid: Grid,
     params: GridParams,
-    problem: Problem,
+    problem: Arc<Problem>,
     multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send>,
     /// u and b of problems given on the host; made for the first one.
     finest: Option<(Vector<T>, Vector<T>)>,
+    /// What the next solve goes on from.
+    before: Option<GridMemory<T>>,
+}
+
+/// What a solution on a box that was stopped leaves, for [`GridPoisson::resume`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridMemory<T> {
+    /// The unknowns after the last cycle: the points without those of vertex-centred Dirichlet sides. Their mean is not yet removed where u
+    /// is determined up to a constant only.
+    pub unknowns: Vec<T>,
+    /// The history of the report.
+    pub history: Vec<f64>,
+    /// Where cycles precondition conjugate gradients: the last direction, and the product of residual and preconditioned
+    /// residual in it.
+    pub direction: Option<(Vec<T>, f64)>,
 }
 
 impl<T: Real> std::fmt::Debug for GridPoisson<T> {
@@ -204,8 +240,45 @@ impl<T: Real> GridPoisson<T> {
                 Box::new(Accelerated::new(Multigrid::new(stencils, &sides, params.symmetric_plan(), full)?)?)
             }
         };
-        let (context, grid) = (context.clone(), grid.clone());
-        Ok(GridPoisson { context, grid, params: *params, problem, multigrid, finest: None })
+        let (context, grid, problem) = (context.clone(), grid.clone(), Arc::new(problem));
+        Ok(GridPoisson { context, grid, params: *params, problem, multigrid, finest: None, before: None })
+    }
+
+    /// The matrix that this solver inverts, on the same context.
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn operator(&self) -> Result<GridOperator<T>> {
+        GridOperator::of(&self.context, &self.grid, Arc::clone(&self.problem))
+    }
+
+    /// A cycle with the parameters of this solver, as the approximate inverse of [`GridPoisson::operator`].
+    ///
+    /// # Errors
+    /// [`Error::Allocation`].
+    pub fn preconditioner(&self) -> Result<GridPreconditioner<T>> {
+        GridPreconditioner::of(&self.context, &self.params, &self.problem)
+    }
+
+    /// As [`GridOperator::right_side`].
+    ///
+    /// # Errors
+    /// As [`GridOperator::right_side`].
+    pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
+        self.problem.right_vector(&self.context, &self.grid, f, sides)
+    }
+
+    /// As [`GridOperator::points`].
+    ///
+    /// # Errors
+    /// As [`GridOperator::points`].
+    pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
+        self.problem.points(&self.grid, x, sides, u)
+    }
+
+    /// The context of the solver.
+    pub fn context(&self) -> &Context {
+        &self.context
     }
 
     /// The grid the solver was made for.
@@ -241,7 +314,8 @@ impl<T: Real> GridPoisson<T> {
         u: &mut [T],
         progress: Progress<'_>,
     ) -> Result<GridReport> {
-        let Problem { layout, factors, .. } = &self.problem;
+        let Problem { layout, factors, .. } = &*self.problem;
+        check_length("f", layout.points(), f.len())?;
         check_length("u", layout.points(), u.len())?;
         let (b, imbalance) = self.problem.right_side(&self.grid, f, sides)?;
         if let Some(imbalance) = imbalance.filter(|imbalance| *imbalance > self.params.max_imbalance) {
@@ -264,12 +338,18 @@ impl<T: Real> GridPoisson<T> {
                 self.finest.insert((new()?, new()?))
             }
         };
-        let mut unknowns = zeros::<T>("points", Some(layout.unknowns()))?;
-        layout.take(u, &mut unknowns);
+        let (mut unknowns, history) = match self.before.take() {
+            Some(before) => (before.unknowns, before.history),
+            None => {
+                let mut unknowns = zeros::<T>("points", Some(layout.unknowns()))?;
+                layout.take(u, &mut unknowns);
+                (unknowns, Vec::new())
+            }
+        };
         own_u.write(&unknowns)?;
         own_b.write(&b)?;
-        let row_sum = self.problem.row_sum();
-        let report = iterate::<T, _>(&mut *self.multigrid, &self.params.iteration(), row_sum, own_b, own_u, progress)?;
+        let (params, row_sum) = (self.params.iteration(), self.problem.row_sum());
+        let report = iterate::<T, _>(&mut *self.multigrid, &params, row_sum, own_b, own_u, &history, progress)?;
         if report.stop != Stop::NotFinite {
             own_u.read(&mut unknowns)?;
             if self.problem.singular {
@@ -278,6 +358,43 @@ impl<T: Real> GridPoisson<T> {
             layout.put(&unknowns, &self.grid, sides, u);
         }
         Ok(GridReport::new(report, imbalance))
+    }
+
+    /// What the last solve leaves for [`GridPoisson::resume`], `history` being that of its report.
+    ///
+    /// # Errors
+    /// [`Error::Value`] before the first solve; what the device reports.
+    pub fn memory(&self, history: &[f64]) -> Result<GridMemory<T>> {
+        let Some((own_u, _)) = &self.finest else {
+            return Err(Error::value("memory", "a solver that has solved", "one before its first solve"));
+        };
+        let direction = match self.multigrid.memory() {
+            Some((p, product)) => Some((p.to_vec()?, product)),
+            None => None,
+        };
+        Ok(GridMemory { unknowns: own_u.to_vec()?, history: history.to_vec(), direction })
+    }
+
+    /// Lets the next solve go on where another of the same problem with the same parameters ended, whatever its start value says: with the
+    /// same cycles to the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made again.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for unknowns or a direction that do not fit; [`Error::Value`] for a direction where cycles are the solver, and for
+    /// no residual; what the device reports.
+    pub fn resume(&mut self, memory: GridMemory<T>) -> Result<()> {
+        if memory.history.is_empty() {
+            return Err(Error::value("memory.history", "at least the residual of the start value", "none"));
+        }
+        let unknowns = self.problem.layout.unknowns();
+        check_length("memory.unknowns", unknowns, memory.unknowns.len())?;
+        if let Some((p, product)) = &memory.direction {
+            check_length("memory.direction", unknowns, p.len())?;
+            if !self.multigrid.remember(&mut |grid: &mut Vector<T>| grid.write(p), *product)? {
+                return Err(Error::value("memory.direction", "none: cycles are the solver here", "a direction"));
+            }
+        }
+        self.before = Some(memory);
+        Ok(())
     }
 }
 
@@ -289,7 +406,7 @@ impl<T: Real> GridPoisson<T> {
 pub struct GridOperator<T: Real> {
     context: Context,
     grid: Grid,
-    problem: Problem,
+    problem: Arc<Problem>,
     finest: FinestOperator<T>,
 }
 
@@ -333,7 +450,10 @@ impl<T: Real> GridOperator<T> {
         params: &GridParams,
         coefficient: Option<Coefficient<'_, T>>,
     ) -> Result<GridOperator<T>> {
-        let problem = Problem::new(grid, params, coefficient)?;
+        GridOperator::of(context, grid, Arc::new(Problem::new(grid, params, coefficient)?))
+    }
+
+    fn of(context: &Context, grid: &Grid, problem: Arc<Problem>) -> Result<GridOperator<T>> {
         let finest = match &problem.levels {
             Levels::Separable(levels) => FinestOperator::Separable(Lines::new(context, &levels[0])?),
             Levels::Coupled(levels, _) => FinestOperator::Coupled(OnDevice::new(context, &levels[0].stencil)?),
@@ -347,8 +467,7 @@ impl<T: Real> GridOperator<T> {
     /// # Errors
     /// [`Error::Length`] that names `f`; what the device reports.
     pub fn right_side(&self, f: &[T], sides: &SideValues<T>) -> Result<Vector<T>> {
-        let (b, _) = self.problem.right_side(&self.grid, f, sides)?;
-        Vector::from_slice(&self.context, &narrowed::<T>(&b))
+        self.problem.right_vector(&self.context, &self.grid, f, sides)
     }
 
     /// The values at all points, from those of the unknowns and of Dirichlet sides.
@@ -356,11 +475,7 @@ impl<T: Real> GridOperator<T> {
     /// # Errors
     /// [`Error::Length`] that names `x` or `u`; what the device reports.
     pub fn points(&self, x: &Vector<T>, sides: &SideValues<T>, u: &mut [T]) -> Result<()> {
-        let layout = &self.problem.layout;
-        check_length("x", layout.unknowns(), x.len())?;
-        check_length("u", layout.points(), u.len())?;
-        layout.put(&x.to_vec()?, &self.grid, sides, u);
-        Ok(())
+        self.problem.points(&self.grid, x, sides, u)
     }
 }
 
@@ -428,7 +543,10 @@ impl<T: Real> GridPreconditioner<T> {
         params: &GridParams,
         coefficient: Option<Coefficient<'_, T>>,
     ) -> Result<GridPreconditioner<T>> {
-        let problem = Problem::new(grid, params, coefficient)?;
+        GridPreconditioner::of(context, params, &Problem::new(grid, params, coefficient)?)
+    }
+
+    fn of(context: &Context, params: &GridParams, problem: &Problem) -> Result<GridPreconditioner<T>> {
         let (sides, plan) = (problem.sides(), params.symmetric_plan());
         let multigrid: Box<dyn CycleFromZero<Vector<T>>> = match &problem.levels {
             Levels::Separable(levels) => {

@@ -1,0 +1,105 @@
+//! Solves that were ended, in a checkpoint.
+
+use std::path::Path;
+
+use clinalg::solve::{KrylovMemory, Report, Stop};
+use clinalg::{CsrParts, Scalar};
+use serde_json::json;
+
+use super::Args;
+use super::method::Method;
+use crate::checkpoint::krylov::{self, parts};
+use crate::checkpoint::{self, Fingerprint, Loaded};
+use crate::data::Values;
+use crate::exit::Failure;
+use crate::files;
+
+/// What there is of the solves for one right-hand side after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Begun<T> {
+    /// That of the next iteration.
+    pub(super) method: Method,
+    /// The method that gave up.
+    pub(super) gave_up: Option<Method>,
+    /// Of the right-hand sides that are done, with their solutions column by column.
+    pub(super) reports: Vec<Report>,
+    pub(super) x: Vec<T>,
+    /// The residuals of the method that gave up at the next right-hand side, and where it ended.
+    pub(super) before: Vec<f64>,
+    pub(super) start: Vec<T>,
+    /// Of the solve for the next right-hand side; empty at its beginning.
+    pub(super) memory: KrylovMemory<T>,
+}
+
+/// The arrays of the iterate and of the vectors of the iteration.
+const VECTORS: [&str; 2] = ["iterate", "vectors"];
+
+impl<T: Scalar> Begun<T> {
+    pub(super) fn new(method: Method) -> Begun<T> {
+        let (reports, x, before, start) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Begun { method, gave_up: None, reports, x, before, start, memory: KrylovMemory::default() }
+    }
+
+    /// That of a checkpoint.
+    pub(super) fn of(loaded: &Loaded) -> Result<Begun<T>, Failure> {
+        let histories: Vec<f64> = loaded.array("histories")?;
+        let stops: Vec<(Stop, usize)> = loaded.part("stops")?;
+        let mut rest = &histories[..];
+        let mut reports = Vec::new();
+        for (stop, count) in stops {
+            let (history, others) = rest.split_at(count.min(rest.len()));
+            reports.push(Report::new(stop, history.to_vec()));
+            rest = others;
+        }
+        Ok(Begun {
+            method: loaded.part("method")?,
+            gave_up: loaded.part("gave_up")?,
+            reports,
+            x: loaded.scalars("x")?,
+            before: loaded.array("before")?,
+            start: loaded.scalars("start")?,
+            memory: loaded.krylov(VECTORS)?,
+        })
+    }
+
+    /// Whether there is nothing to continue from.
+    pub(super) fn is_empty(&self) -> bool {
+        self.reports.is_empty() && self.before.is_empty() && self.memory.is_empty()
+    }
+
+    /// Writes a checkpoint.
+    pub(super) fn save(&self, path: &Path, fingerprint: Fingerprint) -> Result<(), Failure> {
+        let stops: Vec<_> = self.reports.iter().map(|report| (report.stop, report.history.len())).collect();
+        let histories: Vec<f64> = self.reports.iter().flat_map(|report| report.history.iter().copied()).collect();
+        let state = json!({ "method": self.method, "gave_up": self.gave_up, "stops": stops });
+        let [x, start] = [("x", &self.x), ("start", &self.start)].map(|(name, v)| (name, Values::of(&parts(v))));
+        let [histories, before] =
+            [("histories", &histories), ("before", &self.before)].map(|(name, v)| (name, Values::of(v)));
+        let [iterate, vectors, numbers, history] = krylov::arrays(&self.memory, VECTORS);
+        let arrays = [x, start, iterate, vectors, histories, before, numbers, history];
+        checkpoint::save(path, fingerprint, state, &arrays)
+    }
+}
+
+/// What decides the results.
+pub(super) fn fingerprint<T: Scalar>(
+    args: &Args,
+    a: &CsrParts<T>,
+    b: &[T],
+    starts: Option<&[T]>,
+) -> Result<Fingerprint, Failure> {
+    let of_file = |print: Fingerprint, name: &str, path: Option<&Path>| -> Result<Fingerprint, Failure> {
+        let Some(path) = path else { return Ok(print.values::<f64>(name, None)) };
+        Ok(print.values(name, Some(&files::read_columns::<f64>(path)?.values)))
+    };
+    let print = Fingerprint::default().option("--precision", T::PRECISION).option("--method", args.method);
+    let print = print.option("the size of the matrix", [a.rows, a.cols]);
+    let print = print.indices("the pattern of the matrix", a.offsets.iter().chain(&a.indices).copied());
+    let print = print.values("the matrix", Some(&parts(&a.values)));
+    let print = print.values("--rhs", Some(&parts(b))).values("--x0", starts.map(parts).as_deref());
+    let print = print.option("--precond", args.precond).option("--restart", args.restart);
+    let print = print.option("--order", args.order).option("--drop", args.drop).option("--fill", args.fill);
+    let print = print.option("--block", args.block).option("--single", args.single);
+    let print = of_file(print, "--coordinates", args.coordinates.as_deref())?;
+    of_file(print, "--nullspace", args.nullspace.as_deref())
+}

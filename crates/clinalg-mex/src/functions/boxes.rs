@@ -1,0 +1,287 @@
+//! The Poisson problem on boxes of any size.
+
+use clinalg::multigrid::{Centring, Coefficient, Condition, Cycle, End, Grid, GridParams};
+use clinalg::solve::Stopping;
+use clinalg::{Error, Precision};
+
+use super::grid::choice;
+use super::{GPU, Outcome, count, count_as, flag, handle_as, real_as, registry, text};
+use crate::args::{Args, Full, Input, Kind, Value};
+use crate::emit::{Answer, Out, Target};
+use crate::fault::Fault;
+use crate::function::Function;
+use crate::interrupt;
+
+const SOLVER: Input = handle_as("S", "poisson");
+/// The arguments that say where the points of each direction are.
+const DIRECTIONS: [&str; 3] = ["x", "y", "z"];
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "MexGridPoisson",
+        title: "Make a solver of the Poisson problem on a box.",
+        inputs: &[
+            GPU,
+            Input::new("points", Kind::Full),
+            Input::new("x", Kind::Full),
+            Input::new("y", Kind::Full),
+            Input::new("z", Kind::Full),
+            Input::new("sides", Kind::Full),
+            text("centring"),
+            Input::named("D", "diffusion", Kind::Full),
+            Input::named("k", "coefficient", Kind::Full),
+            text("at"),
+            real_as("c", "shift"),
+            count("order"),
+            real_as("tol", "tolerance"),
+            count_as("maxit", "max_cycles"),
+            text("cycle"),
+            Input::new("single", Kind::Flag),
+        ],
+        required: 2,
+        outputs: &["S"],
+        text: "\
+Multigrid for -div(k D grad u) + c u = f on a box of d = 2 or 3 dimensions, made once for many right-hand sides.
+points is [nx ny] or [nx ny nz].
+  x, y, z   length of the direction (default 1), or its ascending coordinates: those of the points, or, on a
+            cell-centred grid and in a periodic direction, those of the ends of the intervals (one more than points)
+  sides     2 x d numbers, the low and the high side of each direction: Inf (default) for u = g, 0 for
+            k D du/dn = g with the outward normal n, alpha > 0 for alpha u + k D du/dn = g, NaN for periodic
+  centring  'vertex' (default): the first and the last point lie on the sides; 'cell': points at the centres of cells
+  D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+  k         positive values at the points or in the cells, x fastest (default 1)
+  at        where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
+  c         the shift, at least 0 (default 0)
+  order     of the discretisation: 2 (default) or 4; order 4 needs a diagonal D, no k, equal spacing, a vertex-centred
+            grid, and sides with u = g or periodic ones
+  tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
+  maxit     maximum number of cycles (default 100)
+  cycle     'v' (default), 'w' or 'fmg' for full multigrid
+  single    1 for single precision (default 0)
+The values g of the sides are 0 until MexGridPoissonSide sets them. MexRelease frees S.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40], 2, 1, [], [0 Inf; Inf Inf]);
+[u, flag, relres, iter] = MexGridPoissonSolve(gpu, S, ones(60, 40));
+max(u(:))",
+        see: &["MexGridPoissonSide", "MexGridPoissonSolve", "MexPoisson", "MexRelease"],
+        run: make,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGridPoissonSide",
+        title: "Set the values of a side of a box.",
+        inputs: &[
+            GPU,
+            SOLVER,
+            Input::named("direction", "axis", Kind::Count),
+            Input::new("high", Kind::Flag),
+            Input::named("g", "values", Kind::Full),
+        ],
+        required: 4,
+        outputs: &[],
+        text: "\
+S is a solver of MexGridPoisson. direction is 1 for x, 2 for y, 3 for z; high is 0 for the side where the coordinate
+is smallest, 1 where it is largest. g has one value for each point of the side, the lower of the other
+directions fastest; without it the values are 0. Where sides with u = g meet, the values of the last direction hold.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40]);
+MexGridPoissonSide(gpu, S, 2, 1, ones(60, 1));
+u = MexGridPoissonSolve(gpu, S, zeros(60, 40));
+u(30, 20)",
+        see: &["MexGridPoisson", "MexGridPoissonSolve"],
+        run: set_side,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGridPoissonSolve",
+        title: "Solve the Poisson problem on a box.",
+        inputs: &[GPU, SOLVER, Input::new("f", Kind::Full), Input::new("u", Kind::Full)],
+        required: 3,
+        outputs: &["u", "flag", "relres", "iter", "history", "reason", "imbalance"],
+        text: "\
+S is a solver of MexGridPoisson. f has one value for each point, x fastest. The argument u is the initial guess
+(default 0), the result u the solution, with the shape of f. On vertex-centred sides with u = g, u is g, and f is
+read for order 4 only.
+flag is 0 if the tolerance was met, 1 if the maximum number of cycles was reached, 3 if the residual stopped
+falling (possibly at the rounding floor), 4 for data that are not finite, 5 if Ctrl-C stopped it. relres is
+the relative residual, iter the number of cycles, history the relative residual before the first and after each
+cycle, reason the meaning of flag as text.
+With all sides 0 or NaN and c = 0, u is determined only up to a constant. Its mean is then 0, f and the values of
+the sides must balance, and imbalance is their relative imbalance, which was removed. Otherwise imbalance is NaN.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [65 33 17], 1, 0.5, 0.25, [], 'vertex', [1 2 4]);
+[u, flag, relres, iter] = MexGridPoissonSolve(gpu, S, ones(65, 33 * 17));
+u = reshape(u, 65, 33, 17);
+u(33, 17, 9)",
+        see: &["MexGridPoisson", "MexGridPoissonSide", "MexPoisson"],
+        run: solve,
+        ..Function::DEFAULT
+    },
+];
+
+/// An array that may be left out.
+fn maybe_full<'a>(args: &Args<'a>, position: usize) -> Option<Full<'a>> {
+    match args.value(position) {
+        Value::Full(full) => Some(*full),
+        _ => None,
+    }
+}
+
+/// The numbers of points.
+fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
+    let given = args.full(1).values.reals();
+    if !(2..=3).contains(&given.len()) {
+        return Err(Error::value("points", "[nx ny] or [nx ny nz]", format!("{} numbers", given.len())));
+    }
+    let whole = |n: &f64| match *n {
+        n if n >= 1.0 && n.fract() == 0.0 && n <= f64::from(u32::MAX) => Ok(n as usize),
+        n => Err(Error::value("points", "whole numbers from 1 on", n)),
+    };
+    given.iter().map(whole).collect()
+}
+
+/// The grid with its sides and coordinates; errors name the arguments of `MexGridPoisson`.
+fn grid(args: &Args<'_>) -> Result<Grid, Fault> {
+    let points = points(args)?;
+    let dim = points.len();
+    let centring = choice(args, 6, "centring", &[("vertex", Centring::Vertex), ("cell", Centring::Cell)])?;
+    let mut grid = Grid::new(&points).centring(centring);
+    if let Some(sides) = maybe_full(args, 5) {
+        if (sides.rows, sides.cols) != (2, dim) {
+            let (expected, got) = (format!("2 x {dim}"), format!("{} x {}", sides.rows, sides.cols));
+            return Err(Error::Shape { argument: "sides", expected, got }.into());
+        }
+        for (place, alpha) in sides.values.reals().into_iter().enumerate() {
+            let end = if place % 2 == 0 { End::Low } else { End::High };
+            let condition = match alpha {
+                f64::INFINITY => Condition::Dirichlet,
+                0.0 => Condition::Neumann,
+                alpha if alpha.is_nan() => Condition::Periodic,
+                alpha => Condition::Robin { alpha },
+            };
+            grid = grid.side(place / 2, end, condition);
+        }
+    }
+    let mut lengths = vec![1.0; dim];
+    for (axis, argument) in DIRECTIONS.into_iter().enumerate() {
+        let Some(values) = maybe_full(args, 2 + axis) else { continue };
+        if axis >= dim {
+            return Err(Error::value(argument, "[] in two dimensions", "given").into());
+        }
+        grid = match values.values.reals()[..] {
+            [length] => {
+                lengths[axis] = length;
+                grid.size(&lengths)
+            }
+            ref coordinates => grid.spacing(axis, coordinates.to_vec()),
+        };
+        grid.check().map_err(|error| match error {
+            Error::Value { argument: "size" | "spacing", expected, got } => Error::Value { argument, expected, got },
+            other => other,
+        })?;
+    }
+    Ok(grid)
+}
+
+/// Puts D into the parameters.
+fn with_tensor(params: GridParams, tensor: Option<Full<'_>>, dim: usize) -> Result<GridParams, Error> {
+    let Some(tensor) = tensor else { return Ok(params) };
+    let values = tensor.values.reals();
+    let at = |i: usize, j: usize| if i < dim && j < dim { values[j * dim + i] } else { 0.0 };
+    let mut diagonal = [1.0; 3];
+    match values.len() {
+        1 => Ok(params.diffusion([values[0]; 3])),
+        count if count == dim => {
+            diagonal[..dim].copy_from_slice(&values);
+            Ok(params.diffusion(diagonal))
+        }
+        _ if (tensor.rows, tensor.cols) == (dim, dim) => {
+            if (0..dim).any(|i| (0..i).any(|j| at(i, j) != at(j, i))) {
+                return Err(Error::value("diffusion", "a symmetric matrix", "one that is not"));
+            }
+            (0..dim).for_each(|i| diagonal[i] = at(i, i));
+            Ok(params.diffusion(diagonal).mixed([at(0, 1), at(0, 2), at(1, 2)]))
+        }
+        _ => {
+            let expected = format!("a number, {dim} numbers or a {dim} x {dim} matrix");
+            Err(Error::Shape { argument: "diffusion", expected, got: format!("{} x {}", tensor.rows, tensor.cols) })
+        }
+    }
+}
+
+fn make(args: &Args<'_>) -> Outcome {
+    let context = args.context()?;
+    let grid = grid(args)?;
+    let mut params = with_tensor(GridParams::default(), maybe_full(args, 7), grid.dim())?;
+    let precision = if args.maybe_flag(15) == Some(true) { Precision::F32 } else { Precision::F64 };
+    let tolerance = match precision {
+        Precision::F32 => Stopping::default().tolerance_of::<f32>(),
+        Precision::F64 => Stopping::default().tolerance_of::<f64>(),
+    };
+    params = params.tolerance(args.maybe_real(12).unwrap_or(tolerance));
+    params =
+        params.shift(args.maybe_real(10).unwrap_or(params.shift)).order(args.maybe_count(11).unwrap_or(params.order));
+    params = params.max_cycles(args.maybe_count(13).unwrap_or(params.max_cycles));
+    params = params.cycle(choice(args, 14, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("fmg", Cycle::Full)])?);
+    let in_cells = choice(args, 9, "at", &[("points", false), ("cells", true)])?;
+    let values = maybe_full(args, 8).map(|k| k.values.reals());
+    let coefficient = values.as_deref().map(|k| if in_cells { Coefficient::Cells(k) } else { Coefficient::Points(k) });
+    let made = registry().grid_poisson(&context, precision, &grid, &params, coefficient);
+    let solver = made.map_err(|error| match error {
+        // The argument D has them all.
+        Error::Value { argument: "mixed_derivatives", expected, got } => {
+            Error::Value { argument: "diffusion", expected, got }
+        }
+        other => other,
+    })?;
+    Ok(Out::Handle(solver).into())
+}
+
+fn set_side(args: &Args<'_>) -> Outcome {
+    let objects = args.objects()?;
+    let end = if args.flag(3) { End::High } else { End::Low };
+    let values = maybe_full(args, 4).map(|g| g.values.reals());
+    let direction = args.count(2);
+    let set = match direction.checked_sub(1) {
+        Some(axis) => objects.grid_poisson_set_side(args.handle(1), axis, end, values.as_deref()),
+        None => Err(Error::value("axis", "", direction)),
+    };
+    set.map_err(|error| match error {
+        // Directions count from 1 here.
+        Error::Value { argument: "axis", .. } => Error::value("axis", "1, 2 or, in three dimensions, 3", direction),
+        other => other,
+    })?;
+    Ok(Answer::Nothing)
+}
+
+fn solve(args: &Args<'_>) -> Outcome {
+    let objects = args.objects()?;
+    let (solver, f) = (args.handle(1), args.full(2));
+    let values = f.values.reals();
+    let mut u = match maybe_full(args, 3) {
+        Some(start) => start.values.reals(),
+        None => vec![0.0; values.len()],
+    };
+    let report = objects.grid_poisson_solve(solver, &values, &mut u, &mut interrupt::progress)?;
+    let fill = move |room: Target<'_>| {
+        match room {
+            Target::Single(room) => room.iter_mut().zip(u).for_each(|(to, from)| *to = from as f32),
+            Target::Double(room) => room.copy_from_slice(&u),
+            Target::ComplexSingle(_) | Target::ComplexDouble(_) => unreachable!("a solver is real"),
+        }
+        Ok(())
+    };
+    let scalar = objects.info(solver)?.scalar();
+    Ok(Answer::Several(vec![
+        Out::Full { rows: f.rows, cols: f.cols, scalar, fill: Box::new(fill) },
+        Out::Real(flag(report.stop)),
+        Out::Real(report.relative_residual),
+        Out::Real(report.cycles as f64),
+        Out::column(report.history),
+        Out::Text(report.stop.to_string()),
+        Out::Real(report.imbalance.unwrap_or(f64::NAN)),
+    ]))
+}

@@ -1,0 +1,372 @@
+//! The wave equation on boxes.
+
+use super::params::{WaveEnergy, WaveReport};
+use super::strides::in_strides;
+use crate::error::check_length;
+use crate::multigrid::launch;
+use crate::runtime::Out;
+use crate::runtime::kernels::wave_box;
+use crate::solve::Progress;
+use crate::{Context, Error, Real, Result, Vector};
+
+/// The boundary condition on a side of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaveSide {
+    /// u keeps its initial values (Dirichlet).
+    Fixed,
+    /// du/dn = 0 (Neumann): waves are reflected without a change of sign.
+    Free,
+    /// u_t + c du/dn = 0, the first-order condition of Engquist and Majda (1977). A plane wave incident at the angle theta to the normal is
+    /// reflected with the factor (1 - cos theta) / (1 + cos theta): 0 at normal incidence, 0.17 at 45 degrees.
+    Absorbing,
+    /// u is periodic in this direction; the opposite side must be periodic too.
+    Periodic,
+}
+
+/// The grid, the boundary conditions and the time step of a [`BoxWave`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoxWaveParams {
+    points: Vec<usize>,
+    size: Vec<f64>,
+    sides: Vec<[WaveSide; 2]>,
+    dt: f64,
+}
+
+impl BoxWaveParams {
+    /// A box of two or three directions with `points[i]` points in direction i (at least 3, those on the sides included) and the time step
+    /// `dt`. All lengths are 1 and all sides fixed until [`size`](BoxWaveParams::size) and [`sides`](BoxWaveParams::sides) change them.
+    pub fn new(points: &[usize], dt: f64) -> BoxWaveParams {
+        let dim = points.len();
+        BoxWaveParams { points: points.to_vec(), size: vec![1.0; dim], sides: vec![[WaveSide::Fixed; 2]; dim], dt }
+    }
+
+    /// The length of the box in each direction.
+    pub fn size(mut self, size: &[f64]) -> BoxWaveParams {
+        self.size = size.to_vec();
+        self
+    }
+
+    /// The conditions at the low and the high end of each direction.
+    pub fn sides(mut self, sides: &[[WaveSide; 2]]) -> BoxWaveParams {
+        self.sides = sides.to_vec();
+        self
+    }
+
+    /// Number of points in each direction.
+    pub fn points(&self) -> &[usize] {
+        &self.points
+    }
+
+    /// Spacing of a direction: its length divided by the number of intervals, which is n - 1, in a periodic direction n.
+    fn spacing(&self, axis: usize) -> f64 {
+        let periodic = self.sides[axis][0] == WaveSide::Periodic;
+        self.size[axis] / (self.points[axis] - usize::from(!periodic)) as f64
+    }
+
+    /// Coordinates of the points in the direction `axis` (0, 1 or 2), starting at 0.
+    ///
+    /// # Errors
+    /// As [`BoxWave::new`]; [`Error::Value`] if there is no such direction.
+    pub fn coordinates(&self, axis: usize) -> Result<Vec<f64>> {
+        self.check()?;
+        if axis >= self.points.len() {
+            return Err(Error::value("axis", format!("less than {}", self.points.len()), axis));
+        }
+        let h = self.spacing(axis);
+        Ok((0..self.points[axis]).map(|i| i as f64 * h).collect())
+    }
+
+    /// The largest stable time step if `c` is the largest speed: 1 / (c sqrt(sum of 1 / h^2)) (Courant, Friedrichs, Lewy 1928).
+    ///
+    /// # Errors
+    /// As [`BoxWave::new`].
+    pub fn limit(&self, c: f64) -> Result<f64> {
+        self.check()?;
+        Ok(1.0 / (c * (0..self.points.len()).map(|axis| self.spacing(axis).powi(-2)).sum::<f64>().sqrt()))
+    }
+
+    fn check(&self) -> Result<()> {
+        let dim = self.points.len();
+        if !(2..=3).contains(&dim) {
+            return Err(Error::value("points", "two or three directions", dim));
+        }
+        for (argument, count) in [("size", self.size.len()), ("sides", self.sides.len())] {
+            if count != dim {
+                return Err(Error::Length { argument, expected: dim, got: count });
+            }
+        }
+        if let Some(n) = self.points.iter().find(|n| **n < 3) {
+            return Err(Error::value("points", "at least 3 of each direction", n));
+        }
+        if let Some(length) = self.size.iter().find(|length| !(**length > 0.0 && length.is_finite())) {
+            return Err(Error::value("size", "finite lengths above 0", length));
+        }
+        let periodic = |side: WaveSide| side == WaveSide::Periodic;
+        if let Some(axis) = self.sides.iter().position(|ends| periodic(ends[0]) != periodic(ends[1])) {
+            let got = format!("{:?} in direction {}", self.sides[axis], axis + 1);
+            return Err(Error::value("sides", "both or none of the sides of a direction periodic", got));
+        }
+        if self.dt > 0.0 && self.dt.is_finite() {
+            Ok(())
+        } else {
+            Err(Error::value("dt", "a finite number above 0", self.dt))
+        }
+    }
+}
+
+/// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions. The speed c may vary from point to point, the spacing h from
+/// direction to direction, and each side has a [`WaveSide`] condition.
+///
+/// The scheme is leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u, of order 2 in space and time. On free and absorbing sides the missing
+/// neighbour is the mirrored one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. The scheme is stable for time steps up to
+/// [`BoxWaveParams::limit`]. Without absorbing sides it conserves the discrete energy ([`BoxWave::energy`]) up to rounding; absorbing sides never
+/// increase it.
+///
+/// Arrays have one value per point, x fastest. A step in f64 moves 32 bytes per point.
+///
+/// ```
+/// use clinalg::Context;
+/// use clinalg::wave::{BoxWave, BoxWaveParams, WaveSide};
+///
+/// // A channel of 2 by 1 with open ends.
+/// let params = BoxWaveParams::new(&[201, 101], 0.006).size(&[2.0, 1.0]);
+/// let params = params.sides(&[[WaveSide::Absorbing; 2], [WaveSide::Free; 2]]);
+/// let x = params.coordinates(0)?;
+/// let u: Vec<f64> = (0..101).flat_map(|_| x.iter().map(|x| (-100.0 * (x - 1.0) * (x - 1.0)).exp())).collect();
+/// let mut wave = BoxWave::new(&Context::global()?, &params, &[1.0])?;
+/// wave.start(&u, None)?;
+/// let before = wave.energy()?.total();
+/// wave.step(400)?;
+/// assert!(wave.energy()?.total() < 1e-5 * before);
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct BoxWave<T: Real> {
+    params: BoxWaveParams,
+    context: Context,
+    /// c dt at each point.
+    courant: Vector<T>,
+    u: Vector<T>,
+    before: Vector<T>,
+    steps: u64,
+}
+
+/// One value for each of three directions.
+fn each(params: &BoxWaveParams, of: impl Fn(usize) -> f64) -> [f64; 3] {
+    [0, 1, 2].map(|axis| if axis < params.points.len() { of(axis) } else { 0.0 })
+}
+
+impl<T: Real> BoxWave<T> {
+    /// A box with u = 0, at rest. `speed` has one positive value for each point, or one for all.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for parameters outside their ranges, and for a time step past the stability limit, which the message gives;
+    /// [`Error::Length`] that names `speed`, `size` or `sides`; [`Error::NoFp64`]; [`Error::Allocation`].
+    pub fn new(context: &Context, params: &BoxWaveParams, speed: &[T]) -> Result<BoxWave<T>> {
+        params.check()?;
+        context.require::<T>()?;
+        let points = params.points.iter().product();
+        if speed.len() != 1 {
+            check_length("speed", points, speed.len())?;
+        }
+        if let Some(c) = speed.iter().find(|c| !(**c > T::zero() && c.is_finite())) {
+            return Err(Error::value("speed", "finite numbers above 0", c));
+        }
+        let fastest = speed.iter().fold(0.0, |most: f64, c| most.max(c.into_f64()));
+        let limit = params.limit(fastest)?;
+        // A step at the limit is stable; rounding decides nothing.
+        if params.dt > limit * (1.0 + 1e-12) {
+            return Err(Error::value("dt", format!("at most {limit:e}, the stability limit of leapfrog"), params.dt));
+        }
+        let courant: Vec<T> =
+            speed.iter().cycle().take(points).map(|c| T::from_f64(c.into_f64() * params.dt)).collect();
+        Ok(BoxWave {
+            params: params.clone(),
+            context: context.clone(),
+            courant: Vector::from_slice(context, &courant)?,
+            u: Vector::zeros(context, points)?,
+            before: Vector::zeros(context, points)?,
+            steps: 0,
+        })
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &BoxWaveParams {
+        &self.params
+    }
+
+    /// Number of steps since the start.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Time since the start.
+    pub fn time(&self) -> f64 {
+        self.steps as f64 * self.params.dt
+    }
+
+    /// Sets the displacement `u` and the velocity `v` at time 0, one value per point each; without `v` the velocity is 0. Values of `v` on
+    /// fixed sides are not read.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `u` or `v`; what the device reports.
+    pub fn start(&mut self, u: &[T], v: Option<&[T]>) -> Result<()> {
+        check_length("u", self.u.len(), u.len())?;
+        if let Some(v) = v {
+            check_length("v", self.u.len(), v.len())?;
+        }
+        let courant = self.courant.to_vec()?;
+        let at = |p: usize| u[p].into_f64();
+        let before: Vec<T> = (0..u.len())
+            .map(|p| {
+                let Some(Around { neighbours, loss, .. }) = self.around(p) else { return u[p] };
+                let c = courant[p].into_f64();
+                let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
+                let moved = v.map_or(0.0, |v| v[p].into_f64() * self.params.dt);
+                // The step after u, u + dt v (1 - s) + (c dt)^2 Laplace_h u / 2, less 2 dt v.
+                T::from_f64(at(p) - moved * (1.0 + c * loss) + 0.5 * c * c * change)
+            })
+            .collect();
+        self.u.write(u)?;
+        self.before.write(&before)?;
+        self.steps = 0;
+        Ok(())
+    }
+
+    /// Enqueues `steps` time steps on the device and returns without waiting for them.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn step(&mut self, steps: usize) -> Result<()> {
+        let points = |axis: usize| self.params.points.get(axis).copied().unwrap_or(1);
+        let [nx, ny, nz] = [0, 1, 2].map(points);
+        let [ax, ay, az] = each(&self.params, |axis| self.params.spacing(axis).powi(-2)).map(T::from_f64);
+        let [bx, by, bz] = each(&self.params, |axis| self.params.spacing(axis).recip()).map(T::from_f64);
+        let code = |side: WaveSide| match side {
+            WaveSide::Fixed => 0,
+            WaveSide::Free => 1,
+            WaveSide::Absorbing => 2,
+            WaveSide::Periodic => 3,
+        };
+        let ends = self.params.sides.iter().flatten().enumerate();
+        let sides: u32 = ends.map(|(k, side)| code(*side) << (2 * k)).sum();
+        let range = launch::items(&self.context, [nx, ny * nz], ny * nz);
+        for _ in 0..steps {
+            let (program, before) = (wave_box::Program::<T>::new(), Out::shared(self.before.buffer()));
+            let (courant, u) = (self.courant.buffer(), self.u.buffer());
+            program.leap_box(&self.context, range, nx, ny, nz, ax, ay, az, bx, by, bz, sides, courant, u, before)?;
+            std::mem::swap(&mut self.u, &mut self.before);
+            self.steps += 1;
+        }
+        Ok(())
+    }
+
+    /// [`BoxWave::step`] with `progress` as in [`Wave::step_with`](super::Wave::step_with). Returns the number of steps made.
+    ///
+    /// # Errors
+    /// As [`BoxWave::step`].
+    pub fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> Result<usize> {
+        let made = in_strides(steps, None, progress, |steps| {
+            self.step(steps)?;
+            self.context.finish()?;
+            Ok((WaveReport { steps, implicit: None }, self.time()))
+        })?;
+        Ok(made.steps)
+    }
+
+    /// Reads the displacement into `u`, one value per point.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `u`; what the device reports.
+    pub fn displacement(&self, u: &mut [T]) -> Result<()> {
+        check_length("u", self.u.len(), u.len())?;
+        self.u.read(u)
+    }
+
+    /// Reads the velocity into `v`, one value per point; it is 0 on fixed sides. It is accurate to second order, and
+    /// [`start`](BoxWave::start) with it and the displacement continues the same motion.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `v`; what the device reports.
+    pub fn velocity(&self, v: &mut [T]) -> Result<()> {
+        check_length("v", self.u.len(), v.len())?;
+        let (u, before, courant) = (self.u.to_vec()?, self.before.to_vec()?, self.courant.to_vec()?);
+        for (p, v) in v.iter_mut().enumerate() {
+            let at = |q: usize| u[q].into_f64();
+            *v = T::from_f64(self.around(p).map_or(0.0, |Around { neighbours, loss, .. }| {
+                let c = courant[p].into_f64();
+                let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
+                (at(p) - before[p].into_f64() + 0.5 * c * c * change) / (self.params.dt * (1.0 + c * loss))
+            }));
+        }
+        Ok(())
+    }
+
+    /// The discrete energy of a medium of density 1 / c^2, half a step before the time reached. It is summed on the host.
+    ///
+    /// Let d = u - u_before be the change in the last step, V the volume of the cell of a point, and A the area of the face between two
+    /// neighbours. The kinetic energy is the sum of V (d / (c dt))^2 / 2 over the points. The potential energy is the sum of
+    /// A / h (difference of u) (difference of u_before) / 2 over pairs of neighbours.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn energy(&self) -> Result<WaveEnergy> {
+        let (u, before, courant) = (self.u.to_vec()?, self.before.to_vec()?, self.courant.to_vec()?);
+        let volume: f64 = (0..self.params.points.len()).map(|axis| self.params.spacing(axis)).product();
+        let (mut kinetic, mut potential) = (0.0, 0.0);
+        for p in 0..u.len() {
+            // Nothing moves on fixed sides.
+            let Some(Around { neighbours, share, .. }) = self.around(p) else { continue };
+            let change = (u[p].into_f64() - before[p].into_f64()) / courant[p].into_f64();
+            kinetic += 0.5 * volume * share * change * change;
+            for &(q, weight) in neighbours.iter().flatten() {
+                let [now, then] = [&u, &before].map(|of| of[q].into_f64() - of[p].into_f64());
+                // Pairs are met from both points, those with a fixed one from one of them.
+                let part = if self.around(q).is_none() { 0.5 } else { 0.25 };
+                potential += part * volume * share * weight * now * then;
+            }
+        }
+        Ok(WaveEnergy { kinetic, potential })
+    }
+
+    /// What is around a point; `None` for one that is held.
+    fn around(&self, p: usize) -> Option<Around> {
+        let params = &self.params;
+        let mut around = Around { neighbours: [[(p, 0.0); 2]; 3], loss: 0.0, share: 1.0 };
+        let (mut rest, mut stride) = (p, 1);
+        for (axis, &n) in params.points.iter().enumerate() {
+            let (i, h) = (rest % n, params.spacing(axis));
+            rest /= n;
+            let row = p - i * stride;
+            let periodic = params.sides[axis][0] == WaveSide::Periodic;
+            let wrapped = |near: usize, mirrored: usize| row + stride * if periodic { near } else { mirrored };
+            let low = if i > 0 { p - stride } else { wrapped(n - 1, 1) };
+            let high = if i < n - 1 { p + stride } else { wrapped(0, n - 2) };
+            around.neighbours[axis] = [(low, h.powi(-2)), (high, h.powi(-2))];
+            for (at_end, side) in [(i == 0, params.sides[axis][0]), (i == n - 1, params.sides[axis][1])] {
+                match side {
+                    WaveSide::Fixed if at_end => return None,
+                    WaveSide::Free if at_end => around.share *= 0.5,
+                    WaveSide::Absorbing if at_end => {
+                        around.share *= 0.5;
+                        around.loss += h.recip();
+                    }
+                    _ => {}
+                }
+            }
+            stride *= n;
+        }
+        Some(around)
+    }
+}
+
+/// A point that moves.
+struct Around {
+    /// Neighbours of each direction with 1 / h^2; mirrored where there is none.
+    neighbours: [[(usize, f64); 2]; 3],
+    /// The sum of 1 / h over its absorbing sides.
+    loss: f64,
+    /// Its part of a whole cell.
+    share: f64,
+}

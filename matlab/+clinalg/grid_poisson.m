@@ -1,0 +1,183 @@
+classdef grid_poisson < handle
+%clinalg.grid_poisson  Multigrid solver of the Poisson problem on a box of any size.
+%   S = clinalg.grid_poisson(points, options)
+%   S = clinalg.grid_poisson(points, 'Lengths', [2 1], ...)
+%
+%   -div(k D grad u) + c u = f on a box of d = 2 or 3 dimensions; points is [nx ny] or [nx ny nz]. Arrays have one
+%   value for each point: element (i, j, k) is at x(i), y(j), z(k), as with ndgrid. options is a structure, or pairs
+%   of names and values, all optional:
+%     Lengths           lengths of the directions, d numbers; coordinates start at 0 (default 1)
+%     Coordinates       a cell array {x, y} or {x, y, z} of ascending coordinates, [] for equal spacing: those of the
+%                       points, or, on a cell-centred grid and in a periodic direction, those of the ends of the
+%                       intervals (one more than points)
+%     Sides             2 x d numbers, the low and the high side of each direction: Inf (default) for u = g, 0 for
+%                       k D du/dn = g with the outward normal n, alpha > 0 for alpha u + k D du/dn = g, NaN for
+%                       periodic
+%     Centring          'vertex' (default): the first and the last point lie on the sides; 'cell': points at the
+%                       centres of cells
+%     Diffusion         D: a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+%     Coefficient       k: an array of positive values at the points or in the cells between them (default 1)
+%     CoefficientAt     where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
+%     Shift             c, at least 0 (default 0)
+%     Order             of the discretisation: 2 (default) or 4; order 4 needs a diagonal D, no coefficient, equal
+%                       spacing, a vertex-centred grid, and sides with u = g or periodic ones
+%     Tolerance         relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
+%     MaxCycles         maximum number of cycles (default 100)
+%     Cycle             'v' (default), 'w' or 'fmg' for full multigrid
+%     Class             'double' (default) or 'single'
+%
+%   [u, flag, relres, iter, history, reason, imbalance] = solve(S, f, g, u0)
+%     f       a number, or an array with the shape of the grid: a MATLAB array or a clinalg.array
+%     g       the values of the sides: 2 x d numbers, or a 2 x d cell array whose elements are numbers, arrays with
+%             one value for each point of the side, or [] for 0 (default 0). Where sides with u = g meet, the values
+%             of the last direction hold
+%     u0      the initial guess (default 0)
+%   u is a MATLAB array with the shape of the grid; MexGridPoissonSolve describes the other results. S.x, S.y and S.z are
+%   the coordinates of the points.
+%
+%   Example:
+%     S = clinalg.grid_poisson([60 40], 'Lengths', [2 1], 'Sides', [0 NaN; Inf NaN], 'Shift', 1);
+%     [x, y] = ndgrid(S.x, S.y);
+%     [u, flag] = solve(S, cos(2 * pi * y), [0 0; 1 0]);
+%     u(1, 1)
+%
+%   See also MexGridPoisson, MexGridPoissonSolve, clinalg.poisson.
+
+  properties (SetAccess = private)
+    h      % the handle of the solver for the Mex functions
+    points % numbers of points
+    x      % coordinates of the points
+    y
+    z
+  end
+
+  methods
+    function o = grid_poisson(points, varargin)
+    %grid_poisson  A solver for one grid, conditions and coefficients.
+      if nargin < 1
+        error('clinalg:argument:count', ['clinalg.grid_poisson: too few arguments; the call is ' ...
+                                         'clinalg.grid_poisson(points, options)']);
+      end
+      name = 'clinalg.grid_poisson';
+      given = clinalg.operands.arguments(name, varargin, {}, {'Lengths', 'Coordinates', 'Sides', 'Centring', 'Diffusion', ...
+        'Coefficient', 'CoefficientAt', 'Shift', 'Order', 'Tolerance', 'MaxCycles', 'Cycle', 'Class'});
+      d = numel(points);
+      ends = repmat({[]}, 1, max(d, 3));
+      if ~isempty(given.lengths)
+        if numel(given.lengths) ~= d
+          error('clinalg:argument:length', '%s: Lengths has %d numbers, expected %d, one per direction', name, numel(given.lengths), d);
+        end
+        ends(1 : d) = num2cell(given.lengths);
+      end
+      if ~isempty(given.coordinates)
+        if ~iscell(given.coordinates) || numel(given.coordinates) ~= d
+          error('clinalg:argument:class', '%s: Coordinates is of class %s with %d elements, expected a cell array with one element per direction', ...
+            name, class(given.coordinates), numel(given.coordinates));
+        end
+        used = ~cellfun(@isempty, given.coordinates(:).');
+        ends(used) = given.coordinates(used);
+      end
+      if ~isempty(given.class) && ~any(strcmp(given.class, {'double', 'single'}))
+        error('clinalg:argument:value', '%s: Class is ''%s'', expected ''double'' or ''single''', name, char(given.class));
+      end
+      k = clinalg.operands.on_host(given.coefficient);
+      if ~isempty(k)
+        k = k(:);
+      end
+      o.h = clinalg_mex('MexGridPoisson', 0, points(:), ends{1 : 3}, given.sides, given.centring, given.diffusion, k, ...
+        given.coefficientat, given.shift, given.order, given.tolerance, given.maxcycles, given.cycle, strcmp(given.class, 'single'));
+      o.points = double(points(:).');
+      sides = given.sides;
+      if isempty(sides), sides = Inf(2, d); end
+      names = 'xyz';
+      for a = 1 : d
+        o.(names(a)) = clinalg.grid_poisson.coordinates(o.points(a), ends{a}, isnan(sides(1, a)), strcmpi(given.centring, 'cell'));
+      end
+    end
+
+    function [u, flag, relres, iter, history, reason, imbalance] = solve(o, f, g, u0)
+    %solve  The solution for a source and values of the sides.
+      if nargin < 2
+        error('clinalg:argument:count', 'clinalg.grid_poisson: too few arguments; the call is solve(S, f, g, u0)');
+      end
+      if nargin < 3, g = []; end
+      if nargin < 4, u0 = []; end
+      d = numel(o.points);
+      if isempty(g)
+        g = zeros(2, d);
+      end
+      if isnumeric(g)
+        g = num2cell(g);
+      end
+      if ~iscell(g) || ~isequal(size(g), [2 d])
+        error('clinalg:argument:shape', 'clinalg.grid_poisson: g is %s of class %s, expected 2 x %d numbers or a cell array of this size', ...
+          mat2str(size(g)), class(g), d);
+      end
+      f = o.whole(f, 'f');
+      if ~isempty(u0)
+        u0 = o.whole(u0, 'u0');
+      end
+      for a = 1 : d
+        count = prod(o.points) / o.points(a);
+        for high = 0 : 1
+          values = clinalg.operands.on_host(g{1 + high, a});
+          if isempty(values)
+            values = 0;
+          end
+          if isscalar(values)
+            values = repmat(values, count, 1);
+          elseif numel(values) ~= count
+            error('clinalg:argument:length', ['clinalg.grid_poisson: g{%d, %d} has %d values, expected 1 or %d, one for each point of ' ...
+              'the other directions'], 1 + high, a, numel(values), count);
+          end
+          clinalg_mex('MexGridPoissonSide', 0, o.h, a, high, values(:));
+        end
+      end
+      [u, flag, relres, iter, history, reason, imbalance] = clinalg_mex('MexGridPoissonSolve', 0, o.h, f, u0);
+      u = reshape(u, o.points);
+      if nargout < 2 && flag ~= 0
+        warning('clinalg:solve:notConverged', 'grid_poisson: %s (relative residual %.1e)', reason, relres);
+      end
+    end
+
+    function delete(o)
+    %delete  Free the device memory. Quiet and harmless a second time.
+      try
+        clinalg_mex('MexRelease', 0, o.h);
+      catch
+      end
+    end
+  end
+
+  methods (Access = private)
+    function values = whole(o, values, name)
+    % A column of values at all points, of a number or of an array of the grid's shape or as a column.
+      values = clinalg.operands.on_host(values);
+      if isscalar(values)
+        values = repmat(values, o.points);
+      end
+      shape = o.points(1 : max([2, find(o.points ~= 1, 1, 'last')])); % MATLAB drops dimensions of 1 at the end
+      if ~isequal(size(values), shape) && ~isequal(size(values), [prod(o.points), 1])
+        error('clinalg:argument:shape', 'clinalg.grid_poisson: %s is %s, expected the shape of the grid, %s', name, ...
+          mat2str(size(values)), mat2str(o.points));
+      end
+      values = values(:);
+    end
+  end
+
+  methods (Static, Access = private)
+    function at = coordinates(n, ends, is_periodic, in_cells)
+    % The coordinates of the points of a direction.
+      if isempty(ends), ends = 1; end
+      if isscalar(ends)
+        ends = ends * (0 : n - ~(is_periodic || in_cells)).' / (n - ~(is_periodic || in_cells));
+      end
+      at = double(ends(:));
+      if in_cells
+        at = (at(1 : end - 1) + at(2 : end)) / 2;
+      else
+        at = at(1 : n);
+      end
+    end
+  end
+end

@@ -1,0 +1,55 @@
+function S = MexGridPoisson(gpu, points, x, y, z, sides, centring, D, k, at, c, order, tol, maxit, cycle, single)
+%MexGridPoisson  Make a solver of the Poisson problem on a box.
+%   S = ...
+%       MexGridPoisson(gpu, points [, x] [, y] [, z] [, sides] [, centring] [, D] [, k] [, at] [, c] [, order] [, tol] ...
+%         [, maxit] [, cycle] [, single])
+%
+%   Multigrid for -div(k D grad u) + c u = f on a box of d = 2 or 3 dimensions, made once for many right-hand sides.
+%   points is [nx ny] or [nx ny nz].
+%     x, y, z   length of the direction (default 1), or its ascending coordinates: those of the points, or, on a
+%               cell-centred grid and in a periodic direction, those of the ends of the intervals (one more than points)
+%     sides     2 x d numbers, the low and the high side of each direction: Inf (default) for u = g, 0 for
+%               k D du/dn = g with the outward normal n, alpha > 0 for alpha u + k D du/dn = g, NaN for periodic
+%     centring  'vertex' (default): the first and the last point lie on the sides; 'cell': points at the centres of cells
+%     D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+%     k         positive values at the points or in the cells, x fastest (default 1)
+%     at        where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
+%     c         the shift, at least 0 (default 0)
+%     order     of the discretisation: 2 (default) or 4; order 4 needs a diagonal D, no k, equal spacing, a vertex-centred
+%               grid, and sides with u = g or periodic ones
+%     tol       relative residual to reach (default 1e-10 in double, 1e-5 in single precision)
+%     maxit     maximum number of cycles (default 100)
+%     cycle     'v' (default), 'w' or 'fmg' for full multigrid
+%     single    1 for single precision (default 0)
+%   The values g of the sides are 0 until MexGridPoissonSide sets them. MexRelease frees S.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     S = MexGridPoisson(gpu, [60 40], 2, 1, [], [0 Inf; Inf Inf]);
+%     [u, flag, relres, iter] = MexGridPoissonSolve(gpu, S, ones(60, 40));
+%     max(u(:))
+%
+%   See also MexGridPoissonSide, MexGridPoissonSolve, MexPoisson, MexRelease.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 16, single = []; end
+if nargin < 15, cycle = []; end
+if nargin < 14, maxit = []; end
+if nargin < 13, tol = []; end
+if nargin < 12, order = []; end
+if nargin < 11, c = []; end
+if nargin < 10, at = []; end
+if nargin < 9, k = []; end
+if nargin < 8, D = []; end
+if nargin < 7, centring = []; end
+if nargin < 6, sides = []; end
+if nargin < 5, z = []; end
+if nargin < 4, y = []; end
+if nargin < 3, x = []; end
+try
+  S = clinalg_mex('MexGridPoisson', gpu, points, x, y, z, sides, centring, D, k, at, c, order, tol, maxit, cycle, single);
+catch problem
+  if nargin < 2, clinalg_mex('MexGridPoisson'); end
+  rethrow(problem);
+end
+end

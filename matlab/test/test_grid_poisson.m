@@ -1,0 +1,171 @@
+function tests = test_grid_poisson()
+% The Poisson problem on boxes against manufactured solutions, by the order of their errors.
+tests = {@conditions, @order_four, @full_tensor, @periodic_cells, @three_dimensions, @handles, @single_precision, @bad_input};
+end
+
+function check_order(errors, order)
+check(all(errors > 0) && abs(log2(errors(1) / errors(2)) - order) < 0.1, 'order %g', log2(errors(1) / errors(2)));
+end
+
+function conditions()
+% -u_xx - 2 u_yy + 3 u = 2 u for u = sin(x + 0.3) exp(y) with Robin, Neumann and Dirichlet sides.
+errors = zeros(1, 2);
+for k = 1 : 2
+  n = 16 * k + 1;
+  S = clinalg.grid_poisson([n, n - 4], 'Lengths', [2 1], 'Sides', [1.5 Inf; 0 Inf], 'Diffusion', [1 2], 'Shift', 3);
+  [x, y] = ndgrid(S.x, S.y);
+  exact = sin(x + 0.3) .* exp(y);
+  g = {(1.5 * sin(0.3) - cos(0.3)) * exp(S.y), exact(:, 1); cos(2.3) * exp(S.y), exact(:, end)};
+  [u, flag, relres, iter, history, reason, imbalance] = solve(S, 2 * exact, g);
+  check(flag == 0 && relres <= 1e-10 && iter < 12 && numel(history) == iter + 1 && ischar(reason) && isnan(imbalance));
+  check(isequal(size(u), [n, n - 4]) && max(abs(u(:, 1) - exact(:, 1))) == 0);
+  errors(k) = max(abs(u(:) - exact(:)));
+  [v, ~, ~, iter] = solve(S, clinalg.matrix(2 * exact), g, u);
+  check(iter == 0 && max(abs(u(:) - v(:))) < 1e-14, 'from the solution');
+end
+check(abs(log2(errors(1) / errors(2)) - 2) < 0.25, 'of order 2');
+end
+
+function order_four()
+% -Laplace u = 3 u for u = sin(2 x) exp(y).
+errors = zeros(1, 2);
+for k = 1 : 2
+  n = 16 * k + 1;
+  S = clinalg.grid_poisson([n n], struct('Order', 4));
+  [x, y] = ndgrid(S.x, S.y);
+  exact = sin(2 * x) .* exp(y);
+  u = solve(S, 3 * exact, {exact(1, :), exact(:, 1); exact(end, :), exact(:, end)});
+  errors(k) = max(abs(u(:) - exact(:)));
+end
+check_order(errors, 4);
+end
+
+function full_tensor()
+% -div(k D grad u) = f for u = sin(x + 2 y), k = exp(x) in the cells, graded intervals.
+errors = zeros(1, 2);
+for k = 1 : 2
+  n = 16 * k + 1;
+  t = linspace(0, 1, n);
+  t = t + 0.1 * sin(pi * t);
+  S = clinalg.grid_poisson([n n], 'Coordinates', {t, []}, 'Diffusion', [1 0.5; 0.5 2], 'CoefficientAt', 'cells', ...
+    'Coefficient', repmat(exp((t(1 : end - 1) + t(2 : end)).' / 2), 1, n - 1));
+  check(isequal(S.x, t(:)));
+  [x, y] = ndgrid(S.x, S.y);
+  exact = sin(x + 2 * y);
+  f = exp(x) .* (11 * exact - 2 * cos(x + 2 * y));
+  u = solve(S, f, {exact(1, :), exact(:, 1); exact(end, :), exact(:, end)});
+  errors(k) = max(abs(u(:) - exact(:)));
+end
+check_order(errors, 2);
+end
+
+function periodic_cells()
+% -Laplace u = 5 pi^2 u for u = cos(pi x) cos(2 pi y) in cells, insulated and periodic: determined up to a constant.
+errors = zeros(1, 2);
+for k = 1 : 2
+  S = clinalg.grid_poisson([8 16] * k, 'Centring', 'cell', 'Sides', [0 NaN; 0 NaN], 'Cycle', 'fmg');
+  [x, y] = ndgrid(S.x, S.y);
+  exact = cos(pi * x) .* cos(2 * pi * y);
+  [u, flag, ~, ~, ~, ~, imbalance] = solve(S, 5 * pi^2 * exact);
+  check(flag == 0 && abs(imbalance) < 1e-12 && S.x(1) == 0.5 / (8 * k) && abs(mean(u(:))) < 1e-14);
+  errors(k) = max(abs(u(:) - exact(:)));
+end
+check_order(errors, 2);
+check_error('clinalg:argument:value', 'balance', @() solve(S, 1));
+check_error('clinalg:argument:value', 'balance', @() solve(S, 0, [1 0; 0 0]));
+u = solve(S, 0, [1 0; -1 0]);
+check(max(max(abs(u - repmat(0.5 - S.x, 1, 32)))) < 1e-9, 'a flux through the box');
+end
+
+function three_dimensions()
+% Finite volumes are exact for u = x^2 + 2 y + z, with a value on each side.
+S = clinalg.grid_poisson([6 5 4], 'Lengths', [1 2 3], 'Sides', [Inf 0 1; Inf 0 1]);
+[x, y, z] = ndgrid(S.x, S.y, S.z);
+exact = x .^ 2 + 2 * y + z;
+face = @(k) exact(:, :, k);
+g = {squeeze(exact(1, :, :)), -2, face(1) - 1; squeeze(exact(end, :, :)), 2, face(4) + 1};
+u = solve(S, -2, g);
+check(isequal(size(u), [6 5 4]));
+check(max(abs(u(:) - exact(:))) < 1e-8);
+% Sides do not keep the values of the solve before.
+v = solve(S, 0);
+check(max(abs(v(:))) == 0);
+end
+
+function handles()
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [9 7]);
+info = MexInfo(gpu, S);
+check(strcmp(info.kind, 'grid_poisson') && strcmp(info.class, 'double') && info.rows == 63);
+% u = x is linear; the corners belong to the sides of y.
+x = linspace(0, 1, 9).';
+MexGridPoissonSide(gpu, S, 1, 1, ones(7, 1));
+MexGridPoissonSide(gpu, S, 2, 0, x);
+MexGridPoissonSide(gpu, S, 2, 1, x);
+[u, flag] = MexGridPoissonSolve(gpu, S, zeros(9, 7));
+check(flag == 0);
+check_close(u, repmat(x, 1, 7), 1e-9);
+MexGridPoissonSide(gpu, S, 1, 1);
+MexGridPoissonSide(gpu, S, 2, 0);
+MexGridPoissonSide(gpu, S, 2, 1);
+check(isequal(MexGridPoissonSolve(gpu, S, zeros(63, 1)), zeros(63, 1)));
+[~, flag] = MexGridPoissonSolve(gpu, S, [NaN; zeros(62, 1)]);
+check(flag == 0, 'f is not read where u is given');
+[u, flag] = MexGridPoissonSolve(gpu, S, NaN(9, 7), ones(9, 7));
+check(flag == 4 && isequal(u, ones(9, 7)));
+check(MexRelease(gpu, S) && ~MexRelease(gpu, S));
+end
+
+function single_precision()
+S = clinalg.grid_poisson([20 15], 'Class', 'single');
+T = clinalg.grid_poisson([20 15]);
+[u, flag] = solve(S, 1);
+check(isa(u, 'single') && flag == 0);
+check_close(double(u), solve(T, single(1)), 1e-4);
+S = clinalg.grid_poisson([33 33], 'MaxCycles', 1, 'Cycle', 'w', 'Tolerance', 1e-12);
+[~, flag, ~, iter] = solve(S, 1);
+check(flag == 1 && iter == 1);
+delete(T);
+delete(T);
+end
+
+function bad_input()
+make = @clinalg.grid_poisson;
+value = 'clinalg:argument:value';
+check_error('clinalg:argument:count', 'too few', @() make());
+check_error(value, 'Lengths', @() make([5 5], 'Length', 1));
+check_error('clinalg:argument:length', 'Lengths', @() make([5 5], 'Lengths', 1));
+check_error('clinalg:argument:class', 'Coordinates', @() make([5 5], 'Coordinates', 0 : 4));
+check_error(value, '`points`', @() make(5));
+check_error(value, '`points`', @() make([5 NaN]));
+check_error(value, '`points`', @() make([5 2.5]));
+check_error(value, '`y` is -1 along y', @() make([5 5], 'Lengths', [1 -1]));
+check_error(value, '`x` is 4 coordinates along x', @() make([5 5], 'Coordinates', {1 : 4, []}));
+check_error(value, '`z`', @() MexGridPoisson(0, [5 5], 1, 1, 1));
+check_error('clinalg:argument:shape', '2 x 2', @() make([5 5], 'Sides', [0 0 0; 0 0 0]));
+check_error(value, 'one periodic side along y', @() make([5 5], 'Sides', [0 NaN; Inf Inf]));
+check_error(value, 'alpha', @() make([5 5], 'Sides', [-1 0; Inf Inf]));
+check_error(value, '''vertex'' or ''cell''', @() make([5 5], 'Centring', 'cells'));
+check_error(value, 'symmetric', @() make([5 5], 'Diffusion', [1 0.5; 0 1], 'CoefficientAt', 'cells'));
+check_error(value, '`D`', @() make([5 5], 'Diffusion', [1 2; 2 1]));
+check_error('clinalg:argument:shape', '`D`', @() make([5 5], 'Diffusion', [1 2 3]));
+check_error('clinalg:argument:length', '`k`', @() make([5 5], 'Coefficient', ones(4), 'CoefficientAt', 'points'));
+check_error(value, '`k`', @() make([5 5], 'Coefficient', zeros(5)));
+check_error(value, '`order`', @() make([5 5], 'Order', 3));
+check_error(value, 'Neumann', @() make([5 5], 'Order', 4, 'Sides', [0 Inf; Inf Inf]));
+check_error(value, '`c`', @() make([5 5], 'Shift', -1));
+check_error(value, 'Class', @() make([5 5], 'Class', 'half'));
+S = make([5 4]);
+check_error('clinalg:argument:shape', 'f is [4 5]', @() solve(S, ones(4, 5)));
+check_error('clinalg:argument:shape', 'f is [5 4 2]', @() solve(S, ones(5, 4, 2)));
+check_error('clinalg:argument:shape', 'u0', @() solve(S, 1, [], ones(3)));
+check_error('clinalg:argument:shape', 'g is [1 2]', @() solve(S, 1, [1 2]));
+check_error('clinalg:argument:length', 'g{2, 1} has 3 values, expected 1 or 4', @() solve(S, 1, {[], []; [1 2 3], []}));
+check_error('clinalg:argument:complex', '`f`', @() solve(S, 1i));
+check_error(value, 'argument 3 `direction` is 3', @() MexGridPoissonSide(0, S.h, 3, 0));
+check_error(value, 'argument 3 `direction` is 0', @() MexGridPoissonSide(0, S.h, 0, 0));
+check_error('clinalg:argument:length', '`g`', @() MexGridPoissonSide(0, S.h, 1, 0, ones(5, 1)));
+check_error('clinalg:argument:length', 'argument 3 `f`', @() MexGridPoissonSolve(0, S.h, ones(5)));
+check_error('clinalg:argument:length', 'argument 4 `u`', @() MexGridPoissonSolve(0, S.h, ones(5, 4), 1));
+check_error('clinalg:handle:kind', 'argument 2 `S`', @() MexGridPoissonSolve(0, MexMatrix(0, 1), 1));
+end

@@ -1,0 +1,347 @@
+//! `clinalg solve`: checkpoints, complex systems and saddle points.
+
+use clinalg::Complex;
+
+use super::*;
+
+fn inside(folder: &Path, line: &str) -> Done {
+    finish(program().current_dir(folder).args(line.split_whitespace()))
+}
+
+/// -Laplace u on n x n points, or on n points of a line.
+fn laplace(n: usize, plane: bool) -> String {
+    let count = if plane { n * n } else { n };
+    let mut lines = Vec::new();
+    for k in 0..count {
+        lines.push(format!("{0} {0} {1}", k + 1, if plane { 4 } else { 2 }));
+        if k % n > 0 {
+            lines.push(format!("{} {k} -1", k + 1));
+        }
+        if k >= n {
+            lines.push(format!("{} {} -1", k + 1, k + 1 - n));
+        }
+    }
+    format!("%%MatrixMarket matrix coordinate real symmetric\n{count} {count} {}\n{}\n", lines.len(), lines.join("\n"))
+}
+
+/// A matrix of 90 rows and 40 columns.
+fn rectangle() -> String {
+    let entry = |i: usize, j: usize, value: f64| format!("{} {} {value}\n", i + 1, j + 1);
+    let lines = (0..90).map(|i| entry(i, i % 40, 2.0 + (i % 7) as f64) + &entry(i, (i * 7 + 3) % 40, 1.0));
+    format!("%%MatrixMarket matrix coordinate real general\n90 40 180\n{}", lines.collect::<String>())
+}
+
+/// Ended twice, the second time in a run that went on, against a run that was not; for several right-hand sides and from an x0 too.
+#[test]
+fn a_solve_goes_on_from_its_checkpoint() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "spd.mtx", &laplace(20, true));
+    file(&folder, "upwind.mtx", &upwind(20, 30.0));
+    file(&folder, "rectangle.mtx", &rectangle());
+    // BiCGStab cannot begin: GMRES takes over.
+    let skew: String = (1..60).map(|i| format!("{} {i} {}\n", i + 1, 1.0 + f64::from(i) / 7.0)).collect();
+    file(&folder, "skew.mtx", &format!("%%MatrixMarket matrix coordinate real skew-symmetric\n60 60 59\n{skew}"));
+    file(&folder, "turned.mtx", &turned(80));
+    let numbers = |count: usize| (0..count).map(|k| format!("{}\n", (k as f64).sin())).collect::<String>();
+    file(&folder, "b.mtx", &format!("%%MatrixMarket matrix array real general\n400 2\n{}", numbers(800)));
+    file(&folder, "b60.mtx", &format!("%%MatrixMarket matrix array real general\n60 2\n{}", numbers(120)));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    for (line, gives_up) in [
+        ("spd.mtx --method cg --precond none", false),
+        ("spd.mtx --method fcg --precond ssor", false),
+        ("spd.mtx --method minres --precond jacobi --precision f32", false),
+        ("spd.mtx --rhs b.mtx --x0 b.mtx --method cg --precond ic", false),
+        ("upwind.mtx --method bicgstab --precond none --rhs random", false),
+        ("upwind.mtx --method idrs --precond none", false),
+        ("upwind.mtx --method gmres --restart 9 --precond none", false),
+        ("rectangle.mtx --method lsqr", false),
+        ("rectangle.mtx --method lsmr --precond jacobi", false),
+        ("turned.mtx --method cg --precond none", false),
+        ("turned.mtx --method bicgstab --precond jacobi --rhs random", false),
+        ("skew.mtx --rhs b60.mtx --precond none", true),
+    ] {
+        let straight = inside(folder.path(), &format!("solve {line} --out straight.npy --json")).json();
+        assert_eq!((straight["gave_up"].is_null(), straight["checkpoint"].is_null()), (!gives_up, true), "{line}");
+        let limit = "--checkpoint c.npz --json --max-iterations";
+        let some = inside(folder.path(), &format!("solve {line} {limit} 4"));
+        assert_eq!((some.code, &some.json()["checkpoint"]), (1, &"c.npz".into()), "{line}: {}", some.stdout);
+        let more = inside(folder.path(), "solve --resume c.npz --max-iterations 9 --json").json();
+        assert_eq!(more["checkpoint"], "c.npz", "{line}: {more:#}");
+        let all = "solve --resume c.npz --max-iterations 10000 --out resumed.npy --json";
+        let resumed = inside(folder.path(), all).json();
+        for key in ["method", "gave_up", "stop", "iterations", "residual_history", "columns"] {
+            assert_eq!(resumed[key], straight[key], "{line}: {key}");
+        }
+        assert!(number(&straight, "iterations") > 9.0 && straight["converged"] == true, "{line}: {straight:#}");
+        assert!(read("resumed.npy") == read("straight.npy"), "{line}");
+    }
+    for (other, needle) in [
+        ("--rhs ones", "--rhs has other values"),
+        ("--method gmres", "--method: None, this run has Some(Gmres)"),
+        ("--precision f32", "--precision"),
+    ] {
+        let done = inside(folder.path(), &format!("solve --resume c.npz {other}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{other}: {}", done.stderr);
+    }
+    file(
+        &folder,
+        "skew.mtx",
+        &format!("%%MatrixMarket matrix coordinate real skew-symmetric\n60 60 59\n{skew}")
+            .replace("8 7 2\n", "8 7 3\n"),
+    );
+    let done = inside(folder.path(), "solve --resume c.npz");
+    assert!(done.code == 2 && done.stderr.contains("the matrix has other values"), "{}", done.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_solve_leaves_a_checkpoint() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "line.mtx", &laplace(100_000, false));
+    let line = "solve line.mtx --method minres --precond none --max-iterations 1000000 --json";
+    let interrupted = |millis: u64| {
+        let mut command = program();
+        command.current_dir(folder.path()).args(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.stdin(Stdio::null()).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(millis));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
+        let out = child.wait_with_output().expect("it ends");
+        assert_eq!(out.status.code(), Some(1));
+        serde_json::from_slice::<Value>(&out.stdout).expect("a report")
+    };
+    // Where set-up took longer, nothing was iterated and nothing kept.
+    let report = [1500, 4000, 12_000].into_iter().map(interrupted).find(|report| number(report, "iterations") > 0.0);
+    let report = report.expect("one is ended in the middle");
+    assert_eq!((&report["checkpoint"], &report["stop"]), (&"clinalg-solve-checkpoint.npz".into(), &"cancelled".into()));
+    let limit = number(&report, "iterations") + 20.0;
+    let rest = format!("--max-iterations {limit}");
+    inside(folder.path(), &format!("solve --resume clinalg-solve-checkpoint.npz {rest} --out resumed.npy"));
+    inside(folder.path(), &format!("{line} {rest} --out straight.npy").replace("--max-iterations 1000000", ""));
+    let bytes = |name: &str| std::fs::read(folder.path().join(name)).expect("written");
+    assert!(bytes("resumed.npy") == bytes("straight.npy"));
+}
+
+/// Of n points of a line, the entry of the row i and the column i - 1 turned by 0.6: D L D* with L = -u'' and D = diag(exp(0.6 i k)).
+fn turned(n: usize) -> String {
+    let (im, re) = 0.6_f64.sin_cos();
+    let mut lines: Vec<String> = (1..=n).map(|k| format!("{k} {k} 2 0")).collect();
+    lines.extend((2..=n).map(|k| format!("{k} {} {} {}", k - 1, -re, -im)));
+    format!("%%MatrixMarket matrix coordinate complex hermitian\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n"))
+}
+
+/// A vector as a MatrixMarket file.
+fn vector(values: impl Iterator<Item = Complex<f64>>) -> String {
+    let lines: Vec<String> = values.map(|v| format!("{:e} {:e}\n", v.re, v.im)).collect();
+    format!("%%MatrixMarket matrix array complex general\n{} 1\n{}", lines.len(), lines.concat())
+}
+
+fn complex_array(path: &Path) -> Vec<Complex<f64>> {
+    let text = std::fs::read_to_string(path).expect("written");
+    let mut lines = text.lines().filter(|line| !line.starts_with('%'));
+    assert!(text.starts_with("%%MatrixMarket matrix array complex general") && lines.next().is_some());
+    let number = |word: Option<&str>| word.expect("two numbers").parse::<f64>().expect("a number");
+    lines
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            Complex::new(number(words.next()), number(words.next()))
+        })
+        .collect()
+}
+
+fn largest_difference(a: &[Complex<f64>], b: impl Iterator<Item = Complex<f64>>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+}
+
+/// Closed forms: -u'' = 1 turned, and an eigenvector of -u'' + i sigma u.
+#[test]
+fn complex_systems_have_their_closed_forms() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 1200;
+    file(&folder, "a.mtx", &turned(n));
+    let unit = |k: usize| Complex::from_polar(1.0, 0.6 * k as f64);
+    file(&folder, "b.mtx", &vector((1..=n).map(unit)));
+    let x = || (1..=n).map(|k| unit(k) * (0.5 * k as f64 * (n + 1 - k) as f64));
+    for (line, method, precond) in [
+        ("", "cg", "ic"),
+        ("--method minres --precond jacobi", "minres", "jacobi"),
+        ("--method fcg --precond ssor", "fcg", "ssor"),
+        ("--method gmres --precond ilu", "gmres", "ilu"),
+    ] {
+        let line = format!("solve a.mtx --rhs b.mtx --out x.mtx --tol 1e-12 --json {line}");
+        let report = inside(folder.path(), &line).json();
+        assert_eq!((&report["method"], &report["precond"]), (&method.into(), &precond.into()), "{line}");
+        assert!(report["symmetric"] == true && report["complex"] == true, "{report:#}");
+        let (found, largest) = (complex_array(&folder.path().join("x.mtx")), 0.125 * (n * n) as f64);
+        let error = largest_difference(&found, x()) / largest;
+        assert!(found.len() == n && error < 1e-7, "{line}: {error:e}");
+    }
+    let n = 200;
+    let lines: String = (1..=n)
+        .map(|k| format!("{k} {k} 2 0.3\n") + &if k > 1 { format!("{k} {} -1 0\n", k - 1) } else { String::new() })
+        .collect();
+    let entries = 2 * n - 1;
+    file(&folder, "s.mtx", &format!("%%MatrixMarket matrix coordinate complex symmetric\n{n} {n} {entries}\n{lines}"));
+    let angle = 7.0 * std::f64::consts::PI / (n + 1) as f64;
+    let sine = move |k: usize| Complex::new((angle * k as f64).sin(), 0.0);
+    file(&folder, "v.mtx", &vector((1..=n).map(sine)));
+    let eigenvalue = Complex::new(2.0 - 2.0 * angle.cos(), 0.3);
+    for (rest, tolerance) in [
+        ("", 1e-9),
+        ("--method gmres --precond ilut", 1e-9),
+        ("--method idrs --precond spai0", 1e-9),
+        ("--precision f32", 1e-3),
+    ] {
+        let line = format!("solve s.mtx --rhs v.mtx --out x.mtx --json {rest}");
+        let report = inside(folder.path(), &line).json();
+        assert!(report["converged"] == true && report["symmetric"] == false, "{line}: {report:#}");
+        let error =
+            largest_difference(&complex_array(&folder.path().join("x.mtx")), (1..=n).map(|k| sine(k) / eigenvalue));
+        assert!(error < tolerance, "{line}: {error:e}");
+    }
+    for (line, needle) in [
+        ("solve a.mtx --precond amg", "use --precond ic or ssor"),
+        ("solve a.mtx --single", "use --precond ic or ssor"),
+        ("solve s.mtx --method minres", "Hermitian"),
+        ("solve s.mtx --precond ic", "use ilu or ilut"),
+    ] {
+        let done = inside(folder.path(), line);
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    let done = inside(folder.path(), "solve s.mtx --method cg --max-iterations 1");
+    assert!(done.stderr.contains("is not Hermitian"), "{}", done.stderr);
+}
+
+/// Complex files that SciPy and Octave wrote, with the solution that NumPy wrote in single precision; a real matrix with a complex b.
+#[test]
+fn complex_files_of_scipy_and_octave() {
+    if !device() {
+        return;
+    }
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/formats");
+    let path = |name: &str| data.join(name).display().to_string();
+    let folder = folder();
+    for (matrix, rhs, kind) in [
+        ("complex.npz", "complex_b.npy", "mtx"),
+        ("complex.mat", "complex.mat", "npy"),
+        ("complex_octave.mat", "complex_octave.mat", "mat"),
+        ("complex.npz", "complex_octave.mat", "npy"),
+        ("csr.npz", "complex_b.npy", "npy"),
+        ("complex.mat", "b.npy", "mat"),
+    ] {
+        let line = format!("solve {} --rhs {} --json", path(matrix), path(rhs));
+        let report = inside(folder.path(), &format!("{line} --out x.{kind} --tol 1e-12")).json();
+        assert!(report["complex"] == true && report["converged"] == true, "{line}: {report:#}");
+        assert_eq!((report["nnz"].as_u64(), report["columns"].as_array().map(Vec::len)), (Some(32), Some(2)), "{line}");
+        let mut starts = vec![(format!("x.{kind}"), 1e-10)];
+        if matrix.starts_with("complex") && rhs.starts_with("complex") {
+            starts.push((path("complex_x.npy"), 1e-6));
+        }
+        for (start, most) in starts {
+            let again = inside(folder.path(), &format!("{line} --x0 {start} --max-iterations 0")).json();
+            assert!(number(&again, "relative_residual") < most, "{line} {start}: {again:#}");
+        }
+    }
+}
+
+/// The equations of Stokes between n x n cells of a square by markers and cells, enclosed; with `fixed` the last pressure has an entry of its own.
+fn stokes(n: usize, fixed: bool) -> String {
+    let half = n * (n - 1);
+    let mut lines = Vec::new();
+    let mut entry = |i: usize, j: usize, value: i32| lines.push(format!("{} {} {value}", i + 1, j + 1));
+    for j in 0..n {
+        for i in 0..n {
+            // Of u along x and v along y: the number, the position along and across, neighbours, the cells.
+            let (u, v, p) = (j * (n - 1) + i, half + j * n + i, 2 * half + j * n + i);
+            for (at, along, across, steps, next) in [(u, i, j, [1, n - 1], p + 1), (v, j, i, [n, 1], p + n)] {
+                if along + 1 == n {
+                    continue;
+                }
+                entry(at, at, 4 + i32::from(across == 0) + i32::from(across + 1 == n));
+                if along > 0 {
+                    entry(at, at - steps[0], -1);
+                }
+                if across > 0 {
+                    entry(at, at - steps[1], -1);
+                }
+                entry(p, at, 1);
+                entry(next, at, -1);
+            }
+        }
+    }
+    let size = 2 * half + n * n;
+    if fixed {
+        entry(size - 1, size - 1, -1);
+    }
+    format!("%%MatrixMarket matrix coordinate real symmetric\n{size} {size} {}\n{}\n", lines.len(), lines.join("\n"))
+}
+
+#[test]
+fn saddle_points_are_solved_by_default() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 32;
+    let size = 2 * n * (n - 1) + n * n;
+    file(&folder, "fixed.mtx", &stokes(n, true));
+    file(&folder, "free.mtx", &stokes(n, false));
+    for (line, method) in [
+        ("fixed.mtx", "minres"),
+        ("free.mtx", "minres"),
+        ("free.mtx --rhs random", "minres"),
+        ("fixed.mtx --method gmres --restart 60", "gmres"),
+    ] {
+        let done = inside(folder.path(), &format!("solve {line} --json"));
+        let report = done.json();
+        assert_eq!((&report["method"], &report["precond"]), (&method.into(), &"saddle".into()), "{line}");
+        assert!(report["converged"] == true && number(&report, "iterations") < 110.0, "{line}: {report:#}");
+        assert_eq!(report["null_part_removed"], line.starts_with("free"), "{line}");
+        assert_eq!(done.stderr.contains("is left out"), line.starts_with("free"), "{line}: {}", done.stderr);
+    }
+    // b = K x for a chosen x has a solution, another b none.
+    let column = |values: Vec<f64>| {
+        let text: String = values.iter().map(|v| format!("{v:e}\n")).collect();
+        format!("%%MatrixMarket matrix array real general\n{size} 1\n{text}")
+    };
+    let text = stokes(n, false);
+    let chosen: Vec<f64> = (0..size).map(|k| (k as f64 * 0.37).sin()).collect();
+    let mut b = vec![0.0; size];
+    for line in text.lines().skip(2) {
+        let words: Vec<f64> = line.split(' ').map(|word| word.parse().expect("a number")).collect();
+        let (i, j) = (words[0] as usize - 1, words[1] as usize - 1);
+        b[i] += words[2] * chosen[j];
+        if i != j {
+            b[j] += words[2] * chosen[i];
+        }
+    }
+    file(&folder, "b.mtx", &column(b.clone()));
+    inside(folder.path(), "solve free.mtx --rhs b.mtx --out x.mtx --tol 1e-11").fine();
+    let x = array(&folder.path().join("x.mtx"));
+    let velocities = 2 * n * (n - 1);
+    let mean = (velocities..size).map(|k| x[k] - chosen[k]).sum::<f64>() / (n * n) as f64;
+    let shift = |k: usize| if k < velocities { 0.0 } else { mean };
+    let error = (0..size).map(|k| (x[k] - chosen[k] - shift(k)).abs()).fold(0.0, f64::max);
+    assert!(error < 1e-6, "{error:e}");
+    b[size - 1] += 1.0;
+    file(&folder, "c.mtx", &column(b));
+    for (line, needle) in [
+        ("solve free.mtx --rhs c.mtx", "subtract their mean"),
+        ("solve fixed.mtx --method cg --precond saddle", "use minres, or gmres"),
+    ] {
+        let done = inside(folder.path(), line);
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+    let line = file(&folder, "line.mtx", &laplace(10, false));
+    let done = words(&format!("solve {line} --precond saddle"));
+    assert!(done.code == 2 && done.stderr.contains("needs a saddle point"), "{}", done.stderr);
+}

@@ -1,0 +1,180 @@
+//! Waves on boxes against closed forms, on every device and in both families of kernels.
+
+mod common;
+
+use std::f64::consts::{LN_2, PI};
+use std::ops::ControlFlow;
+
+use clinalg::wave::{BoxWave, BoxWaveParams, WaveSide};
+use clinalg::{Context, Real};
+use common::{capable, eps};
+
+use WaveSide::{Absorbing, Fixed, Free, Periodic};
+
+fn of<T: Real>(values: &[f64]) -> Vec<T> {
+    values.iter().map(|&v| T::from_f64(v)).collect()
+}
+
+fn displacement<T: Real>(wave: &BoxWave<T>) -> Vec<f64> {
+    let mut u = vec![T::nan(); wave.params().points().iter().product()];
+    wave.displacement(&mut u).unwrap();
+    u.into_iter().map(T::into_f64).collect()
+}
+
+/// The values of a product of functions of the coordinates.
+fn product(params: &BoxWaveParams, factors: &[&dyn Fn(f64) -> f64]) -> Vec<f64> {
+    let mut values = vec![1.0];
+    for (axis, factor) in factors.iter().enumerate().rev() {
+        let along: Vec<f64> = params.coordinates(axis).unwrap().into_iter().map(factor).collect();
+        values = values.iter().flat_map(|value| along.iter().map(move |factor| value * factor)).collect();
+    }
+    values
+}
+
+fn difference(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// Products of sines and cosines keep their shape and move with sin^2(w' dt / 2) = sum of (dt / h)^2 sin^2(k h / 2), which is w to order 2.
+fn standing<T: Real>(context: &Context) {
+    let (a, b) = (2.0, 0.7);
+    for (ends, wave_x, sine) in [
+        ([Fixed, Fixed], PI, true),
+        ([Free, Free], PI, false),
+        ([Fixed, Free], 0.5 * PI, true),
+        ([Periodic, Periodic], 2.0 * PI, true),
+    ] {
+        let (kx, ky) = (wave_x / a, PI / b);
+        let x: &dyn Fn(f64) -> f64 = if sine { &|x| (kx * x).sin() } else { &|x| (kx * x).cos() };
+        let mut errors = Vec::new();
+        for m in [1, 2] {
+            // A free side in the other direction.
+            let dt = 0.02 / m as f64;
+            let box_of = BoxWaveParams::new(&[24 * m + 1, 16 * m + 1], dt).size(&[a, b]).sides(&[ends, [Free, Free]]);
+            let u = product(&box_of, &[x, &|y| (ky * y).cos()]);
+            let mut wave = BoxWave::<T>::new(context, &box_of, &[T::one()]).unwrap();
+            wave.start(&of(&u), None).unwrap();
+            let energy = wave.energy().unwrap().total();
+            let steps = 40 * m;
+            wave.step(steps).unwrap();
+            let h = |axis: usize| box_of.coordinates(axis).unwrap()[1];
+            let part = |k: f64, h: f64| (dt / h * (0.5 * k * h).sin()).powi(2);
+            let discrete = 2.0 * (part(kx, h(0)) + part(ky, h(1))).sqrt().asin() / dt;
+            let t = wave.time();
+            let moved = |w: f64| -> Vec<f64> { u.iter().map(|u| u * (w * t).cos()).collect() };
+            let got = displacement(&wave);
+            let rounding = 4.0 * eps::<T>() * (steps as f64).powf(1.5);
+            assert!(difference(&got, &moved(discrete)) < rounding, "{ends:?}: {}", difference(&got, &moved(discrete)));
+            assert!((wave.energy().unwrap().total() / energy - 1.0).abs() < 100.0 * rounding, "{ends:?}");
+            errors.push(difference(&got, &moved(kx.hypot(ky))));
+            // From displacement and velocity it goes on as without a stop.
+            let mut v = vec![T::zero(); u.len()];
+            wave.velocity(&mut v).unwrap();
+            let mut other = BoxWave::<T>::new(context, &box_of, &[T::one()]).unwrap();
+            other.start(&of(&got), Some(&v)).unwrap();
+            other.step(20).unwrap();
+            wave.step(20).unwrap();
+            assert!(difference(&displacement(&other), &displacement(&wave)) < 4.0 * rounding, "{ends:?}");
+        }
+        if T::PRECISION == clinalg::Precision::F64 {
+            let ratio = errors[0] / errors[1];
+            assert!((3.5..4.5).contains(&ratio), "{ends:?}: {errors:?}");
+        }
+    }
+}
+
+#[test]
+fn standing_waves_keep_their_shape() {
+    for context in capable::<f32>() {
+        standing::<f32>(context);
+    }
+    for context in capable::<f64>() {
+        standing::<f64>(context);
+    }
+}
+
+/// For c = 1 + x the function sqrt(1 + x) sin(a log(1 + x)) cos(w t) solves the equation with w^2 = a^2 + 1/4; in space too.
+#[test]
+fn a_speed_that_varies_is_met_to_order_two() {
+    for context in capable::<f64>() {
+        let a = PI / LN_2;
+        let shape = |x: f64| (1.0 + x).sqrt() * (a * (1.0 + x).ln()).sin();
+        let sides = [[Fixed, Fixed], [Periodic, Periodic], [Free, Free]];
+        let error = |n: usize| {
+            let params = BoxWaveParams::new(&[n, 4, 3], 0.4 / (n - 1) as f64).size(&[1.0, 4.0, 2.0]).sides(&sides);
+            let ones = |_: f64| 1.0;
+            let (u, c) = (product(&params, &[&shape, &ones, &ones]), product(&params, &[&|x| 1.0 + x, &ones, &ones]));
+            let mut wave = BoxWave::<f64>::new(context, &params, &c).unwrap();
+            wave.start(&u, None).unwrap();
+            let energy = wave.energy().unwrap().total();
+            let mut seen = 0;
+            let steps = wave.step_with(2 * (n - 1), &mut |made, _| {
+                seen = made;
+                ControlFlow::Continue(())
+            });
+            assert_eq!((steps.unwrap(), seen), (2 * (n - 1), 2 * (n - 1)));
+            assert!((wave.energy().unwrap().total() / energy - 1.0).abs() < 1e-11);
+            let factor = ((a * a + 0.25).sqrt() * wave.time()).cos();
+            let want: Vec<f64> = u.iter().map(|u| u * factor).collect();
+            difference(&displacement(&wave), &want)
+        };
+        let (coarse, fine) = (error(33), error(65));
+        assert!((3.5..4.5).contains(&(coarse / fine)), "{coarse:e} / {fine:e}");
+    }
+}
+
+/// A plane wave at right angles leaves to order 2; one at 45 degrees leaves 0.17 of its amplitude, 3 % of its energy, and the energy never grows.
+#[test]
+fn absorbing_sides_let_waves_out() {
+    for context in capable::<f64>() {
+        let left = |n: usize| {
+            let h = 1.0 / (n - 1) as f64;
+            let params = BoxWaveParams::new(&[n, 3], 0.5 * h).size(&[1.0, 3.0 * h]);
+            let params = params.sides(&[[Absorbing; 2], [Periodic; 2]]);
+            let u = product(&params, &[&|x| (-400.0 * (x - 0.5) * (x - 0.5)).exp(), &|_| 1.0]);
+            let mut wave = BoxWave::<f64>::new(context, &params, &[1.0]).unwrap();
+            wave.start(&u, None).unwrap();
+            wave.step(3 * (n - 1)).unwrap();
+            difference(&displacement(&wave), &vec![0.0; u.len()])
+        };
+        let (coarse, fine) = (left(201), left(401));
+        assert!(fine < 1e-3 && (3.0..5.0).contains(&(coarse / fine)), "{coarse:e}, {fine:e}");
+        // A Gaussian from the middle meets the sides at up to 45 degrees.
+        let n = 101;
+        let params = BoxWaveParams::new(&[n, n], 0.005).sides(&[[Absorbing; 2]; 2]);
+        let bump = |x: f64| (-200.0 * (x - 0.5) * (x - 0.5)).exp();
+        let u = product(&params, &[&bump, &bump]);
+        let mut wave = BoxWave::<f64>::new(context, &params, &[1.0]).unwrap();
+        wave.start(&u, None).unwrap();
+        let first = wave.energy().unwrap().total();
+        let mut last = first;
+        for _ in 0..20 {
+            wave.step(10).unwrap();
+            let energy = wave.energy().unwrap().total();
+            assert!(energy <= last * (1.0 + 1e-12) && energy > 0.0, "{energy} after {last}");
+            last = energy;
+        }
+        assert!(last < 0.03 * first, "{last} of {first}");
+    }
+}
+
+#[test]
+fn wrong_boxes_are_refused() {
+    let Some(context) = capable::<f64>().next() else { return };
+    let refused = |params: BoxWaveParams, speed: &[f64], needle: &str| {
+        let error = BoxWave::<f64>::new(context, &params, speed).unwrap_err().to_string();
+        assert!(error.contains(needle), "{error}");
+    };
+    let square = |dt| BoxWaveParams::new(&[11, 11], dt);
+    refused(square(0.0708), &[1.0], "stability limit");
+    refused(square(0.01), &[0.0], "speed");
+    refused(square(0.01), &[1.0; 7], "speed");
+    refused(square(0.0), &[1.0], "dt");
+    refused(square(0.01).sides(&[[Periodic, Free], [Free, Free]]), &[1.0], "direction 1");
+    refused(square(0.01).size(&[1.0]), &[1.0], "size");
+    refused(BoxWaveParams::new(&[5], 0.01), &[1.0], "directions");
+    refused(BoxWaveParams::new(&[5, 2], 0.01), &[1.0], "at least 3");
+    assert!((square(0.01).limit(1.0).unwrap() - 0.1 / 2.0_f64.sqrt()).abs() < 1e-15);
+    let mut wave = BoxWave::<f64>::new(context, &square(0.07), &[1.0]).unwrap();
+    assert!(wave.start(&[0.0; 9], None).unwrap_err().to_string().contains("`u`"));
+}
