@@ -127,11 +127,19 @@ impl Registry {
                     let tolerance = if any.precision() == Precision::F32 { 1e-5 } else { 1e-8 };
                     let solve = |(k, set): (usize, &&[C64])| {
                         let params = GmresParams::default().tolerance(tolerance).restart(RESTART);
-                        let (solution, report) = system.gmres(set, params, &mut *progress)?;
-                        if report.stop.is_success() {
+                        let mut cancelled = false;
+                        let mut watch = |iteration, residual| {
+                            let flow = progress(iteration, residual);
+                            cancelled |= flow.is_break();
+                            flow
+                        };
+                        let (solution, report) = system.gmres(set, params, &mut watch)?;
+                        // A request in the last iteration of a set leaves that set solved, and ends the call.
+                        let solved = report.stop.is_success();
+                        if solved && !(cancelled && k + 1 < given.len()) {
                             return Ok(solution);
                         }
-                        if report.stop == Stop::Cancelled {
+                        if solved || report.stop == Stop::Cancelled {
                             return Err(Error::Cancelled {
                                 reached: format!(
                                     "after {} iterations of GMRES for set {} of {} of given values, with the relative residual {:.1e}",
