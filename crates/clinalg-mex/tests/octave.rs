@@ -67,7 +67,8 @@ fn interrupted(folder: &str, statements: &str) -> (String, Duration) {
         line.clear();
         assert!(output.read_line(&mut line).unwrap() > 0, "Octave ended early");
     }
-    std::thread::sleep(Duration::from_millis(300));
+    // Octave itself must not meet the signal before the call begins, on a busy machine either.
+    std::thread::sleep(Duration::from_secs(1));
     let pressed = Instant::now();
     let process = i32::try_from(child.id()).unwrap();
     // SAFETY: a signal to a process that this one has started and not waited for.
