@@ -1,17 +1,15 @@
 //! Direct solution and preconditioning.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::common::{context, given, rung};
 use clinalg::solve::{GmresParams, Operator, Stop};
 use clinalg::{Context, Real, Vector};
 use clinalg_bem::heat::{
     BoundaryProblem, Form, ForwardMemory, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, Problem,
 };
 use clinalg_bem::{Mesh, heat::OperatorPreconditioner};
-use common::{context, given, rung};
 
 fn system<T: Real>(
     context: &Context,

@@ -34,6 +34,9 @@ fn the_model_of_several_devices_predicts_measured_times() {
 
 #[test]
 fn several_devices_are_measured() {
+    if !clinalg_testing::thorough() {
+        return clinalg_testing::skip("measurements of every solver are for CLINALG_TEST_THOROUGH");
+    }
     let Some(pair) = two_devices() else { return };
     let folder = folder();
     let path = |name: &str| folder.path().join(name).display().to_string();

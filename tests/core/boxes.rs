@@ -1,8 +1,6 @@
 //! Boxes of any size, spacing and conditions: the operator against its balance cell by cell, solutions against manufactured ones, the
 //! speed of convergence, and what is refused.
 
-mod common;
-
 use std::f64::consts::TAU;
 
 use clinalg::multigrid::{
@@ -14,7 +12,7 @@ use clinalg::solve::{Cg, CgParams, Solver, Stop};
 use clinalg::{Context, Real, Vector};
 use clinalg_reference::boxes;
 
-use common::{assert_error, capable, contexts, difference, eps, noise};
+use crate::common::{assert_error, capable, contexts, difference, eps, noise};
 
 const D: Condition = Condition::Dirichlet;
 const N: Condition = Condition::Neumann;
@@ -111,7 +109,7 @@ fn operator_is_the_balance<T: Real>(context: &Context) {
 
 #[test]
 fn the_operator_is_the_balance_of_each_cell() {
-    on_every_device!(operator_is_the_balance);
+    crate::on_every_device!(operator_is_the_balance);
 }
 
 /// A solution that is periodic in the directions that have to be: its value, gradient and -div(D grad u) + shift u at a point.

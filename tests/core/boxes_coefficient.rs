@@ -1,8 +1,6 @@
 //! Boxes with a coefficient that varies, with a full tensor and by discretisations of order 4: manufactured solutions, the solver of
 //! squares, and the speed of convergence across jumps.
 
-mod common;
-
 use std::f64::consts::TAU;
 
 use clinalg::multigrid::{
@@ -13,7 +11,7 @@ use clinalg::ops::{self, Operator};
 use clinalg::solve::{Cg, CgParams, Solver, Stop};
 use clinalg::{Context, Vector};
 
-use common::{assert_error, capable, difference, noise};
+use crate::common::{assert_error, capable, difference, noise};
 
 const D: Condition = Condition::Dirichlet;
 const N: Condition = Condition::Neumann;

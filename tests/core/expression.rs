@@ -1,10 +1,8 @@
 //! Expressions element by element in one kernel against the same operations on the host, and one after the other on the device.
 
-mod common;
-
+use crate::common::{assert_close, assert_error, assert_same, capable, contexts, eps, noise};
 use clinalg::ops::{Binary, Node, Unary, evaluate, fits_kernel, map, map2};
 use clinalg::{Complex, Context, Precision, Real, Vector};
-use common::{assert_close, assert_error, assert_same, capable, contexts, eps, noise};
 
 use Node::{Input, Number, One, Two};
 

@@ -1,11 +1,9 @@
 //! What an upload finds in a sparse matrix, and products in every format against the reference.
 
-mod common;
-
+use crate::common::{assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse};
 use clinalg::CsrParts;
 use clinalg::matrix::{Format, Values};
 use clinalg::{Context, Csr, KernelFamily, Real, Vector, ops};
-use common::{assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse};
 
 const ALL: [Format; 6] = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil, Format::Bsr, Format::Sell];
 
@@ -189,7 +187,7 @@ fn every_format<T: Real>(context: &Context) {
 
 #[test]
 fn products_in_every_format_match_the_reference() {
-    on_every_device!(every_format);
+    crate::on_every_device!(every_format);
 }
 
 fn choices<T: Real>(context: &Context) {
@@ -237,7 +235,7 @@ fn choices<T: Real>(context: &Context) {
 
 #[test]
 fn the_upload_finds_the_structure() {
-    on_every_device!(choices);
+    crate::on_every_device!(choices);
 }
 
 fn changes<T: Real>(context: &Context) {
@@ -273,7 +271,7 @@ fn changes<T: Real>(context: &Context) {
 
 #[test]
 fn products_follow_the_values() {
-    on_every_device!(changes);
+    crate::on_every_device!(changes);
 }
 
 fn not_finite<T: Real>(context: &Context) {
@@ -300,7 +298,7 @@ fn not_finite<T: Real>(context: &Context) {
 
 #[test]
 fn what_is_not_finite_stays_in_its_rows() {
-    on_every_device!(not_finite);
+    crate::on_every_device!(not_finite);
 }
 
 fn bits_of_values<T: Real>(context: &Context) {
@@ -324,7 +322,7 @@ fn bits_of_values<T: Real>(context: &Context) {
 
 #[test]
 fn coefficients_are_compared_bit_by_bit() {
-    on_every_device!(bits_of_values);
+    crate::on_every_device!(bits_of_values);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Inverses of dense matrices on every device and in both shapes.
 
-mod common;
-
 use clinalg::solve::inverse_definite;
 use clinalg::{Context, Dense, Error, Real};
 
@@ -53,10 +51,10 @@ fn indefinite_matrices_are_named<T: Real>(context: &Context) {
 
 #[test]
 fn products_with_the_inverse_are_the_identity() {
-    on_every_device!(product_is_the_identity);
+    crate::on_every_device!(product_is_the_identity);
 }
 
 #[test]
 fn indefinite_matrices_are_refused() {
-    on_every_device!(indefinite_matrices_are_named);
+    crate::on_every_device!(indefinite_matrices_are_named);
 }

@@ -1,11 +1,9 @@
 //! Upload, download and conversion of every object, and what is refused on the way.
 
-mod common;
-
+use crate::common::{Noise, SIZES, assert_error, assert_same, contexts, noise, sparse};
 use clinalg::matrix::Values;
 use clinalg::{Band, Context, Csr, Dense, Real, Vector, ops};
 use clinalg::{BandParts, CsrParts};
-use common::{Noise, SIZES, assert_error, assert_same, contexts, noise, sparse};
 use ndarray::{Array1, Array2, ShapeBuilder, s};
 use sprs::{CsMatI, TriMatI};
 
@@ -38,7 +36,7 @@ fn vectors<T: Real>(context: &Context) {
 
 #[test]
 fn vectors_come_back_as_they_went() {
-    on_every_device!(vectors);
+    crate::on_every_device!(vectors);
 }
 
 fn ranges<T: Real>(context: &Context) {
@@ -81,7 +79,7 @@ fn ranges<T: Real>(context: &Context) {
 
 #[test]
 fn ranges_are_checked() {
-    on_every_device!(ranges);
+    crate::on_every_device!(ranges);
 }
 
 fn arrays<T: Real>(context: &Context) {
@@ -110,7 +108,7 @@ fn arrays<T: Real>(context: &Context) {
 
 #[test]
 fn arrays_of_any_stride_are_taken() {
-    on_every_device!(arrays);
+    crate::on_every_device!(arrays);
 }
 
 fn bad_dense<T: Real>(context: &Context) {
@@ -125,7 +123,7 @@ fn bad_dense<T: Real>(context: &Context) {
 
 #[test]
 fn dense_shapes_are_checked() {
-    on_every_device!(bad_dense);
+    crate::on_every_device!(bad_dense);
 }
 
 fn csr_uploads<T: Real>(context: &Context) {
@@ -164,7 +162,7 @@ fn csr_uploads<T: Real>(context: &Context) {
 
 #[test]
 fn sparse_uploads_are_sorted_and_summed() {
-    on_every_device!(csr_uploads);
+    crate::on_every_device!(csr_uploads);
 }
 
 fn bad_csr<T: Real>(context: &Context) {
@@ -211,7 +209,7 @@ fn bad_csr<T: Real>(context: &Context) {
 
 #[test]
 fn broken_sparse_input_is_named() {
-    on_every_device!(bad_csr);
+    crate::on_every_device!(bad_csr);
 }
 
 fn transposes<T: Real>(context: &Context) {
@@ -250,7 +248,7 @@ fn transposes<T: Real>(context: &Context) {
 
 #[test]
 fn compressed_columns_become_rows_on_the_device() {
-    on_every_device!(transposes);
+    crate::on_every_device!(transposes);
 }
 
 fn long_rows<T: Real>(context: &Context) {
@@ -265,7 +263,7 @@ fn long_rows<T: Real>(context: &Context) {
 
 #[test]
 fn long_rows_of_a_conversion_are_sorted() {
-    on_every_device!(long_rows);
+    crate::on_every_device!(long_rows);
 }
 
 fn kept_transpose<T: Real>(context: &Context) {
@@ -299,7 +297,7 @@ fn kept_transpose<T: Real>(context: &Context) {
 
 #[test]
 fn a_kept_transpose_is_dropped_when_values_change() {
-    on_every_device!(kept_transpose);
+    crate::on_every_device!(kept_transpose);
 }
 
 fn sprs_matrices<T: Real>(context: &Context) {
@@ -319,7 +317,7 @@ fn sprs_matrices<T: Real>(context: &Context) {
 
 #[test]
 fn sprs_matrices_in_both_orders_are_taken() {
-    on_every_device!(sprs_matrices);
+    crate::on_every_device!(sprs_matrices);
 }
 
 fn bands<T: Real>(context: &Context) {
@@ -357,7 +355,7 @@ fn bands<T: Real>(context: &Context) {
 
 #[test]
 fn bands_are_made_from_every_form() {
-    on_every_device!(bands);
+    crate::on_every_device!(bands);
 }
 
 fn bad_bands<T: Real>(context: &Context) {
@@ -396,12 +394,12 @@ fn bad_bands<T: Real>(context: &Context) {
 
 #[test]
 fn entries_outside_a_band_are_named() {
-    on_every_device!(bad_bands);
+    crate::on_every_device!(bad_bands);
 }
 
 #[test]
 fn other_threads_may_own_the_last_object() {
-    let Some(context) = common::own_context() else { return };
+    let Some(context) = crate::common::own_context() else { return };
     let x = Vector::from_slice(&context, &[1.0_f32; 1000]).unwrap();
     let memory = context.memory();
     assert_eq!((memory.live_bytes, memory.live_buffers), (4000, 1));

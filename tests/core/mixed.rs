@@ -1,8 +1,6 @@
 //! Poisson with corrections in single precision: the accuracy of double precision, on every device and in both kernel
 //! shapes.
 
-mod common;
-
 use std::f64::consts::PI;
 
 use clinalg::multigrid::{Backend, Coefficient, Cycle, Poisson, PoissonParams, PoissonReport, Smoother};
@@ -10,7 +8,7 @@ use clinalg::solve::Stop;
 use clinalg::{Context, Vector};
 use clinalg_reference::{grid2, grid3};
 
-use common::{contexts, has, noise};
+use crate::common::{contexts, has, noise};
 
 fn capable() -> impl Iterator<Item = &'static Context> {
     contexts().iter().filter(|context| has::<f64>(context))

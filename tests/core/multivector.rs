@@ -1,10 +1,10 @@
 //! Products with several right-hand sides at once against the reference.
 
-mod common;
-
+use crate::common::{
+    Noise, assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse,
+};
 use clinalg::{Band, Context, Csr, Dense, Real, ops};
 use clinalg::{BandParts, CsrParts};
-use common::{Noise, assert_close, assert_error, assert_same, contexts, has, noise, oracle, product_bound, sparse};
 
 fn against_reference<T: Real>(
     what: &str,
@@ -69,7 +69,7 @@ fn products<T: Real>(context: &Context) {
 
 #[test]
 fn several_right_hand_sides_match_the_reference() {
-    on_every_device!(products);
+    crate::on_every_device!(products);
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! Every operation on every device and in both shapes against the reference.
 
-mod common;
-
+use crate::common::{
+    LARGE, Noise, SIZES, assert_close, assert_error, assert_same, band_oracle, contexts, eps, noise, oracle,
+    product_bound, sparse,
+};
 use clinalg::matrix::Values;
 use clinalg::ops::{Binary, Reduction, Span, Unary};
 use clinalg::{Band, Context, ContextOptions, Csr, Dense, Device, Real, Vector, ops};
 use clinalg::{BandParts, CsrParts};
 use clinalg_reference::{dense, vector};
-use common::{
-    LARGE, Noise, SIZES, assert_close, assert_error, assert_same, band_oracle, contexts, eps, noise, oracle,
-    product_bound, sparse,
-};
 
 fn upload<T: Real>(context: &Context, values: &[T]) -> Vector<T> {
     Vector::from_slice(context, values).unwrap()
@@ -66,7 +64,7 @@ fn elementwise<T: Real>(context: &Context) {
 
 #[test]
 fn elementwise_operations_match_the_reference() {
-    on_every_device!(elementwise);
+    crate::on_every_device!(elementwise);
 }
 
 /// Additions that one after the other enter a partial result: blocks of 4096 on a CPU; on a GPU the strides of at
@@ -97,7 +95,7 @@ fn reductions<T: Real>(context: &Context) {
 
 #[test]
 fn reductions_match_the_reference() {
-    on_every_device!(reductions);
+    crate::on_every_device!(reductions);
 }
 
 fn whole_numbers<T: Real>(context: &Context) {
@@ -114,7 +112,7 @@ fn whole_numbers<T: Real>(context: &Context) {
 
 #[test]
 fn sums_of_whole_numbers_are_exact() {
-    on_every_device!(whole_numbers);
+    crate::on_every_device!(whole_numbers);
 }
 
 fn not_finite<T: Real>(context: &Context) {
@@ -154,7 +152,7 @@ fn not_finite<T: Real>(context: &Context) {
 
 #[test]
 fn nan_and_inf_propagate() {
-    on_every_device!(not_finite);
+    crate::on_every_device!(not_finite);
 }
 
 fn wide_norms<T: Real>(context: &Context) {
@@ -196,7 +194,7 @@ fn wide_norms<T: Real>(context: &Context) {
 
 #[test]
 fn norm2_neither_overflows_nor_underflows() {
-    on_every_device!(wide_norms);
+    crate::on_every_device!(wide_norms);
 }
 
 fn same_bits<T: Real>(context: &Context) {
@@ -224,7 +222,7 @@ fn same_bits<T: Real>(context: &Context) {
 
 #[test]
 fn repeated_calls_give_the_same_bits() {
-    on_every_device!(same_bits);
+    crate::on_every_device!(same_bits);
 }
 
 /// Compares `apply` (which computes y = alpha A x + beta y on the device) with the reference for several factors.
@@ -275,7 +273,7 @@ fn csr_product<T: Real>(context: &Context) {
 
 #[test]
 fn sparse_products_match_the_reference() {
-    on_every_device!(csr_product);
+    crate::on_every_device!(csr_product);
 }
 
 fn dense_product<T: Real>(context: &Context) {
@@ -320,7 +318,7 @@ fn dense_product<T: Real>(context: &Context) {
 
 #[test]
 fn dense_products_match_the_reference() {
-    on_every_device!(dense_product);
+    crate::on_every_device!(dense_product);
 }
 
 /// A band matrix with random entries, on the host.
@@ -375,7 +373,7 @@ fn band_product<T: Real>(context: &Context) {
 
 #[test]
 fn band_products_match_the_reference() {
-    on_every_device!(band_product);
+    crate::on_every_device!(band_product);
 }
 
 fn nan_in_x<T: Real>(context: &Context) {
@@ -403,7 +401,7 @@ fn nan_in_x<T: Real>(context: &Context) {
 
 #[test]
 fn nan_in_x_reaches_its_rows() {
-    on_every_device!(nan_in_x);
+    crate::on_every_device!(nan_in_x);
 }
 
 fn zero_beta<T: Real>(context: &Context) {
@@ -416,7 +414,7 @@ fn zero_beta<T: Real>(context: &Context) {
 
 #[test]
 fn update_with_zero_beta_does_not_read_y() {
-    on_every_device!(zero_beta);
+    crate::on_every_device!(zero_beta);
 }
 
 fn in_place<T: Real>(context: &Context) {
@@ -447,7 +445,7 @@ fn in_place<T: Real>(context: &Context) {
 
 #[test]
 fn an_output_may_be_an_input() {
-    on_every_device!(in_place);
+    crate::on_every_device!(in_place);
 }
 
 fn on_matrices<T: Real>(context: &Context) {
@@ -487,7 +485,7 @@ fn on_matrices<T: Real>(context: &Context) {
 
 #[test]
 fn elementwise_operations_act_on_matrices() {
-    on_every_device!(on_matrices);
+    crate::on_every_device!(on_matrices);
 }
 
 fn padding<T: Real>(context: &Context) {
@@ -516,7 +514,7 @@ fn padding<T: Real>(context: &Context) {
 
 #[test]
 fn filling_a_band_left_its_padding_filled() {
-    on_every_device!(padding);
+    crate::on_every_device!(padding);
 }
 
 fn bad_operands<T: Real>(context: &Context) {
@@ -626,7 +624,7 @@ fn array_parts<T: Real>(context: &Context) {
 
 #[test]
 fn parts_of_arrays_are_those_of_the_indices() {
-    on_every_device!(array_parts);
+    crate::on_every_device!(array_parts);
 }
 
 fn array_functions<T: Real>(context: &Context) {
@@ -698,18 +696,18 @@ fn array_functions<T: Real>(context: &Context) {
 
 #[test]
 fn functions_of_arrays_match_those_of_the_host() {
-    on_every_device!(array_functions);
+    crate::on_every_device!(array_functions);
 }
 
 #[test]
 fn operands_that_do_not_fit_are_named() {
-    on_every_device!(bad_operands);
+    crate::on_every_device!(bad_operands);
 }
 
 #[test]
 fn both_shapes_were_tested() {
     if !clinalg_testing::thorough() {
-        return clinalg_testing::skip(common::ONE_FAMILY);
+        return clinalg_testing::skip(crate::common::ONE_FAMILY);
     }
     let shapes: Vec<_> = contexts().iter().map(Context::family).collect();
     assert_eq!(shapes.len() % 2, 0);

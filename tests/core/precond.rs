@@ -1,7 +1,6 @@
 //! Preconditioners. Multigrid cycles with Krylov methods in two and three dimensions and with coefficients, on every device
 //! and with both families of kernels: the matrix against its stencil, symmetry, and solutions that are known.
 
-mod common;
 #[path = "precond/incomplete.rs"]
 mod incomplete;
 #[path = "precond/saddle.rs"]
@@ -12,7 +11,7 @@ use clinalg::precond::{MultigridParams, MultigridPreconditioner};
 use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Solver, Stop, Stopping};
 use clinalg::{Context, Csr, Error, Real, Vector, ops};
 
-use common::{capable, contexts, eps, noise};
+use crate::common::{capable, contexts, eps, noise};
 
 /// A problem with the coefficients of its faces.
 struct Problem {

@@ -1,11 +1,9 @@
 //! Properties of conversions and reductions on random input.
 
-mod common;
-
+use crate::common::{assert_close, contexts};
 use clinalg::CsrParts;
 use clinalg::{Context, Csr, Vector, ops};
 use clinalg_reference::vector;
-use common::{assert_close, contexts};
 use proptest::prelude::*;
 
 /// Shape and entries of a small matrix, duplicates among them, values that add without rounding.
@@ -60,7 +58,7 @@ proptest! {
     fn shuffled_columns_are_sorted((rows, cols, entries) in triplets(), seed in any::<u64>()) {
         // The entries of each row in random order, duplicates kept.
         let mut shuffled = entries.clone();
-        let mut noise = common::Noise::new(seed);
+        let mut noise = crate::common::Noise::new(seed);
         (1..shuffled.len()).for_each(|k| shuffled.swap(k, noise.below(k + 1)));
         let mut offsets = vec![0; rows + 1];
         shuffled.sort_by_key(|&(i, ..)| i);

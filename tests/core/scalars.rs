@@ -1,15 +1,13 @@
 //! Vectors, matrices and operations on them in all four scalar types, against plain loops over `num_complex` numbers. Most
 //! values are small whole numbers, whose sums are exact in any order.
 
-mod common;
-
 use clinalg::matrix::{BandParts, CsrParts, Format};
 use clinalg::ops::{self, DotParts, Operator};
 use clinalg::precond::Jacobi;
 use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Solver, Stop, Stopping};
 
+use crate::common::{Noise, SIZES, assert_error, contexts};
 use clinalg::{Band, Complex, Context, Csr, Dense, Error, KernelFamily, Real, Scalar, Vector};
-use common::{Noise, SIZES, assert_error, contexts};
 
 /// Runs a check on every device, kernel family and scalar type; without the long cases in single precision by the kernels
 /// for GPUs only.
@@ -20,7 +18,7 @@ macro_rules! on_every_scalar {
                 $check::<f32>(context);
                 $check::<Complex<f32>>(context);
             }
-            if common::has::<f64>(context) {
+            if crate::common::has::<f64>(context) {
                 $check::<f64>(context);
                 $check::<Complex<f64>>(context);
             }
@@ -309,7 +307,7 @@ fn columns_of_complex_values_at_any_address() {
     let values = [Complex::new(1.0, 2.0), Complex::new(3.0, -4.0)];
     let places = Box::new(Places { even: values, between: 0.0, odd: values });
     assert_eq!(places.between, 0.0);
-    for context in contexts().iter().filter(|context| common::has::<f64>(context)) {
+    for context in contexts().iter().filter(|context| crate::common::has::<f64>(context)) {
         for given in [&places.even, &places.odd] {
             let a = Csr::from_csc(context, 3, 2, &[0, 1, 2], &[2, 0], given).unwrap();
             let parts = a.to_parts().unwrap();

@@ -1,7 +1,6 @@
 //! Solvers on every device, in both precisions and both families of kernels, against closed forms, a direct solve and
 //! bounds of the theory.
 
-mod common;
 #[path = "solvers/gmres_memory.rs"]
 mod gmres_memory;
 #[path = "solvers/krylov.rs"]
@@ -23,22 +22,20 @@ use clinalg::{BandParts, CsrParts};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use common::{capable, eps, oracle};
+use crate::common::{capable, eps, oracle};
 
 macro_rules! on_every_device {
     ($($name:ident),* $(,)?) => {$(
         mod $name {
             #[test]
             fn single() {
-                for context in super::capable::<f32>() {
-                    super::$name::<f32>(context);
+                if crate::common::single() {
+                    super::capable::<f32>().for_each(super::$name::<f32>);
                 }
             }
             #[test]
             fn double() {
-                for context in super::capable::<f64>() {
-                    super::$name::<f64>(context);
-                }
+                super::capable::<f64>().for_each(super::$name::<f64>);
             }
         }
     )*};

@@ -2,12 +2,10 @@
 
 #[path = "sparse/amg.rs"]
 mod amg;
-mod common;
-
+use crate::common::{assert_close, assert_error, contexts, eps, noise, sparse};
 use clinalg::matrix::Values;
 use clinalg::ops::Span;
 use clinalg::{Complex, Context, Csr, CsrParts, Real, Vector};
-use common::{assert_close, assert_error, contexts, eps, noise, sparse};
 use sprs::CsMatI;
 
 fn to_sprs<T: Real>(a: &CsrParts<T>) -> CsMatI<f64, usize> {
@@ -60,7 +58,7 @@ fn products<T: Real>(context: &Context) {
 
 #[test]
 fn products_agree_with_sprs() {
-    on_every_device!(products);
+    crate::on_every_device!(products);
 }
 
 fn sums_and_parts<T: Real>(context: &Context) {
@@ -128,7 +126,7 @@ fn sums_and_parts<T: Real>(context: &Context) {
 
 #[test]
 fn sums_parts_and_scalings_are_those_of_the_definition() {
-    on_every_device!(sums_and_parts);
+    crate::on_every_device!(sums_and_parts);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! The wave equation against closed forms and the reference, on every device and in both families of kernels.
 
-mod common;
-
 use std::f64::consts::PI;
 
 use clinalg::multigrid::Backend;
@@ -9,8 +7,8 @@ use clinalg::wave::{Medium, Scheme, Wave, WaveParams, WaveState};
 use clinalg::{Context, Error, Real, Vector};
 use clinalg_reference::wave2;
 
-use common::grids::inside;
-use common::{capable, contexts, difference, eps, noise, own_context};
+use crate::common::grids::inside;
+use crate::common::{capable, contexts, difference, eps, noise, own_context};
 
 const BACKENDS: [Backend; 3] = [Backend::Kernels, Backend::Matrix, Backend::Reference];
 const SCHEMES: [Scheme; 2] = [Scheme::Explicit, Scheme::Implicit];
@@ -102,7 +100,7 @@ fn standing_wave<T: Real>(context: &Context) {
 
 #[test]
 fn standing_waves_follow_the_discrete_dispersion() {
-    on_every_device!(standing_wave);
+    crate::on_every_device!(standing_wave);
 }
 
 #[test]
@@ -163,7 +161,7 @@ fn fused<T: Real>(context: &Context) {
 
 #[test]
 fn fused_steps_have_the_bits_of_single_ones() {
-    on_every_device!(fused);
+    crate::on_every_device!(fused);
 }
 
 fn against_reference<T: Real>(context: &Context) {
@@ -187,7 +185,7 @@ fn against_reference<T: Real>(context: &Context) {
 
 #[test]
 fn kernels_agree_with_the_reference() {
-    on_every_device!(against_reference);
+    crate::on_every_device!(against_reference);
 }
 
 fn exact<T: Real>(context: &Context) {
@@ -216,7 +214,7 @@ fn exact<T: Real>(context: &Context) {
 
 #[test]
 fn whole_numbers_come_out_exactly() {
-    on_every_device!(exact);
+    crate::on_every_device!(exact);
 }
 
 fn conserved<T: Real>(context: &Context) {
@@ -250,7 +248,7 @@ fn conserved<T: Real>(context: &Context) {
 
 #[test]
 fn energy_is_conserved() {
-    on_every_device!(conserved);
+    crate::on_every_device!(conserved);
 }
 
 fn energies<T: Real>(context: &Context) {
@@ -278,7 +276,7 @@ fn energies<T: Real>(context: &Context) {
 
 #[test]
 fn energies_of_the_backends_agree() {
-    on_every_device!(energies);
+    crate::on_every_device!(energies);
 }
 
 #[test]
@@ -319,7 +317,7 @@ fn reversed<T: Real>(context: &Context) {
 
 #[test]
 fn time_runs_back() {
-    on_every_device!(reversed);
+    crate::on_every_device!(reversed);
 }
 
 fn stable<T: Real>(context: &Context) {
@@ -342,7 +340,7 @@ fn stable<T: Real>(context: &Context) {
 
 #[test]
 fn the_implicit_scheme_is_stable_for_every_step() {
-    on_every_device!(stable);
+    crate::on_every_device!(stable);
 }
 
 #[test]
@@ -439,7 +437,7 @@ fn on_device<T: Real>(context: &Context) {
 
 #[test]
 fn device_vectors_do_as_arrays() {
-    on_every_device!(on_device);
+    crate::on_every_device!(on_device);
 }
 
 fn spreading<T: Real>(context: &Context) {
@@ -462,7 +460,7 @@ fn spreading<T: Real>(context: &Context) {
 
 #[test]
 fn not_a_number_stays_in_its_cone() {
-    on_every_device!(spreading);
+    crate::on_every_device!(spreading);
 }
 
 #[test]
@@ -558,8 +556,8 @@ fn varying_speed<T: Real>(context: &Context) {
 
 #[test]
 fn media_and_forces() {
-    on_every_device!(forced);
-    on_every_device!(varying_speed);
+    crate::on_every_device!(forced);
+    crate::on_every_device!(varying_speed);
 }
 
 /// Steps from a state have the bits of those without a stop.

@@ -1,13 +1,11 @@
 //! Waves on boxes against closed forms, on every device and in both families of kernels.
 
-mod common;
-
 use std::f64::consts::{LN_2, PI};
 use std::ops::ControlFlow;
 
+use crate::common::{capable, eps};
 use clinalg::wave::{BoxWave, BoxWaveParams, WaveSide};
 use clinalg::{Context, Real};
-use common::{capable, eps};
 
 use WaveSide::{Absorbing, Fixed, Free, Periodic};
 

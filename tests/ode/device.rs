@@ -1,7 +1,6 @@
 //! Device steps against plain Rust, and fused against basic to the last bit, in both kernel families.
 
-mod common;
-
+use crate::common::{contexts, contexts_of};
 use clinalg::runtime::{DeviceKind, devices};
 use clinalg::team::Team;
 use clinalg::{Context, ContextOptions, KernelFamily, Real};
@@ -10,7 +9,6 @@ use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
 use clinalg_ode::{Boundary, DeviceOptions, DeviceStepper, Grid, Layout, METHODS, Method, Rhs, Side, System, Variant};
 use clinalg_testing::long;
-use common::{contexts, contexts_of};
 
 /// Reaction and diffusion of two fields, with boundary values that depend on time on one side.
 fn system(n: &[usize], boundary: Boundary, layout: Option<Layout>) -> System {

@@ -1,7 +1,6 @@
 //! Right-hand sides of every kind on devices, against plain Rust, in both kernel families.
 
-mod common;
-
+use crate::common::contexts;
 use clinalg::{Context, Real};
 use clinalg_ode::check_access;
 use clinalg_ode::integrate::{Norm, Stepper, Tolerance};
@@ -9,7 +8,6 @@ use clinalg_ode::model::SnippetBuilder;
 use clinalg_ode::problems::{NBody, problem};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::{Boundary, DeviceStepper, Grid, Layout, Method, Rhs, Side, System, Variant};
-use common::contexts;
 
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-3, absolute: 1e-4, norm: Norm::Rms };
 

@@ -1,7 +1,6 @@
 //! Tiled variants against the basic one, to the last bit, in both kernel families.
 
-mod common;
-
+use crate::common::contexts;
 use clinalg::{Context, KernelFamily};
 use clinalg_ode::integrate::{Norm, Options, Stepper, Tolerance, integrate};
 use clinalg_ode::problems::{PROBLEMS, problem};
@@ -9,7 +8,6 @@ use clinalg_ode::{
     Boundary, DeviceOptions, DeviceStepper, Error, Grid, Layout, METHODS, Method, Side, System, Tile, Variant,
 };
 use clinalg_testing::{long, thorough};
-use common::contexts;
 
 /// Two fields that depend on each other and on their neighbours, with boundary values that depend on time on one side where
 /// nothing is periodic. Short formulas: PoCL takes long to compile long ones.

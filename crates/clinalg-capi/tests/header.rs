@@ -1,32 +1,10 @@
-//! The committed header is what cbindgen makes of the crate, and declares the functions of the common table. The C++ headers use each of
-//! them, or the table says why not.
+//! The committed header declares the functions of the common table. The C++ headers use each of them, or the table says why not. That
+//! the header is what cbindgen makes of the crate is tested by the package `clinalg-header`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use clinalg_handles::table::{Offer, cpp, cpp_functions, functions};
-
-/// Set to write the header instead of comparing it.
-const UPDATE: &str = "CLINALG_UPDATE_HEADER";
-
-#[test]
-fn header_is_current() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let config = cbindgen::Config::from_root_or_default(root);
-    let bindings = cbindgen::Builder::new().with_crate(root).with_config(config).generate().unwrap();
-    let mut made = Vec::new();
-    bindings.write(&mut made);
-    let file = root.join("include/clinalg.h");
-    if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(&file, &made).unwrap();
-    }
-    let committed = std::fs::read(&file).unwrap_or_default();
-    assert!(
-        committed == made,
-        "{} is not current: run `{UPDATE}=1 cargo test -p clinalg-capi --test header`",
-        file.display()
-    );
-}
 
 #[test]
 fn the_version_of_the_header_is_that_of_the_library() {

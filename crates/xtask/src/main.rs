@@ -214,7 +214,7 @@ fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
     variables.extend(extent(workspace));
     let Outcome { mut counts, mut failed } = test_programs::run(&programs.iter().collect::<Vec<_>>(), &variables);
     let mut examples = workspace.cargo();
-    examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
+    examples.arg("test").args(workspace.packages()).args(["--doc", "--no-fail-fast"]);
     println!("$ {}", system::words(&examples));
     let output = system::capture(&mut examples)?;
     let said = system::text(&output);

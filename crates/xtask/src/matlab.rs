@@ -40,10 +40,10 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
 /// Names the gateway for tests, which build one where it is not set.
 pub(crate) const GATEWAY: &str = "CLINALG_TEST_GATEWAY";
 
-/// Builds the gateway for tests and gives its file. Examples beside it make cargo take the dependencies as the tests have
-/// them; with others the core would be compiled once more.
+/// Builds the gateway for tests and gives its file. Tests beside it make cargo take the dependencies as they have them; with
+/// others the core would be compiled once more.
 pub(crate) fn build_for_tests(workspace: &Workspace) -> Result<PathBuf> {
-    system::run(workspace.cargo().args(["build", "--quiet", "--workspace", "--lib", "--examples"]))?;
+    system::run(workspace.cargo().args(["build", "--quiet"]).args(workspace.packages()).args(["--lib", "--tests"]))?;
     Ok(Products::built(workspace, Profile::Dev).gateway())
 }
 

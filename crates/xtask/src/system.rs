@@ -53,6 +53,12 @@ impl Workspace {
         command
     }
 
+    /// The words for cargo that choose the packages to test. Chosen one by one, packages would get dependencies with fewer
+    /// features, and be compiled once more. cbindgen, which compares the C header with its crate, is compiled for thorough runs only.
+    pub(crate) fn packages(&self) -> &'static [&'static str] {
+        if self.thorough { &["--workspace"] } else { &["--workspace", "--exclude", "clinalg-header"] }
+    }
+
     /// Builds the program `clinalg`.
     pub(crate) fn build_program(&self, profile: Profile) -> Result<()> {
         let mut cargo = self.cargo();

@@ -15,6 +15,7 @@ use crate::setup;
 use crate::system::{self, Workspace};
 
 /// A compiled test program.
+#[derive(Clone)]
 pub(crate) struct Program {
     /// The package it tests.
     pub(crate) package: String,
@@ -23,14 +24,21 @@ pub(crate) struct Program {
     path: PathBuf,
     /// The package's folder, in which cargo would run it.
     folder: PathBuf,
+    /// The tests that run: those whose names contain one of these words; all where there are none.
+    only: Vec<String>,
 }
 
 impl Program {
     /// The command that runs it as cargo would.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
-        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder).args(&self.only);
         command
+    }
+
+    /// The program with those of its tests alone whose names contain one of these words; with all if there are none.
+    pub(crate) fn only(&self, words: &[&str]) -> Program {
+        Program { only: words.iter().map(|&word| word.to_owned()).collect(), ..self.clone() }
     }
 }
 
@@ -105,16 +113,15 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Builds the test programs of all packages, and what they run. Chosen one by one, packages would get dependencies
-/// with fewer features, and be compiled once more.
+/// Builds the test programs of all packages, and what they run.
 pub(crate) fn build(workspace: &Workspace) -> Result<Vec<Program>> {
-    build_some(workspace, &["--workspace"])
+    build_some(workspace, workspace.packages())
 }
 
-/// Builds the test programs of what the words for cargo choose.
+/// Builds the test programs of what the words for cargo choose; not the examples, which clippy checks.
 pub(crate) fn build_some(workspace: &Workspace, chosen: &[&str]) -> Result<Vec<Program>> {
     let mut cargo = workspace.cargo();
-    cargo.arg("test").args(chosen).args(["--no-run", "--message-format", "json-render-diagnostics"]);
+    cargo.arg("test").args(chosen).args(["--tests", "--no-run", "--message-format", "json-render-diagnostics"]);
     println!("$ {}", system::words(&cargo));
     let output = cargo.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
     if !output.status.success() {
@@ -134,7 +141,8 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
         let manifest = PathBuf::from(text(&message["manifest_path"])?);
         let folder = manifest.parent().context("a manifest lies in a folder")?.to_owned();
         let package = folder.file_name().context("a package has a folder")?.to_string_lossy().into_owned();
-        found.push(Program { package, name: text(&message["target"]["name"])?, path: path.into(), folder });
+        let name = text(&message["target"]["name"])?;
+        found.push(Program { package, name, path: path.into(), folder, only: Vec::new() });
     }
     let turn = |p: &Program| LONGEST.iter().position(|l| *l == (&p.package, &p.name)).unwrap_or(LONGEST.len());
     found.sort_by(|a, b| (turn(a), &a.package, &a.name).cmp(&(turn(b), &b.package, &b.name)));
@@ -143,14 +151,14 @@ fn programs(messages: &str) -> Result<Vec<Program>> {
 
 /// Packages and programs that begin first, so that no core waits for them in the end.
 const LONGEST: [(&str, &str); 9] = [
-    ("tests", "ode-tiles"),
-    ("clinalg", "clinalg"),
-    ("tests", "core-helmholtz"),
-    ("tests", "core-scalars"),
-    ("tests", "core-poisson"),
-    ("tests", "ode-device"),
-    ("tests", "bem-ladder"),
+    ("tests", "ode-methods"),
+    ("tests", "core-operations"),
+    ("tests", "core-grids"),
+    ("clinalg-cli", "cli"),
     ("clinalg-mex", "octave"),
+    ("clinalg", "clinalg"),
+    ("tests", "core-systems"),
+    ("tests", "bem-elements"),
     ("clinalg-capi", "programs"),
 ];
 
@@ -275,6 +283,7 @@ mod tests {
             name: name.to_owned(),
             path: format!("/bin/{name}").into(),
             folder: "/".into(),
+            only: Vec::new(),
         };
         let programs = [program("true"), program("false"), program("no such program")];
         let outcome = run(&programs.iter().collect::<Vec<_>>(), &[]);

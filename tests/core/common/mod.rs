@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use clinalg::runtime::devices;
 use clinalg::{BandParts, CsrParts};
-use clinalg::{Context, ContextOptions, Device, Error, KernelFamily, Real, Scalar};
+use clinalg::{Context, ContextOptions, Device, Error, KernelFamily, Precision, Real, Scalar};
 
 /// The sequential products with `a`.
 pub(crate) fn oracle<T>(a: &CsrParts<T>) -> clinalg_reference::csr::Csr<'_, T> {
@@ -28,6 +28,9 @@ pub(crate) fn band_oracle<T>(a: &BandParts<T>) -> clinalg_reference::band::Band<
 pub(crate) const SIZES: &[usize] = &[0, 1, 2, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 100_003];
 /// Why a test of both families of kernels is skipped.
 pub(crate) const ONE_FAMILY: &str = "both families of kernels are for CLINALG_TEST_THOROUGH";
+
+/// Why a test in single precision is skipped.
+const ONE_PRECISION: &str = "single precision is for CLINALG_TEST_THOROUGH where the device has double precision";
 
 /// Several blocks per chunk and several strides per work-item.
 pub(crate) const LARGE: usize = (1 << 21) + 3;
@@ -71,20 +74,36 @@ pub(crate) fn has<T: Scalar>(context: &Context) -> bool {
     }
 }
 
-/// The contexts that compute in `T`.
-pub(crate) fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
-    contexts().iter().filter(|context| has::<T>(context))
+/// Whether tests take `T` on the device: what it computes in, single precision in a thorough run or for want of double only, since
+/// most of the time is spent on building kernels.
+pub(crate) fn takes<T: Scalar>(context: &Context) -> bool {
+    let first = T::PRECISION == Precision::F64 || clinalg_testing::thorough();
+    (first || context.require::<f64>().is_err()) && has::<T>(context)
 }
 
-/// Runs a check that is generic over the precision on every device, shape and precision.
+/// Whether tests of single precision alone run; records that they do not.
+pub(crate) fn single() -> bool {
+    let taken = contexts().iter().any(takes::<f32>);
+    if !taken {
+        clinalg_testing::skip(ONE_PRECISION);
+    }
+    taken
+}
+
+/// The contexts on which tests take `T`.
+pub(crate) fn capable<T: Real>() -> impl Iterator<Item = &'static Context> {
+    contexts().iter().filter(|context| takes::<T>(context))
+}
+
+/// Runs a check that is generic over the precision on every device, shape and precision that tests take.
 #[macro_export]
 macro_rules! on_every_device {
     ($check:ident) => {
         for context in $crate::common::contexts() {
-            if $crate::common::has::<f32>(context) {
+            if $crate::common::takes::<f32>(context) {
                 $check::<f32>(context);
             }
-            if $crate::common::has::<f64>(context) {
+            if $crate::common::takes::<f64>(context) {
                 $check::<f64>(context);
             }
         }

@@ -189,7 +189,7 @@ fn hierarchies<T: Real>(context: &Context) {
 
 #[test]
 fn cycles_precondition_symmetrically_with_few_iterations() {
-    on_every_device!(hierarchies);
+    crate::on_every_device!(hierarchies);
 }
 
 /// Coefficients of the faces drawn independently over six orders of magnitude.

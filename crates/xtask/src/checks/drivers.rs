@@ -38,28 +38,27 @@ fn platforms(workspace: &Workspace, products: &Products) -> Result<Vec<String>> 
     Ok(devices.iter().filter_map(|device| device["platform"].as_str()).map(str::to_owned).collect())
 }
 
-/// Test programs of the core that every driver runs, with that of the handles: operations, formats, solvers. The grids are in the
-/// self-test.
-const PROGRAMS: [&str; 8] = [
-    "core-formats",
-    "core-inverse",
-    "core-multivector",
-    "core-matrix",
-    "core-ops",
-    "core-cpu_paths",
-    "core-props",
-    "core-solvers",
+/// Test programs of the core that every driver runs, with that of the handles, and which of their modules: operations, formats,
+/// solvers. The grids are in the self-test.
+const PROGRAMS: [(&str, &[&str]); 2] = [
+    ("core-operations", &["cpu_paths::", "formats::", "inverse::", "matrix::", "multivector::", "ops::", "props::"]),
+    ("core-systems", &["solvers::"]),
 ];
 
 /// The core's tests and the program's self-test with no other driver than that of the folder.
 fn on(workspace: &Workspace, icd_folder: &Path) -> Result<Verdict> {
     let programs = test_programs::build(workspace)?;
-    let runs = |package: &str, name: &str| match package {
-        "tests" => PROGRAMS.contains(&name) || (workspace.long && name.starts_with("core-")),
-        "clinalg-handles" => name == "registry",
-        _ => false,
+    // The modules that run of a program, if it runs; all without a name.
+    let runs = |package: &str, name: &str| -> Option<&[&str]> {
+        match package {
+            "tests" if workspace.long => name.starts_with("core-").then_some(&[]),
+            "tests" => PROGRAMS.iter().find(|(program, _)| *program == name).map(|(_, modules)| *modules),
+            "clinalg-handles" if name == "registry" => Some(&[]),
+            _ => None,
+        }
     };
-    let core: Vec<_> = programs.iter().filter(|p| runs(&p.package, &p.name)).collect();
+    let core: Vec<_> = programs.iter().filter_map(|p| Some(p.only(runs(&p.package, &p.name)?))).collect();
+    let core: Vec<_> = core.iter().collect();
     // Both families of kernels run in the self-test.
     let thorough = Path::new(if workspace.long { "1" } else { "" });
     let mut variables = vec![("OCL_ICD_VENDORS", icd_folder), (setup::THOROUGH_TESTS, thorough)];

@@ -1,0 +1,1 @@
+//! Benchmarks of the primitives: `cargo bench -p clinalg-benches`.

@@ -1,0 +1,12 @@
+//! Solvers on grids: the Poisson problem, the wave equation.
+
+mod common;
+
+mod boxes;
+mod boxes_coefficient;
+mod coefficient;
+mod helmholtz;
+mod poisson;
+mod poisson3;
+mod wave;
+mod wave_box;

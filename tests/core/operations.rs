@@ -1,0 +1,16 @@
+//! Operations with vectors and matrices, every format and factorisation.
+
+mod common;
+
+mod cpu_paths;
+mod expression;
+mod factor;
+mod formats;
+mod gemm;
+mod inverse;
+mod matrix;
+mod multivector;
+mod ops;
+mod props;
+mod scalars;
+mod sparse;
