@@ -11,8 +11,10 @@ mod elementwise;
 mod expression;
 mod format;
 mod grid;
+mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
+mod interop;
 mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;
@@ -20,7 +22,9 @@ mod operator;
 mod preconditioner;
 mod product;
 mod reduce;
+mod saddle;
 mod solve;
+mod solver;
 mod sparse;
 mod team;
 mod transfer;
@@ -33,7 +37,7 @@ pub use eigen::EigenReport;
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 pub use expression::Term;
 #[cfg(feature = "heat")]
-pub use heat::{forward_handle, operator_handle, opposite_handle};
+pub use heat::{forward_handle, interior_values, operator_handle, opposite_handle, project_handle, right_side_handle};
 pub use operator::Product;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use solve::{Method, Preconditioning};

@@ -110,6 +110,40 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(LIBRARY),
     },
     Function {
+        name: "saddle_options_defaults",
+        title: "The default options of preconditioners for saddle points.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_saddle_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_saddle_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "saddle",
+        title: "A block preconditioner for a saddle point.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_saddle_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_saddle_create"]),
+        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        program: Offer::Missing("`clinalg solve --precond saddle` makes it"),
+    },
+    Function {
+        name: "saddle_info",
+        title: "Blocks and parts of a preconditioner for a saddle point.",
+        arguments: &[
+            Argument::new("preconditioner", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_saddle_report")),
+        ],
+        c: Offer::Names(&["clinalg_saddle_info"]),
+        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        program: Offer::Missing("printed by `clinalg solve`"),
+    },
+    Function {
         name: "operator_create",
         title: "An operator or preconditioner whose product the caller computes.",
         arguments: &[
