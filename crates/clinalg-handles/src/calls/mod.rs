@@ -1,6 +1,7 @@
 //! The operations on handles.
 
 mod array;
+mod best;
 mod complex;
 mod convert;
 mod dense;
@@ -9,6 +10,7 @@ mod eigen;
 mod elastodynamics;
 mod elementwise;
 mod expression;
+mod factors;
 mod format;
 mod grid;
 #[cfg(feature = "heat")]
@@ -20,6 +22,7 @@ mod operator;
 mod preconditioner;
 mod product;
 mod reduce;
+mod small;
 mod solve;
 mod sparse;
 mod team;
@@ -36,5 +39,6 @@ pub use expression::Term;
 pub use heat::{forward_handle, operator_handle, opposite_handle};
 pub use operator::Product;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
+pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};
 pub use wave::WaveState;

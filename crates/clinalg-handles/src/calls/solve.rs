@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::Jacobi;
-use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Progress, Report, Solver, Stopping};
+use clinalg::solve::{
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Operator, Preconditioner, Progress, Report, Solver, Stopping,
+};
 use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +26,8 @@ pub enum Method {
     BiCgStab,
     /// Generalised minimal residuals with this restart.
     Gmres(usize),
+    /// Conjugate gradients with a preconditioner that may vary.
+    FlexibleCg,
 }
 
 /// What errors call the handle of a preconditioner.
@@ -149,6 +153,7 @@ impl Registry {
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                         let stopping = stopping.clone();
                         let mut solver: Box<dyn Solver<T>> = match method {
+                            Method::FlexibleCg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
                             Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
                             Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
                             Method::Gmres(restart) => {
