@@ -34,7 +34,7 @@ pub mod table;
 
 pub use calls::{
     EigenReport, Factorisation, LuFactors, Method, Part, Positions, PreconditionerInfo, PreconditionerKind,
-    PreconditionerParams, Preconditioning, Product, Term, WaveState,
+    PreconditionerParams, Preconditioning, Product, SmallProduct, Term, VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{

@@ -1,6 +1,7 @@
 //! The operations on handles.
 
 mod array;
+mod best;
 mod complex;
 mod convert;
 mod dense;
@@ -9,6 +10,7 @@ mod eigen;
 mod elastodynamics;
 mod elementwise;
 mod expression;
+mod factors;
 mod format;
 mod grid;
 mod grid_wave;
@@ -23,6 +25,7 @@ mod preconditioner;
 mod product;
 mod reduce;
 mod saddle;
+mod small;
 mod solve;
 mod solver;
 mod sparse;
@@ -40,5 +43,6 @@ pub use expression::Term;
 pub use heat::{forward_handle, interior_values, operator_handle, opposite_handle, project_handle, right_side_handle};
 pub use operator::Product;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
+pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};
 pub use wave::WaveState;

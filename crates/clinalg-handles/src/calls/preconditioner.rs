@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use clinalg::amg::{Amg, AmgParams, AmgReport, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Spai0, Ssor, SsorParams,
 };
@@ -150,18 +150,34 @@ pub(super) struct InverseOf<T: Scalar, M> {
     held: RefCell<(M, Option<Vector<T>>)>,
     context: Context,
     size: usize,
+    /// Whether it is nonlinear.
+    varies: bool,
 }
 
 impl<T: Scalar, M: Preconditioner<T>> InverseOf<T, M> {
     pub(super) fn new(m: M) -> InverseOf<T, M> {
         let (context, size) = (m.context().clone(), m.size());
-        InverseOf { held: RefCell::new((m, None)), context, size }
+        InverseOf { held: RefCell::new((m, None)), context, size, varies: false }
     }
 
     /// Calls `f` with the preconditioner.
     pub(super) fn look<R>(&self, f: impl FnOnce(&M) -> R) -> R {
         f(&self.held.borrow().0)
     }
+}
+
+impl<T: Real> InverseOf<T, Amg<T>> {
+    fn hierarchy(m: Amg<T>, params: &AmgParams) -> InverseOf<T, Amg<T>> {
+        InverseOf { varies: params.cycle == Cycle::K, ..InverseOf::new(m) }
+    }
+}
+
+/// Whether an object is a preconditioner that differs from one application to the next, for which conjugate gradients are flexible.
+pub(super) fn varies(object: &Object) -> bool {
+    fn of<T: RealElement>(object: &Object) -> bool {
+        T::of_operator(object).and_then(|o| o.with(|m: &InverseOf<T, Amg<T>>| m.varies)).unwrap_or(false)
+    }
+    of::<f64>(object) || of::<f32>(object)
 }
 
 impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
@@ -326,7 +342,7 @@ impl Registry {
                     }
                     None => Amg::new(a, params)?,
                 };
-                Ok(Object::operator(InverseOf::new(made)))
+                Ok(Object::operator(InverseOf::hierarchy(made, params)))
             })
         })
         .map(|object| self.insert(object))
@@ -349,7 +365,8 @@ impl Registry {
                 }
                 let count = motions.len() / a.rows().max(1);
                 let motions: Vec<T> = motions.into_iter().map(T::from_f64).collect();
-                Ok(Object::operator(InverseOf::new(Amg::with_near_null(a, &motions, count, &params)?)))
+                let made = Amg::with_near_null(a, &motions, count, &params)?;
+                Ok(Object::operator(InverseOf::hierarchy(made, &params)))
             })
         })
         .map(|object| self.insert(object))

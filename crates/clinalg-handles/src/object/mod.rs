@@ -225,7 +225,14 @@ from_object!(Vector, Dense, Csr, Band);
 /// Evaluates the body with `$t` the type of the object's values.
 macro_rules! typed {
     ($object:expr, $t:ident => $body:expr) => {
-        match $object.scalar() {
+        $crate::object::typed_scalar!($object.scalar(), $t => $body)
+    };
+}
+
+/// As `typed` for a type of values.
+macro_rules! typed_scalar {
+    ($scalar:expr, $t:ident => $body:expr) => {
+        match $scalar {
             $crate::ScalarType::F32 => {
                 type $t = f32;
                 $body
@@ -262,7 +269,7 @@ macro_rules! typed_real {
     };
 }
 
-pub(crate) use {typed, typed_real};
+pub(crate) use {typed, typed_real, typed_scalar};
 
 impl Object {
     /// What it is.
