@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Products with 16 unstructured and structured sparse matrices beside cuSPARSE, in one process, in double precision.
+"""Products with 16 unstructured and structured sparse matrices beside cuSPARSE, and with others on which no rule of the library was
+chosen, in one process, in double precision.
 
     cargo build --release -p clinalg-capi
     python3 benches/products.py                                # on an NVIDIA GPU; needs NumPy, CuPy and cuSPARSE
@@ -11,7 +12,7 @@ allows, and by each algorithm of cuSPARSE: with a fresh descriptor, after the pr
 does not promise (preprocessed for CSR_ALG1, multiplied by CSR_ALG2). Bytes are 12 per entry, 12 per row and 8 per column whatever
 the format stores. A time is the median of batches of calls; every answer is compared with a product by NumPy or CuPy. `search` is the
 time of the analysis at upload in products. One JSON line per matrix goes to --out; the last lines of the output are the worst ratio
-and the geometric mean over all matrices. With several columns, bytes are those of the matrix once and of X and Y.
+and the geometric mean over the 16 matrices and over the others. With several columns, bytes are those of the matrix once and of X and Y.
 """
 
 import argparse
@@ -37,6 +38,9 @@ except ImportError:
 FORMATS = {"csr": 1, "balanced": 2, "dia": 3, "bsr": 5, "sell": 6}  # clinalg_format
 FORCED = ("csr", "balanced", "bsr", "sell")
 WINDOW = 512  # of numberings that are shuffled locally
+# Multiplied with four columns as well.
+SEVERAL = ("27-point", "random, 16 per row", "elasticity, 3 x 3", "power law", "triangles, shuffled in windows", "R-MAT", "rows of 80", "wide",
+           "Poisson lengths, local", "R-MAT, 6 per row")
 
 
 def on_host(array):
@@ -111,9 +115,18 @@ def lengths_of(lengths, cols, seed, reach=None):
     return compressed(rows, cols, row, xp.minimum(column, cols - 1), seed + 1)
 
 
-def power_law(rows, longest, seed):
+def power_law(rows, longest, seed, exponent=1.3):
     uniform = xp.random.RandomState(seed).random_sample(rows)
-    return xp.minimum(2 * (1 - uniform) ** (-1 / 1.3), longest).astype(xp.int64)
+    return xp.minimum(2 * (1 - uniform) ** (-1 / exponent), longest).astype(xp.int64)
+
+
+def poisson(rows, mean, seed):
+    """Row lengths of a mesh of irregular triangles or of a random graph."""
+    return 1 + xp.random.RandomState(seed).poisson(mean - 1, rows).astype(xp.int64)
+
+
+def between(rows, low, high, seed):
+    return xp.random.RandomState(seed).randint(low, high + 1, rows).astype(xp.int64)
 
 
 def rmat(scale, per_row, seed):
@@ -170,6 +183,31 @@ def matrices(large):
         "empty rows": lambda: lengths_of(xp.where(xp.arange(8 * million) % 10 == 3, 8, 0), 8 * million, 14, of(2000, 40_000)),
         "tall": lambda: lengths_of(xp.full(8 * million, 4), of(500, 20_000), 16),
         "wide": lambda: lengths_of(xp.full(of(20, 10_000), of(100, 3000)), 8 * million, 18),
+    }
+
+
+def held_out(large):
+    """Matrices on which no rule of the library was chosen."""
+
+    def of(small, big):
+        return big if large else small
+
+    million = of(4_000, 1_000_000)
+    return {
+        "triangles, shuffled in windows of 4096": lambda: grid((of(65, 1500),) * 2, TRIANGLES, 53, 4096),
+        "tetrahedra 180^3, windows of 2048": lambda: grid((of(16, 180),) * 3, TETRAHEDRA, 54, 2048),
+        "Poisson lengths, local": lambda: lengths_of(poisson(3 * million, 7, 55), 3 * million, 56, of(900, 30_000)),
+        "rows of 4 to 40, local": lambda: lengths_of(between(million, 4, 40, 57), million, 58, of(900, 9000)),
+        "rows of 300, local": lambda: lengths_of(xp.full(million // 8, 300), million // 8, 59, of(400, 20_000)),
+        "power law, local": lambda: lengths_of(power_law(3 * million, of(400, 30_000), 60, 1.6), 3 * million, 61, of(900, 40_000)),
+        "power law, steeper": lambda: lengths_of(power_law(3 * million, of(900, 90_000), 62, 1.8), 3 * million, 63),
+        "R-MAT, 6 per row": lambda: rmat(of(12, 21), 6, 64),
+        "random, 5 to 9 per row": lambda: lengths_of(between(3 * million, 5, 9, 65), 3 * million, 66),
+        "8 to 16 per row, local": lambda: lengths_of(between(2 * million, 8, 16, 68), 2 * million, 69, of(900, 9000)),
+        "27 per row, near": lambda: lengths_of(xp.full(million, 27), million, 70, 500),
+        "12 per row, 60 000 columns": lambda: lengths_of(xp.full(2 * million, 12), 2 * million, 71, of(2000, 60_000)),
+        "rows of 150, local": lambda: lengths_of(between(million // 10, 140, 160, 72), million // 10, 73, of(400, 12_000)),
+        "half of the rows empty": lambda: lengths_of(xp.where(xp.arange(4 * million) % 2 == 1, 9, 0), 4 * million, 67, of(2000, 50_000)),
     }
 
 
@@ -292,7 +330,9 @@ def show(line):
 
 
 def summary(lines):
-    for title, chosen in (("one column", [line for line in lines if "columns" not in line]), ("several", [line for line in lines if "columns" in line])):
+    kinds = {"one column": (False, False), "several": (False, True), "held out": (True, False), "held out, several": (True, True)}
+    for title, kind in kinds.items():
+        chosen = [line for line in lines if (line.get("held_out", False), "columns" in line) == kind]
         ratios = {line["matrix"]: ratio(line) for line in chosen}
         ratios = {name: r for name, r in ratios.items() if not math.isnan(r)}
         if not ratios:
@@ -340,14 +380,16 @@ def main():
                 raw.write(json.dumps(about) + "\n")
 
     facts()
-    for name, make in matrices(options.size == "large").items():
-        if options.matrices and not any(part in name for part in options.matrices):
-            continue
-        matrix = make()
-        record(bench.one(name, matrix))
-        if name in ("27-point", "random, 16 per row", "elasticity, 3 x 3", "power law"):
-            record(bench.several(name, matrix, 4))
-        del matrix
+    large = options.size == "large"
+    for makers in matrices(large), held_out(large):
+        for name, make in makers.items():
+            if options.matrices and not any(part in name for part in options.matrices):
+                continue
+            matrix, kind = make(), {"held_out": makers.keys() != matrices(large).keys()}
+            record(bench.one(name, matrix) | kind)
+            if name in SEVERAL:
+                record(bench.several(name, matrix, 4) | kind)
+            del matrix
     facts()
     summary(lines)
 

@@ -57,11 +57,46 @@
         }                                                                                                \
         break;
 
+#define HALF ((REAL)0.5f)
+
 #ifdef SCALAR_COMPLEX
 inline SCALAR exponential(SCALAR a)
 {
     const REAL size = exp(a.x);
     return a.y == ZERO ? (SCALAR)(size, a.y) : (SCALAR)(size * cos(a.y), size * sin(a.y));
+}
+// The principal square root, from the larger of its parts (Kahan 1987). Numbers near the least one are scaled by 2^60, and magnitudes are halved.
+inline SCALAR square_root(SCALAR a)
+{
+    const REAL size = fmax(fabs(a.x), fabs(a.y));
+    if (isinf(a.y)) return (SCALAR)(fabs(a.y), a.y);
+    if (isinf(a.x)) {
+        const REAL other = isnan(a.y) ? a.y : copysign(ZERO, a.y);
+        return a.x > ZERO ? (SCALAR)(a.x, other) : (SCALAR)(fabs(other), copysign(-a.x, a.y));
+    }
+    if (a.x == ZERO && a.y == ZERO) return (SCALAR)(ZERO, a.y);
+    const bool is_tiny = size < (REAL)1e-30f;
+    const SCALAR b = is_tiny ? a * (REAL)0x1p60f : a;
+    const REAL larger = sqrt(hypot(HALF * b.x, HALF * b.y) + HALF * fabs(b.x));
+    const SCALAR parts = (SCALAR)(larger, HALF * fabs(b.y) / larger) * (is_tiny ? (REAL)0x1p-30f : ONE);
+    return b.x >= ZERO ? (SCALAR)(parts.x, copysign(parts.y, a.y)) : (SCALAR)(parts.y, copysign(parts.x, a.y));
+}
+// The principal logarithm; log1p keeps the real part accurate near magnitude 1.
+inline SCALAR logarithm(SCALAR a)
+{
+    const REAL large = fmax(fabs(a.x), fabs(a.y)), small = fmin(fabs(a.x), fabs(a.y));
+    const REAL size = hypot(HALF * a.x, HALF * a.y);
+    const bool is_near = size > (REAL)0.25f && size < ONE;
+    const REAL re = is_near ? HALF * log1p((large - ONE) * (large + ONE) + small * small) : log(size) + (REAL)M_LN2;
+    return (SCALAR)(re, atan2(a.y, a.x));
+}
+inline SCALAR sine(SCALAR a)
+{
+    return a.y == ZERO ? (SCALAR)(sin(a.x), cos(a.x) * a.y) : (SCALAR)(sin(a.x) * cosh(a.y), cos(a.x) * sinh(a.y));
+}
+inline SCALAR cosine(SCALAR a)
+{
+    return a.y == ZERO ? (SCALAR)(cos(a.x), -sin(a.x) * a.y) : (SCALAR)(cos(a.x) * cosh(a.y), -sin(a.x) * sinh(a.y));
 }
 #define PLAIN_CASES                                                                                      \
     ONE_CASE(29, -a)                                                                                     \
@@ -72,8 +107,30 @@ inline SCALAR exponential(SCALAR a)
     TWO_CASE(67, scalar_div(a, b))                                                                       \
     TWO_CASE(73, a * b.x)                                                                                \
     TWO_CASE(74, a / b.x)
-#define FUNCTION_CASES ONE_CASE(16, exponential(a))
+#define FUNCTION_CASES                                                                                   \
+    ONE_CASE(16, exponential(a))                                                                         \
+    ONE_CASE(17, logarithm(a))                                                                           \
+    ONE_CASE(18, square_root(a))                                                                         \
+    ONE_CASE(19, sine(a))                                                                                \
+    ONE_CASE(20, cosine(a))
 #else
+#if REAL_BITS == 64
+#define EPSILON DBL_EPSILON
+#else
+#define EPSILON FLT_EPSILON
+#endif
+// x - y floor(x / y), with the sign of y, x for y = 0; with towards_zero x - y trunc(x / y), with the sign of x, NaN for y = 0. Where y is no
+// integer, a quotient within rounding of one counts as one. These are the roundings of Octave.
+inline LANES modulo(LANES x, LANES y, bool towards_zero)
+{
+#pragma OPENCL FP_CONTRACT OFF
+    const LANES quotient = x / y, nearest = floor(quotient + HALF);
+    const LANES product = y * (towards_zero ? trunc(quotient) : floor(quotient));
+    LANES rest = x - product;
+    rest = floor(y + HALF) != y && fabs((quotient - nearest) / nearest) < (LANES)EPSILON ? (LANES)ZERO : rest;
+    rest = x != y ? copysign(rest, towards_zero ? x : y) : rest;
+    return y == (LANES)ZERO ? (towards_zero ? (LANES)NAN : x) : rest;
+}
 #define PLAIN_CASES                                                                                      \
     ONE_CASE(18, sqrt(a))                                                                                \
     ONE_CASE(24, floor(a))                                                                               \
@@ -103,7 +160,9 @@ inline SCALAR exponential(SCALAR a)
     ONE_CASE(34, asinh(a))                                                                               \
     TWO_CASE(70, atan2(a, b))                                                                            \
     TWO_CASE(71, hypot(a, b))                                                                            \
-    TWO_CASE(72, pow(a, b))
+    TWO_CASE(72, pow(a, b))                                                                              \
+    TWO_CASE(75, modulo(a, b, false))                                                                    \
+    TWO_CASE(76, modulo(a, b, true))
 #endif
 
 #ifndef FUNCTIONS

@@ -113,6 +113,77 @@ mm_csr(ulong rows, ulong cols, ulong columns, SCALAR alpha, __global const uint 
 
 #endif
 
+#ifndef SCALAR_COMPLEX
+// Right-hand sides that stand side by side.
+#define SIDE_BY_SIDE 4
+
+// Puts the columns of X from `first` on side by side, so that a gathered line of memory has those of a row; the last column stands for
+// those past the end.
+__kernel void interleave_columns(ulong rows, ulong first, ulong columns, __global const REAL *x, __global REAL *to)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        REAL own[SIDE_BY_SIDE];
+#pragma unroll
+        for (uint q = 0; q < SIDE_BY_SIDE; ++q) {
+            own[q] = x[min(first + q, columns - 1) * rows + i];
+        }
+        ((__global REAL4 *)to)[i] = (REAL4)(own[0], own[1], own[2], own[3]);
+    }
+}
+
+#if defined(LANES) && !defined(CPU)
+// Compressed rows with the columns of X side by side; LANES neighbouring items per row, each of which writes some columns of Y, of
+// which `first` is the first.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mm_csr_interleaved(ulong rows, ulong first, ulong columns, REAL alpha, __global const uint *offset,
+                   __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
+                   __global REAL *y)
+{
+    __local REAL shared[SIDE_BY_SIDE * LOCAL] __attribute__((aligned(32)));
+    __local REAL4 *sums = (__local REAL4 *)shared;
+    const uint item = (uint)get_local_id(0);
+    const uint lane = item % LANES;
+    const size_t i = get_global_id(0) / LANES;
+    __global const REAL4 *from = (__global const REAL4 *)x;
+    REAL4 sum = (REAL4)ZERO;
+    if (i < rows) {
+        const uint end = offset[i + 1];
+        // 64 bit: lanes past the end of the last row must not wrap around.
+        ulong k = (ulong)offset[i] + lane;
+        for (; k + (UNROLL - 1) * LANES < end; k += UNROLL * LANES) {
+            REAL v[UNROLL];
+            uint j[UNROLL];
+#pragma unroll
+            for (uint u = 0; u < UNROLL; ++u) {
+                j[u] = column[k + u * LANES];
+                v[u] = value[k + u * LANES];
+            }
+#pragma unroll
+            for (uint u = 0; u < UNROLL; ++u) {
+                sum += v[u] * from[j[u]];
+            }
+        }
+        for (; k < end; k += LANES) {
+            sum += value[k] * from[column[k]];
+        }
+    }
+    sums[item] = sum;
+    for (uint width = LANES / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width) {
+            sums[item] += sums[item + width];
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint q = lane; q < SIDE_BY_SIDE && first + q < columns && i < rows; q += LANES) {
+        __global REAL *out = y + (first + q) * rows + i;
+        *out = combine_product(alpha, shared[SIDE_BY_SIDE * (item - lane) + q], beta, out);
+    }
+}
+#endif
+#endif
+
 #ifndef PANEL
 // Dense, by columns, a row per item: on a CPU, and on a GPU for complex numbers.
 __kernel void mm_dense(ulong rows, ulong cols, ulong columns, SCALAR alpha, __global const SCALAR *a,

@@ -4,7 +4,8 @@
 // upload.
 //
 // Without CUT, a block has whole rows. With CUT, block g has the entries from begin[g] to begin[g + 1], and a row may go on
-// over several blocks: the block in which it begins writes it, the others leave their sums for a second kernel.
+// over several blocks: the block in which it begins writes it, the others leave their sums for a second kernel. Rows of very
+// different lengths meet in such a block: those of more than RUN entries are summed in runs of so many first, an item per run.
 //
 // With SHORT, columns are 16-bit distances from the lowest one of the block. With PAGES = 16, the four highest of the 16 bits tell
 // which of 16 pages of 4096 columns is meant, and blocks that touch more pages read the columns of the compressed rows.
@@ -12,7 +13,7 @@
 // Traffic, f64: 12 B per entry (10 B with SHORT), 4 B per row for the offsets, 16 B per row for x and y (24 B where
 // beta is not 0), if every element of x comes from memory once.
 //@ build PER=4 ONCE=1 GAPS=1
-//@ build PER=7 CUT=1 ONCE=1
+//@ build PER=4 CUT=1 ONCE=1
 //@ build PER=10 ONCE=1
 //@ variant Short SHORT=1
 //@ build Short PER=5
@@ -25,6 +26,8 @@
 //@ build ShortDots PER=5
 //@ build ShortDots PER=7 PAGES=16
 //@ build ShortDots PER=7 PAGES=16 CUT=1
+//@ variant Multi MULTI=1
+//@ build Multi PER=4 CUT=1 ONCE=1
 #include "common.clh"
 #include "dots.clh"
 
@@ -32,13 +35,11 @@
 #define PAGE 4096
 #define WIDE UINT_MAX
 
-#ifdef PER
-
 #define ENTRIES (PER * LOCAL)
 
-// Where product k stands. With GAPS, a place is left free after every 16: rows of an even length would meet in the same
-// banks of the local memory.
-#ifdef GAPS
+// Where product k stands. With GAPS or CUT, a place is left free after every 16: rows of an even length, or runs of a longer one,
+// would meet in the same banks of the local memory.
+#if defined(GAPS) || defined(CUT)
 #define PLACE(k) ((k) + ((k) >> 4))
 #else
 #define PLACE(k) (k)
@@ -229,6 +230,67 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUM
 #endif
 #else
 
+// Entries of a run.
+#define RUN 16
+
+// Most runs of a block: rows of more than RUN entries have one for every RUN, and one for what is left.
+#define RUNS (ENTRIES / 8)
+
+// Local memory holds the runs first, then the sums of items that share a row.
+#define RUNS_OR_SUMS(sums) (RUNS > (sums) * REAL_BITS / 32 ? RUNS : (sums) * REAL_BITS / 32)
+
+// How many items share each of so many rows, if these are few enough for whole warps; otherwise each item has rows of its own.
+inline uint sharing(uint rows)
+{
+    const uint lanes = lanes_of(rows);
+    return lanes >= 32 ? lanes : 1;
+}
+
+// The entries of row r of a block of `entries` entries from `first` on; row 0 is the rest of an earlier one, and `row` the next.
+inline uint2 entries_of(uint r, size_t row, uint first, uint entries, __global const uint *offset)
+{
+    return (uint2)(r > 0 ? offset[row + r - 1] - first : 0, min(offset[row + r] - first, entries));
+}
+
+// Notes the runs of the item's rows, in any order: each has the sum of its own entries only.
+inline void note_runs(uint rows, size_t row, uint first, uint entries, __global const uint *offset, __local uint *runs,
+                      volatile __local uint *count)
+{
+    if (sharing(rows) > 1) {
+        return;
+    }
+    for (uint r = (uint)get_local_id(0); r < rows; r += LOCAL) {
+        const uint2 own = entries_of(r, row, first, entries, offset);
+        const uint length = own.s1 - own.s0;
+        if (length > RUN) {
+            uint at = atomic_add(count, (length + RUN - 1) / RUN);
+            for (uint k = own.s0; k < own.s1; k += RUN) {
+                runs[at++] = k << 8 | min(own.s1 - k, (uint)RUN);
+            }
+        }
+    }
+}
+
+// Sums each run into its first place.
+inline void sum_runs(uint count, __local const uint *runs, __local REAL *product)
+{
+    for (uint q = (uint)get_local_id(0); q < count; q += LOCAL) {
+        const uint from = runs[q] >> 8, last = from + (runs[q] & 255);
+        REAL sum = ZERO;
+        for (uint k = from; k < last; ++k) {
+            sum += product[PLACE(k)];
+        }
+        product[PLACE(from)] = sum;
+    }
+}
+
+// What an item adds to the sum of a row: its part if `lanes` share it, or the sums of the runs, or all.
+inline REAL item_sum(uint2 own, uint lane, uint lanes, __local const REAL *product)
+{
+    const uint apart = lanes > 1 ? lanes : own.s1 - own.s0 > RUN ? RUN : 1;
+    return lane_sum(own.s0, own.s1, lane, apart, product);
+}
+
 // Items that share a row in `join_balanced`, but for the first `far` rows, which have a work-group each.
 #define LANES 8
 
@@ -249,7 +311,116 @@ inline REAL sum_of_rest(ulong group, ulong end, uint lanes, __global const REAL 
     return group < end ? even + odd + rest[group] : even + odd;
 }
 
-#ifndef DOTS
+#ifdef MULTI
+inline REAL component(REAL4 v, uint q)
+{
+    return q == 0 ? v.s0 : q == 1 ? v.s1 : q == 2 ? v.s2 : v.s3;
+}
+
+// With `columns` right-hand sides, at most four, which stand side by side in x: Y = alpha A X + beta Y, where those of Y begin at
+// column `left`. Group g leaves the rest of an earlier row in partial[g], that of the next column `groups` places behind.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *start, __global const uint *begin, REAL alpha,
+                __global const uint *offset, __global const uint *column, __global const REAL *value,
+                __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
+{
+    __local REAL product[PLACE(ENTRIES)];
+    __local uint runs[RUNS_OR_SUMS(LOCAL)] __attribute__((aligned(8)));
+    __local uint count;
+    __local REAL *sums = (__local REAL *)runs;
+    const uint item = (uint)get_local_id(0);
+    const size_t group = get_group_id(0);
+    const uint row = start[group];
+    const uint rows = start[group + 1] - row + 1;
+    const uint first = begin[group];
+    const uint entries = begin[group + 1] - first;
+    REAL4 own[PER];
+#pragma unroll
+    for (uint j = 0; j < PER; ++j) {
+        own[j] = (REAL4)ZERO;
+    }
+    if (item == 0) {
+        count = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (entries > 0) {
+        REAL v[PER];
+        uint at[PER];
+#pragma unroll
+        for (uint j = 0; j < PER; ++j) {
+            const uint k = first + min(item + j * LOCAL, entries - 1);
+            at[j] = read_column(column + k);
+            v[j] = read_value(value + k);
+        }
+#pragma unroll
+        for (uint j = 0; j < PER; ++j) {
+            own[j] = v[j] * ((__global const REAL4 *)x)[at[j]];
+        }
+    }
+    note_runs(rows, row, first, entries, offset, runs, &count);
+    const uint lanes = sharing(rows);
+    const uint lane = item & (lanes - 1);
+    for (uint q = 0; q < columns; ++q) {
+        __global REAL *out = y + (left + q) * height;
+        barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+        for (uint j = 0; j < PER; ++j) {
+            product[PLACE(item + j * LOCAL)] = component(own[j], q);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum_runs(count, runs, product);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
+            const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+            if (lanes > 1) {
+                sums[item] = sum;
+            } else if (r == 0) {
+                partial[q * get_num_groups(0) + group] = sum;
+            } else {
+                out[row + r - 1] = combine_product(alpha, sum, beta, out + row + r - 1);
+            }
+        }
+        for (uint width = lanes / 2; width > 0; width /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane < width && item / lanes < rows) {
+                sums[item] += sums[item + width];
+            }
+        }
+        if (lanes > 1 && lane == 0) {
+            const uint r = item / lanes;
+            if (r == 0) {
+                partial[q * get_num_groups(0) + group] = sums[item];
+            } else if (r < rows) {
+                out[row + r - 1] = combine_product(alpha, sums[item], beta, out + row + r - 1);
+            }
+        }
+    }
+}
+
+// `join_balanced` for the columns of Y from `left` on, a row of work-groups each; `groups` places of `partial` a column.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+join_columns(ulong rows, uint far, ulong groups, ulong height, ulong left, __global const uint *cut,
+             __global const uint *from, __global const uint *to, __global const REAL *partial, REAL alpha,
+             __global REAL *y)
+{
+    __local REAL sums[LOCAL];
+    const uint item = (uint)get_local_id(0);
+    const size_t group = get_group_id(0), q = get_group_id(1);
+    const uint lanes = group < far ? LOCAL : LANES;
+    const uint lane = item & (lanes - 1);
+    const size_t r = joined_row(group, far, item);
+    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, partial + q * groups) : ZERO;
+    for (uint width = lanes / 2; width > 0; width /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < width) {
+            sums[item] += sums[item + width];
+        }
+    }
+    if (lane == 0 && r < rows) {
+        y[(left + q) * height + cut[r]] += alpha * sums[item];
+    }
+}
+#elif !defined(DOTS)
 // Group g has the rows that begin in it, start[g] to start[g + 1], and before them, in partial[g], the rest of an earlier
 // one.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
@@ -258,7 +429,9 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
                 __global const REAL *x, REAL beta, __global REAL *partial, __global REAL *y)
 {
     __local REAL product[PLACE(ENTRIES)];
-    __local REAL sums[LOCAL];
+    __local uint runs[RUNS_OR_SUMS(LOCAL)] __attribute__((aligned(8)));
+    __local uint count;
+    __local REAL *sums = (__local REAL *)runs;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     const uint row = start[group];
@@ -266,17 +439,24 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     const uint rows = start[group + 1] - row + 1;
     const uint first = begin[group];
     const uint entries = begin[group + 1] - first;
-    multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
+    if (item == 0) {
+        count = 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint lanes = lanes_of(rows);
+    multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
+    note_runs(rows, row, first, entries, offset, runs, &count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum_runs(count, runs, product);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint lanes = sharing(rows);
     const uint lane = item & (lanes - 1);
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-        const uint last = min(offset[row + r] - first, entries);
-        const REAL sum = lane_sum(r > 0 ? offset[row + r - 1] - first : 0, last, lane, lanes, product);
-        sums[item] = sum;
-        if (lanes == 1 && r == 0) {
+        const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+        if (lanes > 1) {
+            sums[item] = sum;
+        } else if (r == 0) {
             partial[group] = sum;
-        } else if (lanes == 1) {
+        } else {
             y[row + r - 1] = combine_product(alpha, sum, beta, y + row + r - 1);
         }
     }
@@ -344,7 +524,9 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
                 __global REAL *y DOTS_ARGUMENTS)
 {
     __local REAL product[PLACE(ENTRIES)];
-    __local REAL sums[2 * LOCAL];
+    __local uint runs[RUNS_OR_SUMS(2 * LOCAL)] __attribute__((aligned(8)));
+    __local uint count;
+    __local REAL *sums = (__local REAL *)runs;
     const uint item = (uint)get_local_id(0);
     REAL2 dots = (REAL2)ZERO;
     for (uint turn = 0; turn < turns; ++turn) {
@@ -355,15 +537,22 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
         const uint first = begin[block];
         const uint entries = begin[min(block + 1, blocks)] - first;
         barrier(CLK_LOCAL_MEM_FENCE);
-        multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
+        if (item == 0) {
+            count = 0;
+        }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint lanes = lanes_of(rows);
+        multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
+        note_runs(rows, row, first, entries, offset, runs, &count);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum_runs(count, runs, product);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint lanes = sharing(rows);
         const uint lane = item & (lanes - 1);
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-            const uint last = min(offset[row + r] - first, entries);
-            const REAL sum = lane_sum(r > 0 ? offset[row + r - 1] - first : 0, last, lane, lanes, product);
-            sums[item] = sum;
-            if (lanes == 1) {
+            const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+            if (lanes > 1) {
+                sums[item] = sum;
+            } else {
                 dots += leave_row(r, block < blocks, block, row, first + entries, alpha, sum, beta, offset, rest, y, u, w);
             }
         }
@@ -416,88 +605,3 @@ join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __globa
 #endif
 
 #endif
-
-#endif
-
-// Of each block, a work-group: its lowest column, the distance of its highest one, and the pages that it touches, 16 places of
-// first columns in increasing order; the first place says so if there are more.
-__kernel void measure_blocks(__global const uint *begin, __global const uint *column, __global uint *base,
-                             __global uint *reach, __global uint *page)
-{
-    __local uint lowest, highest, next;
-    const size_t b = get_group_id(0);
-    const uint lane = (uint)get_local_id(0);
-    const uint end = begin[b + 1];
-    if (lane == 0) {
-        lowest = UINT_MAX;
-        highest = 0;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    uint low = UINT_MAX, high = 0;
-    for (size_t k = begin[b] + lane; k < end; k += get_local_size(0)) {
-        low = min(low, column[k]);
-        high = max(high, column[k]);
-    }
-    atomic_min(&lowest, low);
-    atomic_max(&highest, high);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0) {
-        lowest = min(lowest, highest);
-        base[b] = lowest;
-        reach[b] = highest - lowest;
-    }
-    uint from = 0;
-    for (uint place = 0; place <= 16; ++place) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane == 0) {
-            next = UINT_MAX;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        uint own = UINT_MAX;
-        for (size_t k = begin[b] + lane; k < end; k += get_local_size(0)) {
-            const uint at = column[k] / PAGE;
-            own = at >= from ? min(own, at) : own;
-        }
-        if (own != UINT_MAX) {
-            atomic_min(&next, own);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const bool found = next != UINT_MAX;
-        from = found ? next + 1 : UINT_MAX;
-        if (lane == 0 && place < 16) {
-            page[16 * b + place] = found ? next * PAGE : 0;
-        } else if (lane == 0 && found) {
-            page[16 * b] = WIDE;
-        }
-    }
-}
-
-// Distances of the columns from the lowest of their block, a work-group per block.
-__kernel void narrow_columns(__global const uint *begin, __global const uint *base, __global const uint *column,
-                             __global ushort *narrow)
-{
-    const size_t b = get_group_id(0);
-    const uint lowest = base[b];
-    const size_t end = begin[b + 1];
-    for (size_t k = begin[b] + get_local_id(0); k < end; k += get_local_size(0)) {
-        narrow[k] = (ushort)(column[k] - lowest);
-    }
-}
-
-// The columns by pages, a work-group per block; 0 where there are too many.
-__kernel void page_columns(__global const uint *begin, __global const uint *page, __global const uint *column,
-                           __global ushort *narrow)
-{
-    const size_t b = get_group_id(0);
-    __global const uint *own = page + 16 * b;
-    const bool near = own[0] != WIDE;
-    const size_t end = begin[b + 1];
-    for (size_t k = begin[b] + get_local_id(0); k < end; k += get_local_size(0)) {
-        const uint first = column[k] / PAGE * PAGE;
-        uint place = 0;
-        for (uint p = 1; p < 16; ++p) {
-            place = own[p] == first && first > 0 ? p : place;
-        }
-        narrow[k] = near ? (ushort)(place * PAGE + column[k] % PAGE) : 0;
-    }
-}

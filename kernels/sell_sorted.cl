@@ -1,34 +1,42 @@
 // Products y = alpha A x + beta y with a sparse matrix in SELL-C-sigma (Kreutzer, Hager, Wellein, Fehske and Bishop 2014) on a GPU;
-// beta = 0 never reads y. The rows of a window of WINDOW rows, a work-group, are sorted by their length, the longest first; chunks of CHUNK of them
+// beta = 0 never reads y. The rows of a window of LOCAL rows, a work-group, are sorted by their length, the longest first; chunks of CHUNK of them
 // hold the first entries of their rows, then the second ones and so on. An item has a row. No item reads padding, so that no zero is
 // ever multiplied with what is not finite.
 //
 // With SHORT, columns are 16-bit distances from the lowest one of the window, with PAGES = 16 places in 16 pages of 4096 columns.
 //
-// Traffic, f64: 12 B per entry (10 B with SHORT) and padding, 12 B per row for the order and the offsets, 16 B per row for x and y
+// Traffic, f64: 12 B per entry (10 B with SHORT) and padding, 5 B per row for the order and the offsets, 16 B per row for x and y
 // (24 B where beta is not 0), if every element of x comes from memory once.
-//@ build
+//@ build LOCAL=128
 //@ variant Short SHORT=1
-//@ build Short
-//@ build Short PAGES=16
+//@ build Short LOCAL=128
+//@ build Short LOCAL=128 PAGES=16
+//@ variant Dots DOTS=1
+//@ build Dots LOCAL=128
+//@ variant ShortDots SHORT=1 DOTS=1
+//@ build ShortDots LOCAL=128
+//@ build ShortDots LOCAL=128 PAGES=16
 #include "common.clh"
-#include "scalar.clh"
+#include "dots.clh"
 
 #define CHUNK 32
-#define WINDOW 128
 
 #define PAGE 4096
 #define WIDE UINT_MAX
 
+// What a kernel takes for 16-bit columns, and the part of it for a window.
 #ifdef SHORT
 #define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
 #ifdef PAGES
-#define NEAR_COLUMN(c) (own[(c) / PAGE] + (c) % PAGE)
+#define SHORT_PART(window) base + (size_t)PAGES * (window), narrow,
+#define NEAR_COLUMN(c) (base[(c) / PAGE] + (c) % PAGE)
 #else
-#define NEAR_COLUMN(c) (own[0] + (c))
+#define SHORT_PART(window) base + (window), narrow,
+#define NEAR_COLUMN(c) (base[0] + (c))
 #endif
 #else
 #define SHORT_ARGUMENTS
+#define SHORT_PART(window)
 #endif
 
 // The sum of `count` entries from place `k` on, CHUNK places apart, four of them under way at once.
@@ -49,45 +57,77 @@
 #define FAR_AT(k) column[k]
 #define NEAR_AT(k) NEAR_COLUMN(narrow[k])
 
-__kernel __attribute__((reqd_work_group_size(WINDOW, 1, 1))) void
-mv_sell_sorted(ulong rows, __global const uint *start, __global const uint *order, SHORT_ARGUMENTS REAL alpha,
+// The sum of a row of `count` entries from place k on.
+inline REAL row_sum(uint count, size_t k, SHORT_ARGUMENTS __global const uint *column, __global const REAL *value,
+                    __global const REAL *x)
+{
+    REAL sum = ZERO;
+#ifdef SHORT
+#ifdef PAGES
+    const bool near = base[0] != WIDE;
+#else
+    const bool near = true;
+#endif
+    if (near) {
+        SUM_ROW(NEAR_AT)
+    } else
+#endif
+    {
+        SUM_ROW(FAR_AT)
+    }
+    return sum;
+}
+
+#define ROW_OF(i) ((i) / LOCAL * LOCAL + order[i])
+#define PLACE_OF(i) ((size_t)start[(i) / CHUNK] * CHUNK + (i) % CHUNK)
+
+#ifndef DOTS
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_sell_sorted(ulong rows, __global const uint *start, __global const uchar *order, SHORT_ARGUMENTS REAL alpha,
                __global const uint *offset, __global const uint *column, __global const REAL *value,
                __global const REAL *x, REAL beta, __global REAL *y)
 {
     const size_t i = get_global_id(0);
     if (i < rows) {
-        const size_t row = order[i];
-        uint count = offset[row + 1] - offset[row];
-        size_t k = (size_t)start[i / CHUNK] * CHUNK + i % CHUNK;
-        REAL sum = ZERO;
-#ifdef SHORT
-#ifdef PAGES
-        __global const uint *own = base + (size_t)PAGES * get_group_id(0);
-        const bool near = own[0] != WIDE;
-#else
-        __global const uint *own = base + get_group_id(0);
-        const bool near = true;
-#endif
-        if (near) {
-            SUM_ROW(NEAR_AT)
-        } else
-#endif
-        {
-            SUM_ROW(FAR_AT)
-        }
+        const size_t row = ROW_OF(i);
+        const uint count = offset[row + 1] - offset[row];
+        const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(get_group_id(0)) column, value, x);
         y[row] = combine_product(alpha, sum, beta, y + row);
     }
 }
+#else
+// With dot products, `turns` windows a work-group.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global const uchar *order, SHORT_ARGUMENTS REAL alpha,
+               __global const uint *offset, __global const uint *column, __global const REAL *value,
+               __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
+{
+    __local REAL sums[2 * LOCAL];
+    const uint item = (uint)get_local_id(0);
+    REAL2 dots = (REAL2)ZERO;
+    for (uint turn = 0; turn < turns; ++turn) {
+        const size_t window = get_group_id(0) * (size_t)turns + turn;
+        const size_t i = window * LOCAL + item;
+        if (i < rows) {
+            const size_t row = ROW_OF(i);
+            const uint count = offset[row + 1] - offset[row];
+            const REAL sum = row_sum(count, PLACE_OF(i), SHORT_PART(window) column, value, x);
+            dots += finish_row(row, alpha, sum, beta, y, u, w);
+        }
+    }
+    LEAVE_GROUP_DOTS(sums, item, get_group_id(0), get_num_groups(0));
+}
+#endif
 
 #define FILL_SORTED(name, type)                                                                                        \
-    __kernel void name(ulong rows, __global const uint *start, __global const uint *order,                             \
+    __kernel void name(ulong rows, __global const uint *start, __global const uchar *order,                            \
                        __global const uint *offset, __global const type *entry, __global type *placed)                 \
     {                                                                                                                  \
         const size_t i = get_global_id(0);                                                                             \
         if (i < rows) {                                                                                                \
-            const size_t end = offset[order[i] + 1];                                                                   \
-            size_t to = (size_t)start[i / CHUNK] * CHUNK + i % CHUNK;                                                  \
-            for (size_t k = offset[order[i]]; k < end; ++k, to += CHUNK) {                                             \
+            const size_t row = ROW_OF(i), end = offset[row + 1];                                                       \
+            size_t to = PLACE_OF(i);                                                                                   \
+            for (size_t k = offset[row]; k < end; ++k, to += CHUNK) {                                                  \
                 placed[to] = entry[k];                                                                                 \
             }                                                                                                          \
         }                                                                                                              \

@@ -71,6 +71,10 @@
 %   MexLazy                        - A function of each element, evaluated when it is read.
 %   MexLazy2                       - A function of the elements of two arrays, evaluated when it is read.
 %   MexMark                        - Note that the caller keeps the dimensions of an array.
+%   MexElement                     - An element of a full matrix or vector.
+%   MexWithElement                 - A copy of a full matrix or vector with another element.
+%   MexVectorNumber                - Sum or norm of a vector.
+%   MexSmallProduct                - Product of a matrix of any kind and a column, where the operands fit.
 %
 % Sparse algebra
 %   MexSparseMultiply              - Product of two sparse matrices.
@@ -100,12 +104,18 @@
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.
+%   MexSolveBegin                  - Begin a Krylov method whose products the caller computes.
+%   MexSolveNext                   - Give a product to a Krylov method, and ask for the next.
+%   MexSolveEnd                    - End a Krylov method begun by MexSolveBegin.
 %   MexPreconditioner              - Make a preconditioner of a sparse matrix.
 %   MexPreconditionerInfo          - Kind, entries and levels of a preconditioner.
 %   MexAmg                         - Make an algebraic multigrid preconditioner.
 %   MexAmgInfo                     - Levels, sizes and complexities of algebraic multigrid.
 %   MexAmgRefill                   - Fill an algebraic multigrid hierarchy with new values.
 %   MexAmgFactor                   - How much a cycle of algebraic multigrid reduces the error.
+%   MexIncompleteLU                - Incomplete LU factors of a sparse matrix.
+%   MexIncompleteCholesky          - Incomplete Cholesky factor of a sparse matrix.
+%   MexTriangular                  - Make a preconditioner of triangular factors.
 %   MexEigs                        - Find a few eigenvalues and eigenvectors of a symmetric matrix.
 %
 % Grids and the Poisson problem

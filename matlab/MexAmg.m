@@ -1,20 +1,25 @@
-function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z)
+function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates)
 %MexAmg  Make an algebraic multigrid preconditioner.
-%   M = MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] [, Z])
+%   M = ...
+%       MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] [, Z] ...
+%         [, coarsening] [, coordinates])
 %
-%   A is a square sparse matrix, real. M is a hierarchy of coarser problems, by smoothed aggregation, or by classical coarsening
-%   where the entries of rows and columns differ much in size, for the argument precond of MexCG;
+%   A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 %   z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
 %     theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
 %     smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
 %     steps     degree or sweeps of the smoother (default 2)
-%     cycle     'v' (default) or 'w'
+%     cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
+%               definite A. MexCG then takes flexible conjugate gradients
 %     coarse    rows of the level that a dense inverse solves (default 400)
 %     block     unknowns per node: 2 or 3 for elasticity (default 1)
 %     single    1 keeps the hierarchy in single precision (default 0)
 %     reusable  1 allows MexAmgRefill (default 0)
-%     Z         columns that A nearly takes to zero, such as the motions of a rigid body for elasticity; without it
-%               constants are taken
+%     Z         columns that A nearly takes to zero; without it constants are taken
+%     coarsening  'aggregation' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto' (default):
+%               classical where the entries of rows and columns differ much in size
+%     coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is the motions of a rigid body then,
+%               block the number of columns; the displacements of a node are numbered one after the other
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -26,6 +31,8 @@ function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single
 %   See also MexAmgInfo, MexAmgRefill, MexPreconditioner, MexCG.
 
 % Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 13, coordinates = []; end
+if nargin < 12, coarsening = []; end
 if nargin < 11, Z = []; end
 if nargin < 10, reusable = []; end
 if nargin < 9, single = []; end
@@ -36,7 +43,7 @@ if nargin < 5, steps = []; end
 if nargin < 4, smoother = []; end
 if nargin < 3, theta = []; end
 try
-  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z);
+  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates);
 catch problem
   if nargin < 2, clinalg_mex('MexAmg'); end
   rethrow(problem);

@@ -9,21 +9,23 @@ int main(void)
     const double nodes[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
     const uint32_t triangles[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     double ones[32], difference, size;
-    clinalg_heat_params params;
-    clinalg_solve_params solver;
+    clinalg_heat_options options;
+    clinalg_solver_options solver;
     clinalg_report report;
     clinalg_handle v, forward, opposite, b, direct = 0, iterated = 0, rest = 0;
 
     for (int k = 0; k < 32; ++k) ones[k] = 1;
-    if (clinalg_heat_params_default(&params) || clinalg_solve_params_default(&solver)) goto failed;
-    params.steps = 8;
+    if (clinalg_heat_options_default(&options, sizeof options) || clinalg_solver_options_default(&solver, sizeof solver)) goto failed;
+    options.steps = 8;
     solver.method = CLINALG_METHOD_GMRES;
-    if (clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &v) ||
+    if (clinalg_heat_operator_make(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &v) ||
         clinalg_vector(CLINALG_PRECISION_F64, ones, 32, &b) ||
         clinalg_heat_forward_create(v, &forward) ||
         clinalg_mv(1.0, forward, b, 0.0, &direct) ||
-        clinalg_heat_opposite_create(v, CLINALG_STORAGE_AUTO, &opposite) ||
-        clinalg_solve_preconditioned(&solver, v, opposite, b, &iterated, &report, NULL, 0) ||
+        clinalg_heat_opposite_create(v, CLINALG_STORAGE_AUTO, &opposite))
+        goto failed;
+    solver.inverse = opposite;
+    if (clinalg_solve_system(&solver, v, b, &iterated, &report, NULL, 0) ||
         clinalg_minus(direct, iterated, &rest) ||
         clinalg_norm2(rest, &difference) ||
         clinalg_norm2(direct, &size))

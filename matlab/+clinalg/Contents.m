@@ -18,7 +18,10 @@
 %   pcg       - conjugate gradients on the device
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
+%   krylov    - what pcg, bicgstab and gmres have in common
 %   precond   - preconditioner of a sparse matrix: incomplete factors, approximate inverses
+%   ilu       - incomplete LU factors of a sparse matrix
+%   ichol     - incomplete Cholesky factor of a sparse matrix
 %   amg       - algebraic multigrid preconditioner of a sparse matrix
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - solve the Poisson problem by multigrid on the device

@@ -1,13 +1,22 @@
 function M = amg(A, varargin)
 %clinalg.amg  Algebraic multigrid preconditioner of a sparse matrix.
 %   M = clinalg.amg(A, options)
-%   M = clinalg.amg(A, 'theta', 0.1, ...)
+%   M = clinalg.amg(A, 'Coarsening', 'classical', ...)
 %
-%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems, from the
-%   matrix alone, by smoothed aggregation or classical coarsening: with conjugate gradients, the iterations hardly grow with the number of unknowns. options is a
-%   structure, or pairs of names and values, with theta, smoother, steps, cycle, coarse, block, single, reusable and Z of MexAmg, all optional.
-%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the
-%   levels, and after options.reusable = true, refill(M, B) takes other values at the positions of A.
+%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
+%   the iterations hardly grow with the number of unknowns. options is a structure, or pairs of names and values, all optional:
+%     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
+%     Smoother         'chebyshev' (default), 'jacobi' or 'spai0'
+%     Steps            degree or sweeps of the smoother (default 2)
+%     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible then
+%     CoarseSize       rows of the level that a dense inverse solves (default 400)
+%     Block            unknowns per node: 2 or 3 for elasticity (default 1)
+%     SinglePrecision  true keeps the hierarchy in single precision
+%     Reusable         true allows refill(M, B), which takes other values at the positions of A
+%     NearNull         columns that A nearly takes to zero; without them constants are taken
+%     Coarsening       'aggregation', 'classical', or 'auto' (default), which chooses from A
+%     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is the motions of a rigid body then
+%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 60));
@@ -20,16 +29,16 @@ function M = amg(A, varargin)
 if nargin < 1
   error('clinalg:argument:count', 'clinalg.amg: too few arguments; the call is clinalg.amg(A, options)');
 end
-o = clinalg.operands.arguments('clinalg.amg', varargin, {}, ...
-  {'theta', 'smoother', 'steps', 'cycle', 'coarse', 'block', 'single', 'reusable', 'Z'});
-given = struct2cell(o).';
+o = clinalg.operands.arguments('clinalg.amg', varargin, {}, {'Theta', 'Smoother', 'Steps', 'Cycle', 'CoarseSize|coarse', 'Block', ...
+  'SinglePrecision|single', 'Reusable', 'NearNull|Z', 'Coarsening', 'Coordinates'});
 A = clinalg.operands.sparse_handle(A);
-Z = given{end};
+Z = o.nearnull;
 if ~isempty(Z)
   if ~isa(Z, 'clinalg.array')
     Z = clinalg.matrix(full(Z), underlyingType(A));
   end
-  given{end} = Z.h;
+  o.nearnull = Z.h;
 end
+given = struct2cell(o).';
 M = clinalg.factor(clinalg_mex('MexAmg', 0, A.h, given{:}), 'algebraic multigrid');
 end

@@ -57,7 +57,14 @@ classdef array < clinalg.hosted & clinalg.operations
     %subsref  x(i), A(i, j), a.h and a.method(...).
       switch s(1).type
         case '()'
-          part = indexed(a, s(1).subs);
+          subs = s(1).subs;
+          part = [];
+          if is_element(subs) && ~isempty(a.h)
+            part = clinalg_mex('MexElement', 0, a.h, subs{:});
+          end
+          if isempty(part)
+            part = indexed(a, subs);
+          end
           if numel(s) > 1
             [varargout{1 : max(nargout, 1)}] = subsref(part, s(2 : end));
           else
@@ -603,6 +610,10 @@ classdef array < clinalg.hosted & clinalg.operations
 
     function c = assigned(a, subs, value)
     % a after a(subs{:}) = value.
+      if is_element(subs) && isscalar(value) && isfloat(value) && ~isobject(value) && ~isempty(a.h)
+        c = clinalg_mex('MexWithElement', 0, a.h, value, subs{:});
+        if c, c = clinalg.array(c); return, end
+      end
       clinalg.operands.check_classes('x(i) = v', a, value);
       subs = clinalg.hosted.gathered('()', subs);
       before = size(a);
@@ -672,4 +683,11 @@ classdef array < clinalg.hosted & clinalg.operations
       a = clinalg.operands.like(s.values, s.class);
     end
   end
+end
+
+function t = is_element(subs)
+% Whether subscripts are one or two numbers of class double.
+n = numel(subs);
+t = (n == 1 && isa(subs{1}, 'double') && isscalar(subs{1})) || (n == 2 && isa(subs{1}, 'double') && isscalar(subs{1}) ...
+  && isa(subs{2}, 'double') && isscalar(subs{2}));
 end

@@ -1,6 +1,6 @@
 function [x, flag, relres, iter, resvec] = bicgstab(A, b, varargin)
 %clinalg.bicgstab  Stabilised biconjugate gradients on the device.
-%   [x, flag, relres, iter, resvec] = clinalg.bicgstab(A, b, tol, maxit, M, [], x0)
+%   [x, flag, relres, iter, resvec] = clinalg.bicgstab(A, b, tol, maxit, M1, M2, x0)
 %   [...] = clinalg.bicgstab(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of bicgstab: it solves A x = b for a matrix A that is not
@@ -8,7 +8,7 @@ function [x, flag, relres, iter, resvec] = bicgstab(A, b, varargin)
 %   clinalg.pcg.
 %
 %   Arguments after b may be pairs of a name and a value, or a structure: Tolerance, MaxIterations,
-%   Preconditioner, InitialGuess.
+%   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:
 %     A = gallery('tridiag', 100, -2, 4, -1);
@@ -18,7 +18,7 @@ function [x, flag, relres, iter, resvec] = bicgstab(A, b, varargin)
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.bicgstab: too few arguments; the call is clinalg.bicgstab(A, b, ...)');
 end
-[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('bicgstab', 'MexBiCGStab', A, b, varargin, {'Tolerance', 'MaxIterations'});
+[x, flag, relres, iter, resvec, reason] = clinalg.krylov('bicgstab', A, b, varargin);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'bicgstab: %s (relative residual %.1e)', reason, relres);
 end

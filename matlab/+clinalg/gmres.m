@@ -1,6 +1,6 @@
 function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %clinalg.gmres  Generalised minimal residuals on the device.
-%   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M, [], x0)
+%   [x, flag, relres, iter, resvec] = clinalg.gmres(A, b, restart, tol, maxit, M1, M2, x0)
 %   [...] = clinalg.gmres(A, b, 'Tolerance', 1e-8, ...)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
@@ -8,7 +8,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %   rest is as for clinalg.pcg.
 %
 %   Arguments after b may be pairs of a name and a value, or a structure: Restart, Tolerance, MaxIterations,
-%   Preconditioner, InitialGuess.
+%   Preconditioner, Preconditioner2, InitialGuess.
 %
 %   Example:
 %     A = gallery('tridiag', 100, -2, 4, -1);
@@ -18,7 +18,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.gmres: too few arguments; the call is clinalg.gmres(A, b, ...)');
 end
-[x, flag, relres, iter, resvec, reason] = clinalg.operands.solve('gmres', 'MexGMRES', A, b, varargin, {'Restart', 'Tolerance', 'MaxIterations'});
+[x, flag, relres, iter, resvec, reason] = clinalg.krylov('gmres', A, b, varargin);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'gmres: %s (relative residual %.1e)', reason, relres);
 end

@@ -316,16 +316,6 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('rad2deg', nargout, 'D', varargin);
     end
 
-    function varargout = mod(varargin)
-    %mod  Remainder with the sign of the divisor.
-      varargout = clinalg.hosted.call('mod', nargout, 'D', varargin);
-    end
-
-    function varargout = rem(varargin)
-    %rem  Remainder with the sign of the dividend.
-      varargout = clinalg.hosted.call('rem', nargout, 'D', varargin);
-    end
-
     function varargout = gamma(varargin)
     %gamma  Gamma function.
       varargout = clinalg.hosted.call('gamma', nargout, 'D', varargin);
@@ -522,9 +512,24 @@ classdef hosted < handle
       varargout = clinalg.hosted.call('toeplitz', nargout, 'D', varargin);
     end
 
+    function varargout = hankel(varargin)
+    %hankel  Matrix with constant antidiagonals.
+      varargout = clinalg.hosted.call('hankel', nargout, 'D', varargin);
+    end
+
     function varargout = vander(varargin)
     %vander  Vandermonde matrix.
       varargout = clinalg.hosted.call('vander', nargout, 'D', varargin);
+    end
+
+    function varargout = merge(varargin)
+    %merge  Elements of one array or of another.
+      varargout = clinalg.hosted.call('merge', nargout, 'D', varargin);
+    end
+
+    function varargout = resize(varargin)
+    %resize  In another size, filled up with zeros.
+      varargout = clinalg.hosted.call('resize', nargout, 'D', varargin);
     end
 
     function varargout = accumarray(varargin)
@@ -592,6 +597,11 @@ classdef hosted < handle
     function varargout = orth(varargin)
     %orth  Basis of the range.
       varargout = clinalg.hosted.call('orth', nargout, 'D', varargin);
+    end
+
+    function varargout = normest(varargin)
+    %normest  Estimate of the 2-norm.
+      varargout = clinalg.hosted.call('normest', nargout, 'H', varargin);
     end
 
     function varargout = cond(varargin)

@@ -224,16 +224,24 @@ classdef operands
 
     function c = along(name, a, given)
     % A reduction of the first dimension that is longer than 1 or of the one that is given.
+      [c, known] = clinalg.operands.reduced(name, a, given);
+      if ~known
+        c = clinalg.hosted.one(name, [{a}, given]);
+      end
+    end
+
+    function [c, known] = reduced(name, a, given)
+    % As along on the device, known is false where that has no such reduction.
+      c = [];
       dims = size(a);
       dim = find(dims ~= 1, 1);
       if ~isempty(given)
         dim = given{1};
       end
-      if numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
-          && strcmp(kind_of(a), 'full')
+      known = numel(given) < 2 && numel(dims) == 2 && prod(dims) > 0 && isequal(dim, fix(dim)) && isscalar(dim) && any(dim == [1 2]) ...
+        && strcmp(kind_of(a), 'full');
+      if known
         c = clinalg.operands.made(clinalg_mex('MexReduce', 0, name, hand(a), dim));
-      else
-        c = clinalg.hosted.one(name, [{a}, given]);
       end
     end
 
@@ -246,7 +254,11 @@ classdef operands
         end
         results = {c};
       elseif count < 2 && isa(given{1}, 'clinalg.array') && isreal(given{1}) && (numel(given) == 1 || isempty(given{2}))
-        results = {clinalg.operands.along(name, given{1}, given(3 : end))};
+        [c, known] = clinalg.operands.reduced(name, given{1}, given(3 : end));
+        if ~known
+          c = clinalg.hosted.one(name, given);
+        end
+        results = {c};
       else
         results = clinalg.hosted.call(name, count, 'D1', given);
       end
@@ -270,7 +282,7 @@ classdef operands
       [r, s] = deal(size(a), size(b));
       same = isequal(r, s);
       plain = (same || (numel(r) == 2 && numel(s) == 2 && all(r == s | r == 1 | s == 1))) && prod(r) > 0 && prod(s) > 0;
-      real_only = any(strcmp(name, {'max', 'min', 'atan2', 'hypot'}));
+      real_only = any(strcmp(name, {'max', 'min', 'atan2', 'hypot', 'mod', 'rem'}));
       if ~plain || issparse(a) || issparse(b) || (real_only && ~(isreal(a) && isreal(b)))
         c = clinalg.hosted.one(name, {a, b});
         return
@@ -367,10 +379,12 @@ classdef operands
     function o = arguments(caller, given, positional, others)
     % The arguments after the required ones as a structure with the fields `positional` and `others` in lower case, [] for those left
     % out. They are given by position, then as a structure or as pairs of a name and a value; upper and lower case are the same. A '*'
-    % after the name of a position says that its value may be text.
-      may_be_text = cellfun(@(name) name(end) == '*', positional);
+    % after the name of a position says that its value may be text. 'Name|other' accepts another name for a former one.
+      may_be_text = cellfun(@(name) any(name == '*'), positional);
       positional = strrep(positional, '*', '');
-      known = [positional, others];
+      former = regexp([positional, others], '\|(.*)$', 'tokens', 'once');
+      positional = regexprep(positional, '\|.*', '');
+      known = [positional, regexprep(others, '\|.*', '')];
       fields = lower(known);
       o = cell2struct(cell(numel(known), 1), fields, 1);
       is_text = @(x) (ischar(x) && size(x, 1) <= 1 && ~isempty(x)) || isa(x, 'string');
@@ -379,7 +393,7 @@ classdef operands
       while k <= numel(given)
         value = given{k};
         as_struct = isstruct(value) && isscalar(value) && k == numel(given);
-        if as_struct || (is_text(value) && (k > numel(positional) || ~may_be_text(k) || any(strcmpi(char(value), known))))
+        if as_struct || (is_text(value) && (k > numel(positional) || ~may_be_text(k) || any(strcmpi(char(value), [known, [former{:}]]))))
           break
         elseif k > numel(positional)
           if k == numel(given) && isempty(value), break, end
@@ -413,7 +427,7 @@ classdef operands
         end
         name = char(pairs{k});
         value = clinalg.operands.text(pairs{k + 1});
-        at = find(strcmpi(name, known));
+        at = find(strcmpi(name, known) | cellfun(@(other) ~isempty(other) && strcmpi(other{1}, name), former));
         % odeset gives all fields that it knows, empty.
         if isempty(at) && from_struct && isempty(value), continue, end
         if isempty(at)
@@ -424,6 +438,23 @@ classdef operands
         o.(fields{at}) = value;
         if ~isempty(value), seen{end + 1} = fields{at}; end
       end
+    end
+
+    function o = only(caller, given, table, instead)
+    % The options of a function of MATLAB, of which those with a value in the second column of the table have that one only.
+      o = clinalg.operands.arguments(caller, given, {}, table(:, 1).');
+      for k = 1 : size(table, 1)
+        value = o.(table{k, 1});
+        if ~isempty(table{k, 2}) && ~isempty(value) && ~isequal(value, table{k, 2})
+          error('clinalg:argument:value', '%s: options.%s is %s, expected %s; use %s', caller, table{k, 1}, clinalg.operands.words(value), ...
+            clinalg.operands.words(table{k, 2}), instead);
+        end
+      end
+    end
+
+    function text = words(value)
+    % A value in a message.
+      if ischar(value), text = ['"', value, '"']; else, text = mat2str(value); end
     end
 
     function value = text(value)
@@ -473,39 +504,6 @@ classdef operands
       end
       if clinalg.operands.is_complex(like.h)
         x = clinalg.operands.promoted(x);
-      end
-    end
-
-    function [x, flag, relres, iter, resvec, reason] = solve(name, mex, A, b, given, counted)
-    % Runs a Krylov method on operands of either memory, with the arguments after A and b; `counted` names those before the preconditioner.
-      o = clinalg.operands.arguments(['clinalg.', name], given, ...
-        [counted, {'Preconditioner*', 'Preconditioner2*', 'InitialGuess'}], {});
-      numbers = cellfun(@(field) {o.(lower(field))}, counted);
-      [M, M2, x0] = deal(o.preconditioner, o.preconditioner2, o.initialguess);
-      if isa(A, 'function_handle') || ischar(A)
-        error('clinalg:argument:class', ['clinalg.%s: A is a function, expected a matrix; %s(A, b) takes a ' ...
-          'function of arrays on the device'], name, name);
-      elseif ~isempty(M2)
-        error('clinalg:argument:value', 'clinalg.%s: M2 is given, expected []: there is one preconditioner', name);
-      elseif isa(M, 'clinalg.factor')
-        M = M.inverse.h;
-      elseif isequal(M, []) || ischar(M) || isa(M, 'string')
-        M = char(M);
-        if isempty(M), M = []; end
-      else
-        error('clinalg:argument:class', ...
-          'clinalg.%s: M is of class %s, expected a name such as ''jacobi'', ''ilu'' or ''amg'', a clinalg.factor or []', ...
-          name, class(M));
-      end
-      on_device = isa(A, 'clinalg.array') || isa(b, 'clinalg.array');
-      if ~on_device
-        A = clinalg.matrix(A);
-      end
-      [A, b] = clinalg.operands.pair(A, b);
-      x = clinalg.operands.start(b, A, x0);
-      [~, flag, relres, iter, resvec, reason] = clinalg_mex(mex, 0, A.h, b.h, numbers{:}, M, x.h);
-      if ~on_device
-        x = gather(x);
       end
     end
   end

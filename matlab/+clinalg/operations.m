@@ -18,26 +18,27 @@ classdef operations < handle
   methods
     function c = plus(a, b)
     %+  Sum.
-      [c, known] = fused('plus', a, b);
-      if ~known
-        c = clinalg.operands.combined('plus', a, b, 1);
-      end
+      if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
+      if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
+      c = clinalg_mex('MexLazy2', 0, 'plus', x, y);
+      if c, c = clinalg.array(c); return, end
+      c = clinalg.operands.combined('plus', a, b, 1);
     end
 
     function c = minus(a, b)
     %-  Difference.
-      [c, known] = fused('minus', a, b);
-      if ~known
-        c = clinalg.operands.combined('minus', a, b, -1);
-      end
+      if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
+      if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
+      c = clinalg_mex('MexLazy2', 0, 'minus', x, y);
+      if c, c = clinalg.array(c); return, end
+      c = clinalg.operands.combined('minus', a, b, -1);
     end
 
     function c = uminus(a)
     %-  Negative.
-      [c, known] = fused_one('uminus', a);
-      if ~known
-        c = scaled(a, -1);
-      end
+      c = clinalg_mex('MexLazy', 0, 'uminus', a.h);
+      if c, c = clinalg.array(c); return, end
+      c = scaled(a, -1);
     end
 
     function c = uplus(a)
@@ -47,8 +48,10 @@ classdef operations < handle
 
     function c = times(a, b)
     %.*  Product, element by element.
-      [c, known] = fused('times', a, b);
-      if known, return, end
+      if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
+      if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
+      c = clinalg_mex('MexLazy2', 0, 'times', x, y);
+      if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('.*', a, b);
       [a, b] = clinalg.operands.numbers(a, b);
       if isnumeric(a) && ~isobject(a) && isscalar(a) && clinalg.operands.keeps_class(b, a)
@@ -70,8 +73,10 @@ classdef operations < handle
 
     function c = rdivide(a, b)
     %./  Quotient, element by element.
-      [c, known] = fused('rdivide', a, b);
-      if known, return, end
+      if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
+      if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
+      c = clinalg_mex('MexLazy2', 0, 'rdivide', x, y);
+      if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('./', a, b);
       if iscomplex(a) && isreal(b)
         % Part by part: infinities stay what they are.
@@ -97,6 +102,22 @@ classdef operations < handle
       end
     end
 
+    function c = mod(a, b)
+    %mod  Remainder with the sign of b.
+      [c, known] = fused('mod', a, b);
+      if ~known
+        c = clinalg.operands.mapped('mod', a, b);
+      end
+    end
+
+    function c = rem(a, b)
+    %rem  Remainder with the sign of a.
+      [c, known] = fused('rem', a, b);
+      if ~known
+        c = clinalg.operands.mapped('rem', a, b);
+      end
+    end
+
     function c = power(a, b)
     %.^  Power, element by element; on the device with a whole exponent, and of squares, magnitudes and the like with any.
       [c, known] = fused('power', a, b);
@@ -110,87 +131,104 @@ classdef operations < handle
 
     function c = exp(a)
     %exp  Exponential.
-      c = each(a, 'exp', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'exp', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'exp', -Inf); end
     end
 
     function c = log(a)
     %log  Natural logarithm.
-      c = each(a, 'log', 0);
+      c = clinalg_mex('MexLazy', 0, 'log', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'log', 0); end
     end
 
     function c = sqrt(a)
     %sqrt  Square root.
-      c = each(a, 'sqrt', 0);
+      c = clinalg_mex('MexLazy', 0, 'sqrt', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'sqrt', 0); end
     end
 
     function c = sin(a)
     %sin  Sine.
-      c = each(a, 'sin', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'sin', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'sin', -Inf); end
     end
 
     function c = cos(a)
     %cos  Cosine.
-      c = each(a, 'cos', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'cos', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'cos', -Inf); end
     end
 
     function c = tan(a)
     %tan  Tangent.
-      c = each(a, 'tan', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'tan', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'tan', -Inf); end
     end
 
     function c = atan(a)
     %atan  Inverse tangent.
-      c = each(a, 'atan', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'atan', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'atan', -Inf); end
     end
 
     function c = tanh(a)
     %tanh  Hyperbolic tangent.
-      c = each(a, 'tanh', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'tanh', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'tanh', -Inf); end
     end
 
     function c = floor(a)
     %floor  Round towards minus infinity.
-      c = each(a, 'floor', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'floor', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'floor', -Inf); end
     end
 
     function c = ceil(a)
     %ceil  Round towards plus infinity.
-      c = each(a, 'ceil', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'ceil', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'ceil', -Inf); end
     end
 
     function c = round(a)
     %round  Round to the nearest integer.
-      c = each(a, 'round', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'round', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'round', -Inf); end
     end
 
     function c = fix(a)
     %fix  Round towards zero.
-      c = each(a, 'fix', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'fix', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'fix', -Inf); end
     end
 
     function c = sign(a)
     %sign  Sign.
-      c = each(a, 'sign', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'sign', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'sign', -Inf); end
     end
 
     function c = expm1(a)
     %expm1  exp(x) - 1.
-      c = each(a, 'expm1', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'expm1', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'expm1', -Inf); end
     end
 
     function c = sinh(a)
     %sinh  Hyperbolic sine.
-      c = each(a, 'sinh', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'sinh', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'sinh', -Inf); end
     end
 
     function c = cosh(a)
     %cosh  Hyperbolic cosine.
-      c = each(a, 'cosh', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'cosh', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'cosh', -Inf); end
     end
 
     function c = asinh(a)
     %asinh  Inverse hyperbolic sine.
-      c = each(a, 'asinh', -Inf);
+      c = clinalg_mex('MexLazy', 0, 'asinh', a.h);
+      if c, c = clinalg.array(c); else, c = each(a, 'asinh', -Inf); end
     end
 
     function c = angle(a)
@@ -224,10 +262,9 @@ classdef operations < handle
 
     function c = abs(a)
     %abs  Magnitudes.
-      [c, known] = fused_one('abs', a);
-      if ~known
-        c = part(a, 'abs', 'MexAbs');
-      end
+      c = clinalg_mex('MexLazy', 0, 'abs', a.h);
+      if c, c = clinalg.array(c); return, end
+      c = part(a, 'abs', 'MexAbs');
     end
 
     function c = conj(a)
@@ -284,9 +321,26 @@ classdef operations < handle
 
     function c = mtimes(a, b)
     %*  Product of matrices, or with a number.
-      if ~isobject(a) && isscalar(a) || ~isobject(b) && isscalar(b)
-        [c, known] = fused('times', a, b);
-        if known, return, end
+      if isa(a, 'clinalg.array') && isa(b, 'clinalg.array')
+        h = a.h;
+        op = 'notransp';
+        if isempty(h)
+          f = a.form;
+          h = f.of.h;
+          op = 'transp';
+          if f.conjugate, op = 'ctransp'; end
+        end
+        g = b.h;
+        if ~isempty(g) && ~isempty(h)
+          c = clinalg_mex('MexSmallProduct', 0, op, h, g);
+          if isa(c, 'uint64'), c = clinalg.array(c); return, end
+          if ~isempty(c), return, end
+        end
+      elseif ~isobject(a) && isscalar(a) || ~isobject(b) && isscalar(b)
+        if isa(a, 'clinalg.array'), x = a.h; elseif isinteger(a), x = []; else, x = a; end
+        if isa(b, 'clinalg.array'), y = b.h; elseif isinteger(b), y = []; else, y = b; end
+        c = clinalg_mex('MexLazy2', 0, 'times', x, y);
+        if c, c = clinalg.array(c); return, end
       end
       if isscalar(a) || isscalar(b)
         c = times(a, b);
@@ -425,11 +479,11 @@ classdef operations < handle
 
     function s = norm(a, varargin)
     %norm  Norm of a vector or matrix; on the device with p = 1, 2, Inf of a vector and 'fro'.
-      if nargin == 1 && isempty(a.form)
-        [m, n] = clinalg_mex('MexSize', 0, a.h);
-        if m == 1 || n == 1
-          s = clinalg_mex('MexNorm2', 0, a.h);
-          return
+      if nargin == 1
+        h = a.h;
+        if ~isempty(h)
+          s = clinalg_mex('MexVectorNumber', 0, 'norm2', h);
+          if ~isempty(s), return, end
         end
       end
       p = 2;
@@ -453,10 +507,19 @@ classdef operations < handle
 
     function s = sum(a, varargin)
     %sum  Sum along a dimension, or of all elements with sum(a, 'all').
+      if nargin == 1
+        h = a.h;
+        if ~isempty(h)
+          s = clinalg_mex('MexVectorNumber', 0, 'sum', h);
+          if ~isempty(s), return, end
+        end
+      end
       if nargin == 2 && strcmp(varargin{1}, 'all')
         s = clinalg.operands.narrowed(clinalg_mex('MexSum', 0, hand(a)));
+        if issparse(a), s = sparse(double(s)); end
       elseif nargin == 1 && isvector(a) && ~isempty(a)
         s = clinalg.operands.narrowed(clinalg_mex('MexSum', 0, hand(a)));
+        if issparse(a), s = sparse(double(s)); end
       else
         s = clinalg.operands.along('sum', a, varargin);
       end
@@ -635,9 +698,11 @@ classdef operations < handle
     end
 
     function c = each(a, name, least)
-    % A function of each element; by MATLAB for complex numbers, and for numbers below `least`, whose results are complex.
-      [c, known] = fused_one(name, a);
-      if known, return, end
+    % A function of each element; of the complex numbers where numbers are below `least`; by MATLAB where the device has none.
+      if isreal(a) && isfinite(least) && ~issparse(a) && ~isempty(a) && ndims(a) == 2 && least_of(a) < least
+        [c, known] = fused_one(name, clinalg.operands.promoted(a));
+        if known, return, end
+      end
       if iscomplex(a) || issparse(a) || isempty(a) || (isfinite(least) && least_of(a) < least)
         c = clinalg.hosted.one(name, {a});
       else

@@ -1,13 +1,13 @@
 function [u, flag, relres, iter, history] = poisson(f, varargin)
 %clinalg.poisson  Solve the Poisson problem by multigrid on the device.
-%   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, form, d, s, mixed)
+%   [u, flag, relres, iter, history] = clinalg.poisson(f, tol, maxit, u0, cycle, smoother, backend, d, s, mixed)
 %
 %   Solves -Laplace u + s u = f on the unit square. f is an N x N grid with N = 2^k + 1, boundary points
 %   included, as a clinalg.array or in MATLAB's memory; u is where f is. With d = 3 on the unit cube, f with N^3
 %   values. u0 holds the boundary values and a start; without it both are zero. The other arguments and the results are those of MexPoisson; all but f
 %   may be left out or [].
 %
-%   Arguments after f may be pairs of a name and a value, or a structure: Tolerance, MaxCycles, InitialGuess, Cycle, Smoother, Form,
+%   Arguments after f may be pairs of a name and a value, or a structure: Tolerance, MaxCycles, InitialGuess, Cycle, Smoother, Backend,
 %   Dimensions, Shift, MixedPrecision.
 %
 %   Example:
@@ -21,14 +21,14 @@ if nargin < 1
   error('clinalg:argument:count', 'clinalg.poisson: too few arguments; the call is clinalg.poisson(f, ...)');
 end
 o = clinalg.operands.arguments('clinalg.poisson', varargin, ...
-  {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Form*', 'Dimensions', 'Shift', 'MixedPrecision'}, {});
+  {'Tolerance', 'MaxCycles', 'InitialGuess', 'Cycle*', 'Smoother*', 'Backend*|Form', 'Dimensions', 'Shift', 'MixedPrecision'}, {});
 on_device = isa(f, 'clinalg.array');
 if ~on_device
   f = clinalg.matrix(f);
 end
 u = clinalg.operands.start(f, f, o.initialguess);
 [~, flag, relres, iter, history, reason] = clinalg_mex('MexPoisson', 0, f.h, o.tolerance, o.maxcycles, u.h, o.cycle, ...
-  o.smoother, o.form, o.dimensions, o.shift, o.mixedprecision);
+  o.smoother, o.backend, o.dimensions, o.shift, o.mixedprecision);
 if nargout < 2 && flag ~= 0
   warning('clinalg:solve:notConverged', 'poisson: %s (relative residual %.1e)', reason, relres);
 end

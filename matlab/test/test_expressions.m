@@ -24,7 +24,7 @@ end
 
 function compare(as, is_complex)
 [own, device] = variables(as, is_complex);
-lines = strsplit(fileread(fullfile(fileparts(mfilename('fullpath')), 'expressions.txt')), char(10));
+lines = strsplit(fileread(fullfile(fileparts(mfilename('fullpath')), 'expressions.txt')), char(10), 'CollapseDelimiters', false);
 wrong = {};
 state = warning();
 restored = onCleanup(@() warning(state));

@@ -1,5 +1,5 @@
 function tests = test_fuzz()
-tests = {@handles_at_random, @arrays_at_random, @expressions_at_random};
+tests = {@handles_at_random, @arrays_at_random, @expressions_at_random, @parts_at_random};
 end
 
 function n = steps()
@@ -154,4 +154,93 @@ end
 clear own device
 after = clinalg.memory();
 check(after.objects == before.objects && after.live_bytes == before.live_bytes, '%d objects are left', after.objects - before.objects);
+end
+
+function parts_at_random()
+% Parts, assignments, deletion and joins by subscripts of all kinds between operations that wait: as with MATLAB's own arrays, to the last bit, and
+% an error where those have one.
+rand('state', 11); %#ok<RAND>
+before = clinalg.memory();
+count = 5;
+own = arrayfun(@(k) {ceil(10 * rand(4, 5))}, 1 : count);
+device = cellfun(@(a) {clinalg.matrix(a)}, own);
+for k = 1 : ceil(steps() / 10)
+  i = ceil(count * rand());
+  to = ceil(count * rand());
+  [m, n] = size(own{i});
+  one = {subscript(m * n)};
+  two = {subscript(m), subscript(n)};
+  subs = one;
+  if rand() < 0.6, subs = two; end
+  value = ceil(10 * rand());
+  switch ceil(8 * rand())
+    case {1, 2}
+      f = @(a) a(subs{:});
+    case 3
+      f = @(a) put(a, subs, value);
+    case 4
+      part = [];
+      try, part = own{i}(subs{:}); catch, end
+      f = @(a) put(a, subs, part + value);
+    case 5
+      f = @(a) put(a, subs, []);
+    case 6
+      f = @(a) [a, a(:, 1)];
+    case 7
+      f = @(a) [a; a(1, :)];
+    otherwise
+      f = @(a) a .* 2 - a(1);
+  end
+  [expected, problem] = tried(f, own{i});
+  [got, fault] = tried(f, device{i});
+  grows = isempty(problem) && ~isempty(fault) && ~isempty(strfind(fault, 'does not grow')); %#ok<STREMP>
+  check(isempty(problem) == isempty(fault) || grows, 'step %d: own: %s; device: %s', k, problem, fault);
+  if ~isempty(problem) || ~isempty(fault), continue, end
+  check(isequal(gather(got), expected) && isequal(size(got), size(expected)), 'step %d', k);
+  if isa(got, 'clinalg.array') && all(size(expected) > 1) && numel(expected) < 100 && max(abs(expected(:))) < 1e6
+    own{to} = expected;
+    device{to} = got;
+  elseif rand() < 0.1
+    own{to} = ceil(10 * rand(4, 5));
+    device{to} = clinalg.matrix(own{to});
+  end
+end
+clear device got f
+after = clinalg.memory();
+check(after.objects == before.objects && after.live_bytes == before.live_bytes, '%d objects are left', after.objects - before.objects);
+end
+
+function [result, problem] = tried(f, a)
+result = [];
+problem = '';
+try
+  result = f(a);
+catch e
+  problem = e.message;
+  if isempty(problem), problem = 'an error'; end
+end
+end
+
+function a = put(a, subs, value)
+a(subs{:}) = value;
+end
+
+function s = subscript(length)
+% A subscript of one of all kinds, now and then beyond the end.
+switch ceil(7 * rand())
+  case 1
+    s = ':';
+  case 2
+    s = ceil(length * rand());
+  case 3
+    s = 1 : ceil(length * rand());
+  case 4
+    s = length : -1 : max(1, length - 2);
+  case 5
+    s = rand(1, length) > 0.5;
+  case 6
+    s = ceil(length * rand(1, ceil(3 * rand())));
+  otherwise
+    s = ceil((length + 0.3) * rand(2, 1));
+end
 end

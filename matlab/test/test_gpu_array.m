@@ -1,6 +1,6 @@
 function tests = test_gpu_array()
 % Scripts written for gpuArray, in which gpuArray names clinalg.gpuArray, against the same ones on MATLAB's own arrays.
-tests = {@scripts, @static_forms, @properties, @functions_of_elements};
+tests = {@scripts, @static_forms, @properties, @functions_of_elements, @solvers_of_the_host};
 end
 
 function list = scripts_of_users()
@@ -74,4 +74,23 @@ check(isequal(gather(arrayfun(@(a) max(a), x)), [1 2 3]));
 [p, q] = arrayfun(@(a) deal(a, -a), x);
 check(isequal(gather(p), [1 2 3]) && isequal(gather(q), [-1 -2 -3]));
 check_close(gather(arrayfun(@(a, b) a ^ b, x, 2)), [1 4 9], 1e-15);
+end
+
+function solvers_of_the_host()
+% MATLAB's own methods on device arrays, and on function handles over them.
+A = gallery('poisson', 8) + spdiags((1 : 64).' / 64, 1, 64, 64);
+S = gallery('poisson', 8);
+b = sin(1 : 64).';
+X = clinalg.matrix(A);
+f = clinalg.vector(b);
+[x, flag] = pcg(@(v) clinalg.matrix(S) * v, f, 1e-10, 200);
+check(flag == 0 && norm(S * gather(x) - b) <= 1e-9 * norm(b));
+[x, flag] = bicgstab(@(v) X * v, f, 1e-10, 200);
+check(flag == 0 && norm(A * gather(x) - b) <= 1e-9 * norm(b));
+% Octave's gmres fills arrays of its own, so the function takes its columns to the device and back.
+[x, flag] = gmres(@(v) gather(X * clinalg.vector(v)), b, 64, 1e-10, 64);
+check(flag == 0 && norm(A * x - b) <= 1e-9 * norm(b));
+[t, y] = ode45(@(t, y) gather(-(X * clinalg.vector(y))), [0 0.5], b, odeset('RelTol', 1e-8, 'AbsTol', 1e-10));
+check_close(y(end, :).', expm(-0.5 * full(A)) * b, 1e-6);
+check(t(end) == 0.5);
 end

@@ -23,6 +23,7 @@ A = gallery('poisson', 20);
 f = rand(17);
 check(isequal(clinalg.poisson(f, 1e-6, 30, [], 'w', 'jacobi'), ...
   clinalg.poisson(f, 'Tolerance', 1e-6, 'MaxCycles', 30, 'Cycle', 'w', 'Smoother', 'jacobi')));
+check(isequal(clinalg.poisson(f, 'Backend', 'matrix'), clinalg.poisson(f, 'Form', 'matrix')), 'the former name');
 [one, flag] = clinalg.poisson(f, 'MixedPrecision', true);
 two = clinalg.poisson(f);
 check(flag == 0 && max(abs(one(:) - two(:))) < 1e-9 && ~isequal(one, two), 'corrections in single precision');
@@ -32,7 +33,10 @@ check(isequal(clinalg.eigs(A, 3, 'smallestreal', struct('Tolerance', 1e-6)), ...
 one = info(clinalg.amg(A, struct('coarse', 20)));
 two = info(clinalg.amg(A, 'Coarse', 20));
 check(isequal(one.levels, two.levels) && numel(one.levels) > 1);
+one = info(clinalg.amg(A, 'CoarseSize', 20));
+check(isequal(one.levels, two.levels));
 b = ones(400, 1);
+check(isequal(clinalg.precond(A, 'ilut', 'DropTolerance', 1e-2) \ b, clinalg.precond(A, 'ilut', 'drop', 1e-2) \ b));
 check(isequal(clinalg.precond(A, 'ilut', struct('drop', 1e-2)) \ b, clinalg.precond(A, 'ilut', 'drop', 1e-2) \ b));
 u = zeros(9);
 u(5, 5) = 1;
@@ -61,8 +65,8 @@ check_error('clinalg:argument:class', 'of class double, expected text', @() clin
 check_error('clinalg:argument:count', 'too many', @() clinalg.pcg(A, b, 1e-8, 5, [], [], [], 9));
 check_error('clinalg:argument:value', 'Restart', @() clinalg.gmres(A, b, 'restarts', 2));
 check_error('clinalg:argument:value', 'MaxCycles', @() clinalg.poisson(rand(9), 'MaxIterations', 3));
-check_error('clinalg:argument:value', 'theta', @() clinalg.amg(A, 'thetas', 3));
-check_error('clinalg:argument:value', 'drop', @() clinalg.precond(A, 'ilu', 'dropp', 3));
+check_error('clinalg:argument:value', 'Theta', @() clinalg.amg(A, 'thetas', 3));
+check_error('clinalg:argument:value', 'DropTolerance', @() clinalg.precond(A, 'ilu', 'dropp', 3));
 check_error('clinalg:argument:value', 'Preconditioner', @() clinalg.eigs(A, 2, 'sa', 'Tol', 3));
 check_error('clinalg:argument:value', 'RelTol', @() clinalg.ode(struct('x', '-x'), [0 1], 1, 'Reltoll', 1e-3));
 check_error('clinalg:argument:value', 'Speed', @() clinalg.wave(zeros(9), 0.01, 'Spead', 1));

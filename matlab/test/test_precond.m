@@ -1,6 +1,6 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
-  @eigenvalues, @multigrid, @complex_matrices, @errors};
+  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, @multigrid, @multigrid_options, @complex_matrices, @errors};
 end
 
 function incomplete_factors_against_the_host()
@@ -57,6 +57,187 @@ end
 check(flag == 0);
 [~, flag] = clinalg.gmres(A, b, 20, 1e-8, 20, 'spai0');
 check(flag == 0);
+end
+
+function factors_as_matrices()
+% Those of MATLAB, and solvers with two factors.
+A = gallery('poisson', 12);
+b = A * sin(1 : 144).';
+X = clinalg.matrix(A);
+L = clinalg.ichol(X);
+check_close(gather(L), ichol(A), 1e-14);
+check_close(gather(clinalg.ichol(A, struct('shape', 'upper'))), ichol(A).', 1e-14);
+check_close(gather(clinalg.ichol(A, struct('diagcomp', 0.1))), ichol(A, struct('diagcomp', 0.1)), 1e-14);
+[x, ~, ~, iter] = pcg(A, b, 1e-9, 100, ichol(A), ichol(A).');
+for M = {{L, L'}, {ichol(A), ichol(A).'}, {clinalg.precond(A, 'ic', 'Shift', 0, 'Order', 'natural')}}
+  [y, flag, ~, got] = clinalg.pcg(X, b, 1e-9, 100, M{1}{:});
+  check(flag == 0 && got == iter, '%d of %d', got, iter);
+  check_close(gather(y), x, 1e-8);
+end
+U = A;
+U(2, 1) = -0.5;
+[L, R] = clinalg.ilu(U);
+[l, r] = ilu(U);
+check_close(gather(L), l, 1e-14);
+check_close(gather(R), r, 1e-14);
+check_close(gather(clinalg.ilu(U)), l + r - speye(144), 1e-14);
+[~, flag, ~, iter] = clinalg.gmres(U, b, 20, 1e-9, 5, L, R);
+[~, ~, ~, expected] = clinalg.gmres(U, b, 20, 1e-9, 5, clinalg.precond(U, 'ilu', 'Order', 'natural'));
+check(flag == 0 && isequal(iter, expected));
+[~, flag] = clinalg.bicgstab(single(full(U)), single(b), 1e-4, 50, L, R);
+check(flag == 0, 'factors in double precision');
+[~, flag, ~, iter] = clinalg.pcg(A, b, 1e-9, 200, [], diag(diag(A)));
+[~, ~, ~, plain] = clinalg.pcg(A, b, 1e-9, 200, 'jacobi');
+check(flag == 0 && iter == plain);
+[~, flag, ~, iter] = clinalg.pcg(A, b, 1e-9, 200, full(A));
+check(flag == 0 && iter == 1, 'a full matrix');
+C = A + 5 * speye(144) + 1i * spdiags(ones(144, 1), 1, 144, 144) - 1i * spdiags(ones(144, 1), -1, 144, 144);
+L = clinalg.ichol(C);
+check_close(gather(L), ichol(C), 1e-13);
+[~, flag, ~, iter] = clinalg.pcg(C, b + 1i, 1e-10, 100, L, L');
+[~, ~, ~, expected] = pcg(C, b + 1i, 1e-10, 100, ichol(C), ichol(C)');
+check(flag == 0 && iter == expected);
+check_error('clinalg:argument:value', 'clinalg.precond(A, ''ilut'')', @() clinalg.ilu(U, struct('type', 'crout', 'droptol', 0.1)));
+check_error('clinalg:argument:value', 'michol', @() clinalg.ichol(A, struct('michol', 'on')));
+check_error('clinalg:argument:value', 'row 2', @() clinalg.ilu(sparse([1 1; 1 1])));
+check_error('clinalg:argument:value', 'row 2', @() clinalg.ichol(sparse([1 2; 2 1])));
+check_error('clinalg:argument:value', 'a name alone', @() clinalg.pcg(A, b, 1e-9, 9, 'ilu', L));
+check_error('clinalg:argument:value', 'both sides', @() MexTriangular(0, X.h));
+end
+
+function functions_of_the_caller()
+A = gallery('poisson', 12);
+b = A * sin(1 : 144).';
+X = clinalg.matrix(A);
+f = clinalg.vector(b);
+before = clinalg.memory();
+[x, ~, ~, iter] = clinalg.pcg(X, f, 1e-9, 200);
+[y, flag, ~, got, resvec] = clinalg.pcg(@(v) X * v, f, 1e-9, 200);
+check(flag == 0 && got == iter && isa(y, 'clinalg.array') && numel(resvec) == iter + 1);
+check_close(gather(y), gather(x), 1e-8);
+L = ichol(A);
+[x, ~, ~, iter] = clinalg.pcg(A, b, 1e-9, 200, L, L.');
+% One function in MATLAB's memory and one on the device.
+M = clinalg.precond(A, 'ic', 'Shift', 0, 'Order', 'natural');
+for F = {{@(r) L.' \ (L \ gather(r))}, {@(r) L \ gather(r), @(r) L.' \ gather(r)}, {L, @(r) L.' \ gather(r)}, {@(r) M \ r}}
+  [y, flag, ~, got] = clinalg.pcg(A, b, 1e-9, 200, F{1}{:});
+  check(flag == 0 && got == iter && isa(y, 'double'), '%d of %d', got, iter);
+  check_close(y, x, 1e-8);
+end
+[y, flag, ~, got] = clinalg.gmres(@(v) X * v, f, 20, 1e-9, 8, @(r) M \ r, [], f);
+[x, ~, ~, iter] = clinalg.gmres(X, f, 20, 1e-9, 8, M, [], f);
+check(flag == 0 && isequal(got, iter) && isequal(gather(x), gather(y)));
+[~, flag] = clinalg.bicgstab(@(v) 1i * (A * gather(v)), 1i * b, 1e-9, 200, 'none');
+check(flag == 0, 'complex products');
+check_error('my:error', 'no product', @() clinalg.pcg(@(v) error('my:error', 'no product'), f));
+check_error('clinalg:argument:shape', '3 x 1, expected 144 x 1', @() clinalg.pcg(@(v) v(1 : 3), f));
+check_error('clinalg:argument:complex', 'complex(b)', @() clinalg.pcg(@(v) 1i * v, f));
+check_error('clinalg:argument:value', 'has no entries', @() clinalg.pcg(@(v) X * v, f, 1e-9, 9, 'ilu'));
+check_error('clinalg:argument:value', 'tol', @() clinalg.pcg(@(v) X * v, f, -1));
+check_error('clinalg:argument:class', 'clinalg.factor', @() clinalg.pcg(X, f, 1e-9, 9, {1}));
+check_error('clinalg:argument:class', 'function handle', @() clinalg.pcg('afun', f));
+check_error('clinalg:handle:foreign', '`run`', @() MexSolveNext(0, uint64(3)));
+clear x y
+after = clinalg.memory();
+check(after.objects == before.objects + 1, '%d objects', after.objects - before.objects);
+run = MexSolveBegin(0, 'pcg', 'function', f.h);
+[wanted, r] = MexSolveNext(0, run);
+check(strcmp(wanted, 'A'));
+check_error('clinalg:argument:value', 'requested', @() MexSolveNext(0, run));
+check_error('clinalg:solve:cancelled', 'product', @() MexSolveEnd(0, run));
+check_error('clinalg:handle:stale', '`run`', @() MexSolveEnd(0, run));
+MexRelease(0, r);
+end
+
+function best_iterate()
+% As MATLAB's pcg where it does not converge.
+A = gallery('poisson', 30);
+A(1, 1) = 1e6;
+b = sin(1 : 900).';
+[x, flag, relres, iter, resvec] = clinalg.pcg(A, b, 1e-14, 12);
+[~, host_flag, ~, host_iter] = pcg(A, b, 1e-14, 12);
+check(flag == 1 && host_flag == 1 && iter == host_iter && iter < 12 && numel(resvec) == 13, '%d', iter);
+check_close(relres, norm(b - A * x) / norm(b), 1e-8);
+check(norm(b - A * x) <= min(resvec) * (1 + 1e-8));
+% With a start, which is worse than nothing.
+start = 1e3 * ones(900, 1);
+[x, flag, relres, iter] = clinalg.pcg(A, b, 1e-14, 12, [], [], start);
+[again, ~] = clinalg.pcg(A, b, 1e-14, iter, [], [], start);
+check(flag == 1 && isequal(x, again));
+I = gallery('poisson', 10) - 2 * speye(100);
+[x, ~, relres, ~, resvec] = clinalg.bicgstab(I, ones(100, 1), 1e-14, 15);
+check(norm(1 - I * x) <= min(resvec) * (1 + 1e-8) && abs(relres * 10 - norm(1 - I * x)) < 1e-9);
+end
+
+function multigrid_options()
+A = gallery('poisson', 60);
+b = ones(3600, 1);
+iterations = zeros(1, 3);
+cycles = 'vwk';
+for k = 1 : 3
+  M = clinalg.amg(A, 'Cycle', cycles(k), 'Coarsening', 'aggregation', 'CoarseSize', 20);
+  [x, flag, ~, iterations(k)] = clinalg.pcg(A, b, 1e-8, 50, M);
+  check(flag == 0 && norm(b - A * x) <= 1.1e-8 * norm(b), cycles(k));
+end
+check(iterations(3) <= iterations(1), mat2str(iterations));
+[one, two] = deal(info(clinalg.amg(A, 'Coarsening', 'aggregation')), info(clinalg.amg(A, 'Coarsening', 'classical')));
+check(~isequal([one.levels.rows], [two.levels.rows]));
+[~, flag] = clinalg.pcg(A, b, 1e-8, 50, clinalg.amg(A, 'Coarsening', 'classical', 'SinglePrecision', true));
+check(flag == 0);
+% Plane elasticity by bilinear elements on n x n nodes, fixed on the left: motions from coordinates are those of a rigid body.
+[K, nodes] = elasticity(24);
+M = clinalg.amg(K, 'Coordinates', nodes, 'CoarseSize', 60);
+f = ones(size(K, 1), 1);
+[x, flag, ~, iter] = clinalg.pcg(K, f, 1e-8, 100, M);
+[~, ~, ~, without] = clinalg.pcg(K, f, 1e-8, 400, clinalg.amg(K, 'Block', 2, 'CoarseSize', 60));
+check(flag == 0 && iter < without && norm(f - K * x) <= 1.1e-8 * norm(f), '%d, %d without', iter, without);
+Z = zeros(2 * size(nodes, 1), 3);
+Z(1 : 2 : end, 1) = 1;
+Z(2 : 2 : end, 2) = 1;
+Z(1 : 2 : end, 3) = -nodes(:, 2);
+Z(2 : 2 : end, 3) = nodes(:, 1);
+[~, ~, ~, same] = clinalg.pcg(K, f, 1e-8, 100, clinalg.amg(K, 'NearNull', Z, 'Block', 2, 'CoarseSize', 60));
+check(abs(same - iter) <= 1, '%d, %d', same, iter);
+check_error('clinalg:argument:value', 'follows from the coordinates', @() clinalg.amg(K, 'Coordinates', nodes, 'Block', 2));
+check_error('clinalg:argument:length', 'coordinates', @() clinalg.amg(K, 'Coordinates', nodes(2 : end, :)));
+check_error('clinalg:argument:value', 'coarsening', @() clinalg.amg(A, 'Coarsening', 'pmis'));
+end
+
+function [K, nodes] = elasticity(n)
+% Laplacians of the components, coupled by mixed differences that vanish for rotations: (lambda + mu) grad div + mu Laplace.
+h = 1;
+g = [-1 1] / sqrt(3);
+D = [3 1 0; 1 3 0; 0 0 1];
+E = zeros(8);
+for s = g
+  for t = g
+    dx = [-(1 - t), 1 - t, 1 + t, -(1 + t)] / 4 * 2 / h;
+    dy = [-(1 - s), -(1 + s), 1 + s, 1 - s] / 4 * 2 / h;
+    B = zeros(3, 8);
+    B(1, 1 : 2 : end) = dx;
+    B(2, 2 : 2 : end) = dy;
+    B(3, 1 : 2 : end) = dy;
+    B(3, 2 : 2 : end) = dx;
+    E = E + B' * D * B * h ^ 2 / 4;
+  end
+end
+[i, j] = ndgrid(1 : n - 1);
+corner = @(a, b) i(:) + a + (j(:) + b - 1) * n;
+c = [corner(0, 0), corner(1, 0), corner(1, 1), corner(0, 1)];
+d = zeros(numel(i), 8);
+d(:, 1 : 2 : end) = 2 * c - 1;
+d(:, 2 : 2 : end) = 2 * c;
+K = sparse(n ^ 2 * 2, n ^ 2 * 2);
+[p, q] = ndgrid(1 : 8);
+for e = 1 : 64
+  K = K + sparse(d(:, p(e)), d(:, q(e)), E(p(e), q(e)), 2 * n ^ 2, 2 * n ^ 2);
+end
+[x, y] = ndgrid(0 : n - 1);
+free = find(x(:) > 0);
+nodes = [x(free), y(free)];
+unknowns = sort([2 * free - 1; 2 * free]);
+K = K(unknowns, unknowns);
+K = (K + K') / 2;
 end
 
 function eigenvalues()

@@ -78,11 +78,12 @@ indefinite = MexMatrix(gpu, diag([1 -1 2]));
 [~, flag, ~, ~, ~, reason] = MexCG(gpu, indefinite, b);
 check(flag == 4 && ~isempty(strfind(reason, 'not positive definite')), reason); %#ok<STREMP>
 A = MexSparseMatrix(gpu, gallery('poisson', 20));
-f = MexMatrix(gpu, rand(400, 1));
-[~, flag, relres, iter] = MexCG(gpu, A, f, 1e-10, 3);
-check(flag == 1 && iter == 3 && relres > 1e-10);
-[~, flag, ~, iter] = MexCG(gpu, A, f);
-check(flag == 1 && iter == 20);
+f = MexMatrix(gpu, 1 + sin(1 : 400).');
+[~, flag, relres, iter, resvec] = MexCG(gpu, A, f, 1e-10, 3);
+[~, ~, ~, expected] = pcg(gallery('poisson', 20), 1 + sin(1 : 400).', 1e-10, 3);
+check(flag == 1 && iter == expected && numel(resvec) == 4 && relres > 1e-10, 'the iterate with the smallest residual');
+[~, flag, ~, ~, resvec] = MexCG(gpu, A, f);
+check(flag == 1 && numel(resvec) == 21);
 [~, flag] = MexBiCGStab(gpu, MexMatrix(gpu, NaN(3)), b);
 check(flag == 4);
 [~, flag, relres] = MexCG(gpu, A, f, 1e-25, 1000);

@@ -85,7 +85,7 @@ void exceptions_leave_a_callback()
     clinalg::Object decay;
     OK(clinalg_ode_system("u' = -u", nullptr, 0, 0, decay.out()));
     clinalg_ode_options options;
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     int calls = 0;
     std::string caught;
     try {

@@ -36,7 +36,7 @@ int32_t see(clinalg_ode_step *step, void *data)
     for (std::size_t k = 0; k < count; ++k) {
         seen.zeros.push_back(Zero{events[k], times[k]});
     }
-    return 1;
+    return 0;
 }
 
 } // namespace
@@ -52,12 +52,12 @@ int main()
     clinalg_ode_report report;
     Seen seen = {{}, {3.3, 7.7, 12}, {}, 0};
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     options.relative = 1e-10;
     options.absolute = 1e-11;
     OK(clinalg_ode_system("parameter mu = 1.5\nx' = v\nv' = mu*(1 - x^2)*v - x\nevent falling = x", nullptr, 0, 0, &oscillator));
     OK(clinalg_ode_add_event(oscillator, "v - 1", 0, CLINALG_ODE_DIRECTION_ANY, 0));
-    OK(clinalg_ode_run(oscillator, nullptr, nullptr, &options, 0, 12, start, 2, see, &seen, end, &report));
+    OK(clinalg_ode_solve_with(oscillator, nullptr, nullptr, &options, 0, 12, start, 2, see, &seen, end, &report));
     CHECK(seen.zeros.size() == 4 && seen.values.size() == 6);
     for (std::size_t k = 0; k < seen.zeros.size() && k < 4; ++k) {
         CHECK(seen.zeros[k].event == zeros[k].event && std::fabs(seen.zeros[k].t - zeros[k].t) < 1e-7);

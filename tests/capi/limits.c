@@ -311,7 +311,7 @@ static void integrations(void)
     double times[] = {0, 1}, y[2] = {1, 1};
     size_t k;
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     OK(clinalg_ode_system("u' = -u", NULL, 0, 0, &decay));
     for (k = 0; k < SIZES; ++k) {
         if (sizes[k] > SIZE_MAX / 16) {

@@ -17,7 +17,7 @@ static void formulas(void)
     clinalg_ode_options options;
     clinalg_ode_report report;
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     OK(clinalg_ode_system("parameter k = 4\nx' = v\nv' = -k*x", NULL, 0, 0, &swing));
     OK(clinalg_ode_shape(swing, &fields, &points, &distance));
     CHECK(fields == 2 && points == 1 && distance == 1);
@@ -45,14 +45,30 @@ static void formulas(void)
         FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, nan, 2, y, NULL), CLINALG_STATUS_VALUE);
         SAYS("y0[1]");
     }
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     options.relative = options.absolute = 0;
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     options.step_limit = 2;
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_ODE_STEP_LIMIT);
     options.norm = 7;
     FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+    {
+        /* What a program with a structure of another size, or without defaults, passes. */
+        const size_t sizes[] = {0, sizeof options - 8, sizeof options + 8, (size_t)-1};
+        size_t k;
+        for (k = 0; k < 4; ++k) {
+            FAILS(clinalg_ode_options_default(&options, sizes[k]), CLINALG_STATUS_VALUE);
+            SAYS("struct_size");
+            OK(clinalg_ode_options_default(&options, sizeof options));
+            CHECK(options.struct_size == sizeof options && options.relative == 1e-6 && options.absolute == 1e-9);
+            options.struct_size = sizes[k];
+            FAILS(clinalg_ode_solve(swing, NULL, NULL, &options, times, 4, y0, 2, y, NULL), CLINALG_STATUS_VALUE);
+            SAYS("struct_size");
+        }
+        FAILS(clinalg_ode_options_default(NULL, sizeof options), CLINALG_STATUS_NULL_POINTER);
+        OK(clinalg_ode_options_default(&options, sizeof options));
+    }
 
     OK(clinalg_ode_release(swing));
     FAILS(clinalg_ode_release(swing), CLINALG_STATUS_HANDLE_STALE);
@@ -92,7 +108,7 @@ static void waveform(void)
         y0[k] = k % 7;
     }
     OK(clinalg_ode_system("grid 9 6\nu' = u[-1,0] + u[1,0] + u[0,-1] + u[0,1] - 4*u", NULL, 0, 0, &heat));
-    OK(clinalg_ode_options_default(&steps));
+    OK(clinalg_ode_options_default(&steps, sizeof steps));
     steps.fixed_step = 0.015625;
     {
         double both[108];
@@ -210,7 +226,7 @@ static void data(void)
     clinalg_handle flock = 0;
     clinalg_ode_options options;
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     options.relative = 1e-9;
     OK(clinalg_ode_system("grid 3\ndata w\ndata r\nu' = r*sum(w'*(u' - u))", weights, 6, 2, &flock));
     OK(clinalg_ode_solve(flock, NULL, NULL, &options, times, 2, y0, 3, y, NULL));
@@ -237,7 +253,7 @@ static void problems(void)
     clinalg_handle pairs = 0;
     clinalg_ode_options options;
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     OK(clinalg_ode_problem("lotka-volterra", 18, &pairs));
     OK(clinalg_ode_shape(pairs, &fields, &points, NULL));
     CHECK(fields == 2 && points == 18);
@@ -262,7 +278,7 @@ static void snippets(void)
     clinalg_handle chain = 0;
     clinalg_ode_options options;
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     for (int k = 0; k < 40; ++k) {
         y0[k] = k + 1;
     }
@@ -307,7 +323,13 @@ static int32_t see(clinalg_ode_step *step, void *data)
         CHECK(fabs(y[events[k] == 0 ? 1 : 0]) < 1e-7);
         s->times[s->events++] = times[k];
     }
-    return s->stop_after == 0 || s->steps < (size_t)s->stop_after;
+    return s->stop_after != 0 && s->steps >= (size_t)s->stop_after;
+}
+
+/* For the older function, which goes on with another number than 0. */
+static int32_t goes_on(clinalg_ode_step *step, void *data)
+{
+    return !see(step, data);
 }
 
 /* Zeros of cosine and sine in turn, the solution between steps, an end by the program and by an event. */
@@ -320,11 +342,11 @@ static void runs(void)
     clinalg_ode_report report;
     seen s = {0};
 
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     options.relative = 1e-9;
     OK(clinalg_ode_system("x' = v\nv' = -x\nevent = v", NULL, 0, 0, &swing));
     OK(clinalg_ode_add_event(swing, "x", 0, CLINALG_ODE_DIRECTION_ANY, 0));
-    OK(clinalg_ode_run(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
+    OK(clinalg_ode_solve_with(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
     CHECK(s.steps == report.accepted && s.worst < 1e-7 && s.events == 4 && report.t == 6.5);
     for (int k = 0; k < 4; ++k) {
         CHECK(fabs(s.times[k] - (k + 1) * pi / 2) < 1e-8);
@@ -332,10 +354,15 @@ static void runs(void)
     CHECK(fabs(y[0] - sin(6.5)) < 1e-7);
     memset(&s, 0, sizeof s);
     s.stop_after = 3;
-    OK(clinalg_ode_run(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
+    OK(clinalg_ode_solve_with(swing, NULL, NULL, &options, 0, 6.5, y0, 2, see, &s, y, &report));
     CHECK(s.steps == 3 && report.accepted == 3 && report.t < 6.5 && fabs(y[0] - sin(report.t)) < 1e-7);
+    memset(&s, 0, sizeof s);
+    s.stop_after = 2;
+    OK(clinalg_ode_run(swing, NULL, NULL, &options, 0, 6.5, y0, 2, goes_on, &s, y, &report));
+    CHECK(s.steps == 2 && report.accepted == 2);
     FAILS(clinalg_ode_run(swing, NULL, NULL, &options, 0, 1, y0, 2, NULL, NULL, y, NULL), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_ode_run(swing, NULL, NULL, &options, 1, 0, y0, 2, see, &s, y, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_ode_solve_with(swing, NULL, NULL, &options, 0, 1, y0, 2, NULL, NULL, y, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_ode_solve_with(swing, NULL, NULL, &options, 1, 0, y0, 2, see, &s, y, NULL), CLINALG_STATUS_VALUE);
     FAILS(clinalg_ode_add_event(swing, "x + q", 0, 0, 0), CLINALG_STATUS_ODE_FORMULA);
     FAILS(clinalg_ode_add_event(swing, "x", 1, 0, 0), CLINALG_STATUS_VALUE);
     FAILS(clinalg_ode_add_event(swing, "x", 0, 3, 0), CLINALG_STATUS_VALUE);
@@ -375,7 +402,7 @@ static void vectors(void)
     for (int k = 0; k < 50; ++k) {
         y[k] = k - 20;
     }
-    OK(clinalg_ode_options_default(&options));
+    OK(clinalg_ode_options_default(&options, sizeof options));
     OK(clinalg_ode_system("grid 50\nu' = -u", NULL, 0, 0, &decay));
     OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &before));
     OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &after));

@@ -279,6 +279,14 @@ typedef enum {
    */
   CLINALG_KIND_GRID_POISSON = 12,
   /**
+   * A Krylov solver for `rows` equations.
+   */
+  CLINALG_KIND_SOLVER = 13,
+  /**
+   * A wave on a box of `rows` points.
+   */
+  CLINALG_KIND_GRID_WAVE = 14,
+  /**
    * A kind of object unknown to this version of the header.
    */
   CLINALG_KIND_OTHER = 255,
@@ -322,6 +330,18 @@ typedef enum {
    * Restarted generalised minimal residuals.
    */
   CLINALG_METHOD_GMRES = 2,
+  /**
+   * Minimal residuals: symmetric matrices, definite or not, with a positive definite preconditioner.
+   */
+  CLINALG_METHOD_MINRES = 3,
+  /**
+   * Induced dimension reduction, IDR(s): as BiCGStab, more robust.
+   */
+  CLINALG_METHOD_IDR = 4,
+  /**
+   * Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
+   */
+  CLINALG_METHOD_FLEXIBLE_CG = 5,
 } clinalg_method;
 
 /**
@@ -475,7 +495,7 @@ typedef enum {
   CLINALG_AMG_CYCLE_W = 1,
   /**
    * Two steps of flexible conjugate gradients on each level between the finest and the coarsest. For symmetric
-   * positive definite matrices. The cycle is a nonlinear preconditioner and C has no flexible method: `CLINALG_METHOD_CG` may need more
+   * positive definite matrices. The cycle is a nonlinear preconditioner, for `CLINALG_METHOD_FLEXIBLE_CG`: `CLINALG_METHOD_CG` may need more
    * iterations or stagnate.
    */
   CLINALG_AMG_CYCLE_K = 2,
@@ -627,6 +647,65 @@ typedef enum {
    */
   CLINALG_FORM_REFERENCE = 2,
 } clinalg_form;
+
+/**
+ * What a wave does on a side of a box.
+ */
+typedef enum {
+  /**
+   * u keeps its initial values.
+   */
+  CLINALG_WAVE_SIDE_FIXED = 0,
+  /**
+   * du/dn = 0: waves are reflected without a change of sign.
+   */
+  CLINALG_WAVE_SIDE_FREE = 1,
+  /**
+   * u_t + c du/dn = 0 (Engquist and Majda 1977): a plane wave incident at the angle theta to the normal is reflected with the factor
+   * (1 - cos theta) / (1 + cos theta).
+   */
+  CLINALG_WAVE_SIDE_ABSORBING = 2,
+  /**
+   * u is periodic in this direction; the opposite side must be periodic too.
+   */
+  CLINALG_WAVE_SIDE_PERIODIC = 3,
+} clinalg_wave_side;
+
+/**
+ * How the blocks of a preconditioner for [A B'; B -C] are put together; S approximates B A^-1 B' + C.
+ */
+typedef enum {
+  /**
+   * M = [A 0; 0 S], symmetric positive definite where A and S are: for `CLINALG_METHOD_MINRES`.
+   */
+  CLINALG_SADDLE_SHAPE_DIAGONAL = 0,
+  /**
+   * M = [A B'; 0 -S]: for GMRES, BiCGStab and IDR(s), in about half the iterations.
+   */
+  CLINALG_SADDLE_SHAPE_TRIANGULAR = 1,
+} clinalg_saddle_shape;
+
+/**
+ * What stands for the Schur complement B A^-1 B' + C.
+ */
+typedef enum {
+  /**
+   * `PRODUCT` where A is close to its diagonal, else `DIAGONAL`.
+   */
+  CLINALG_SCHUR_AUTO = 0,
+  /**
+   * B diag(A)^-1 B' + C: where A is a mass matrix, or has one as its larger part.
+   */
+  CLINALG_SCHUR_PRODUCT = 1,
+  /**
+   * The diagonal of that matrix: where A is a differential operator of second order and B of first order (Stokes).
+   */
+  CLINALG_SCHUR_DIAGONAL = 2,
+  /**
+   * The diagonal of the mass matrix that was given; in reports only.
+   */
+  CLINALG_SCHUR_MASS = 3,
+} clinalg_schur;
 
 /**
  * How the error of a step is measured.
@@ -847,7 +926,7 @@ typedef enum {
 } clinalg_elastodynamics_method;
 
 /**
- * The last step of `clinalg_ode_run`; valid only during the callback that receives it.
+ * The last step of `clinalg_ode_solve_with`; valid only during the callback that receives it.
  */
 typedef struct clinalg_ode_step clinalg_ode_step;
 
@@ -1182,6 +1261,85 @@ typedef struct {
 } clinalg_grid_report;
 
 /**
+ * Options of a wave on a box. Fill them with `clinalg_grid_wave_options_default(&options, sizeof options)`, then set the numbers of points and the
+ * time step, and change what is to differ. Later versions append members, which take their defaults in programs compiled before.
+ *
+ * Arrays have one entry per direction; in two dimensions the third is not read.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_grid_wave_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Dimensions: 2 or 3.
+   */
+  size_t dim;
+  /**
+   * Number of points in each direction, those on the sides included, at least 3.
+   */
+  size_t points[3];
+  /**
+   * Length of the box in each direction: n - 1 equal intervals, in a periodic direction n.
+   */
+  double lengths[3];
+  /**
+   * The low and the high side of each direction, each a `clinalg_wave_side`.
+   */
+  uint32_t sides[3][2];
+  /**
+   * Time step, above 0 and at most what `clinalg_grid_wave_limit` says.
+   */
+  double dt;
+  /**
+   * Speed of the waves, where `speed` is null.
+   */
+  double c;
+  /**
+   * Speed at each point, x fastest, above 0; null for `c` everywhere. It is copied.
+   */
+  const double *speed;
+  /**
+   * Number of values of `speed`.
+   */
+  size_t speed_count;
+  /**
+   * What is computed with, a `clinalg_precision`: single or double.
+   */
+  uint32_t precision;
+  /**
+   * Zero. Without it the end of the structure would be padding.
+   */
+  uint32_t reserved;
+} clinalg_grid_wave_options;
+
+/**
+ * The outcome of a start or of some steps.
+ */
+typedef struct {
+  /**
+   * Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
+   */
+  clinalg_stop stop;
+  /**
+   * Steps made by this call.
+   */
+  size_t steps;
+  /**
+   * Time since the start.
+   */
+  double time;
+  /**
+   * Multigrid cycles of all these steps together.
+   */
+  size_t cycles;
+  /**
+   * Largest relative residual that a step was left with.
+   */
+  double relative_residual;
+} clinalg_wave_report;
+
+/**
  * Options of operators of the heat equation. Fill them with `clinalg_heat_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -1253,113 +1411,14 @@ typedef struct {
 } clinalg_heat_params;
 
 /**
- * Kind, type of values, shape and size of an object.
+ * A function on a surface and in time: writes its value at a point (three coordinates) with the outward normal there, at a time. 0 goes on,
+ * another number makes the call fail. It is called by several threads, one at a time; it must return: no exception may leave it.
  */
-typedef struct {
-  /**
-   * The kind of object.
-   */
-  clinalg_kind kind;
-  /**
-   * The type of its values.
-   */
-  clinalg_precision precision;
-  /**
-   * Number of rows; of a vector its length.
-   */
-  size_t rows;
-  /**
-   * Number of columns; 1 for a vector.
-   */
-  size_t cols;
-  /**
-   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
-   * matrix; 0 for a band matrix, whose download leaves zeros out.
-   */
-  size_t entries;
-  /**
-   * Subdiagonals of a band matrix, else 0.
-   */
-  size_t kl;
-  /**
-   * Superdiagonals of a band matrix, else 0.
-   */
-  size_t ku;
-} clinalg_object_info;
-
-/**
- * Tolerances and steps; fill it with `clinalg_ode_options_default` first.
- */
-typedef struct {
-  /**
-   * Relative tolerance, at least 0.
-   */
-  double relative;
-  /**
-   * Absolute tolerance, at least 0; one of both must be above 0.
-   */
-  double absolute;
-  /**
-   * Norm of the error, a `clinalg_ode_norm`.
-   */
-  uint32_t norm;
-  /**
-   * What is computed with, a `clinalg_precision`.
-   */
-  uint32_t precision;
-  /**
-   * Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
-   */
-  double fixed_step;
-  /**
-   * First step; 0 finds one.
-   */
-  double first_step;
-  /**
-   * Largest step.
-   */
-  double largest_step;
-  /**
-   * Most steps, rejected ones counted.
-   */
-  size_t step_limit;
-} clinalg_ode_options;
-
-/**
- * Steps and evaluations of an integration.
- */
-typedef struct {
-  /**
-   * Time reached.
-   */
-  double t;
-  /**
-   * Steps taken.
-   */
-  size_t accepted;
-  /**
-   * Steps tried and thrown away.
-   */
-  size_t rejected;
-  /**
-   * Evaluations of the right-hand side by the method.
-   */
-  size_t rhs_evaluations;
-  /**
-   * Smallest step taken.
-   */
-  double smallest_step;
-  /**
-   * Largest step taken.
-   */
-  double largest_step;
-} clinalg_ode_report;
-
-/**
- * A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues. It must return:
- * a C++ exception that leaves it ends the process. `clinalg::ode_run` of clinalg.hpp passes exceptions on.
- */
-typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
+typedef int32_t (*clinalg_boundary_function)(const double *point,
+                                             const double *normal,
+                                             double time,
+                                             double *value,
+                                             void *data);
 
 /**
  * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
@@ -1426,6 +1485,127 @@ typedef struct {
    */
   size_t history;
 } clinalg_report;
+
+/**
+ * Kind, type of values, shape and size of an object.
+ */
+typedef struct {
+  /**
+   * The kind of object.
+   */
+  clinalg_kind kind;
+  /**
+   * The type of its values.
+   */
+  clinalg_precision precision;
+  /**
+   * Number of rows; of a vector its length.
+   */
+  size_t rows;
+  /**
+   * Number of columns; 1 for a vector.
+   */
+  size_t cols;
+  /**
+   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+   * matrix; 0 for a band matrix, whose download leaves zeros out.
+   */
+  size_t entries;
+  /**
+   * Subdiagonals of a band matrix, else 0.
+   */
+  size_t kl;
+  /**
+   * Superdiagonals of a band matrix, else 0.
+   */
+  size_t ku;
+} clinalg_object_info;
+
+/**
+ * Tolerances and steps of an integration. Fill them with `clinalg_ode_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_ode_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * Relative tolerance, at least 0.
+   */
+  double relative;
+  /**
+   * Absolute tolerance, at least 0; one of both must be above 0.
+   */
+  double absolute;
+  /**
+   * Norm of the error, a `clinalg_ode_norm`.
+   */
+  uint32_t norm;
+  /**
+   * What is computed with, a `clinalg_precision`.
+   */
+  uint32_t precision;
+  /**
+   * Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
+   */
+  double fixed_step;
+  /**
+   * First step; 0 finds one.
+   */
+  double first_step;
+  /**
+   * Largest step.
+   */
+  double largest_step;
+  /**
+   * Most steps, rejected ones counted.
+   */
+  size_t step_limit;
+} clinalg_ode_options;
+
+/**
+ * Steps and evaluations of an integration.
+ */
+typedef struct {
+  /**
+   * Time reached.
+   */
+  double t;
+  /**
+   * Steps taken.
+   */
+  size_t accepted;
+  /**
+   * Steps tried and thrown away.
+   */
+  size_t rejected;
+  /**
+   * Evaluations of the right-hand side by the method.
+   */
+  size_t rhs_evaluations;
+  /**
+   * Smallest step taken.
+   */
+  double smallest_step;
+  /**
+   * Largest step taken.
+   */
+  double largest_step;
+} clinalg_ode_report;
+
+/**
+ * A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 goes on, another number ends the
+ * integration. It must return: a C++ exception that leaves it ends the process. `clinalg::Ode::run` of clinalg.hpp passes exceptions on.
+ */
+typedef int32_t (*clinalg_ode_watch)(clinalg_ode_step *step, void *data);
+
+/**
+ * A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues.
+ *
+ * @deprecated Use `clinalg_ode_watch`.
+ */
+typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
 
 /**
  * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
@@ -1667,6 +1847,89 @@ typedef struct {
 } clinalg_amg_level;
 
 /**
+ * Options of a preconditioner for saddle points. Fill them with `clinalg_saddle_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_saddle_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * How the blocks are put together, a `clinalg_saddle_shape`.
+   */
+  uint32_t shape;
+  /**
+   * What stands for the Schur complement, a `clinalg_schur`.
+   */
+  uint32_t schur;
+  /**
+   * The preconditioner of A: `CLINALG_PRECONDITIONER_AMG`, `_IC`, `_ILU` or `_JACOBI`; `_NONE` chooses one that suits it.
+   */
+  uint32_t first;
+  /**
+   * The preconditioner of `CLINALG_SCHUR_PRODUCT`, as `first`.
+   */
+  uint32_t second;
+  /**
+   * Rows of A, where these come first; 0 finds the second block by its diagonal, unless `second_rows` names it.
+   */
+  size_t first_count;
+  /**
+   * The rows of the second block, ascending, from 0 on; null for none.
+   */
+  const size_t *second_rows;
+  /**
+   * Number of `second_rows`.
+   */
+  size_t second_count;
+  /**
+   * The positive diagonal of the mass matrix of the second block (for Stokes divided by the viscosity) in place of the Schur complement; null
+   * for none.
+   */
+  const double *mass;
+  /**
+   * Number of values of `mass`.
+   */
+  size_t mass_count;
+} clinalg_saddle_options;
+
+/**
+ * What a preconditioner for saddle points is made of.
+ */
+typedef struct {
+  /**
+   * A `clinalg_saddle_shape`.
+   */
+  uint32_t shape;
+  /**
+   * A `clinalg_schur`.
+   */
+  uint32_t schur;
+  /**
+   * The preconditioner of A, a `clinalg_preconditioner`.
+   */
+  uint32_t first;
+  /**
+   * The preconditioner of `CLINALG_SCHUR_PRODUCT`, a `clinalg_preconditioner`; `CLINALG_PRECONDITIONER_NONE` otherwise.
+   */
+  uint32_t second;
+  /**
+   * Rows of A.
+   */
+  size_t first_rows;
+  /**
+   * Rows of C.
+   */
+  size_t second_rows;
+  /**
+   * Not 0 where the matrix takes constants of the second block to zero, as for the pressure of an enclosed flow: solutions exist where the
+   * values of b in that block add up to 0, and are known up to such a constant.
+   */
+  int32_t null_constant;
+} clinalg_saddle_report;
+
+/**
  * Parameters of a Krylov solver; fill it with `clinalg_solve_params_default` first.
  *
  * @deprecated `clinalg_solver_options` can grow.
@@ -1828,32 +2091,6 @@ typedef struct {
    */
   size_t max_cycles;
 } clinalg_wave_params;
-
-/**
- * The outcome of a start or of some steps.
- */
-typedef struct {
-  /**
-   * Why the last equation of the implicit scheme ended; no step is made after a failure. Converged for the explicit one.
-   */
-  clinalg_stop stop;
-  /**
-   * Steps made by this call.
-   */
-  size_t steps;
-  /**
-   * Time since the start.
-   */
-  double time;
-  /**
-   * Multigrid cycles of all these steps together.
-   */
-  size_t cycles;
-  /**
-   * Largest relative residual that a step was left with.
-   */
-  double relative_residual;
-} clinalg_wave_report;
 
 /**
  * Options of a waveform relaxation. Fill them with `clinalg_waveform_options_default(&options, sizeof options)`, then change what is to
@@ -2472,6 +2709,86 @@ clinalg_status clinalg_grid_poisson_points(clinalg_handle poisson,
                                            clinalg_handle *u);
 
 /**
+ * The defaults: two dimensions of length 1, fixed sides, speed 1, double precision; the numbers of points and the time step have no
+ * default. `struct_size` is `sizeof(clinalg_grid_wave_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_grid_wave_options_default(clinalg_grid_wave_options *options,
+                                                 size_t struct_size);
+
+/**
+ * The largest stable time step, 1 / (c sqrt(sum of 1 / h^2)) with the largest speed c. `options->dt` is not read.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `result` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_wave_limit(const clinalg_grid_wave_options *options,
+                                       double *result);
+
+/**
+ * A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
+ * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_release` frees it.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_wave_create(const clinalg_grid_wave_options *options,
+                                        clinalg_handle *wave);
+
+/**
+ * Sets displacement and velocity at time 0, vectors or dense matrices with a value for each point; a `v` of 0 stands for rest. The values of v
+ * on fixed sides are not read. The values pass through the host's memory.
+ */
+clinalg_status clinalg_grid_wave_start(clinalg_handle wave,
+                                       clinalg_handle u,
+                                       clinalg_handle v);
+
+/**
+ * Makes `steps` steps. Without `progress` they are only enqueued. With it the call waits for the device about ten times a second and then
+ * calls `progress` with the number of steps made by this call, the time reached in place of a residual, and `progress_data`; a number other
+ * than 0 ends the call with `CLINALG_STOP_CANCELLED`. `report` may be null.
+ *
+ * # Safety
+ * `progress` is null or a function that takes `progress_data`; `report` is null or valid for a write.
+ */
+clinalg_status clinalg_grid_wave_step(clinalg_handle wave,
+                                      size_t steps,
+                                      clinalg_progress progress,
+                                      void *progress_data,
+                                      clinalg_wave_report *report);
+
+/**
+ * The displacement into `*out`, copied on the device; 0 there makes a new vector.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_grid_wave_displacement(clinalg_handle wave, clinalg_handle *out);
+
+/**
+ * The velocity into `*out`, through the host's memory; 0 there makes a new vector. `clinalg_grid_wave_start` with it and the displacement
+ * continues the same motion.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_grid_wave_velocity(clinalg_handle wave,
+                                          clinalg_handle *out);
+
+/**
+ * The discrete energy of a medium of density 1 / c^2, half a step before the time reached: without absorbing sides the sum stays the same.
+ * Each pointer may be null.
+ *
+ * # Safety
+ * The pointers are null or valid for a write.
+ */
+clinalg_status clinalg_grid_wave_energy(clinalg_handle wave,
+                                        double *kinetic,
+                                        double *potential);
+
+/**
  * The defaults: alpha = 1, one time step to 1, the rules of order 4, blocks stored if they fit, double precision. `struct_size` is
  * `sizeof(clinalg_heat_options)`.
  *
@@ -2551,6 +2868,178 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
 clinalg_status clinalg_heat_opposite_create(clinalg_handle matrix,
                                             uint32_t storage,
                                             clinalg_handle *out);
+
+/**
+ * Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 4, text). Polygons are cut
+ * into triangles. `nodes` gets the three coordinates of each of the first `node_capacity` nodes, `triangles` the three nodes of each of the first
+ * `triangle_capacity` triangles, from 0 on; `node_count` and `triangle_count` get the numbers of all. With capacities of 0 the arrays may be
+ * null: call once for the numbers, then again.
+ *
+ * # Safety
+ * `file` is null or a text that ends in zero; `nodes` and `triangles` have room for three values for each node and triangle of their capacities;
+ * the counts are null or valid for a write.
+ */
+clinalg_status clinalg_heat_mesh_read(const char *file,
+                                      double *nodes,
+                                      size_t node_capacity,
+                                      size_t *node_count,
+                                      uint32_t *triangles,
+                                      size_t triangle_capacity,
+                                      size_t *triangle_count);
+
+/**
+ * The L2 projection of a function onto the vectors that an operator of the heat equation multiplies: for V and Ks constants on triangles, for K and D
+ * hats at nodes, all constant in each time step; one time step after the other. `*out` gets a new vector in the operator's precision.
+ *
+ * # Safety
+ * `function` may be called with `data` by several threads, one at a time, until this call returns; `out` is null or valid for a write.
+ */
+clinalg_status clinalg_heat_project(clinalg_handle matrix,
+                                    clinalg_boundary_function function,
+                                    void *data,
+                                    clinalg_handle *out);
+
+/**
+ * The right-hand side of a boundary value problem from the boundary values that are given, by the operator `other`: for V w = (M / 2 + K) u
+ * (Dirichlet) K and the values u at nodes, for D u = (M' / 2 - Ks) w (Neumann) Ks and the values w on triangles. M is the mass matrix. `*out` gets a new
+ * vector; solve with it by `clinalg_solve_system` or by the product with `clinalg_heat_forward_create`.
+ *
+ * # Safety
+ * `out` is null or valid for a write.
+ */
+clinalg_status clinalg_heat_right_side(clinalg_handle other,
+                                       clinalg_handle given,
+                                       clinalg_handle *out);
+
+/**
+ * u at points inside the domain, in the middle of each time step, from w on triangles and u at nodes, vectors for the surface and the time steps of the
+ * operator `matrix`: the representation formula. `points` has three coordinates for each of `point_count` points, which keep a distance
+ * of about the size of a triangle from the surface. `values` gets `count` numbers, `point_count` for each time step, one time step after the other.
+ *
+ * # Safety
+ * `points` names three values for each point; `values` has room for `count`.
+ */
+clinalg_status clinalg_heat_interior(clinalg_handle matrix,
+                                     clinalg_handle w,
+                                     clinalg_handle u,
+                                     const double *points,
+                                     size_t point_count,
+                                     double *values,
+                                     size_t count);
+
+/**
+ * Makes OpenCL objects of the caller those that new objects live on, in the place of `clinalg_select_device`: a `cl_context`, one of its
+ * devices (a `cl_device_id`), and an in-order `cl_command_queue` of both, in which this library enqueues its commands; null there makes
+ * a queue of the library's own. Context and queue are retained until the last object is released and another device is selected, or
+ * `clinalg_shutdown` is called.
+ *
+ * Commands that the caller enqueues in the same queue run in the order of the calls. Order those in other queues by events, or by
+ * `clinalg_finish` and `clFinish`.
+ *
+ * # Safety
+ * The pointers are null or live objects of the OpenCL library that this process has loaded.
+ */
+clinalg_status clinalg_opencl_select(void *context,
+                                     void *device,
+                                     void *queue);
+
+/**
+ * The OpenCL objects that new objects live on: a `cl_context`, a `cl_device_id` and a `cl_command_queue`. Context and queue are retained for the
+ * caller, who releases them with `clReleaseContext` and `clReleaseCommandQueue`. Each pointer may be null.
+ *
+ * All commands of this library are in this queue, in the order of its calls, and calls that give numbers or arrays wait for them. To use a
+ * result in another queue, enqueue a marker in this one, flush it (`clFlush`), and let the other queue wait for the marker's event.
+ *
+ * # Safety
+ * The pointers are null or valid for a write.
+ */
+clinalg_status clinalg_opencl_export(void **context,
+                                     void **device,
+                                     void **queue);
+
+/**
+ * A vector of `len` values of the type `precision` in the memory of `mem`, a `cl_mem` of the current context (`clinalg_opencl_select`) that kernels
+ * and host may read and write. Nothing is copied. `mem` is retained until the vector is released. For a part of a buffer, pass a
+ * sub-buffer (`clCreateSubBuffer`). Memory that a live object uses cannot be imported a second time.
+ *
+ * # Safety
+ * `mem` is null or a live `cl_mem`; while the vector lives, other commands use its memory in the order that `clinalg_opencl_export` says;
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_vector_import(uint32_t precision,
+                                     void *mem,
+                                     size_t len,
+                                     clinalg_handle *handle);
+
+/**
+ * A dense `rows` x `cols` matrix by columns in the memory of `mem`, as `clinalg_vector_import`.
+ *
+ * # Safety
+ * As `clinalg_vector_import`.
+ */
+clinalg_status clinalg_dense_import(uint32_t precision,
+                                    void *mem,
+                                    size_t rows,
+                                    size_t cols,
+                                    clinalg_handle *handle);
+
+/**
+ * The `cl_mem` that holds the values of a vector or dense matrix (column by column), from its beginning, and the `cl_command_queue` in which
+ * this library uses it. Both are retained for the caller, who releases them with `clReleaseMemObject` and `clReleaseCommandQueue`, also after
+ * the object is released. `queue` may be null. `clinalg_opencl_export` says how to order commands.
+ *
+ * # Safety
+ * `mem` and `queue` are null or valid for a write.
+ */
+clinalg_status clinalg_object_export(clinalg_handle object,
+                                     void **mem,
+                                     void **queue);
+
+/**
+ * A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
+ * `a` is a dense, sparse or band matrix or an operator, square, real or complex. The solver keeps `a` and `options->inverse` alive after their
+ * handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_release` frees the solver.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `solver` is null or valid for a write.
+ */
+clinalg_status clinalg_solver_create(const clinalg_solver_options *options,
+                                     clinalg_handle a,
+                                     clinalg_handle *solver);
+
+/**
+ * Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
+ * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The present values of A count; the preconditioner is that of the last
+ * `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
+ * `clinalg_solve_system`. One call at a time uses a solver; others wait for it.
+ *
+ * # Safety
+ * `x` is valid for reading and writing; `progress` is null or may be called with `progress_data`; `report` and `history` are null or valid for a
+ * write, the latter of `capacity` values.
+ */
+clinalg_status clinalg_solver_solve(clinalg_handle solver,
+                                    clinalg_handle b,
+                                    clinalg_handle *x,
+                                    clinalg_progress progress,
+                                    void *progress_data,
+                                    clinalg_report *report,
+                                    double *history,
+                                    size_t capacity);
+
+/**
+ * Makes the preconditioner of a solver for the present values of its matrix, or for another matrix `a` of the same size and type, which takes
+ * the place of the first one; 0 stands for the same. Algebraic multigrid takes only values at the same positions. A preconditioner that was
+ * given by `inverse` is not the solver's: it stays, and with `a` 0 the call is an error.
+ */
+clinalg_status clinalg_solver_refill(clinalg_handle solver,
+                                     clinalg_handle a);
+
+/**
+ * Changes when the next solves end: the relative residual to reach and the most iterations.
+ */
+clinalg_status clinalg_solver_set_limits(clinalg_handle solver,
+                                         double tolerance,
+                                         size_t max_iterations);
 
 /**
  * `sweeps` sweeps of Jacobi, weighted with `omega`, from u for -Laplace_h u = f. out may be u; out = 0 makes a new grid.
@@ -2798,7 +3287,9 @@ clinalg_status clinalg_ode_snippet(size_t components,
                                    clinalg_handle *ode);
 
 /**
- * Frees a system of equations. Deprecated: `clinalg_release` frees objects of any kind.
+ * Frees a system of equations.
+ *
+ * @deprecated Use `clinalg_release`, which frees objects of any kind.
  */
 clinalg_status clinalg_ode_release(clinalg_handle ode);
 
@@ -2862,14 +3353,6 @@ clinalg_status clinalg_ode_initial(clinalg_handle ode,
                                    double *t_end);
 
 /**
- * The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, adaptive steps.
- *
- * # Safety
- * `options` is null or valid for a write.
- */
-clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
-
-/**
  * Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
  * `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
  * the other, the first being `y0` again. Components are all points of the first field, then those of the next.
@@ -2879,7 +3362,7 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options);
  * follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
  *
  * # Safety
- * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
+ * `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says; `times` names `count` values,
  * `y0` names `components`; `y` has room for the solution as said; `report` is null or valid for a write.
  */
 clinalg_status clinalg_ode_solve(clinalg_handle ode,
@@ -2894,13 +3377,34 @@ clinalg_status clinalg_ode_solve(clinalg_handle ode,
                                  clinalg_ode_report *report);
 
 /**
- * Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
- * `data`; the integration ends if it returns 0. In `see`, `clinalg_ode_step_info` describes the step,
+ * Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `watch` after every step, with
+ * `data`; it returns 0 to go on, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
  * `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
  * at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
  *
  * # Safety
- * As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
+ * As `clinalg_ode_solve`; `y` has room for `components` values; `watch` may be called with `data` from this thread.
+ */
+clinalg_status clinalg_ode_solve_with(clinalg_handle ode,
+                                      const char *method,
+                                      const char *variant,
+                                      const clinalg_ode_options *options,
+                                      double t0,
+                                      double t_end,
+                                      const double *y0,
+                                      size_t components,
+                                      clinalg_ode_watch watch,
+                                      void *data,
+                                      double *y,
+                                      clinalg_ode_report *report);
+
+/**
+ * As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to go on.
+ *
+ * @deprecated Use `clinalg_ode_solve_with`.
+ *
+ * # Safety
+ * As `clinalg_ode_solve_with`.
  */
 clinalg_status clinalg_ode_run(clinalg_handle ode,
                                const char *method,
@@ -2958,7 +3462,7 @@ clinalg_status clinalg_ode_step_events(clinalg_ode_step *step,
  * `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
  *
  * # Safety
- * `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `report` is null or valid for a
+ * `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says; `report` is null or valid for a
  * write.
  */
 clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
@@ -2977,7 +3481,7 @@ clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
  * system do not reach it; the system may be released. `clinalg_release` frees it.
  *
  * # Safety
- * `method` and `variant` are null or texts that end in zero; `options` is valid for reading, `stepper` for a write.
+ * `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.
  */
 clinalg_status clinalg_ode_stepper_create(clinalg_handle ode,
                                           const char *method,
@@ -2997,6 +3501,16 @@ clinalg_status clinalg_ode_stepper_solve(clinalg_handle stepper,
                                          clinalg_handle y0,
                                          clinalg_handle y,
                                          clinalg_ode_report *report);
+
+/**
+ * The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, adaptive steps. `struct_size` is
+ * `sizeof(clinalg_ode_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_ode_options_default(clinalg_ode_options *options,
+                                           size_t struct_size);
 
 /**
  * out = alpha A x + beta out; out = 0 makes a new vector and takes beta as 0.
@@ -3321,6 +3835,34 @@ clinalg_status clinalg_amg_info(clinalg_handle amg,
 clinalg_status clinalg_amg_convergence_factor(clinalg_handle amg,
                                               clinalg_handle a,
                                               double *result);
+
+/**
+ * The defaults: a block diagonal preconditioner whose parts are chosen from the matrix. `struct_size` is `sizeof(clinalg_saddle_options)`.
+ *
+ * # Safety
+ * `options` is null or has room for `struct_size` bytes.
+ */
+clinalg_status clinalg_saddle_options_default(clinalg_saddle_options *options,
+                                              size_t struct_size);
+
+/**
+ * A block preconditioner for the real sparse matrix [A B'; B -C] of a saddle point (Stokes, mixed elements, constraints): an operator whose
+ * product, by `clinalg_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It keeps nothing of the matrix.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says, its arrays as many values as their numbers say; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_saddle_create(const clinalg_saddle_options *options,
+                                     clinalg_handle a,
+                                     clinalg_handle *handle);
+
+/**
+ * What a preconditioner of `clinalg_saddle_create` is made of.
+ *
+ * # Safety
+ * `report` is null or valid for a write.
+ */
+clinalg_status clinalg_saddle_info(clinalg_handle preconditioner, clinalg_saddle_report *report);
 
 /**
  * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30.

@@ -13,6 +13,7 @@
 #include "clinalg/grid.hpp"
 #include "clinalg/object.hpp"
 #include "clinalg/ode.hpp"
+#include "clinalg/opencl.hpp"
 #include "clinalg/solver.hpp"
 #include "clinalg/team.hpp"
 #include "clinalg/wave.hpp"

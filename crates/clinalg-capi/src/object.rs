@@ -78,6 +78,10 @@ pub enum ClinalgKind {
     OdeStepper = 11,
     /// A Poisson solver on a box of `rows` points.
     GridPoisson = 12,
+    /// A Krylov solver for `rows` equations.
+    Solver = 13,
+    /// A wave on a box of `rows` points.
+    GridWave = 14,
     /// A kind of object unknown to this version of the header.
     Other = 255,
 }
@@ -466,6 +470,8 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::TeamMatrix => ClinalgKind::TeamMatrix,
             Kind::OdeStepper => ClinalgKind::OdeStepper,
             Kind::GridPoisson => ClinalgKind::GridPoisson,
+            Kind::Solver => ClinalgKind::Solver,
+            Kind::GridWave => ClinalgKind::GridWave,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {

@@ -4,46 +4,15 @@ use std::ffi::{c_char, c_void};
 
 use clinalg::{Context, Error};
 use clinalg_handles::{Kind, Ode, Registry};
-use clinalg_ode::integrate::{Direction, Norm, Options, Report};
-use clinalg_ode::ivp::{Settings, Solution, Step, run, solve};
+use clinalg_ode::System;
+use clinalg_ode::integrate::{Direction, Report};
+use clinalg_ode::ivp::{Solution, Step, run, solve};
 use clinalg_ode::problems::problem;
-use clinalg_ode::{System, Variant};
 
-use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
+use crate::object::ClinalgHandle;
+use crate::ode_options::{ClinalgOdeOptions, settings};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::{choice, put, slice, slice_mut, text};
-
-/// How the error of a step is measured.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClinalgOdeNorm {
-    /// Root of the mean square over the components.
-    Rms = 0,
-    /// Largest component.
-    Max = 1,
-}
-
-/// Tolerances and steps; fill it with `clinalg_ode_options_default` first.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ClinalgOdeOptions {
-    /// Relative tolerance, at least 0.
-    pub relative: f64,
-    /// Absolute tolerance, at least 0; one of both must be above 0.
-    pub absolute: f64,
-    /// Norm of the error, a `clinalg_ode_norm`.
-    pub norm: u32,
-    /// What is computed with, a `clinalg_precision`.
-    pub precision: u32,
-    /// Fixed steps of at most this size, all equal between stops; 0 for adaptive steps.
-    pub fixed_step: f64,
-    /// First step; 0 finds one.
-    pub first_step: f64,
-    /// Largest step.
-    pub largest_step: f64,
-    /// Most steps, rejected ones counted.
-    pub step_limit: usize,
-}
 
 /// Steps and evaluations of an integration.
 #[repr(C)]
@@ -88,14 +57,19 @@ pub enum ClinalgOdeDirection {
     Falling = 2,
 }
 
-/// The last step of `clinalg_ode_run`; valid only during the callback that receives it.
+/// The last step of `clinalg_ode_solve_with`; valid only during the callback that receives it.
 pub struct ClinalgOdeStep {
     /// A `&mut dyn Step`.
     step: *mut c_void,
 }
 
-/// A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues. It must return:
-/// a C++ exception that leaves it ends the process. `clinalg::ode_run` of clinalg.hpp passes exceptions on.
+/// A function that `clinalg_ode_solve_with` calls after every step, with the pointer passed to it; 0 goes on, another number ends the
+/// integration. It must return: a C++ exception that leaves it ends the process. `clinalg::Ode::run` of clinalg.hpp passes exceptions on.
+pub type ClinalgOdeWatch = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
+
+/// A function that `clinalg_ode_run` calls after every step, with the pointer passed to it; a result other than 0 continues.
+///
+/// @deprecated Use `clinalg_ode_watch`.
 pub type ClinalgOdeSee = Option<unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32>;
 
 /// Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
@@ -190,7 +164,9 @@ pub unsafe extern "C" fn clinalg_ode_snippet(
     })
 }
 
-/// Frees a system of equations. Deprecated: `clinalg_release` frees objects of any kind.
+/// Frees a system of equations.
+///
+/// @deprecated Use `clinalg_release`, which frees objects of any kind.
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_ode_release(ode: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().release(ode, Kind::ODE)?))
@@ -331,27 +307,6 @@ pub unsafe extern "C" fn clinalg_ode_initial(
     })
 }
 
-/// The defaults: tolerances 1e-6 and 1e-9, root mean square, double precision, adaptive steps.
-///
-/// # Safety
-/// `options` is null or valid for a write.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_ode_options_default(options: *mut ClinalgOdeOptions) -> ClinalgStatus {
-    let defaults = Options::default();
-    let value = ClinalgOdeOptions {
-        relative: defaults.relative,
-        absolute: defaults.absolute,
-        norm: ClinalgOdeNorm::Rms as u32,
-        precision: ClinalgPrecision::F64 as u32,
-        fixed_step: 0.0,
-        first_step: 0.0,
-        largest_step: defaults.largest_step,
-        step_limit: defaults.step_limit,
-    };
-    // SAFETY: by the contract above.
-    guard(|| unsafe { put("options", options, value) })
-}
-
 /// Integrates on the current device from `times[0]`, where the solution is `y0`, and gives the solution at each of the
 /// `count` times, at least two that increase: `y` has room for `count` times `components` values, one time after
 /// the other, the first being `y0` again. Components are all points of the first field, then those of the next.
@@ -361,7 +316,7 @@ pub unsafe extern "C" fn clinalg_ode_options_default(options: *mut ClinalgOdeOpt
 /// follows those at the times before, and NaN fills the rest. A failed call does not change `y`.
 ///
 /// # Safety
-/// `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `times` names `count` values,
+/// `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says; `times` names `count` values,
 /// `y0` names `components`; `y` has room for the solution as said; `report` is null or valid for a write.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
@@ -378,18 +333,15 @@ pub unsafe extern "C" fn clinalg_ode_solve(
     report: *mut ClinalgOdeReport,
 ) -> ClinalgStatus {
     guard(|| {
-        if options.is_null() {
-            return Err(Fault::Null("options"));
-        }
         let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
-        let (wanted, times, y0) = unsafe { (*options, slice("times", times, count)?, slice("y0", y0, components)?) };
+        let (times, y0) = unsafe { (slice("times", times, count)?, slice("y0", y0, components)?) };
         // An array of `count` times `components` values has a length that fits only where both products do.
         let room = count.checked_mul(components).ok_or_else(|| crate::too_many("y"))?;
         // SAFETY: by the contract above.
         let target = unsafe { slice_mut("y", y, room)? };
         // SAFETY: by the contract above.
-        let settings = unsafe { settings(&ode, &wanted, method, variant)? };
+        let settings = unsafe { settings(&ode, options, method, variant)? };
         let Solution { y, report: done, .. } = solve(&Context::global()?, &ode.system, times, y0, &settings)?;
         let (reached, after) = target.split_at_mut(y.len());
         reached.copy_from_slice(&y);
@@ -409,47 +361,81 @@ unsafe fn write_report(report: *mut ClinalgOdeReport, done: &Report) {
     }
 }
 
-/// # Safety
-/// `method` and `variant` are null or texts that end in zero.
-unsafe fn settings(
-    ode: &Ode,
-    wanted: &ClinalgOdeOptions,
-    method: *const c_char,
-    variant: *const c_char,
-) -> Result<Settings, Fault> {
-    let norms = [(ClinalgOdeNorm::Rms as u32, Norm::Rms), (ClinalgOdeNorm::Max as u32, Norm::Max)];
-    let positive = |v: f64| (v != 0.0).then_some(v);
-    let options = Options {
-        relative: wanted.relative,
-        absolute: wanted.absolute,
-        absolute_each: ode.absolute_each.clone(),
-        norm: choice("norm", wanted.norm, &norms)?,
-        fixed_step: positive(wanted.fixed_step),
-        first_step: positive(wanted.first_step),
-        largest_step: wanted.largest_step,
-        step_limit: wanted.step_limit,
-        stops: ode.problem.as_ref().map(|p| p.stops.clone()).unwrap_or_default(),
-        ..Options::default()
-    };
-    let mut settings = Settings { precision: precision_of(wanted.precision)?, options, ..Settings::default() };
-    if !method.is_null() {
-        // SAFETY: by the contract above.
-        settings.method = unsafe { text("method", method)? }.to_owned();
-    }
-    if !variant.is_null() {
-        // SAFETY: by the contract above.
-        settings.variant = Variant::named(unsafe { text("variant", variant)? })?;
-    }
-    Ok(settings)
+/// An integration whose steps a function of the caller sees.
+struct Watched {
+    ode: ClinalgHandle,
+    span: [f64; 2],
+    watch: unsafe extern "C" fn(step: *mut ClinalgOdeStep, data: *mut c_void) -> i32,
+    data: *mut c_void,
+    /// Whether the function says 0 to go on; the older one says another number.
+    zero_goes_on: bool,
 }
 
-/// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `see` after every step, with
-/// `data`; the integration ends if it returns 0. In `see`, `clinalg_ode_step_info` describes the step,
+impl Watched {
+    /// # Safety
+    /// As [`clinalg_ode_solve_with`].
+    unsafe fn integrate(
+        self,
+        (options, method, variant): (*const ClinalgOdeOptions, *const c_char, *const c_char),
+        (y0, y, components): (*const f64, *mut f64, usize),
+        report: *mut ClinalgOdeReport,
+    ) -> Result<(), Fault> {
+        let ode = Registry::global().get_ode(self.ode)?;
+        // SAFETY: by the contract above.
+        let (settings, y0) = unsafe { (settings(&ode, options, method, variant)?, slice("y0", y0, components)?) };
+        // SAFETY: by the contract above.
+        let target = unsafe { slice_mut("y", y, components)? };
+        let mut call = |mut step: &mut dyn Step| {
+            let mut view = ClinalgOdeStep { step: (&raw mut step).cast() };
+            // SAFETY: by the contract above; `view` is valid until the call returns.
+            let code = unsafe { (self.watch)(&raw mut view, self.data) };
+            Ok((code == 0) == self.zero_goes_on)
+        };
+        let solution = run(&Context::global()?, &ode.system, self.span, y0, &settings, &mut call)?;
+        target.copy_from_slice(&solution.y[solution.y.len() - components..]);
+        // SAFETY: by the contract above.
+        unsafe { write_report(report, &solution.report) };
+        Ok(())
+    }
+}
+
+/// Integrates on the current device from `t0`, where the solution is `y0`, to `t_end` and calls `watch` after every step, with
+/// `data`; it returns 0 to go on, another number ends the integration. In `watch`, `clinalg_ode_step_info` describes the step,
 /// `clinalg_ode_step_at` gives the solution at any time inside it and `clinalg_ode_step_events` the events. `y` gets the solution
 /// at the end of the integration, `report` its time. Otherwise as `clinalg_ode_solve`.
 ///
 /// # Safety
-/// As `clinalg_ode_solve`; `y` has room for `components` values; `see` may be called with `data` from this thread.
+/// As `clinalg_ode_solve`; `y` has room for `components` values; `watch` may be called with `data` from this thread.
+#[unsafe(no_mangle)]
+#[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
+pub unsafe extern "C" fn clinalg_ode_solve_with(
+    ode: ClinalgHandle,
+    method: *const c_char,
+    variant: *const c_char,
+    options: *const ClinalgOdeOptions,
+    t0: f64,
+    t_end: f64,
+    y0: *const f64,
+    components: usize,
+    watch: ClinalgOdeWatch,
+    data: *mut c_void,
+    y: *mut f64,
+    report: *mut ClinalgOdeReport,
+) -> ClinalgStatus {
+    guard(|| {
+        let Some(watch) = watch else { return Err(Fault::Null("watch")) };
+        let watched = Watched { ode, span: [t0, t_end], watch, data, zero_goes_on: true };
+        // SAFETY: by the contract above.
+        unsafe { watched.integrate((options, method, variant), (y0, y, components), report) }
+    })
+}
+
+/// As `clinalg_ode_solve_with` with a function that returns 0 to end the integration and another number to go on.
+///
+/// @deprecated Use `clinalg_ode_solve_with`.
+///
+/// # Safety
+/// As `clinalg_ode_solve_with`.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_ode_run(
@@ -467,35 +453,20 @@ pub unsafe extern "C" fn clinalg_ode_run(
     report: *mut ClinalgOdeReport,
 ) -> ClinalgStatus {
     guard(|| {
-        if options.is_null() {
-            return Err(Fault::Null("options"));
-        }
-        let Some(see) = see else { return Err(Fault::Null("see")) };
-        let ode = Registry::global().get_ode(ode)?;
+        let Some(watch) = see else { return Err(Fault::Null("see")) };
+        let watched = Watched { ode, span: [t0, t_end], watch, data, zero_goes_on: false };
         // SAFETY: by the contract above.
-        let (settings, y0) = unsafe { (settings(&ode, &*options, method, variant)?, slice("y0", y0, components)?) };
-        // SAFETY: by the contract above.
-        let target = unsafe { slice_mut("y", y, components)? };
-        let mut call = |mut step: &mut dyn Step| {
-            let mut view = ClinalgOdeStep { step: (&raw mut step).cast() };
-            // SAFETY: by the contract above; `view` is valid until the call returns.
-            Ok(unsafe { see(&raw mut view, data) } != 0)
-        };
-        let solution = run(&Context::global()?, &ode.system, [t0, t_end], y0, &settings, &mut call)?;
-        target.copy_from_slice(&solution.y[solution.y.len() - components..]);
-        // SAFETY: by the contract above.
-        unsafe { write_report(report, &solution.report) };
-        Ok(())
+        unsafe { watched.integrate((options, method, variant), (y0, y, components), report) }
     })
 }
 
 /// # Safety
-/// `step` is null or what `clinalg_ode_run` gave to the function that runs.
+/// `step` is null or what `clinalg_ode_solve_with` gave to the function that runs.
 unsafe fn seen<'s>(step: *mut ClinalgOdeStep) -> Result<&'s mut &'s mut dyn Step, Fault> {
     if step.is_null() {
         return Err(Fault::Null("step"));
     }
-    // SAFETY: by the contract above it points to one that `clinalg_ode_run` made from a `&mut &mut dyn Step`.
+    // SAFETY: by the contract above it points to one that an integration made from a `&mut &mut dyn Step`.
     Ok(unsafe { &mut *(*step).step.cast::<&mut dyn Step>() })
 }
 
@@ -582,7 +553,7 @@ pub unsafe extern "C" fn clinalg_ode_step_events(
 /// `layout field-wise`. Otherwise as `clinalg_ode_solve`; what OpenCL C reads is not checked.
 ///
 /// # Safety
-/// `method` and `variant` are null or texts that end in zero; `options` is valid for reading; `report` is null or valid for a
+/// `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says; `report` is null or valid for a
 /// write.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments")]
@@ -598,12 +569,9 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
     report: *mut ClinalgOdeReport,
 ) -> ClinalgStatus {
     guard(|| {
-        if options.is_null() {
-            return Err(Fault::Null("options"));
-        }
         let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
-        let settings = unsafe { settings(&ode, &*options, method, variant)? };
+        let settings = unsafe { settings(&ode, options, method, variant)? };
         let done = Registry::global().ode_solve(&ode.system, [t0, t_end], y0, y, &settings)??;
         // SAFETY: by the contract above.
         unsafe { write_report(report, &done) };
@@ -616,7 +584,7 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
 /// system do not reach it; the system may be released. `clinalg_release` frees it.
 ///
 /// # Safety
-/// `method` and `variant` are null or texts that end in zero; `options` is valid for reading, `stepper` for a write.
+/// `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_ode_stepper_create(
     ode: ClinalgHandle,
@@ -626,15 +594,12 @@ pub unsafe extern "C" fn clinalg_ode_stepper_create(
     stepper: *mut ClinalgHandle,
 ) -> ClinalgStatus {
     guard(|| {
-        if options.is_null() {
-            return Err(Fault::Null("options"));
-        }
         if stepper.is_null() {
             return Err(Fault::Null("stepper"));
         }
         let ode = Registry::global().get_ode(ode)?;
         // SAFETY: by the contract above.
-        let settings = unsafe { settings(&ode, &*options, method, variant)? };
+        let settings = unsafe { settings(&ode, options, method, variant)? };
         let made = Registry::global().ode_stepper(&Context::global()?, &ode.system, &settings)?;
         // SAFETY: by the contract above.
         unsafe { put("stepper", stepper, made) }

@@ -84,7 +84,7 @@ pub enum ClinalgAmgCycle {
     /// W-cycle: two visits to the next coarser level per visit.
     W = 1,
     /// Two steps of flexible conjugate gradients on each level between the finest and the coarsest. For symmetric
-    /// positive definite matrices. The cycle is a nonlinear preconditioner and C has no flexible method: `CLINALG_METHOD_CG` may need more
+    /// positive definite matrices. The cycle is a nonlinear preconditioner, for `CLINALG_METHOD_FLEXIBLE_CG`: `CLINALG_METHOD_CG` may need more
     /// iterations or stagnate.
     K = 2,
 }

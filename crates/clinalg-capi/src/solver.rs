@@ -20,6 +20,12 @@ pub enum ClinalgMethod {
     Bicgstab = 1,
     /// Restarted generalised minimal residuals.
     Gmres = 2,
+    /// Minimal residuals: symmetric matrices, definite or not, with a positive definite preconditioner.
+    Minres = 3,
+    /// Induced dimension reduction, IDR(s): as BiCGStab, more robust.
+    Idr = 4,
+    /// Conjugate gradients with a preconditioner that may differ in each iteration, such as K-cycles.
+    FlexibleCg = 5,
 }
 
 /// A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
@@ -289,6 +295,19 @@ fn silent(_: usize, _: f64) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// The method of a code, with the restart of GMRES.
+pub(crate) fn method_of(code: u32, restart: usize) -> Result<Method, Fault> {
+    let known = [
+        (ClinalgMethod::Cg as u32, Method::Cg),
+        (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
+        (ClinalgMethod::Gmres as u32, Method::Gmres(restart)),
+        (ClinalgMethod::Minres as u32, Method::Minres),
+        (ClinalgMethod::Idr as u32, Method::Idr),
+        (ClinalgMethod::FlexibleCg as u32, Method::FlexibleCg),
+    ];
+    choice("method", code, &known)
+}
+
 /// Solves for the handles of A, b and, if there is one, x.
 pub(crate) fn krylov(
     wanted: &ClinalgSolveParams,
@@ -296,12 +315,7 @@ pub(crate) fn krylov(
     (a, b, x): (u64, u64, Option<u64>),
     progress: Progress<'_>,
 ) -> Result<(u64, Report), Fault> {
-    let known = [
-        (ClinalgMethod::Cg as u32, Method::Cg),
-        (ClinalgMethod::Bicgstab as u32, Method::BiCgStab),
-        (ClinalgMethod::Gmres as u32, Method::Gmres(wanted.restart)),
-    ];
-    let method = choice("method", wanted.method, &known)?;
+    let method = method_of(wanted.method, wanted.restart)?;
     let stopping = Stopping::default().tolerance(wanted.tolerance).max_iterations(wanted.max_iterations);
     Ok(Registry::global().solve_with(method, preconditioning, (a, b, x), &stopping, progress)?)
 }

@@ -63,6 +63,28 @@ fn the_functions_are_those_of_the_common_table() {
     assert!(missing.is_empty() && extra.is_empty(), "not in the table: {missing:#?}\nnot in the header: {extra:#?}");
 }
 
+#[test]
+fn option_structures_begin_with_their_size() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let code = without_comments(&std::fs::read_to_string(root.join("include/clinalg.h")).unwrap());
+    let guide = std::fs::read_to_string(root.join("../../docs/guide/c.md")).unwrap();
+    let declared = declarations(&code);
+    let mut seen = 0;
+    for structure in code.split("typedef struct {").skip(1) {
+        let (body, rest) = structure.split_once('}').unwrap();
+        let name = rest.split(';').next().unwrap().trim();
+        if !name.ends_with("_options") {
+            continue;
+        }
+        seen += 1;
+        assert_eq!(body.split(';').next().map(str::trim), Some("size_t struct_size"), "{name}");
+        let defaults = format!("clinalg_status {name}_default({name} *options, size_t struct_size);");
+        assert!(declared.contains(&defaults), "there is no {defaults}");
+        assert!(guide.contains(&format!("`{name}`")), "docs/guide/c.md does not list {name} among those that grow");
+    }
+    assert!(seen >= 13, "only {seen} option structures found");
+}
+
 /// The code of every C++ header.
 fn cpp_headers() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/clinalg");

@@ -84,6 +84,16 @@ fn heat_operators_from_c99_with_sanitizers() {
 }
 
 #[test]
+fn problems_of_the_heat_equation_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/heat_problem.c", &sanitizers);
+    // The program writes a file.
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    let text = run(program.env("ASAN_OPTIONS", "detect_leaks=0"));
+    assert!(text.ends_with("passed\n"), "{text}");
+}
+
+#[test]
 fn elastodynamics_from_c99_with_sanitizers() {
     let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let mut program = compile(["CC", "cc"], "tests/capi/elastodynamics.c", &sanitizers);
@@ -222,6 +232,49 @@ fn algebraic_multigrid_from_c99() {
 }
 
 #[test]
+fn heat_in_time_steps_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/heat_steps.c", &["-std=c99"]));
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // The square of the first zero of the Bessel function J0. Linear elements of size h raise it by h^2 lambda / 12, a thousandth; what is left
+    // of the other modes lowers it by as much.
+    let rate: f64 = words[7].trim_start_matches("exp(-").parse().unwrap();
+    assert!((rate / 5.783_186 - 1.0).abs() < 2e-3, "{text}");
+    // At most 20 for each of 20 steps.
+    assert!(words[2].parse::<usize>().unwrap() < 400, "{text}");
+}
+
+#[test]
+fn frequencies_of_a_square_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/eigen.c", &["-std=c99"]));
+    // (2 sin(k pi h / 2) / h)^2 for each direction.
+    let part = |k: f64| (122.0 * (k * std::f64::consts::PI / 122.0).sin()).powi(2);
+    let wanted = [part(1.0) * 2.0, part(1.0) + part(2.0), part(1.0) + part(2.0), part(2.0) * 2.0];
+    for (line, wanted) in text.lines().zip(wanted) {
+        let found: f64 = line.split(',').next().unwrap().parse().unwrap();
+        assert!((found / wanted - 1.0).abs() < 1e-7, "{text}");
+    }
+    assert_eq!(text.lines().count(), 4);
+}
+
+#[test]
+fn a_rod_on_a_grid_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/rod.c", &["-std=c99"]));
+    let rate = (200.0 * (std::f64::consts::PI / 200.0).sin()).powi(2);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines.len(), 6, "{text}");
+    for words in &lines[..5] {
+        let (t, u): (f64, f64) = (words[2].trim_end_matches(':').parse().unwrap(), words[3].parse().unwrap());
+        assert!((u - (-rate * t).exp()).abs() < 1e-5, "{text}");
+    }
+}
+
+#[test]
+fn kernels_of_a_program_from_c99() {
+    let options = ["-std=c99", "-Wl,--no-as-needed,-l:libOpenCL.so.1"];
+    assert_eq!(run(&mut compile(["CC", "cc"], "examples/c/opencl.c", &options)), "1 4 9 16\n");
+}
+
+#[test]
 fn torsion_on_a_box_from_c99() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/box.c", &["-std=c99"]));
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -300,6 +353,16 @@ fn finite_elements_from_cpp() {
 }
 
 #[test]
+fn frequencies_of_an_l_shape_from_cpp() {
+    let text = run(compile(["CXX", "c++"], "examples/cpp/eigen.cpp", &["-std=c++11"]).arg("32"));
+    let found: Vec<f64> = text.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(found.len(), 3, "{text}");
+    // 9.639723844 (Trefethen and Betcke 2006); the corner makes the error of order 4/3. The third mode is smooth: (2 sin(pi h / 2) / h)^2 twice.
+    let third = 2.0 * (64.0 * (std::f64::consts::PI / 64.0).sin()).powi(2);
+    assert!((found[0] / 9.639_723_844 - 1.0).abs() < 0.02 && (found[2] / third - 1.0).abs() < 1e-7, "{text}");
+}
+
+#[test]
 fn an_equation_on_a_grid_from_cpp() {
     let text = run(&mut compile(["CXX", "c++"], "examples/cpp/equation.cpp", &["-std=c++11"]));
     let half: f64 = text.split_whitespace().nth(4).unwrap().parse().unwrap();
@@ -313,6 +376,49 @@ fn heat_on_a_tetrahedron_from_cpp() {
     let text = run(&mut compile(["CXX", "c++"], "examples/cpp/heat.cpp", &["-std=c++11"]));
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words[0].parse::<usize>().unwrap() < 32 && words[3].parse::<f64>().unwrap() < 1e-7, "{text}");
+}
+
+#[test]
+fn opencl_of_a_program_from_c99_with_sanitizers() {
+    // The loader without the name that packages for development add.
+    let options = [
+        "-std=c99",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        "-Wl,--no-as-needed,-l:libOpenCL.so.1",
+    ];
+    let mut program = compile(["CC", "cc"], "tests/capi/opencl.c", &options);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn opencl_of_a_program_from_cpp() {
+    let options = ["-std=c++17", "-Wl,--no-as-needed,-l:libOpenCL.so.1"];
+    let mut program = compile(["CXX", "c++"], "tests/capi/opencl.cpp", &options);
+    assert_eq!(run(&mut program), "passed\n");
+}
+
+#[test]
+fn solvers_made_once_and_saddle_points_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/solvers.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn waves_on_boxes_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/grid_wave.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn solvers_made_once_and_waves_on_boxes_from_cpp_with_sanitizers() {
+    let sanitizers = ["-std=c++17", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CXX", "c++"], "tests/capi/solvers.cpp", &sanitizers);
+    // The program writes a file.
+    program.current_dir(env!("CARGO_TARGET_TMPDIR"));
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
 }
 
 #[test]

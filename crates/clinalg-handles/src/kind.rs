@@ -34,6 +34,10 @@ pub enum Kind {
     OdeStepper = 11,
     /// A [`GridPoisson`](clinalg::multigrid::GridPoisson) and the values of its sides.
     GridPoisson = 12,
+    /// A [`Solver`](clinalg::solve::Solver) of one matrix with its memory.
+    Solver = 13,
+    /// A [`BoxWave`](clinalg::wave::BoxWave).
+    GridWave = 14,
 }
 
 impl Info {
@@ -58,6 +62,8 @@ impl Kind {
         Kind::TeamMatrix,
         Kind::OdeStepper,
         Kind::GridPoisson,
+        Kind::Solver,
+        Kind::GridWave,
     ];
     /// A vector.
     pub const VECTOR: &'static [Kind] = &[Kind::Vector];
@@ -73,6 +79,10 @@ impl Kind {
     pub const ELASTODYNAMICS: &'static [Kind] = &[Kind::Elastodynamics];
     /// A Poisson solver on a box.
     pub const GRID_POISSON: &'static [Kind] = &[Kind::GridPoisson];
+    /// A Krylov solver.
+    pub const SOLVER: &'static [Kind] = &[Kind::Solver];
+    /// A wave on a box.
+    pub const GRID_WAVE: &'static [Kind] = &[Kind::GridWave];
     /// A team of devices.
     pub const TEAM: &'static [Kind] = &[Kind::Team];
     /// Every kind of vector and matrix.
@@ -109,6 +119,8 @@ impl Kind {
             Kind::TeamMatrix => "matrix on a team",
             Kind::OdeStepper => "stepper of differential equations",
             Kind::GridPoisson => "Poisson solver on a box",
+            Kind::Solver => "Krylov solver",
+            Kind::GridWave => "wave on a box",
         }
     }
 }

@@ -34,19 +34,19 @@ pub mod table;
 
 pub use calls::{
     EigenReport, Factorisation, LuFactors, Method, Part, Positions, PreconditionerInfo, PreconditionerKind,
-    PreconditionerParams, Preconditioning, Product, Term, WaveState,
+    PreconditionerParams, Preconditioning, Product, SmallProduct, Term, VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{
     ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers, forward_handle,
-    operator_handle, opposite_handle,
+    interior_values, operator_handle, opposite_handle, project_handle, right_side_handle,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]
 pub use object::AnyElastodynamics;
 pub use object::{
-    AnyBoxSolver, AnyDistributed, AnyOperator, AnyWave, Applied, BoxSolver, Distributed, Download, Element, Host,
-    Membrane, Object, Pending, RealElement, Stored,
+    AnyBoxSolver, AnyBoxWave, AnyDistributed, AnyOperator, AnySolver, AnyWave, Applied, BoxMotion, BoxSolver,
+    Distributed, Download, Element, Host, KrylovSolver, Membrane, Object, Pending, RealElement, Stored,
 };
 #[cfg(feature = "ode")]
 pub use object::{Ode, OdeStepper};

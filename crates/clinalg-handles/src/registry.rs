@@ -137,6 +137,10 @@ impl Cells {
         self.0.iter().map(|(_, written, cell)| lock(*written, cell)).collect()
     }
 
+    fn place(&self, cell: &Cell) -> usize {
+        self.0.iter().position(|(.., known)| Arc::ptr_eq(known, cell)).expect("every object was added")
+    }
+
     fn position(&self, operand: &Operand) -> usize {
         self.0.iter().position(|(handle, ..)| *handle == operand.handle).expect("every operand was looked up")
     }
@@ -316,6 +320,49 @@ impl Registry {
         match &mut written {
             Some((_, Guard::Write(object))) => f(&inputs, Some(object)),
             _ => f(&inputs, None),
+        }
+    }
+
+    /// As [`call`](Registry::call) with further objects that are read and need no handle, `beside`; `f` gets them after the inputs.
+    ///
+    /// # Errors
+    /// As [`call`](Registry::call); [`Error::Value`] also where the output is one of `beside`.
+    pub(crate) fn call_beside<R>(
+        &self,
+        inputs: &[Operand],
+        beside: &[Cell],
+        output: Option<Operand>,
+        f: impl FnOnce(&[&Object], &[&Object], Option<&mut Object>) -> Result<R>,
+    ) -> Result<R> {
+        let mut cells = self.cells(inputs, output.as_ref())?;
+        let written = output.as_ref().map(|output| cells.0[cells.position(output)].2.clone());
+        let taken = |cell: &Cell| written.as_ref().is_some_and(|written| Arc::ptr_eq(written, cell));
+        let is_input = |input: &Operand| output.as_ref().is_some_and(|output| output.handle == input.handle);
+        if let Some(output) = &output
+            && (beside.iter().any(taken) || inputs.iter().any(is_input))
+        {
+            let got = format!("handle {:#018x}", output.handle);
+            return Err(Error::value(output.argument, "another object than those that the call reads", got));
+        }
+        for cell in beside {
+            pending::settle(cell)?;
+            if !cells.0.iter().any(|(.., known)| Arc::ptr_eq(known, cell)) {
+                cells.0.push((0, false, cell.clone()));
+            }
+        }
+        // A place may have been given to another object since; the order of two objects of one place does not matter, as nobody writes the
+        // one whose handle is gone.
+        cells.0.sort_by_key(|(.., cell)| cell.index);
+        let mut guards = cells.lock();
+        let at = written.as_ref().map(|written| cells.place(written));
+        let mut written = at.map(|at| (at, guards.remove(at)));
+        let before = |at: usize| written.as_ref().is_some_and(|(out, _)| *out < at);
+        let object = |at: usize| guards[at - usize::from(before(at))].object();
+        let read: Vec<_> = inputs.iter().map(|input| object(cells.position(input))).collect();
+        let others: Vec<_> = beside.iter().map(|cell| object(cells.place(cell))).collect();
+        match &mut written {
+            Some((_, Guard::Write(output))) => f(&read, &others, Some(output)),
+            _ => f(&read, &others, None),
         }
     }
 

@@ -15,6 +15,7 @@ mod runs;
 mod session;
 #[cfg(test)]
 mod signatures;
+mod solves;
 mod table;
 #[cfg(test)]
 mod wrappers;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clinalg::{Context, Error, HandleFault, Result, runtime};
 use clinalg_handles::Registry;
 
-use crate::runs;
+use crate::{runs, solves};
 
 /// Highest byte of a session's handle, which no object has.
 const MARK: u64 = 0x3f << 56;
@@ -77,6 +77,7 @@ pub(crate) fn close() {
         session.live = false;
     }
     runs::end_all();
+    solves::end_all();
     Registry::global().release_all();
     Context::release_global();
 }

@@ -148,7 +148,7 @@ fn run(args: Args) -> Result<ExitCode> {
             }
             workspace.build_program(Profile::Dev)?;
             setup::device(&workspace, &installer, Profile::Dev)?;
-            setup::provide(&workspace, &installer, &[Need::Cxx])?;
+            setup::provide(&workspace, &installer, &[Need::Cxx, Need::OpenClHeaders])?;
             let mut cargo = workspace.cargo();
             cargo.arg("test");
             if !chooses_packages(&args) {
@@ -193,7 +193,7 @@ fn run(args: Args) -> Result<ExitCode> {
                 Purpose::Test => {
                     workspace.build_program(Profile::Dev)?;
                     setup::device(&workspace, &installer, Profile::Dev)?;
-                    setup::provide(&workspace, &installer, &[Need::Cxx])?;
+                    setup::provide(&workspace, &installer, &[Need::Cxx, Need::OpenClHeaders])?;
                 }
                 Purpose::Ci => setup::provide(&workspace, &installer, &Need::ALL)?,
             }
@@ -205,7 +205,7 @@ fn run(args: Args) -> Result<ExitCode> {
 
 /// Builds and runs all test programs, then the examples of the documentation.
 fn all_tests(workspace: &Workspace, installer: &Installer) -> Result<ExitCode> {
-    setup::provide(workspace, installer, &[Need::Cxx])?;
+    setup::provide(workspace, installer, &[Need::Cxx, Need::OpenClHeaders])?;
     let programs = test_programs::build(workspace)?;
     // Tests of the program have had it built.
     setup::device(workspace, installer, Profile::Dev)?;

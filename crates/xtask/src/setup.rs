@@ -23,6 +23,8 @@ pub(crate) const THOROUGH_TESTS: &str = "CLINALG_TEST_THOROUGH";
 pub(crate) enum Need {
     /// A C++ compiler, for the programs that test the C interface and the MEX gateway.
     Cxx,
+    /// The headers of OpenCL, for the test program that calls it itself.
+    OpenClHeaders,
     /// The OpenCL loader libOpenCL.
     Loader,
     /// The CPU driver PoCL.
@@ -72,8 +74,9 @@ impl Need {
     /// What the crate `clinalg-mpi` needs.
     pub(crate) const OF_MPI: [Need; 2] = [Need::Mpi, Need::Libclang];
 
-    pub(crate) const ALL: [Need; 16] = [
+    pub(crate) const ALL: [Need; 17] = [
         Need::Cxx,
+        Need::OpenClHeaders,
         Need::Loader,
         Need::Pocl,
         Need::Intel,
@@ -95,6 +98,7 @@ impl Need {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Need::Cxx => "a C++ compiler",
+            Need::OpenClHeaders => "the headers of OpenCL",
             Need::Loader => "the OpenCL loader",
             Need::Pocl => "PoCL",
             Need::Intel => "Intel's OpenCL runtime for CPUs",
@@ -120,6 +124,8 @@ impl Need {
             (Need::Cxx, Apt) => &["g++"],
             (Need::Cxx, Dnf | Zypper) => &["gcc-c++"],
             (Need::Cxx, Pacman | Brew) => &["gcc"],
+            (Need::OpenClHeaders, Apt) => &["opencl-c-headers"],
+            (Need::OpenClHeaders, Dnf | Pacman | Zypper | Brew) => &["opencl-headers"],
             (Need::Loader, Apt) => &["ocl-icd-libopencl1"],
             (Need::Loader, Zypper) => &["libOpenCL1"],
             (Need::Loader, Dnf | Pacman | Brew) => &["ocl-icd"],
@@ -167,6 +173,7 @@ impl Need {
         let program = |name| system::find_program(name).is_some();
         match self {
             Need::Cxx => std::env::var_os("CXX").is_some() || program("c++"),
+            Need::OpenClHeaders => compiler_finds("cc", "CL/cl.h"),
             Need::Loader => loader_is_there(),
             Need::Pocl => pocl_icd().is_some(),
             Need::Intel => intel_driver(workspace).is_some(),
@@ -179,7 +186,8 @@ impl Need {
             Need::Cmake => program("cmake"),
             Need::PkgConfig => program("pkg-config"),
             Need::Valgrind => program("valgrind"),
-            Need::Mpi => program("mpirun") && mpi_has_its_header(),
+            // Without the package for development some systems have the compiler wrapper alone.
+            Need::Mpi => program("mpirun") && compiler_finds("mpicc", "mpi.h"),
             Need::Libclang => libclang_is_there(),
             Need::Zig => workspace.path(ZIG).join("bin/cargo-zigbuild").is_file() && ziglang(workspace).is_some(),
         }
@@ -191,11 +199,11 @@ fn loader_is_there() -> bool {
     known.is_some_and(|out| system::text(&out).contains("libOpenCL.so.1"))
 }
 
-/// Whether the compiler wrapper finds `mpi.h`; without the package for development some systems have the wrapper alone.
-fn mpi_has_its_header() -> bool {
-    let mut compiler = Command::new("mpicc");
-    compiler.args(["-fsyntax-only", "-x", "c", "-include", "mpi.h", "/dev/null"]);
-    system::capture_ok(&mut compiler).is_ok()
+/// Whether a compiler finds a header.
+fn compiler_finds(compiler: &str, header: &str) -> bool {
+    let mut command = Command::new(compiler);
+    command.args(["-fsyntax-only", "-DCL_TARGET_OPENCL_VERSION=120", "-x", "c", "-include", header, "/dev/null"]);
+    system::capture_ok(&mut command).is_ok()
 }
 
 /// Whether there is a libclang with the headers of its compiler.

@@ -29,6 +29,39 @@ impl Problem {
             Problem::Neumann => (Kind::D, Kind::Ks),
         }
     }
+
+    /// The right-hand side from the given boundary values, by the operator `other` of [`Problem::kinds`] in `space`: (M / 2 + K) u or
+    /// (M' / 2 - Ks) w.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for another number of values, [`Error::Value`] for another operator; those of the product.
+    pub fn right_side<T: Real>(
+        self,
+        space: &HeatSpace<T>,
+        other: &HeatOperator<T>,
+        given: &[f64],
+    ) -> Result<Vector<T>> {
+        let (wanted, got) = (self.kinds().1, other.kind());
+        if wanted != got {
+            let (expected, got) = (format!("the operator {wanted:?}"), format!("{got:?}"));
+            return Err(Error::Value { argument: "other", expected, got });
+        }
+        if given.len() != other.cols() {
+            return Err(Error::Length { argument: "given", expected: other.cols(), got: given.len() });
+        }
+        let (mesh, params) = (space.mesh(), space.params());
+        let (half, sign) = match self {
+            Problem::Dirichlet => (nodes_to_triangles(mesh, params, given), T::one()),
+            Problem::Neumann => (triangles_to_nodes(mesh, params, given), -T::one()),
+        };
+        let upload = |values: &[f64], factor: f64| {
+            let values: Vec<T> = values.iter().map(|&v| T::from_f64(factor * v)).collect();
+            Vector::from_slice(space.context(), &values)
+        };
+        let mut b = upload(&half, 0.5)?;
+        other.apply(sign, &upload(given, 1.0)?, T::one(), &mut b)?;
+        Ok(b)
+    }
 }
 
 /// A boundary value problem: the matrix and, after [`BoundaryProblem::right_side`], what it is solved for.
@@ -59,31 +92,12 @@ impl<T: Real> BoundaryProblem<T> {
         &self.matrix
     }
 
-    /// The right-hand side from the given boundary values, by the operator `other` of [`Problem::kinds`].
+    /// The right-hand side from the given boundary values: [`Problem::right_side`].
     ///
     /// # Errors
-    /// [`Error::Length`] for another number of values, [`Error::Value`] for another operator; those of the product.
+    /// As [`Problem::right_side`].
     pub fn right_side(&self, other: &HeatOperator<T>, given: &[f64]) -> Result<Vector<T>> {
-        let (wanted, got) = (self.problem.kinds().1, other.kind());
-        if wanted != got {
-            let (expected, got) = (format!("the operator {wanted:?}"), format!("{got:?}"));
-            return Err(Error::Value { argument: "other", expected, got });
-        }
-        if given.len() != other.cols() {
-            return Err(Error::Length { argument: "given", expected: other.cols(), got: given.len() });
-        }
-        let (mesh, params) = (self.space.mesh(), self.space.params());
-        let (half, sign) = match self.problem {
-            Problem::Dirichlet => (nodes_to_triangles(mesh, params, given), T::one()),
-            Problem::Neumann => (triangles_to_nodes(mesh, params, given), -T::one()),
-        };
-        let upload = |values: &[f64], factor: f64| {
-            let values: Vec<T> = values.iter().map(|&v| T::from_f64(factor * v)).collect();
-            Vector::from_slice(self.space.context(), &values)
-        };
-        let mut b = upload(&half, 0.5)?;
-        other.apply(sign, &upload(given, 1.0)?, T::one(), &mut b)?;
-        Ok(b)
+        self.problem.right_side(&self.space, other, given)
     }
 
     /// A preconditioner for [`BoundaryProblem::gmres`].

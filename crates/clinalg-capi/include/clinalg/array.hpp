@@ -123,6 +123,9 @@ public:
         check(clinalg_sparse_write(get(), Precision<T>::code, values, count));
     }
     template <class T> void write_values(const std::vector<T> &values) { write_values(values.data(), values.size()); }
+#ifdef __cpp_lib_span
+    template <class T> void write_values(std::span<T> values) { write_values<std::remove_const_t<T>>(values.data(), values.size()); }
+#endif
     // Removes stored zeros and gives the number of entries left.
     std::size_t drop_zeros() { return detail::given<std::size_t>(clinalg_sparse_drop_zeros, get()); }
     // The block of `row_count` rows and `col_count` columns from (first_row, first_col) on.

@@ -9,6 +9,42 @@ namespace clinalg {
 typedef detail::Defaults<clinalg_heat_options, clinalg_heat_options_default> HeatOptions;
 typedef detail::Defaults<clinalg_elastodynamics_options, clinalg_elastodynamics_options_default> ElastodynamicsOptions;
 
+// A closed surface: three coordinates for each node, three nodes for each triangle, from 0 on, anticlockwise seen from outside.
+struct HeatMesh {
+    std::vector<double> nodes;
+    std::vector<std::uint32_t> triangles;
+    // From a file of the format .obj, .off, .stl or .msh.
+    CLINALG_NODISCARD static HeatMesh read(const std::string &file) {
+        HeatMesh mesh;
+        std::size_t nodes = 0, triangles = 0;
+        check(clinalg_heat_mesh_read(file.c_str(), nullptr, 0, &nodes, nullptr, 0, &triangles));
+        mesh.nodes.resize(3 * nodes);
+        mesh.triangles.resize(3 * triangles);
+        check(clinalg_heat_mesh_read(file.c_str(), mesh.nodes.data(), nodes, &nodes, mesh.triangles.data(), triangles, &triangles));
+        return mesh;
+    }
+};
+
+namespace detail {
+
+// A function of boundary values and the exception that it has thrown, in whichever thread.
+template <class F> struct Boundary {
+    F *function;
+    std::exception_ptr thrown;
+    static int32_t call(const double *point, const double *normal, double time, double *value, void *data) {
+        Boundary &self = *static_cast<Boundary *>(data);
+        try {
+            *value = (*self.function)(point, normal, time);
+            return 0;
+        } catch (...) {
+            self.thrown = std::current_exception();
+            return 1;
+        }
+    }
+};
+
+}  // namespace detail
+
 // A boundary integral operator of du/dt - alpha Laplace u = 0 by space-time Galerkin boundary elements. Vectors store one time step
 // after the other.
 class HeatOperator : public Operator {
@@ -21,6 +57,30 @@ public:
                         "clinalg::HeatOperator: wrong length, expected three coordinates for each node, three nodes for each triangle");
         check(clinalg_heat_operator_make(&options, kind, nodes.data(), nodes.size() / 3, triangles.data(), triangles.size() / 3,
                                          out()));
+    }
+    HeatOperator(const HeatOptions &options, clinalg_heat_kind kind, const HeatMesh &mesh)
+        : HeatOperator(options, kind, mesh.nodes, mesh.triangles) {}
+    // The L2 projection of function(point, normal, time), of three coordinates each, onto the vectors that this operator multiplies. It is called by
+    // several threads, one at a time; an exception that it throws is thrown again here.
+    template <class F> CLINALG_NODISCARD Vector project(F function) const {
+        detail::Boundary<F> boundary = {&function, nullptr};
+        Vector values;
+        const clinalg_status status = clinalg_heat_project(get(), &detail::Boundary<F>::call, &boundary, values.out());
+        if (boundary.thrown) std::rethrow_exception(boundary.thrown);
+        check(status);
+        return values;
+    }
+    // The right-hand side from boundary values, of operators K (u at nodes, for V w = (M / 2 + K) u) and Ks (w on triangles, for D u = (M' / 2 - Ks) w).
+    CLINALG_NODISCARD Vector right_side(const Vector &given) const {
+        return detail::made<Vector>(clinalg_heat_right_side, get(), given.get());
+    }
+    // u inside the domain in the middle of each of `steps` time steps, from w on triangles and u at nodes: three coordinates for each point, a value for
+    // each point in each time step.
+    CLINALG_NODISCARD std::vector<double> interior(const Vector &w, const Vector &u, View<double> points, std::size_t steps) const {
+        detail::require(points.size() % 3 == 0, "clinalg::HeatOperator::interior: wrong length, expected three coordinates for each point");
+        std::vector<double> values(points.size() / 3 * steps);
+        check(clinalg_heat_interior(get(), w.get(), u.get(), points.data(), points.size() / 3, values.data(), values.size()));
+        return values;
     }
     // The inverse of an operator V or D by block forward elimination: its product solves the system in one pass through time.
     CLINALG_NODISCARD Operator forward_inverse() const { return detail::made<Operator>(clinalg_heat_forward_create, get()); }

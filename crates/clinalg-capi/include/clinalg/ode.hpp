@@ -8,9 +8,8 @@
 namespace clinalg {
 
 // Tolerances and steps, and the names of the method ("dopri54" where it is empty) and of the division into kernels ("auto").
-struct OdeOptions : public clinalg_ode_options {
+struct OdeOptions : public detail::Defaults<clinalg_ode_options, clinalg_ode_options_default> {
     std::string method, variant;
-    OdeOptions() : clinalg_ode_options() { check(clinalg_ode_options_default(this)); }
 };
 
 // An event of a step: its number, from 0 on, and its time.
@@ -63,23 +62,23 @@ namespace detail {
 
 template <class See> int32_t watch(clinalg_ode_step *step, void *see) {
     try {
-        return (*static_cast<See *>(see))(OdeStep(step)) ? 1 : 0;
+        return (*static_cast<See *>(see))(OdeStep(step)) ? 0 : 1;
     } catch (...) {
         thrown() = std::current_exception();
-        return 0;
+        return 1;
     }
 }
 
 }  // namespace detail
 
-// Integrates from t0 to t_end as clinalg_ode_run and gives the solution at the end. `see(OdeStep)` is called after every step and
+// Integrates from t0 to t_end as clinalg_ode_solve_with and gives the solution at the end. `see(OdeStep)` is called after every step and
 // returns whether to go on; an exception that it throws ends the integration and is thrown again here.
 template <class See>
 std::vector<double> ode_run(const Object &ode, const clinalg_ode_options &options, double t0, double t_end, View<double> y0, See see,
                             const char *method = nullptr, const char *variant = nullptr, clinalg_ode_report *report = nullptr) {
     std::vector<double> y(y0.size());
-    const clinalg_status status = clinalg_ode_run(ode.get(), method, variant, &options, t0, t_end, y0.data(), y0.size(),
-                                                  detail::watch<See>, &see, y.data(), report);
+    const clinalg_status status = clinalg_ode_solve_with(ode.get(), method, variant, &options, t0, t_end, y0.data(), y0.size(),
+                                                         detail::watch<See>, &see, y.data(), report);
     detail::rethrow();
     check(status);
     return y;

@@ -194,6 +194,67 @@ public:
     }
 };
 
+// Shape and parts of a preconditioner for a saddle point, the rows of its blocks.
+struct SaddleOptions : public detail::Defaults<clinalg_saddle_options, clinalg_saddle_options_default> {
+    // The rows of the second block, ascending; empty where `first_count` says the rows of A, or the blocks are to be found. Hides the C
+    // structure's member of the same name; set this one.
+    std::vector<std::size_t> second_rows;
+    // The diagonal of the mass matrix of the second block in place of the Schur complement; empty for none. Hides the C structure's member.
+    std::vector<double> mass;
+};
+
+// A block preconditioner for the matrix [A B'; B -C] of a saddle point; with CLINALG_METHOD_MINRES in its diagonal shape.
+class Saddle : public Preconditioner {
+public:
+    Saddle() {}
+    explicit Saddle(Object &&object) : Preconditioner(std::move(object)) {}
+    explicit Saddle(const Csr &a, const SaddleOptions &options = SaddleOptions()) {
+        clinalg_saddle_options plain = options;
+        plain.second_rows = options.second_rows.empty() ? nullptr : options.second_rows.data();
+        plain.second_count = options.second_rows.size();
+        plain.mass = options.mass.empty() ? nullptr : options.mass.data();
+        plain.mass_count = options.mass.size();
+        check(clinalg_saddle_create(&plain, a.get(), out()));
+    }
+    // What it is made of.
+    CLINALG_NODISCARD clinalg_saddle_report report() const { return detail::given<clinalg_saddle_report>(clinalg_saddle_info, get()); }
+};
+
+// A Krylov method with its memory and a preconditioner for one matrix, made once for many right-hand sides. It keeps the matrix and an approximate
+// inverse of the options alive after their objects have gone.
+class Solver : public Object {
+public:
+    Solver() : max_iterations_(0) {}
+    explicit Solver(Object &&object) : Object(std::move(object), CLINALG_KIND_SOLVER), max_iterations_(SIZE_MAX) {}
+    // For a dense, sparse or band matrix or an operator. `options.progress` is not used: solve() takes one.
+    explicit Solver(const Object &a, const SolverOptions &options = SolverOptions()) : max_iterations_(options.max_iterations) {
+        check(clinalg_solver_create(&options, a.get(), out()));
+    }
+    // Number of equations.
+    std::size_t size() const { return info().rows; }
+    // Solves A x = b. x holds the start on entry, zero where it is empty, and the last iterate after. With an x that exists, solves after the first take no memory on the device.
+    CLINALG_NODISCARD Report solve(const Vector &b, Vector &x, const Progress &progress = Progress()) {
+        std::vector<double> history = detail::history(max_iterations_);
+        clinalg_report done;
+        detail::check_solve(clinalg_solver_solve(get(), b.get(), x.out(), progress ? detail::tell : nullptr,
+                                                 const_cast<Progress *>(&progress), &done, history.data(), history.size()));
+        return detail::report(done, std::move(history));
+    }
+    // Makes the preconditioner for the present values of the matrix.
+    void refill() { check(clinalg_solver_refill(get(), 0)); }
+    // Takes another matrix of the same size and type of values in the place of the first one.
+    void refill(const Object &a) { check(clinalg_solver_refill(get(), a.get())); }
+    // When the next solves end.
+    void set_limits(double tolerance, std::size_t max_iterations) {
+        check(clinalg_solver_set_limits(get(), tolerance, max_iterations));
+        max_iterations_ = max_iterations;
+    }
+
+private:
+    // For the length of the history.
+    std::size_t max_iterations_;
+};
+
 // Which eigenpairs, how many, and when the iteration ends. The options refer to a preconditioner and a mass matrix: these have to outlive them.
 struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eigen_options_default> {
     EigenOptions() {}

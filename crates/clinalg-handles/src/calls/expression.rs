@@ -155,7 +155,8 @@ impl Registry {
                 Binary::Divide => a.nonnegative && b.number().is_some_and(|divisor| divisor > 0.0),
                 Binary::Times => is_square || (a.nonnegative && b.nonnegative),
                 Binary::Max => a.nonnegative || b.nonnegative,
-                Binary::Min => a.nonnegative && b.nonnegative,
+                Binary::Min | Binary::Mod => a.nonnegative && b.nonnegative,
+                Binary::Rem => a.nonnegative,
                 Binary::Hypot => true,
                 _ => false,
             };

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use clinalg::solve::{Operator, Stopping};
 use clinalg::{Context, Error, Precision, Real, Result, Vector};
 
-use clinalg_bem::Mesh;
+use clinalg_bem::heat::data::{BoundaryFunction, project_nodes, project_triangles};
 use clinalg_bem::heat::{
-    Form, Forward, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, OperatorPreconditioner,
+    Form, Forward, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, OperatorPreconditioner, Problem,
+    interior,
 };
+use clinalg_bem::{Mesh, Point};
 
 use crate::object::{Object, RealElement};
 use crate::registry::{Operand, Registry};
@@ -128,6 +130,75 @@ pub fn opposite_handle(registry: &Registry, matrix: u64, form: Form) -> Result<u
         Either::F32(layer) => of(registry, &layer, form),
         Either::F64(layer) => of(registry, &layer, form),
     }
+}
+
+/// The L2 projection of a function on the surface and in time onto the vectors that the operator of `matrix` multiplies: constants on
+/// triangles or hats at nodes, constant in each time step. Gives the handle of a new vector.
+///
+/// # Errors
+/// [`Error::Handle`](clinalg::Error::Handle) and [`Error::Shape`](clinalg::Error::Shape) that name `matrix`; those of
+/// [`project_nodes`] and [`project_triangles`].
+pub fn project_handle(registry: &Registry, matrix: u64, f: &dyn BoundaryFunction) -> Result<u64> {
+    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, f: &dyn BoundaryFunction) -> Result<u64> {
+        let (mesh, params) = (layer.space.mesh(), layer.space.params());
+        let values = match layer.matrix.kind().tries_nodes() {
+            true => project_nodes(mesh, params, f)?,
+            false => project_triangles(mesh, params, f)?,
+        };
+        let values: Vec<T> = values.into_iter().map(T::from_f64).collect();
+        Ok(registry.insert(Vector::from_slice(layer.context(), &values)?))
+    }
+    match layer(registry, matrix)? {
+        Either::F32(layer) => of(registry, &layer, f),
+        Either::F64(layer) => of(registry, &layer, f),
+    }
+}
+
+/// The right-hand side of a boundary value problem from the given boundary values, a vector, by the operator `other`, K or Ks:
+/// [`Problem::right_side`]. Gives the handle of a new vector.
+///
+/// # Errors
+/// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape);
+/// [`Error::Value`](clinalg::Error::Value) for V or D; those of the method.
+pub fn right_side_handle(registry: &Registry, other: u64, given: u64) -> Result<u64> {
+    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, given: u64) -> Result<u64> {
+        let problem = match layer.matrix.kind() {
+            Kind::Ks => Problem::Neumann,
+            Kind::K => Problem::Dirichlet,
+            kind => return Err(Error::value("other", "the operator K or Ks", format!("{kind:?}"))),
+        };
+        let given = values_of::<T>(registry, "given", given)?;
+        Ok(registry.insert(problem.right_side(&layer.space, &layer.matrix, &given)?))
+    }
+    match layer(registry, other)? {
+        Either::F32(layer) => of(registry, &layer, given),
+        Either::F64(layer) => of(registry, &layer, given),
+    }
+}
+
+/// u inside the domain at the middle of each time step, from w on triangles and u at nodes, vectors for the operators on the surface of
+/// `matrix`: [`interior`]. One time step after the other.
+///
+/// # Errors
+/// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape);
+/// those of [`interior`].
+pub fn interior_values(registry: &Registry, matrix: u64, w: u64, u: u64, points: &[Point]) -> Result<Vec<f64>> {
+    fn of<T: RealElement>(registry: &Registry, layer: &Layer<T>, w: u64, u: u64, points: &[Point]) -> Result<Vec<f64>> {
+        let (w, u) = (values_of::<T>(registry, "w", w)?, values_of::<T>(registry, "u", u)?);
+        interior(layer.space.mesh(), layer.space.params(), &w, &u, points)
+    }
+    match layer(registry, matrix)? {
+        Either::F32(layer) => of(registry, &layer, w, u, points),
+        Either::F64(layer) => of(registry, &layer, w, u, points),
+    }
+}
+
+/// The values of a vector in this precision.
+fn values_of<T: RealElement>(registry: &Registry, argument: &'static str, handle: u64) -> Result<Vec<f64>> {
+    registry.call(&[Operand::new(argument, handle, crate::Kind::FULL)], None, |inputs, _| {
+        let values = inputs[0].stored::<T>(argument)?.full(argument)?.to_vec()?;
+        Ok(values.into_iter().map(Real::into_f64).collect())
+    })
 }
 
 /// An operator in one of the two precisions.

@@ -1,6 +1,7 @@
 //! The operations on handles.
 
 mod array;
+mod best;
 mod complex;
 mod convert;
 mod dense;
@@ -9,10 +10,13 @@ mod eigen;
 mod elastodynamics;
 mod elementwise;
 mod expression;
+mod factors;
 mod format;
 mod grid;
+mod grid_wave;
 #[cfg(feature = "heat")]
 mod heat;
+mod interop;
 mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;
@@ -20,7 +24,10 @@ mod operator;
 mod preconditioner;
 mod product;
 mod reduce;
+mod saddle;
+mod small;
 mod solve;
+mod solver;
 mod sparse;
 mod team;
 mod transfer;
@@ -33,8 +40,9 @@ pub use eigen::EigenReport;
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 pub use expression::Term;
 #[cfg(feature = "heat")]
-pub use heat::{forward_handle, operator_handle, opposite_handle};
+pub use heat::{forward_handle, interior_values, operator_handle, opposite_handle, project_handle, right_side_handle};
 pub use operator::Product;
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
+pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};
 pub use wave::WaveState;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use clinalg::amg::{Amg, AmgParams, AmgReport, rigid_motions};
+use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
 use clinalg::precond::{
     CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Spai0, Ssor, SsorParams,
 };
@@ -10,9 +10,10 @@ use clinalg::solve::Operator;
 use clinalg::{Complex, Context, Csr, Error, Real, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
+use crate::calls::solver::Hierarchy;
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
-use crate::object::{Element, Object, RealElement, Stored, typed, typed_real};
+use crate::object::{Element, Object, RealElement, Remade, Stored, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// What errors call the handle of a preconditioner.
@@ -74,7 +75,7 @@ pub struct PreconditionerInfo {
 }
 
 /// A preconditioner made of entries.
-enum Made<T: Scalar> {
+pub(super) enum Made<T: Scalar> {
     Ilu(Ilu<T>, PreconditionerKind),
     Cholesky(IncompleteCholesky<T>),
     Ssor(Ssor<T>),
@@ -83,7 +84,7 @@ enum Made<T: Scalar> {
 }
 
 impl<T: Scalar> Made<T> {
-    fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
+    pub(super) fn new(a: &Csr<T>, params: &PreconditionerParams) -> Result<Made<T>> {
         Ok(match params {
             PreconditionerParams::Ilu(params) => {
                 let zero = params.kind == IluKind::Zero;
@@ -149,13 +150,34 @@ pub(super) struct InverseOf<T: Scalar, M> {
     held: RefCell<(M, Option<Vector<T>>)>,
     context: Context,
     size: usize,
+    /// Whether it is nonlinear.
+    varies: bool,
 }
 
 impl<T: Scalar, M: Preconditioner<T>> InverseOf<T, M> {
     pub(super) fn new(m: M) -> InverseOf<T, M> {
         let (context, size) = (m.context().clone(), m.size());
-        InverseOf { held: RefCell::new((m, None)), context, size }
+        InverseOf { held: RefCell::new((m, None)), context, size, varies: false }
     }
+
+    /// Calls `f` with the preconditioner.
+    pub(super) fn look<R>(&self, f: impl FnOnce(&M) -> R) -> R {
+        f(&self.held.borrow().0)
+    }
+}
+
+impl<T: Real> InverseOf<T, Amg<T>> {
+    fn hierarchy(m: Amg<T>, params: &AmgParams) -> InverseOf<T, Amg<T>> {
+        InverseOf { varies: params.cycle == Cycle::K, ..InverseOf::new(m) }
+    }
+}
+
+/// Whether an object is a preconditioner that differs from one application to the next, for which conjugate gradients are flexible.
+pub(super) fn varies(object: &Object) -> bool {
+    fn of<T: RealElement>(object: &Object) -> bool {
+        T::of_operator(object).and_then(|o| o.with(|m: &InverseOf<T, Amg<T>>| m.varies)).unwrap_or(false)
+    }
+    of::<f64>(object) || of::<f32>(object)
 }
 
 impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
@@ -197,6 +219,14 @@ impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
 pub(super) trait Coarsened: Scalar {
     /// A hierarchy with the default parameters.
     fn hierarchy(a: &Csr<Self>) -> Result<Box<dyn Preconditioner<Self>>>;
+    /// A hierarchy that takes other values.
+    fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
+}
+
+/// Algebraic multigrid has no complex form.
+fn no_complex_hierarchy() -> Error {
+    let expected = "a real matrix for algebraic multigrid; an incomplete factorisation takes complex ones";
+    Error::value("a", expected, "complex")
 }
 
 macro_rules! coarsened {
@@ -205,11 +235,18 @@ macro_rules! coarsened {
             fn hierarchy(a: &Csr<$real>) -> Result<Box<dyn Preconditioner<$real>>> {
                 Ok(Box::new(Amg::new(a, &AmgParams::default())?))
             }
+
+            fn reusable_hierarchy(a: &Csr<$real>) -> Result<Box<dyn Remade<$real>>> {
+                Ok(Box::new(Hierarchy::new(a)?))
+            }
         })*
         $(impl Coarsened for $complex {
             fn hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Preconditioner<$complex>>> {
-                let expected = "a real matrix for algebraic multigrid; an incomplete factorisation takes complex ones";
-                Err(Error::value("a", expected, "complex"))
+                Err(no_complex_hierarchy())
+            }
+
+            fn reusable_hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Remade<$complex>>> {
+                Err(no_complex_hierarchy())
             }
         })*
     };
@@ -223,16 +260,23 @@ impl PreconditionerKind {
             let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
             return Err(Error::Shape { argument: "a", expected, got: format!("a {}", a.kind().words()) });
         };
-        let params = match self {
+        match self.params() {
+            Some(params) => Ok(Box::new(Made::new(a, &params)?)),
+            None => T::hierarchy(a),
+        }
+    }
+
+    /// The default parameters; `None` for algebraic multigrid.
+    pub(super) fn params(self) -> Option<PreconditionerParams> {
+        Some(match self {
             PreconditionerKind::Ilu => PreconditionerParams::Ilu(IluParams::default()),
             PreconditionerKind::Ilut => PreconditionerParams::Ilu(IluParams::default().kind(IluKind::threshold())),
             PreconditionerKind::Cholesky => PreconditionerParams::Cholesky(CholeskyParams::default()),
             PreconditionerKind::Ssor => PreconditionerParams::Ssor(SsorParams::default()),
             PreconditionerKind::Spai0 => PreconditionerParams::Spai0,
             PreconditionerKind::Fsai => PreconditionerParams::Fsai,
-            PreconditionerKind::Amg => return T::hierarchy(a),
-        };
-        Ok(Box::new(Made::new(a, &params)?))
+            PreconditionerKind::Amg => return None,
+        })
     }
 }
 
@@ -246,7 +290,7 @@ fn with_hierarchy<T: RealElement, R>(object: &Object, f: impl FnOnce(&mut Amg<T>
 }
 
 fn info_of<T: Element>(object: &Object) -> Option<PreconditionerInfo> {
-    T::of_operator(object)?.with(|inverse: &InverseOf<T, Made<T>>| inverse.held.borrow().0.info())
+    T::of_operator(object)?.with(|inverse: &InverseOf<T, Made<T>>| inverse.look(Made::info))
 }
 
 fn amg_info_of<T: Element + Real>(object: &Object) -> Option<PreconditionerInfo> {
@@ -298,7 +342,7 @@ impl Registry {
                     }
                     None => Amg::new(a, params)?,
                 };
-                Ok(Object::operator(InverseOf::new(made)))
+                Ok(Object::operator(InverseOf::hierarchy(made, params)))
             })
         })
         .map(|object| self.insert(object))
@@ -321,7 +365,8 @@ impl Registry {
                 }
                 let count = motions.len() / a.rows().max(1);
                 let motions: Vec<T> = motions.into_iter().map(T::from_f64).collect();
-                Ok(Object::operator(InverseOf::new(Amg::with_near_null(a, &motions, count, &params)?)))
+                let made = Amg::with_near_null(a, &motions, count, &params)?;
+                Ok(Object::operator(InverseOf::hierarchy(made, &params)))
             })
         })
         .map(|object| self.insert(object))

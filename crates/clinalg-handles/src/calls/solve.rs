@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::Jacobi;
-use clinalg::solve::{BiCgStab, Cg, Gmres, GmresParams, Operator, Preconditioner, Progress, Report, Solver, Stopping};
+use clinalg::solve::{Operator, Preconditioner, Progress, Report, Stopping};
 use clinalg::{Context, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::{Coarsened, PreconditionerKind};
+use crate::calls::solver::solver_of;
 use crate::calls::team;
 use crate::kind::Kind;
 use crate::object::{Element, Matrix, Object, RealElement as _, typed, typed_real};
@@ -24,6 +25,12 @@ pub enum Method {
     BiCgStab,
     /// Generalised minimal residuals with this restart.
     Gmres(usize),
+    /// Minimal residuals, for Hermitian matrices, definite or not.
+    Minres,
+    /// Induced dimension reduction, for any matrix.
+    Idr,
+    /// Conjugate gradients with a preconditioner that may vary.
+    FlexibleCg,
 }
 
 /// What errors call the handle of a preconditioner.
@@ -45,7 +52,7 @@ pub enum Preconditioning {
 }
 
 /// The product with an approximate inverse.
-struct Inverse<'a, T: Element>(&'a dyn Operator<T>);
+pub(super) struct Inverse<'a, T: Element>(pub(super) &'a dyn Operator<T>);
 
 impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
     fn size(&self) -> usize {
@@ -58,6 +65,19 @@ impl<T: Element> Preconditioner<T> for Inverse<'_, T> {
 
     fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
         self.0.apply(T::one(), r, T::zero(), z)
+    }
+}
+
+/// An error unless the approximate inverse is one of `n` rows and columns in the context.
+pub(super) fn check_inverse<T: Element>(inverse: &Matrix<'_, T>, (context, n): (&Context, usize)) -> Result<()> {
+    let (rows, cols) = inverse.shape();
+    if (rows, cols) != (n, n) {
+        let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
+        return Err(Error::Shape { argument: INVERSE, expected, got });
+    }
+    match inverse.operator()?.context().same(context) {
+        true => Ok(()),
+        false => Err(Error::Context { argument: INVERSE }),
     }
 }
 
@@ -80,16 +100,8 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
         },
         (_, Some(inverse)) => {
             let inverse = inverse.matrix::<T>(INVERSE)?;
-            let (rows, cols) = inverse.shape();
-            if (rows, cols) != (n, n) {
-                let (expected, got) = (format!("{n} x {n}"), format!("{rows} x {cols}"));
-                return Err(Error::Shape { argument: INVERSE, expected, got });
-            }
-            let operator = inverse.operator()?;
-            if !operator.context().same(context) {
-                return Err(Error::Context { argument: INVERSE });
-            }
-            f(Some(&mut Inverse(operator)))
+            check_inverse(&inverse, (context, n))?;
+            f(Some(&mut Inverse(inverse.operator()?)))
         }
         (_, None) => f(None),
     }
@@ -116,7 +128,7 @@ impl Registry {
         self.solve_with(method, preconditioning, (a, b, x), stopping, &mut |_, _| ControlFlow::Continue(()))
     }
 
-    /// [`Registry::solve`] for A, b and x, with `progress` as in [`Solver::solve_with`]; it must not use these objects.
+    /// [`Registry::solve`] for A, b and x, with `progress` as in [`Solver::solve_with`](clinalg::solve::Solver::solve_with); it must not use these objects.
     ///
     /// # Errors
     /// As [`Registry::solve`].
@@ -147,15 +159,7 @@ impl Registry {
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
                     let (context, n) = (b.context(), b.len());
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
-                        let stopping = stopping.clone();
-                        let mut solver: Box<dyn Solver<T>> = match method {
-                            Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
-                            Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
-                            Method::Gmres(restart) => {
-                                Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?)
-                            }
-                        };
-                        solver.solve_with(a.operator()?, m, b, x, progress)
+                        solver_of::<T>(method, (context, n), stopping)?.solve_with(a.operator()?, m, b, x, progress)
                     })
                 })
             })

@@ -174,6 +174,10 @@ pub(super) fn solve<T: RealElement>(
             let params = GmresParams::from(stopping).restart(restart);
             team::Gmres::new(&team, &partition, params)?.solve_with(operator, m, &right, solution, progress)
         }
+        Method::Minres | Method::Idr | Method::FlexibleCg => {
+            let expected = "conjugate gradients, BiCGStab or GMRES for a matrix on a team";
+            return Err(Error::value("method", expected, "another one"));
+        }
     }?;
     let mut values = vec![T::zero(); a.rows];
     left.read(&mut values)?;

@@ -5,10 +5,12 @@ mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
 mod grid;
+mod grid_wave;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
 pub(crate) mod pending;
+mod solver;
 mod stored;
 mod team;
 mod wave;
@@ -20,12 +22,15 @@ pub use elastodynamics::AnyElastodynamics;
 pub(crate) use elastodynamics::each_problem;
 pub(crate) use grid::BoxState;
 pub use grid::{AnyBoxSolver, BoxSolver};
+pub use grid_wave::{AnyBoxWave, BoxMotion};
 #[cfg(feature = "ode")]
 pub(crate) use ode::{AnyStepper, Prepared};
 #[cfg(feature = "ode")]
 pub use ode::{Ode, OdeStepper};
 pub use operator::{AnyOperator, Applied};
 pub use pending::Pending;
+pub use solver::{AnySolver, KrylovSolver};
+pub(crate) use solver::{Kept, Krylov, Remade, each_solver};
 pub use stored::Stored;
 pub(crate) use stored::each;
 pub use team::{AnyDistributed, Distributed};
@@ -36,6 +41,7 @@ use std::sync::Arc;
 use clinalg::multigrid::GridPoisson;
 use clinalg::solve::Operator;
 use clinalg::team::Team;
+use clinalg::wave::BoxWave;
 use clinalg::{Band, Complex, Csr, Dense, Error, Precision, Real, Result, Scalar, Vector};
 
 use crate::kind::{Info, Kind, ScalarType};
@@ -63,6 +69,10 @@ pub enum Object {
     TeamMatrix(AnyDistributed),
     /// A Poisson solver on a box, in either precision.
     GridPoisson(Box<AnyBoxSolver>),
+    /// A Krylov solver, with values of any type.
+    Solver(Box<AnySolver>),
+    /// A wave on a box, in either precision.
+    GridWave(Box<AnyBoxWave>),
     /// A problem of elastodynamics, in either precision.
     #[cfg(feature = "heat")]
     Elastodynamics(Box<AnyElastodynamics>),
@@ -86,6 +96,10 @@ pub trait Element: Scalar {
     fn of_operator(object: &Object) -> Option<&Applied<Self>>;
     /// Forgets the type of an operator.
     fn erase_operator(operator: Applied<Self>) -> AnyOperator;
+    /// The Krylov solver, if it is one of this type.
+    fn of_solver(object: &Object) -> Option<&KrylovSolver<Self>>;
+    /// A Krylov solver as an object.
+    fn erase_solver(solver: KrylovSolver<Self>) -> Object;
     /// The values, as a download holds them.
     fn erase_host(host: Host<Self>) -> Download;
 }
@@ -108,6 +122,13 @@ pub trait RealElement: Element + Real {
     fn of_box(object: &Object) -> Result<&BoxSolver<Self>>;
     /// A Poisson solver on a box as an object.
     fn erase_box(solver: GridPoisson<Self>) -> Object;
+    /// The wave on a box, if it is one of this precision.
+    ///
+    /// # Errors
+    /// [`Error::Precision`] that names the argument `wave`; what is no such wave counts as the other precision.
+    fn of_grid_wave(object: &Object) -> Result<&BoxMotion<Self>>;
+    /// A wave on a box as an object.
+    fn erase_grid_wave(wave: BoxWave<Self>) -> Object;
 }
 
 macro_rules! scalars {
@@ -127,6 +148,18 @@ macro_rules! scalars {
             }
             fn erase_operator(operator: Applied<$t>) -> AnyOperator {
                 AnyOperator::$variant(operator)
+            }
+            fn of_solver(object: &Object) -> Option<&KrylovSolver<$t>> {
+                match object {
+                    Object::Solver(solver) => match &**solver {
+                        AnySolver::$variant(solver) => Some(solver),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            fn erase_solver(solver: KrylovSolver<$t>) -> Object {
+                Object::Solver(Box::new(AnySolver::$variant(solver)))
             }
             fn erase_host(host: Host<$t>) -> Download {
                 Download::$variant(host)
@@ -159,6 +192,17 @@ macro_rules! reals {
                 }
                 Err(object.scalar().mismatch("poisson", ScalarType::of::<$t>()))
             }
+            fn of_grid_wave(object: &Object) -> Result<&BoxMotion<$t>> {
+                if let Object::GridWave(wave) = object
+                    && let AnyBoxWave::$variant(wave) = &**wave
+                {
+                    return Ok(wave);
+                }
+                Err(object.scalar().mismatch("wave", ScalarType::of::<$t>()))
+            }
+            fn erase_grid_wave(wave: BoxWave<$t>) -> Object {
+                Object::GridWave(Box::new(AnyBoxWave::$variant(BoxMotion::new(wave))))
+            }
             fn erase_box(solver: GridPoisson<$t>) -> Object {
                 Object::GridPoisson(Box::new(AnyBoxSolver::$variant(BoxSolver::new(solver))))
             }
@@ -181,7 +225,14 @@ from_object!(Vector, Dense, Csr, Band);
 /// Evaluates the body with `$t` the type of the object's values.
 macro_rules! typed {
     ($object:expr, $t:ident => $body:expr) => {
-        match $object.scalar() {
+        $crate::object::typed_scalar!($object.scalar(), $t => $body)
+    };
+}
+
+/// As `typed` for a type of values.
+macro_rules! typed_scalar {
+    ($scalar:expr, $t:ident => $body:expr) => {
+        match $scalar {
             $crate::ScalarType::F32 => {
                 type $t = f32;
                 $body
@@ -218,7 +269,7 @@ macro_rules! typed_real {
     };
 }
 
-pub(crate) use {typed, typed_real};
+pub(crate) use {typed, typed_real, typed_scalar};
 
 impl Object {
     /// What it is.
@@ -234,6 +285,8 @@ impl Object {
             Object::Team(_) => Kind::Team,
             Object::TeamMatrix(_) => Kind::TeamMatrix,
             Object::GridPoisson(_) => Kind::GridPoisson,
+            Object::Solver(_) => Kind::Solver,
+            Object::GridWave(_) => Kind::GridWave,
             #[cfg(feature = "heat")]
             Object::Elastodynamics(_) => Kind::Elastodynamics,
             #[cfg(feature = "ode")]
@@ -259,6 +312,8 @@ impl Object {
             Object::Operator(operator) => operator.scalar(),
             Object::TeamMatrix(matrix) => matrix.precision().into(),
             Object::GridPoisson(solver) => solver.precision().into(),
+            Object::Solver(solver) => solver.scalar(),
+            Object::GridWave(wave) => wave.precision().into(),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.precision().into(),
         }
@@ -301,7 +356,7 @@ impl Object {
     }
 
     /// Its kind, precision and dimensions; a system of differential equations, and a stepper of one, has a row for each point and a column for each field, a team a row
-    /// for each device, a Poisson solver on a box a row for each point.
+    /// for each device, a Poisson solver and a wave on a box a row for each point, a Krylov solver a row for each equation.
     pub fn info(&self) -> Info {
         let mut entries = 0;
         let (rows, cols) = match self {
@@ -322,6 +377,8 @@ impl Object {
                 (rows, rows)
             }
             Object::GridPoisson(solver) => (solver.points(), 1),
+            Object::Solver(solver) => (solver.size(), 1),
+            Object::GridWave(wave) => (wave.points(), 1),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.shape(),
             #[cfg(feature = "ode")]

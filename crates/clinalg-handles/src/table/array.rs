@@ -5,6 +5,9 @@ use super::{Function, LIBRARY, Offer};
 /// Why C has none of these yet.
 const ARRAYS: &str = "an array operation of MATLAB; C has the vector operations";
 
+/// Why C has no operations that look at their operands first.
+const SMALL: &str = "what costs an interpreter several calls is cheap in C";
+
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "take",
@@ -76,6 +79,38 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: &[],
         c: Offer::Missing(ARRAYS),
         matlab: Offer::Names(&["MexMatrixMatrix"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "element",
+        title: "An element.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexElement"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "with_element",
+        title: "A copy with another element.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexWithElement"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "vector_number",
+        title: "The sum or a norm, of vectors only.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexVectorNumber"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "small_product",
+        title: "The product with a column, where the operands fit.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexSmallProduct"]),
         program: Offer::Missing(LIBRARY),
     },
 ];

@@ -2,6 +2,9 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
+/// Why MATLAB has no boundary value problems.
+const PROBLEM: &str = "not in MATLAB yet, which has the operators";
+
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "heat_defaults",
@@ -73,6 +76,63 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_heat_opposite_create"]),
         matlab: Offer::Names(&["MexHeatOpposite"]),
+        program: Offer::Names(&["heat-bem"]),
+    },
+    Function {
+        name: "heat_mesh_read",
+        title: "Reads a closed surface of triangles from a file.",
+        arguments: &[
+            Argument::new("file", Kind::Text),
+            Argument::new("nodes", Kind::RealResult),
+            Argument::new("node_capacity", Kind::Count),
+            Argument::new("node_count", Kind::CountResult),
+            Argument::new("triangles", Kind::IndicesResult),
+            Argument::new("triangle_capacity", Kind::Count),
+            Argument::new("triangle_count", Kind::CountResult),
+        ],
+        c: Offer::Names(&["clinalg_heat_mesh_read"]),
+        matlab: Offer::Missing(PROBLEM),
+        program: Offer::Names(&["heat-bem"]),
+    },
+    Function {
+        name: "heat_project",
+        title: "Projects boundary values of a function onto the vectors of an operator.",
+        arguments: &[
+            Argument::new("matrix", Kind::Handle),
+            Argument::new("function", Kind::Callback("clinalg_boundary_function")),
+            Argument::new("data", Kind::Data),
+            Argument::new("out", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_heat_project"]),
+        matlab: Offer::Missing("a call of the gateway cannot call back into the interpreter"),
+        program: Offer::Names(&["heat-bem"]),
+    },
+    Function {
+        name: "heat_right_side",
+        title: "The right-hand side of a boundary value problem.",
+        arguments: &[
+            Argument::new("other", Kind::Handle),
+            Argument::new("given", Kind::Handle),
+            Argument::new("out", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_heat_right_side"]),
+        matlab: Offer::Missing(PROBLEM),
+        program: Offer::Names(&["heat-bem"]),
+    },
+    Function {
+        name: "heat_interior",
+        title: "The temperature at points inside, from both boundary values.",
+        arguments: &[
+            Argument::new("matrix", Kind::Handle),
+            Argument::new("w", Kind::Handle),
+            Argument::new("u", Kind::Handle),
+            Argument::new("points", Kind::Reals),
+            Argument::new("point_count", Kind::Count),
+            Argument::new("values", Kind::RealResult),
+            Argument::new("count", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_heat_interior"]),
+        matlab: Offer::Missing(PROBLEM),
         program: Offer::Names(&["heat-bem"]),
     },
 ];

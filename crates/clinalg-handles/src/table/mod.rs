@@ -10,9 +10,11 @@ mod cpp;
 mod devices;
 mod elastodynamics;
 mod grid;
+mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
+mod opencl;
 mod preconditioners;
 mod solvers;
 mod sparse;
@@ -49,6 +51,8 @@ pub enum Kind {
     Code,
     /// Indices of 32 bits.
     Indices,
+    /// Indices of 32 bits that the call gives.
+    IndicesResult,
     /// Offsets or indices of 32 bits with a sign.
     SignedIndices,
     /// A pointer of the caller that its functions are given.
@@ -71,6 +75,10 @@ pub enum Kind {
     Report(&'static str),
     /// A function of this type.
     Callback(&'static str),
+    /// An object of OpenCL.
+    Foreign,
+    /// An object of OpenCL that the call gives.
+    ForeignResult,
 }
 
 /// An argument of a C function.
@@ -103,8 +111,10 @@ impl Argument {
             Kind::Counts => "const size_t *",
             Kind::Code => "uint32_t ",
             Kind::Indices => "const uint32_t *",
+            Kind::IndicesResult => "uint32_t *",
             Kind::SignedIndices => "const int32_t *",
-            Kind::Data => "void *",
+            Kind::Data | Kind::Foreign => "void *",
+            Kind::ForeignResult => "void **",
             Kind::Flag => "int32_t ",
             Kind::NumberResult => "uint64_t *",
             Kind::Text => "const char *",
@@ -190,6 +200,7 @@ const STEP: &str = "a component of `clinalg poisson`";
 /// Every function by topic.
 pub const GROUPS: &[Group] = &[
     Group { title: "Devices and sessions", functions: devices::FUNCTIONS },
+    Group { title: "Programs with OpenCL objects of their own", functions: opencl::FUNCTIONS },
     Group { title: "Objects on the device", functions: objects::FUNCTIONS },
     Group { title: "Linear algebra", functions: algebra::FUNCTIONS },
     Group { title: "Arrays", functions: array::FUNCTIONS },
@@ -199,6 +210,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "The Poisson problem on boxes", functions: grid::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },
     Group { title: "The wave equation", functions: wave::FUNCTIONS },
+    Group { title: "The wave equation on boxes", functions: grid_wave::FUNCTIONS },
     Group { title: "Several devices", functions: team::FUNCTIONS },
     Group { title: "Ordinary differential equations", functions: ode::FUNCTIONS },
     Group { title: "Boundary elements for the heat equation", functions: heat::FUNCTIONS },

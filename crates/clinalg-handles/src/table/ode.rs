@@ -119,7 +119,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "ode_options_default",
         title: "The default tolerances and steps.",
-        arguments: &[Argument::new("options", Kind::Report("clinalg_ode_options"))],
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_ode_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
         c: Offer::Names(&["clinalg_ode_options_default"]),
         matlab: Offer::Missing(DEFAULTS),
         program: Offer::Missing(DEFAULTS),
@@ -144,8 +147,29 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Names(&["ode"]),
     },
     Function {
+        name: "ode_solve_with",
+        title: "Integrates and calls a function after every step, which returns 0 to go on.",
+        arguments: &[
+            Argument::new("ode", Kind::Handle),
+            Argument::new("method", Kind::Text),
+            Argument::new("variant", Kind::Text),
+            Argument::new("options", Kind::Options("clinalg_ode_options")),
+            Argument::new("t0", Kind::Real),
+            Argument::new("t_end", Kind::Real),
+            Argument::new("y0", Kind::Reals),
+            Argument::new("components", Kind::Count),
+            Argument::new("watch", Kind::Callback("clinalg_ode_watch")),
+            Argument::new("data", Kind::Data),
+            Argument::new("y", Kind::RealResult),
+            Argument::new("report", Kind::Report("clinalg_ode_report")),
+        ],
+        c: Offer::Names(&["clinalg_ode_solve_with"]),
+        matlab: Offer::Names(&["MexOdeBegin", "MexOdeNext", "MexOdeEnd"]),
+        program: Offer::Missing("a command has no callback; --frames keeps the steps"),
+    },
+    Function {
         name: "ode_run",
-        title: "Integrates and calls a function after every step.",
+        title: "Integrates and calls a function after every step, which returns 0 to end.",
         arguments: &[
             Argument::new("ode", Kind::Handle),
             Argument::new("method", Kind::Text),

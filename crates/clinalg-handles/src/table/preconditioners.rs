@@ -2,6 +2,9 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
 
+/// Why C has no factors as matrices.
+const FACTORS: &str = "a preconditioner holds its factors, as MATLAB's solvers take them by themselves";
+
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "preconditioner_options_defaults",
@@ -35,6 +38,30 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_preconditioner_info"]),
         matlab: Offer::Names(&["MexPreconditionerInfo"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "incomplete_lu",
+        title: "The factors of ILU(0) as matrices.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexIncompleteLU"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "incomplete_cholesky",
+        title: "The factor of IC(0) as a matrix.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexIncompleteCholesky"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "triangular_factors",
+        title: "A preconditioner of triangular matrices.",
+        arguments: &[],
+        c: Offer::Missing(FACTORS),
+        matlab: Offer::Names(&["MexTriangular"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -73,7 +100,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("handle", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_amg_create_with_coordinates"]),
-        matlab: Offer::Missing("the motions of a rigid body are Z of `MexAmg`"),
+        matlab: Offer::Names(&["MexAmg"]),
         program: Offer::Missing("`clinalg solve --coordinates` makes it"),
     },
     Function {
@@ -110,6 +137,40 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(LIBRARY),
     },
     Function {
+        name: "saddle_options_defaults",
+        title: "The default options of preconditioners for saddle points.",
+        arguments: &[
+            Argument::new("options", Kind::Report("clinalg_saddle_options")),
+            Argument::new("struct_size", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_saddle_options_default"]),
+        matlab: Offer::Missing(DEFAULTS),
+        program: Offer::Missing(DEFAULTS),
+    },
+    Function {
+        name: "saddle",
+        title: "A block preconditioner for a saddle point.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_saddle_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_saddle_create"]),
+        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        program: Offer::Missing("`clinalg solve --precond saddle` makes it"),
+    },
+    Function {
+        name: "saddle_info",
+        title: "Blocks and parts of a preconditioner for a saddle point.",
+        arguments: &[
+            Argument::new("preconditioner", Kind::Handle),
+            Argument::new("report", Kind::Report("clinalg_saddle_report")),
+        ],
+        c: Offer::Names(&["clinalg_saddle_info"]),
+        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        program: Offer::Missing("printed by `clinalg solve`"),
+    },
+    Function {
         name: "operator_create",
         title: "An operator or preconditioner whose product the caller computes.",
         arguments: &[
@@ -122,7 +183,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("handle", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_operator_create"]),
-        matlab: Offer::Missing("a call of the gateway cannot call back into the interpreter"),
+        matlab: Offer::Names(&["MexSolveBegin", "MexSolveNext", "MexSolveEnd"]),
         program: Offer::Missing(LIBRARY),
     },
 ];

@@ -5,6 +5,10 @@ use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer, STEP};
 /// Why C has no factors of dense matrices.
 const FACTORS: &str = "not in C and C++; clinalg_solve_dense solves systems";
 
+/// Why MATLAB has no solver objects.
+const ONCE: &str =
+    "`clinalg.pcg` and its like make what they need in each call, and `clinalg.precond` keeps preconditioners";
+
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "solve_defaults",
@@ -114,6 +118,55 @@ pub(super) const FUNCTIONS: &[Function] = &[
         c: Offer::Names(&["clinalg_solve_poisson_mixed"]),
         matlab: Offer::Names(&["MexPoisson"]),
         program: Offer::Names(&["poisson"]),
+    },
+    Function {
+        name: "solver",
+        title: "A Krylov solver of one matrix, made once for many right-hand sides.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_solver_options")),
+            Argument::new("a", Kind::Handle),
+            Argument::new("solver", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_solver_create"]),
+        matlab: Offer::Missing(ONCE),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "solver_solve",
+        title: "Solves A x = b by a solver that was made.",
+        arguments: &[
+            Argument::new("solver", Kind::Handle),
+            Argument::new("b", Kind::Handle),
+            Argument::new("x", Kind::Output),
+            Argument::new("progress", Kind::Callback("clinalg_progress")),
+            Argument::new("progress_data", Kind::Data),
+            Argument::new("report", Kind::Report("clinalg_report")),
+            Argument::new("history", Kind::RealResult),
+            Argument::new("capacity", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_solver_solve"]),
+        matlab: Offer::Missing(ONCE),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "solver_refill",
+        title: "Makes the preconditioner of a solver for other values of its matrix.",
+        arguments: &[Argument::new("solver", Kind::Handle), Argument::new("a", Kind::Handle)],
+        c: Offer::Names(&["clinalg_solver_refill"]),
+        matlab: Offer::Missing(ONCE),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "solver_set_limits",
+        title: "Changes when the solves of a solver end.",
+        arguments: &[
+            Argument::new("solver", Kind::Handle),
+            Argument::new("tolerance", Kind::Real),
+            Argument::new("max_iterations", Kind::Count),
+        ],
+        c: Offer::Names(&["clinalg_solver_set_limits"]),
+        matlab: Offer::Missing(ONCE),
+        program: Offer::Missing(LIBRARY),
     },
     Function {
         name: "eigen_options_defaults",

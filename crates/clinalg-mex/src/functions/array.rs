@@ -135,7 +135,7 @@ MexHandleMatrix(gpu, c)",
         text: "\
 c = name(a, b), element by element, for full matrices or vectors of one precision, both real or both complex: a new object. A
 row, a column or a single element is repeated. name is 'plus', 'minus', 'times' or 'rdivide', of real arrays also 'max',
-'min', 'atan2', 'hypot' or 'power'.",
+'min', 'atan2', 'hypot', 'power', 'mod' or 'rem'.",
         example: "\
 gpu = MexInitOpenCL();
 c = MexMap2(gpu, 'rdivide', MexMatrix(gpu, [1; 2]), MexMatrix(gpu, [3 4 7]));

@@ -23,8 +23,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["c"],
         text: "\
 c = name(a), element by element, for a full matrix or vector: a new object that is evaluated when a call needs its values,
-together with the operations that it is made of. name is as for MexMap, of complex arrays 'exp', 'uminus' or 'conj'. c is 0
-where the device has no such function, or the result of a real array may be complex ('sqrt' of what may be negative).",
+together with the operations that it is made of. name is as for MexMap, of complex arrays 'exp', 'log', 'sqrt', 'sin', 'cos',
+'uminus' or 'conj'. c is 0 where the device has no such function, or the result of a real array may be complex ('sqrt' of what
+may be negative).",
         example: "\
 gpu = MexInitOpenCL();
 c = MexLazy(gpu, 'exp', MexMatrix(gpu, [0 1 2]));
@@ -137,4 +138,6 @@ pub(super) const BINARY: &[(&str, Binary)] = &[
     ("atan2", Binary::Atan2),
     ("hypot", Binary::Hypot),
     ("power", Binary::Power),
+    ("mod", Binary::Mod),
+    ("rem", Binary::Rem),
 ];

@@ -18,12 +18,15 @@ mod dense;
 mod eigen;
 mod elastodynamics;
 mod expression;
+mod factors;
 mod grid;
 mod heat;
 mod objects;
 mod ode;
 mod preconditioner;
+mod products;
 mod runtime;
+mod small;
 mod solve;
 mod sparse;
 mod team;
@@ -35,12 +38,19 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Devices and sessions", &[runtime::FUNCTIONS]),
     ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
     ("Linear algebra", &[algebra::FUNCTIONS]),
-    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS]),
+    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS, small::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
     (
         "Systems of equations and eigenvalues",
-        &[dense::FUNCTIONS, solve::FUNCTIONS, preconditioner::FUNCTIONS, eigen::FUNCTIONS],
+        &[
+            dense::FUNCTIONS,
+            solve::FUNCTIONS,
+            products::FUNCTIONS,
+            preconditioner::FUNCTIONS,
+            factors::FUNCTIONS,
+            eigen::FUNCTIONS,
+        ],
     ),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS, boxes::FUNCTIONS]),
     ("The wave equation", &[wave::FUNCTIONS]),
@@ -166,4 +176,4 @@ macro_rules! typed {
         }
     };
 }
-use typed;
+pub(crate) use typed;

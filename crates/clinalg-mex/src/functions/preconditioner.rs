@@ -1,7 +1,7 @@
 //! Preconditioners made of sparse matrices, and algebraic multigrid.
 
 use clinalg::Error;
-use clinalg::amg::{AmgParams, Cycle, Smoother};
+use clinalg::amg::{AmgParams, Coarsening, Cycle, Smoother};
 use clinalg::precond::{CholeskyParams, IluKind, IluParams, Matching, Ordering, SsorParams};
 use clinalg_handles::{PreconditionerKind, PreconditionerParams};
 
@@ -106,23 +106,28 @@ info.levels",
             Input::new("single", Kind::Flag),
             Input::new("reusable", Kind::Flag),
             handle_as("Z", "near_null"),
+            text("coarsening"),
+            Input::new("coordinates", Kind::Full),
         ],
         required: 2,
         outputs: &["M"],
         text: "\
-A is a square sparse matrix, real. M is a hierarchy of coarser problems, by smoothed aggregation, or by classical coarsening
-where the entries of rows and columns differ much in size, for the argument precond of MexCG;
+A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
   smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
   steps     degree or sweeps of the smoother (default 2)
-  cycle     'v' (default) or 'w'
+  cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
+            definite A. MexCG then takes flexible conjugate gradients
   coarse    rows of the level that a dense inverse solves (default 400)
   block     unknowns per node: 2 or 3 for elasticity (default 1)
   single    1 keeps the hierarchy in single precision (default 0)
   reusable  1 allows MexAmgRefill (default 0)
-  Z         columns that A nearly takes to zero, such as the motions of a rigid body for elasticity; without it
-            constants are taken",
+  Z         columns that A nearly takes to zero; without it constants are taken
+  coarsening  'aggregation' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto' (default):
+            classical where the entries of rows and columns differ much in size
+  coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is the motions of a rigid body then,
+            block the number of columns; the displacements of a node are numbered one after the other",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 60));
@@ -281,7 +286,7 @@ fn amg(args: &Args<'_>) -> Outcome {
         ("spai0", Smoother::Spai0(steps)),
     ];
     params = params.smoother(choice(args, 3, "smoother", &smoothers)?);
-    params = params.cycle(choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W)])?);
+    params = params.cycle(choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("k", Cycle::K)])?);
     if let Some(rows) = args.maybe_count(6) {
         params = params.coarse_size(rows);
     }
@@ -289,7 +294,28 @@ fn amg(args: &Args<'_>) -> Outcome {
         params = params.block(block);
     }
     params = params.single(args.maybe_flag(8).unwrap_or(false)).reusable(args.maybe_flag(9).unwrap_or(false));
-    Ok(Out::Handle(objects.amg(args.handle(1), args.maybe_handle(10), &params)?).into())
+    let coarsenings =
+        [("auto", Coarsening::Auto), ("aggregation", Coarsening::Aggregation), ("classical", Coarsening::Classical)];
+    params = params.coarsening(choice(args, 11, "coarsening", &coarsenings)?);
+    let made = match args.value(12) {
+        Value::Full(nodes) => {
+            for (position, argument) in [(7, "block"), (10, "near_null")] {
+                if !matches!(args.value(position), Value::Absent) {
+                    let expected = "left out or []: it follows from the coordinates";
+                    return Err(Error::value(argument, expected, "given").into());
+                }
+            }
+            // Node by node.
+            let values = nodes.values.reals();
+            let coordinates: Vec<f64> = (0..nodes.rows)
+                .flat_map(|node| (0..nodes.cols).map(move |k| (node, k)))
+                .map(|(node, k)| values[node + k * nodes.rows])
+                .collect();
+            objects.amg_with_coordinates(args.handle(1), &coordinates, nodes.cols, &params)?
+        }
+        _ => objects.amg(args.handle(1), args.maybe_handle(10), &params)?,
+    };
+    Ok(Out::Handle(made).into())
 }
 
 fn amg_info(args: &Args<'_>) -> Outcome {

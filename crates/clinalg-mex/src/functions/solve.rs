@@ -1,6 +1,6 @@
 //! Krylov methods with MATLAB's orders of arguments and results.
 
-use clinalg::solve::Stopping;
+use clinalg::solve::{Report, Stopping};
 use clinalg::{Precision, Real};
 use clinalg_handles::{Kind as Object, Method, Operand, Preconditioning, Registry};
 
@@ -44,9 +44,9 @@ the result is a new object.
            'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
            of a matrix or operator whose product approximates the inverse of A, as these two make
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
-down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. relres is the relative residual of x,
-iter the number of iterations, resvec the norm of the residual at the start and after each iteration, reason the
-meaning of flag as text.",
+down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
+the smallest residual, which may take up to as many iterations once more, and iter its number. relres is the relative
+residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of flag as text.",
         example: "\
 gpu = MexInitOpenCL();
 e = ones(100, 1);
@@ -142,40 +142,56 @@ fn solve(args: &Args<'_>, method: Method, position: usize, most: usize) -> Resul
     let preconditioning = preconditioning(args, position + 2)?;
     let stopping = Stopping::default().tolerance(args.maybe_real(position).unwrap_or(1e-6)).max_iterations(most);
     let system = (a, b, args.maybe_handle(position + 3));
-    let (x, report) = objects.solve_with(method, preconditioning, system, &stopping, &mut interrupt::progress)?;
+    let (x, report, number) =
+        objects.solve_to_best(method, preconditioning, system, &stopping, &mut interrupt::progress)?;
+    Ok((results(objects, b, x, &report, number)?, number))
+}
+
+/// The results of a solve for b whose x is that of iteration `number`.
+pub(super) fn results(objects: &Registry, b: u64, x: u64, report: &Report, number: usize) -> Result<Vec<Out>, Fault> {
     let norm = objects.norm2(b)?;
     let unit = if norm == 0.0 { 1.0 } else { norm };
-    Ok((
-        vec![
-            Out::Handle(x),
-            Out::Real(flag(report.stop)),
-            Out::Real(report.relative_residual),
-            Out::Real(report.iterations as f64),
-            Out::column(report.history.iter().map(|r| r * unit).collect()),
-            Out::Text(report.stop.to_string()),
-        ],
-        report.iterations,
-    ))
+    Ok(vec![
+        Out::Handle(x),
+        Out::Real(flag(report.stop)),
+        Out::Real(report.relative_residual),
+        Out::Real(number as f64),
+        Out::column(report.history.iter().map(|r| r * unit).collect()),
+        Out::Text(report.stop.to_string()),
+    ])
 }
 
 fn krylov(args: &Args<'_>, method: Method) -> Outcome {
     let most = match args.maybe_count(4) {
         Some(most) => most,
-        None => length(args)?.min(20),
+        None => length(args, 2)?.min(20),
     };
     Ok(Answer::Several(solve(args, method, 3, most)?.0))
 }
 
-/// Number of equations.
-fn length(args: &Args<'_>) -> Result<usize, Fault> {
-    let b = Operand::new("b", args.handle(2), Object::FULL);
+/// Number of equations, of the vector at a position.
+pub(super) fn length(args: &Args<'_>, position: usize) -> Result<usize, Fault> {
+    let b = Operand::new("b", args.handle(position), Object::FULL);
     Ok(args.objects()?.call(&[b], None, |inputs, _| Ok(inputs[0].info().entries))?)
 }
 
 fn gmres(args: &Args<'_>) -> Outcome {
-    let n = length(args)?;
-    let most = args.maybe_count(5);
-    let (restart, most) = match args.maybe_count(3) {
+    let (restart, most) = gmres_limits(length(args, 2)?, args.maybe_count(3), args.maybe_count(5));
+    let (mut outs, iterations) = solve(args, Method::Gmres(restart), 4, most)?;
+    outs[3] = outer_and_inner(iterations, restart);
+    Ok(Answer::Several(outs))
+}
+
+/// The number of a GMRES iteration, as MATLAB counts.
+pub(super) fn outer_and_inner(iterations: usize, restart: usize) -> Out {
+    let outer = iterations.div_ceil(restart.max(1)).max(1);
+    let inner = iterations - (outer - 1) * restart;
+    Out::Reals { rows: 1, values: vec![outer as f64, inner as f64] }
+}
+
+/// The restart and the most iterations of GMRES for n equations, from what the caller gives.
+pub(super) fn gmres_limits(n: usize, restart: Option<usize>, most: Option<usize>) -> (usize, usize) {
+    match restart {
         Some(restart) => {
             let outer = most.unwrap_or_else(|| n.div_ceil(restart.max(1)).min(10));
             (restart, restart.saturating_mul(outer))
@@ -184,10 +200,5 @@ fn gmres(args: &Args<'_>) -> Outcome {
             let most = most.unwrap_or(10).min(n);
             (most.max(1), most)
         }
-    };
-    let (mut outs, iterations) = solve(args, Method::Gmres(restart), 4, most)?;
-    let outer = iterations.div_ceil(restart.max(1)).max(1);
-    let inner = iterations - (outer - 1) * restart;
-    outs[3] = Out::Reals { rows: 1, values: vec![outer as f64, inner as f64] };
-    Ok(Answer::Several(outs))
+    }
 }

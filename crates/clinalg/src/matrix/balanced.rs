@@ -2,8 +2,9 @@
 
 use super::csr::Structure;
 use super::launch;
+use super::spread::BlockShape;
 use crate::runtime::Range;
-use crate::runtime::kernels::nnz_balanced;
+use crate::runtime::kernels::{nnz_balanced, sparse_blocks};
 use crate::{Buffer, Real, Result};
 
 /// Items per cut row; `LANES` of `join_balanced`.
@@ -12,17 +13,37 @@ pub(crate) const JOIN_LANES: usize = 8;
 /// Blocks of a cut row beyond which it has a work-group of `join_balanced` to itself.
 const FAR: u32 = 32;
 
-/// Most rows of a block that may cut rows, for each item.
-const ROWS_OF_ITEM: usize = 8;
+/// Rows that weigh as much as an entry where blocks are cut; as in `sparse_blocks.cl`.
+const ROWS_OF_ENTRY: usize = 4;
 
-/// Pages of a block; `PAGES` of `nnz_balanced.cl`.
+/// Where a row begins within one of so many parts of a block behind the place of a cut, the block ends there.
+const CUT_SLACK: usize = 28;
+
+/// Entries of an item where rows differ in length, unless one in [`LONG_SHARE`] of all entries lies in rows longer than a full block:
+/// local memory takes its room from the cache of what is gathered. (NVIDIA H100, microseconds with 7, 4 and 2: power law 444, 430,
+/// 431, R-MAT 163, 157, 156, rows of 4 to 40 176, 159, 202; long rows gather in order, and take 197, 206, 259.)
+const GATHERED_ENTRIES: usize = 4;
+
+/// See [`GATHERED_ENTRIES`].
+const LONG_SHARE: usize = 4;
+
+/// So many blocks do not occupy a device for long.
+const FEW_BLOCKS: usize = 1024;
+
+/// Work-groups of a compute unit that look at all offsets.
+const GROUPS_OF_UNIT: usize = 16;
+
+/// Blocks that are looked at before all.
+const SAMPLED: usize = 256;
+
+/// Pages of a block; as in `sparse_blocks.cl`.
 pub(super) const PAGES: usize = 16;
 
-/// Columns of a page; as in `nnz_balanced.cl`.
+/// Columns of a page; as in `sparse_blocks.cl`.
 pub(super) const PAGE: u32 = 4096;
 
 /// One in so many entries may lie in a block that touches more pages.
-const WIDE_SHARE: usize = 4;
+const WIDE_SHARE: u32 = 4;
 
 /// A matrix in blocks of entries, for `nnz_balanced.cl`.
 #[derive(Debug)]
@@ -100,30 +121,13 @@ impl<R: Real> NnzBalanced<R> {
         format!("no pattern of rows that pays was found; {} blocks {how} with {columns}", self.count)
     }
 
-    pub(super) fn new(s: &Structure, offsets: &[u32]) -> Result<Option<NnzBalanced<R>>> {
+    pub(super) fn new(s: &Structure) -> Result<Option<NnzBalanced<R>>> {
         if s.nnz == 0 {
             return Ok(None);
         }
         let context = s.offset.context();
-        let shape = launch::block_shape::<R>(context, s.rows, s.nnz);
-        let whole = whole_rows(offsets, shape.entries(), shape.rows);
-        let whole = whole.filter(|starts| shape.fills(starts.len() - 1, s.nnz));
-        let (shape, starts, cut) = match whole {
-            Some(starts) => (shape, starts, None),
-            None => {
-                let shape = launch::full_blocks::<R>(context, s.rows);
-                let mut cut = Cut::new(offsets, shape.entries(), ROWS_OF_ITEM * shape.items);
-                (shape, std::mem::take(&mut cut.start), Some(cut))
-            }
-        };
-        let (items, program, count) = (shape.items, shape.program::<R>(), starts.len() - 1);
-        let begin = match &cut {
-            Some(cut) => Buffer::from_slice(context, &cut.begin)?,
-            None => {
-                let begin: Vec<u32> = starts.iter().map(|&row| offsets[row as usize]).collect();
-                Buffer::from_slice(context, &begin)?
-            }
-        };
+        let Blocks { shape, count, start, begin, cut } = Blocks::find::<R>(s)?;
+        let program = shape.program::<R>();
         let program = if cut.is_some() { program.cut(1) } else { program };
         let columns = match Narrow::find(s, &begin, count)? {
             Some(Narrow { base, narrow, wide }) => {
@@ -135,19 +139,83 @@ impl<R: Real> NnzBalanced<R> {
         };
         let cut = match cut {
             None => None,
-            Some(cut) => Some(CutRows {
-                rows: cut.row.len(),
-                far: cut.far,
-                begin,
-                row: Buffer::from_slice(context, &cut.row)?,
-                from: Buffer::from_slice(context, &cut.from)?,
-                to: Buffer::from_slice(context, &cut.to)?,
-                join: program,
-            }),
+            Some(cut) => {
+                let Cut { row, from, to, far } = Cut::new(&cut);
+                Some(CutRows {
+                    rows: row.len(),
+                    far,
+                    begin,
+                    row: Buffer::from_slice(context, &row)?,
+                    from: Buffer::from_slice(context, &from)?,
+                    to: Buffer::from_slice(context, &to)?,
+                    join: program,
+                })
+            }
         };
-        let (start, range) = (Buffer::from_slice(context, &starts)?, Range::d1(count * items, items));
-        Ok(Some(NnzBalanced { count, start, columns, cut, items, range }))
+        let items = shape.items;
+        Ok(Some(NnzBalanced { count, start, columns, cut, items, range: Range::d1(count * items, items) }))
     }
+}
+
+/// Blocks of entries.
+struct Blocks {
+    shape: BlockShape,
+    count: usize,
+    /// As in [`NnzBalanced`] and [`CutRows`].
+    start: Buffer<u32>,
+    begin: Buffer<u32>,
+    /// The row in which each block begins, where rows are cut; `u32::MAX` where it begins with one.
+    cut: Option<Vec<u32>>,
+}
+
+impl Blocks {
+    /// Blocks of equally many rows, if these fill them; else of about equally many entries, with cuts inside rows where these are
+    /// long.
+    fn find<R: Real>(s: &Structure) -> Result<Blocks> {
+        let context = s.offset.context();
+        let program = sparse_blocks::Program::<f32>::new();
+        let shape = launch::block_shape::<R>(context, s.rows, s.nnz);
+        let full = launch::full_blocks::<R>(context, s.rows);
+        let mut found = Buffer::<u32>::zeroed(context, 3)?;
+        let local = context.local();
+        let items = s.rows.next_multiple_of(local).min(context.units() * GROUPS_OF_UNIT * local);
+        let (range, most) = (Range::d1(items, local), full.entries() as u32);
+        program.measure_rows(context, range, s.rows, shape.rows, most, &s.offset, &mut found)?;
+        let found = found.to_vec()?;
+        let [longest, fullest, in_long_rows] = [0, 1, 2].map(|k| found[k] as usize);
+        let count = s.rows.div_ceil(shape.rows);
+        if fullest <= shape.entries() && shape.fills(count, s.nnz) {
+            let (start, begin) = start_blocks(s, count, shape.rows)?;
+            return Ok(Blocks { shape, count, start, begin, cut: None });
+        }
+        let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.at_most(GATHERED_ENTRIES) };
+        let entries = shape.entries();
+        // Blocks that are not full cost less than a second launch where there are few of them.
+        let share = if s.nnz <= FEW_BLOCKS * entries { 2 } else { 8 };
+        let whole = longest <= entries / share;
+        let slack = if whole { longest } else { (entries / CUT_SLACK).max(1) };
+        let weight = (entries - slack).max(1);
+        let count = (s.nnz + s.rows / ROWS_OF_ENTRY).div_ceil(weight);
+        let mut start = Buffer::<u32>::uninit(context, count + 1)?;
+        let mut begin = Buffer::<u32>::uninit(context, count + 1)?;
+        let mut cut = Buffer::<u32>::uninit(context, count + 1)?;
+        let range = Range::d1(count + 1, local);
+        program
+            .cut_blocks(context, range, count, s.rows, weight, slack, &s.offset, &mut start, &mut begin, &mut cut)?;
+        let cut = if whole { None } else { Some(cut.to_vec()?) };
+        Ok(Blocks { shape, count, start, begin, cut })
+    }
+}
+
+/// The first rows and entries of `count` blocks of `width` rows, and their ends.
+pub(super) fn start_blocks(s: &Structure, count: usize, width: usize) -> Result<(Buffer<u32>, Buffer<u32>)> {
+    let context = s.offset.context();
+    let mut start = Buffer::<u32>::uninit(context, count + 1)?;
+    let mut begin = Buffer::<u32>::uninit(context, count + 1)?;
+    let range = Range::d1(count + 1, context.local());
+    let program = sparse_blocks::Program::<f32>::new();
+    program.start_blocks(context, range, count, s.rows, width, &s.offset, &mut start, &mut begin)?;
+    Ok((start, begin))
 }
 
 /// Columns in 16 bits.
@@ -158,91 +226,65 @@ pub(super) struct Narrow {
     pub(super) wide: Option<usize>,
 }
 
+/// What the columns of blocks are like.
+pub(super) struct Measured {
+    base: Buffer<u32>,
+    page: Buffer<u32>,
+    /// The largest distance of two columns of a block.
+    reach: u32,
+    /// Blocks that touch more than [`PAGES`] pages, and whether they have more than one in [`WIDE_SHARE`] of the entries.
+    wide: usize,
+    mostly_wide: bool,
+}
+
+impl Measured {
+    /// Of every `step`-th of the blocks.
+    pub(super) fn new(s: &Structure, begin: &Buffer<u32>, count: usize, step: usize) -> Result<Measured> {
+        let context = begin.context();
+        let mut base = Buffer::<u32>::uninit(context, count)?;
+        let mut page = Buffer::<u32>::uninit(context, PAGES * count)?;
+        let mut total = Buffer::<u32>::zeroed(context, 4)?;
+        let range = Range::d1(count.div_ceil(step) * context.local(), context.local());
+        let program = sparse_blocks::Program::<f32>::new();
+        program.measure_blocks(context, range, step, begin, &s.column, &mut base, &mut page, &mut total)?;
+        let total = total.to_vec()?;
+        let mostly_wide = total[2] > total[3] / WIDE_SHARE;
+        Ok(Measured { base, page, reach: total[0], wide: total[1] as usize, mostly_wide })
+    }
+
+    /// Whether 16 bits serve for most entries.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.reach <= u32::from(u16::MAX) || !self.mostly_wide
+    }
+}
+
 impl Narrow {
     /// If those of every block lie close together, or those of most blocks in few pages.
     pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Narrow>> {
-        let context = begin.context();
-        let program = nnz_balanced::Program::<f32>::new();
-        let mut base = Buffer::<u32>::uninit(context, count)?;
-        let mut reach = Buffer::<u32>::uninit(context, count)?;
-        let mut page = Buffer::<u32>::uninit(context, PAGES * count)?;
-        let range = Range::d1(count * context.local(), context.local());
-        program.measure_blocks(context, range, begin, &s.column, &mut base, &mut reach, &mut page)?;
-        if reach.to_vec()?.into_iter().all(|reach| reach <= u32::from(u16::MAX)) {
-            let mut narrow = Buffer::<u16>::uninit(context, s.nnz)?;
-            program.narrow_columns(context, range, begin, &base, &s.column, &mut narrow)?;
-            return Ok(Some(Narrow { base, narrow, wide: None }));
-        }
-        let begins = begin.to_vec()?;
-        let pages = page.to_vec()?;
-        let wide = pages.chunks(PAGES).zip(begins.windows(2)).filter(|(pages, _)| pages[0] == u32::MAX);
-        let (mut blocks, mut entries) = (0, 0);
-        wide.for_each(|(_, begin)| {
-            blocks += 1;
-            entries += (begin[1] - begin[0]) as usize;
-        });
-        if entries > s.nnz / WIDE_SHARE {
+        // Most matrices that have no use for 16 bits are told by a few blocks.
+        if count > 2 * SAMPLED && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
             return Ok(None);
         }
+        let measured = Measured::new(s, begin, count, 1)?;
+        if !measured.is_narrow() {
+            return Ok(None);
+        }
+        let context = begin.context();
+        let program = sparse_blocks::Program::<f32>::new();
+        let range = Range::d1(count * context.local(), context.local());
         let mut narrow = Buffer::<u16>::uninit(context, s.nnz)?;
-        program.page_columns(context, range, begin, &page, &s.column, &mut narrow)?;
-        Ok(Some(Narrow { base: page, narrow, wide: Some(blocks) }))
+        if measured.reach <= u32::from(u16::MAX) {
+            program.narrow_columns(context, range, begin, &measured.base, &s.column, &mut narrow)?;
+            return Ok(Some(Narrow { base: measured.base, narrow, wide: None }));
+        }
+        program.page_columns(context, range, begin, &measured.page, &s.column, &mut narrow)?;
+        Ok(Some(Narrow { base: measured.page, narrow, wide: Some(measured.wide) }))
     }
 }
 
-/// First rows of blocks of at most `rows` whole rows and `entries` entries; `None` where a row has more.
-fn whole_rows(offsets: &[u32], entries: usize, rows: usize) -> Option<Vec<u32>> {
-    let last = offsets.len() - 1;
-    let mut start = vec![0];
-    let (mut row, mut guess) = (0, rows);
-    while row < last {
-        let limit = u64::from(offsets[row]) + entries as u64;
-        let next = last_within(offsets, row, (row + rows).min(last), limit, guess);
-        if next == row {
-            return None;
-        }
-        (row, guess) = (next, next - row);
-        start.push(row as u32);
-    }
-    Some(start)
-}
-
-/// The last of the offsets `row` to `end` that is at most `limit`, as that of `row` is: around `row + guess` first, since blocks beside
-/// each other have about equally many rows, and each place looked at is a miss of the cache.
-fn last_within(offsets: &[u32], row: usize, end: usize, limit: u64, guess: usize) -> usize {
-    let fits = |n: usize| u64::from(offsets[n]) <= limit;
-    let (mut low, mut high) = (row, end + 1);
-    let at = (row + guess).min(end);
-    let mut step = 1;
-    if fits(at) {
-        low = at;
-        while low + step < high {
-            if !fits(low + step) {
-                high = low + step;
-                break;
-            }
-            low += step;
-            step *= 2;
-        }
-    } else {
-        high = at;
-        while row + step < high {
-            if fits(high - step) {
-                low = high - step;
-                break;
-            }
-            high -= step;
-            step *= 2;
-        }
-    }
-    low + offsets[low + 1..high].partition_point(|&offset| u64::from(offset) <= limit)
-}
-
-/// Blocks of rows as far as they fill them; longer rows are cut.
+/// The rows that go over several blocks.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut {
-    start: Vec<u32>,
-    begin: Vec<u32>,
     row: Vec<u32>,
     from: Vec<u32>,
     to: Vec<u32>,
@@ -251,98 +293,76 @@ struct Cut {
 }
 
 impl Cut {
-    /// Blocks of at most so many entries and rows that begin there.
-    fn new(offsets: &[u32], entries: usize, most: usize) -> Cut {
-        let (rows, total) = (offsets.len() - 1, offsets[offsets.len() - 1]);
-        let (mut start, mut begin) = (Vec::new(), Vec::new());
+    /// From the row in which each block begins.
+    fn new(rows: &[u32]) -> Cut {
         let mut cut: Vec<[u32; 3]> = Vec::new();
-        let (mut row, mut first, mut guess) = (0, 0_u32, most);
-        while row < rows || first < total {
-            start.push(row as u32);
-            begin.push(first);
-            let limit = (u64::from(first) + entries as u64).min(total.into()) as u32;
-            if first < offsets[row] {
-                // The rest of an earlier row.
-                let last = cut.last_mut().expect("its first block has noted it");
-                last[2] = begin.len() as u32;
-                if offsets[row] > limit {
-                    first = limit;
-                    continue;
-                }
-            }
-            let end = (row + most).min(rows);
-            let next = last_within(offsets, row, end, limit.into(), guess);
-            guess = next - row;
-            let filled = (offsets[next] - first) as usize;
-            (row, first) = (next, offsets[next]);
-            if next < end && filled < entries / 4 * 3 {
-                cut.push([next as u32, begin.len() as u32, begin.len() as u32]);
-                (row, first) = (next + 1, limit);
+        for (block, &row) in (0..).zip(rows).filter(|&(_, &row)| row != u32::MAX) {
+            match cut.last_mut() {
+                Some([last, _, to]) if *last == row => *to = block + 1,
+                _ => cut.push([row, block, block + 1]),
             }
         }
-        start.push(rows as u32);
-        begin.push(total);
         cut.sort_by_key(|&[_, from, to]| to - from <= FAR);
         let far = cut.partition_point(|&[_, from, to]| to - from > FAR);
         let [row, from, to] = [0, 1, 2].map(|k| cut.iter().map(|cut| cut[k]).collect());
-        Cut { start, begin, row, from, to, far }
+        Cut { row, from, to, far }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::devices;
+    use crate::{Context, ContextOptions, Csr, KernelFamily};
 
     #[test]
-    fn blocks_of_whole_rows_hold_few_entries() {
-        // Rows of 2, 2, 0, 3, 1, 1, 1 entries.
-        let offsets = [0, 2, 4, 4, 7, 8, 9, 10];
-        assert_eq!(whole_rows(&offsets, 4, 3), Some(vec![0, 3, 5, 7]));
-        assert_eq!(whole_rows(&offsets, 4, 2), Some(vec![0, 2, 4, 6, 7]));
-        assert_eq!(whole_rows(&offsets, 100, 100), Some(vec![0, 7]));
-        assert_eq!(whole_rows(&offsets, 2, 100), None);
-        assert_eq!(whole_rows(&[0], 4, 3), Some(vec![0]));
-        // The last entries that 32 bits can count.
-        assert_eq!(whole_rows(&[0, u32::MAX - 1, u32::MAX], u32::MAX as usize - 1, 9), Some(vec![0, 1, 2]));
+    fn rows_over_many_blocks_come_first() {
+        let none = u32::MAX;
+        assert_eq!(Cut::new(&[none, none]), Cut { row: vec![], from: vec![], to: vec![], far: 0 });
+        let mut rows = vec![none, 4, none, 7];
+        rows.resize(43, 8);
+        rows.extend([9, 9, none]);
+        let cut = Cut::new(&rows);
+        assert_eq!((cut.row, cut.far), (vec![8, 4, 7, 9], 1));
+        assert_eq!((cut.from, cut.to), (vec![4, 1, 3, 43], vec![43, 2, 4, 45]));
     }
 
     #[test]
-    fn places_are_found_from_any_guess() {
-        let mut offsets = vec![0_u32];
-        // Lengths from 0 to 36.
-        (0..59).for_each(|i| offsets.push(offsets[i] + ((i * i % 7) * (i / 6)) as u32));
-        for (row, end) in [(0, 59), (7, 31), (40, 40), (58, 59)] {
-            for limit in offsets[row]..=offsets[end] + 1 {
-                let expected = (row..=end).rev().find(|&n| offsets[n] <= limit).unwrap();
-                for guess in 0..=end - row + 2 {
-                    assert_eq!(
-                        last_within(&offsets, row, end, limit.into(), guess),
-                        expected,
-                        "{row} {end} {limit} {guess}"
-                    );
+    fn blocks_have_all_rows_and_entries() {
+        let Some(devices) = clinalg_testing::found(devices()) else { return };
+        let options = ContextOptions { family: Some(KernelFamily::Gpu), ..ContextOptions::default() };
+        let context = Context::new(&devices[0], &options).unwrap();
+        let lengths: [(&str, usize, &dyn Fn(usize) -> usize); 8] = [
+            ("one", 1, &|_| 1),
+            ("equal rows", 3000, &|_| 16),
+            ("a long row", 1, &|_| 5000),
+            ("short rows", 5000, &|i| i % 9),
+            ("longer rows", 3000, &|i| 200 + i * i % 300),
+            ("empty rows", 30_000, &|i| if i % 9000 == 7 { 3 } else { 0 }),
+            ("long rows between empty ones", 9000, &|i| if i % 1000 == 0 { 4500 + i } else { 0 }),
+            ("a long last row", 2000, &|i| if i == 1999 { 3000 } else { i % 3 }),
+        ];
+        for (name, rows, length) in lengths {
+            let entries: Vec<_> = (0..rows).flat_map(|i| (0..length(i)).map(move |j| (i, j, 1.0_f32))).collect();
+            let a = Csr::from_triplets(&context, rows, 14_000, &entries).unwrap();
+            let s = a.structure();
+            let offsets = s.offset.to_vec().unwrap();
+            let Blocks { shape, count, start, begin, cut } = Blocks::find::<f32>(s).unwrap();
+            let (start, begin) = (start.to_vec().unwrap(), begin.to_vec().unwrap());
+            assert_eq!((start.len(), start[0], start[count]), (count + 1, 0, rows as u32), "{name}");
+            assert_eq!((begin[0], begin[count]), (0, offsets[rows]), "{name}");
+            for b in 0..count {
+                assert!(start[b] <= start[b + 1] && begin[b] <= begin[b + 1], "{name}, block {b}");
+                assert!((begin[b + 1] - begin[b]) as usize <= shape.entries(), "{name}, block {b}");
+                let row = cut.as_ref().map_or(u32::MAX, |cut| cut[b]);
+                if row == u32::MAX {
+                    assert_eq!(begin[b], offsets[start[b] as usize], "{name}, block {b}");
+                } else {
+                    assert_eq!(row + 1, start[b], "{name}, block {b}");
+                    let inside = offsets[row as usize]..offsets[row as usize + 1];
+                    assert!(inside.contains(&begin[b]), "{name}, block {b}");
                 }
             }
         }
-    }
-
-    #[test]
-    fn blocks_cut_long_rows_only() {
-        // Rows of 2, 2, 0, 9, 1, 0, 2, 0 entries.
-        let offsets = [0, 2, 4, 4, 13, 14, 14, 16, 16];
-        let cut = Cut::new(&offsets, 4, 100);
-        assert_eq!((cut.start, cut.begin), (vec![0, 3, 4, 4, 8], vec![0, 4, 8, 12, 16]));
-        assert_eq!((cut.row, cut.from, cut.to, cut.far), (vec![3], vec![2], vec![4], 0));
-        // Four of five entries are enough for a block; the rest of row 3 and two more rows fill another.
-        let cut = Cut::new(&offsets, 5, 100);
-        assert_eq!((cut.start, cut.begin), (vec![0, 3, 4, 6, 8], vec![0, 4, 9, 14, 16]));
-        let whole = Cut::new(&offsets, 16, 100);
-        assert_eq!((whole.start, whole.begin, whole.row), (vec![0, 8], vec![0, 16], vec![]));
-        let few = Cut::new(&offsets, 16, 3);
-        assert_eq!((few.start, few.begin), (vec![0, 3, 6, 8], vec![0, 4, 14, 16]));
-        // Empty rows behind the last entry, and a row over many blocks between two over few.
-        let cut = Cut::new(&[0, 0, 3, 3, 3], 4, 2);
-        assert_eq!((cut.start, cut.begin), (vec![0, 2, 4], vec![0, 3, 3]));
-        let cut = Cut::new(&[0, 6, 406, 412, 412], 4, 9);
-        assert_eq!((cut.row, cut.far), (vec![1, 0, 2], 1));
     }
 }

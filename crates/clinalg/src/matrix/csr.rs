@@ -45,6 +45,7 @@ pub struct Csr<T: Scalar> {
     stencil: Option<Arc<Stencil<T>>>,
     packed: OnceCell<Packed<T>>,
     partial: OnceCell<Mutex<Buffer<T>>>,
+    side_by_side: OnceCell<Mutex<Buffer<T>>>,
     transposed: OnceCell<Box<Csr<T>>>,
 }
 
@@ -208,6 +209,20 @@ fn widen(values: Vec<u32>) -> Result<Vec<usize>> {
     Ok(wide)
 }
 
+/// Memory for so many numbers, made at the first call and whenever it is too little.
+fn room<'a, T: Scalar>(
+    held: &'a OnceCell<Mutex<Buffer<T>>>,
+    context: &Context,
+    len: usize,
+) -> Result<MutexGuard<'a, Buffer<T>>> {
+    let held = held.get_or_try_init(|| Buffer::uninit(context, len).map(Mutex::new))?;
+    let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    if held.len() < len {
+        *held = Buffer::uninit(context, len)?;
+    }
+    Ok(held)
+}
+
 impl<T: Scalar> Csr<T> {
     /// A matrix from compressed rows: `offsets` has `rows + 1` entries, the first 0 and the last the
     /// number of `indices` (columns, 0-based) and `values`.
@@ -319,6 +334,7 @@ impl<T: Scalar> Csr<T> {
             stencil: found.stencil.map(Arc::new),
             packed: OnceCell::new(),
             partial: OnceCell::new(),
+            side_by_side: OnceCell::new(),
             transposed: OnceCell::new(),
         }
     }
@@ -459,11 +475,15 @@ impl<T: Scalar> Csr<T> {
         packed.refresh_sorted(&self.structure, sorted, &self.values)
     }
 
-    /// Room for what blocks leave of rows that begin in others; held from the kernel that writes them to the one that reads.
-    pub(crate) fn partial(&self, balanced: &NnzBalanced<T::Real>) -> Result<MutexGuard<'_, Buffer<T>>> {
-        let partial =
-            self.partial.get_or_try_init(|| Buffer::uninit(self.context(), balanced.count).map(Mutex::new))?;
-        Ok(partial.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Room for what blocks leave of rows that begin in others, for `columns` right-hand sides; held from the kernel that writes them
+    /// to the one that reads.
+    pub(crate) fn partial(&self, balanced: &NnzBalanced<T::Real>, columns: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
+        room(&self.partial, self.context(), balanced.count * columns)
+    }
+
+    /// Room for `count` columns of X side by side, held likewise.
+    pub(crate) fn side_by_side(&self, count: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
+        room(&self.side_by_side, self.context(), self.cols() * count)
     }
 
     /// The matrix in its host form, exactly as stored.
@@ -590,6 +610,7 @@ impl<T: Scalar> Values<T> for Csr<T> {
             stencil: None,
             packed: OnceCell::new(),
             partial: OnceCell::new(),
+            side_by_side: OnceCell::new(),
             transposed: OnceCell::new(),
         })
     }

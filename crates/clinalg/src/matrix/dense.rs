@@ -1,5 +1,6 @@
 //! Dense column-major matrices.
 
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "ndarray")]
@@ -69,6 +70,26 @@ impl<T: Scalar> Dense<T> {
     /// As [`Dense::zeros`].
     pub unsafe fn uninit_unchecked(context: &Context, rows: usize, cols: usize) -> Result<Dense<T>> {
         Ok(Dense::of(rows, cols, Vector::uninit(context, entries(rows, cols)?)?))
+    }
+
+    /// A matrix by columns in the memory of `mem`, a `cl_mem` of the caller: [`Buffer::from_opencl`].
+    ///
+    /// # Safety
+    /// As [`Buffer::from_opencl`].
+    ///
+    /// # Errors
+    /// As [`Vector::from_opencl`].
+    pub unsafe fn from_opencl(context: &Context, mem: *mut c_void, rows: usize, cols: usize) -> Result<Dense<T>> {
+        // SAFETY: by the contract above.
+        Ok(Dense::of(rows, cols, unsafe { Vector::from_opencl(context, mem, entries(rows, cols)?)? }))
+    }
+
+    /// The `cl_mem` of the values, column by column: [`Buffer::export`].
+    ///
+    /// # Errors
+    /// As [`Buffer::export`].
+    pub fn export(&mut self) -> Result<*mut c_void> {
+        self.values.export()
     }
 
     fn of(rows: usize, cols: usize, values: Vector<T>) -> Dense<T> {

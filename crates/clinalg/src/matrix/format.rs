@@ -14,7 +14,7 @@ use super::launch::{self, MultiLaunch, Prepared};
 use super::sorted::Sorted;
 use super::spread::{self, RowProduct};
 use super::tuning::{MV_RUNS_CPU, MV_SELL_CPU};
-use crate::runtime::kernels::{bsr, convert, csr, sell, sell_sorted, stencil};
+use crate::runtime::kernels::{bsr, convert, csr, sell, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Error, Result, Scalar};
 
@@ -153,8 +153,10 @@ pub(crate) fn analyse<T: Scalar>(
     if T::IS_COMPLEX {
         return complex::<T>(s, offsets, forced);
     }
-    let started = Instant::now();
     let context = s.offset.context();
+    // The transfers of an upload are no part of the search.
+    context.finish()?;
+    let started = Instant::now();
     let built = context.build_seconds();
     let gpu = context.family() == KernelFamily::Gpu;
     let plain = forced == Some(Format::Csr);
@@ -176,11 +178,15 @@ pub(crate) fn analyse<T: Scalar>(
     let without = dia.is_none() && !plain;
     let may_be = |format| gpu && without && (forced.is_none() || forced == Some(format));
     let bsr = if may_be(Format::Bsr) { Bsr::find(s, offsets)? } else { None };
-    let sorted = if gpu && forced == Some(Format::Sell) { Sorted::new(s, offsets)? } else { None };
-    let other = bsr.is_some() || sorted.is_some();
-    let long_rows = gpu && without && forced.is_none() && !other && launch::takes_long_rows::<T::Real>(s, offsets)?;
-    let nnz_balanced =
-        if may_be(Format::Balanced) && !other && !long_rows { NnzBalanced::new(s, offsets)? } else { None };
+    let long_rows =
+        gpu && without && forced.is_none() && bsr.is_none() && launch::takes_long_rows::<T::Real>(s, offsets)?;
+    let sorted = match forced {
+        Some(Format::Sell) if gpu => Sorted::new(s)?,
+        None if gpu && without && bsr.is_none() && !long_rows && Sorted::<T::Real>::pays(s)? => Sorted::new(s)?,
+        _ => None,
+    };
+    let other = bsr.is_some() || sorted.is_some() || long_rows;
+    let nnz_balanced = if may_be(Format::Balanced) && !other { NnzBalanced::new(s)? } else { None };
     let takes_runs = !gpu && without && matches!(forced, None | Some(Format::Dia));
     let runs = if takes_runs { Runs::find::<T>(s, offsets)? } else { None };
     let unforced = forced.is_none() && without && runs.is_none();
@@ -346,7 +352,7 @@ impl<T: Scalar> Packed<T> {
         values: &Buffer<T>,
     ) -> Result<&Buffer<T>> {
         self.fill(|| {
-            let (program, context) = (sell_sorted::Program::<T::Real>::new(), s.offset.context());
+            let (program, context) = (sorted.program(), s.offset.context());
             let (values, to) = (In::parts(values), Out::parts(&self.value));
             let (start, order) = (&sorted.start, &sorted.order);
             program.place_values(context, sorted.range, s.rows, start, order, &s.offset, values, to)

@@ -170,6 +170,11 @@ impl<T: Scalar> MultiLaunch<T> {
         Range::d2([items, nrhs.div_ceil(self.columns)], [self.local, 1])
     }
 
+    /// Whole groups for so many rows, whatever the right-hand sides.
+    pub(crate) fn one_pass(&self, rows: usize) -> Range {
+        Range::d1(rows.div_ceil(self.rows) * self.local, self.local)
+    }
+
     /// With `lanes` items per row and the parameters of `op`.
     fn new(
         context: &Context,

@@ -21,6 +21,7 @@ mod dia;
 mod format;
 pub(crate) mod host;
 mod launch;
+mod scan;
 mod sorted;
 mod spread;
 pub(crate) mod tuning;
@@ -36,7 +37,8 @@ pub use format::Format;
 pub(crate) use format::Product;
 pub use host::{BandParts, CsrParts};
 pub(crate) use launch::{MultiLaunch, Prepared};
-pub(crate) use sorted::SortedColumns;
+pub(crate) use scan::scan;
+pub(crate) use sorted::{Sorted, SortedColumns};
 pub(crate) use spread::RowProduct;
 pub use vector::Vector;
 

@@ -76,6 +76,11 @@ impl BlockShape {
         BlockShape { items, per: most, rows: items, gaps: false }
     }
 
+    /// With at most so many entries per item.
+    pub(crate) fn at_most(self, per: usize) -> BlockShape {
+        BlockShape { per: self.per.min(per), ..self }
+    }
+
     /// Most entries of a block.
     pub(crate) fn entries(&self) -> usize {
         self.items * self.per

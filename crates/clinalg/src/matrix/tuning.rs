@@ -42,8 +42,13 @@ const LONG_LANES: Parameters = Parameters {
 const BLOCKS: Parameters = Parameters {
     names: &[LOCAL, ("entries", "most entries of an item")],
     needs: |&[local, entries, ..], precision| {
-        // Gaps, and sums of rows that are cut or those of two dot products.
-        groups(local, entries + entries.div_ceil(16) + 2, precision, (1..=32).contains(&entries))
+        // Gaps, and sums of rows that are cut or those of two dot products, or runs of rows.
+        groups(
+            local,
+            entries + entries.div_ceil(16) + 2.max(entries.div_ceil(8)),
+            precision,
+            (1..=32).contains(&entries),
+        )
     },
     default: |device, precision, _| [tune::local_size(device, 128, 10 * precision.bytes()), 7, 0, 0, 0, 0],
     ..ROWS

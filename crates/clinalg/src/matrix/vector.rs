@@ -1,5 +1,6 @@
 //! Contiguous vectors.
 
+use std::ffi::c_void;
 use std::ops::Range;
 
 #[cfg(feature = "ndarray")]
@@ -105,6 +106,27 @@ impl<T: Scalar> Vector<T> {
         let mut vector = Vector::uninit(view.context(), view.len())?;
         vector.values.copy_from(view)?;
         Ok(vector)
+    }
+
+    /// A vector of `len` values in the memory of `mem`, a `cl_mem` of the caller: [`Buffer::from_opencl`].
+    ///
+    /// # Safety
+    /// As [`Buffer::from_opencl`].
+    ///
+    /// # Errors
+    /// As [`Buffer::from_opencl`]; [`Error::NoFp64`](crate::Error::NoFp64).
+    pub unsafe fn from_opencl(context: &Context, mem: *mut c_void, len: usize) -> Result<Vector<T>> {
+        context.require::<T>()?;
+        // SAFETY: by the contract above.
+        Ok(Vector { values: unsafe { Buffer::from_opencl(context, mem, len)? } })
+    }
+
+    /// The `cl_mem` of the values: [`Buffer::export`].
+    ///
+    /// # Errors
+    /// As [`Buffer::export`].
+    pub fn export(&mut self) -> Result<*mut c_void> {
+        self.values.export()
     }
 
     #[cfg(test)]

@@ -43,23 +43,25 @@ struct Program<T> {
 impl Unary {
     /// Whether complex numbers have it.
     pub fn is_complex(self) -> bool {
-        matches!(self, Unary::Exp | Unary::Negative | Unary::Conjugate)
+        use Unary::{Conjugate, Cos, Exp, Log, Negative, Sin, Sqrt};
+        matches!(self, Exp | Log | Sqrt | Sin | Cos | Negative | Conjugate)
     }
 
-    fn is_long(self) -> bool {
+    fn is_long(self, complex: bool) -> bool {
         use Unary::{Abs, Ceil, Conjugate, Fix, Floor, Negative, Round, Sign, Sqrt};
-        !matches!(self, Sqrt | Floor | Ceil | Round | Fix | Sign | Negative | Abs | Conjugate)
+        !matches!(self, Floor | Ceil | Round | Fix | Sign | Negative | Abs | Conjugate) && (complex || self != Sqrt)
     }
 }
 
 impl Binary {
     /// Whether complex numbers have it.
     pub fn is_complex(self) -> bool {
-        !matches!(self, Binary::Max | Binary::Min | Binary::Atan2 | Binary::Hypot | Binary::Power)
+        use Binary::{Atan2, Hypot, Max, Min, Mod, Power, Rem};
+        !matches!(self, Max | Min | Atan2 | Hypot | Power | Mod | Rem)
     }
 
     fn is_long(self) -> bool {
-        matches!(self, Binary::Atan2 | Binary::Hypot | Binary::Power)
+        matches!(self, Binary::Atan2 | Binary::Hypot | Binary::Power | Binary::Mod | Binary::Rem)
     }
 }
 
@@ -87,7 +89,7 @@ impl<T: Scalar> Program<T> {
                     (1, [numbers - 1, 0])
                 }
                 Node::One(f, a) => {
-                    program.functions |= f.is_long();
+                    program.functions |= f.is_long(T::IS_COMPLEX);
                     (16 + f as u64, [place[a], 0])
                 }
                 Node::Two(f, a, b) => {

@@ -7,8 +7,10 @@ use super::product::{self, MOST_PARTS};
 use super::{DotParts, Operator};
 use crate::error::check_length;
 use crate::matrix::RowProduct;
-use crate::matrix::{Band, Columns, Csr, Dense, Dia, NnzBalanced, Stencil, Tiles, Values, Vector};
-use crate::runtime::kernels::{band, csr, dense, nnz_balanced, stencil};
+use crate::matrix::{
+    Band, Columns, Csr, Dense, Dia, NnzBalanced, Sorted, SortedColumns, Stencil, Tiles, Values, Vector,
+};
+use crate::runtime::kernels::{band, csr, dense, nnz_balanced, sell_sorted, stencil};
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Context, Error, Result, Scalar};
 
@@ -118,8 +120,11 @@ impl<T: Scalar> Csr<T> {
             },
             (None, Some(dia), _) => self.fused_by_dia(dia, most, fused),
             (None, None, Some(blocks)) => self.fused_by_nnz_balanced(blocks, most, fused),
-            (None, None, None) if plan.bsr.is_some() || plan.sorted.is_some() => fused.apart(self),
-            (None, None, None) => self.fused_by_rows(most, fused),
+            (None, None, None) => match &plan.sorted {
+                Some(sorted) => self.fused_by_sorted(sorted, most, fused),
+                None if plan.bsr.is_some() => fused.apart(self),
+                None => self.fused_by_rows(most, fused),
+            },
         }
     }
 
@@ -221,7 +226,7 @@ impl<T: Scalar> Csr<T> {
         };
         let parts = (groups + joins) as u32;
         let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups + joins).as_real();
-        let held = self.partial(blocks)?;
+        let held = self.partial(blocks, 1)?;
         let (rest, begin) = (Out::parts(&*held), &cut.begin);
         let (range, block_turns) = (Range::d1(groups * items, items), block_turns as u32);
         match &blocks.columns {
@@ -276,6 +281,42 @@ impl<T: Scalar> Csr<T> {
         nnz_balanced::Dots::from(cut.join).join_balanced(
             context, range, cut.rows, far, join_turns, before, parts, row, from, to, rest, alpha, y, w, partial,
         )
+    }
+
+    fn fused_by_sorted(&self, sorted: &Sorted<T::Real>, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
+        let s = self.structure();
+        let context = Csr::context(self);
+        let value = In::parts(self.sorted_values(sorted)?);
+        let (groups, turns) = turns(sorted.windows, most);
+        let (range, turns) = (Range::d1(groups * sorted.items(), sorted.items()), turns as u32);
+        let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups).as_real();
+        let (start, order, offset) = (&sorted.start, &sorted.order, &s.offset);
+        match &sorted.columns {
+            SortedColumns::Whole { program, column } => sell_sorted::Dots::from(*program).mv_sell_sorted(
+                context, range, s.rows, turns, start, order, alpha, offset, column, value, x, beta, y, u, w, partial,
+            ),
+            SortedColumns::Short { program, base, narrow, column } => sell_sorted::ShortDots::from(*program)
+                .mv_sell_sorted(
+                    context,
+                    range,
+                    s.rows,
+                    turns,
+                    start,
+                    order,
+                    base,
+                    narrow,
+                    alpha,
+                    offset,
+                    column.as_ref().unwrap_or(&s.column),
+                    value,
+                    x,
+                    beta,
+                    y,
+                    u,
+                    w,
+                    partial,
+                ),
+        }
     }
 
     fn fused_by_rows(&self, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
@@ -452,7 +493,8 @@ mod tests {
             ("uneven", scattered(2100, 6000, uneven)),
         ] {
             let mut a = Csr::from_parts(context, &parts).unwrap();
-            let formats = [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil].map(Some);
+            let formats =
+                [Format::Csr, Format::Balanced, Format::Dia, Format::Stencil, Format::Bsr, Format::Sell].map(Some);
             for format in std::iter::once(None).chain(formats) {
                 if a.set_format(format).is_err() {
                     continue;

@@ -7,16 +7,17 @@ use crate::runtime::Out;
 use crate::runtime::kernels::array;
 use crate::{Error, KernelFamily, Result, Scalar, Vector};
 
-/// A function of one number, a real one where nothing else is said; complex ones have an exponential as well.
+/// A function of one number, a real one where nothing else is said; of complex numbers [`Exp`](Unary::Exp), [`Log`](Unary::Log), [`Sqrt`](Unary::Sqrt)
+/// (principal values), [`Sin`](Unary::Sin) and [`Cos`](Unary::Cos) as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 #[non_exhaustive]
 pub enum Unary {
     /// Exponential.
     Exp = 0,
-    /// Natural logarithm; NaN for negative numbers.
+    /// Natural logarithm; NaN for negative real numbers.
     Log = 1,
-    /// Square root; NaN for negative numbers.
+    /// Square root; NaN for negative real numbers.
     Sqrt = 2,
     /// Sine.
     Sin = 3,
@@ -81,6 +82,11 @@ pub enum Binary {
     TimesReal = 9,
     /// x divided by the real part of y, part by part, of complex numbers.
     DivideReal = 10,
+    /// x - y floor(x / y), with the sign of y, of real numbers; x for y = 0. Where y is no integer and x / y is one up to rounding, 0. The
+    /// quotient is rounded: 0 for quotients beyond the range of exact integers.
+    Mod = 11,
+    /// x - y trunc(x / y), with the sign of x, of real numbers; NaN for y = 0. Otherwise as [`Binary::Mod`].
+    Rem = 12,
 }
 
 /// What joins the elements of a reduction.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::context::Context;
 use super::host;
+use super::interop;
 use super::kernels::vector;
 use super::launch::{self, Arg, In, Mem, Out};
 use super::memory::Taken;
@@ -28,9 +29,19 @@ pub struct Buffer<T: Element> {
     mem: *mut c_void,
     len: usize,
     bytes: u64,
-    /// Whether the memory goes back to the pool for later buffers.
-    kept: bool,
+    owner: Owner,
     values: PhantomData<T>,
+}
+
+/// Where the memory of a buffer goes when it is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// To the driver.
+    Driver,
+    /// To the pool, for later buffers.
+    Pool,
+    /// Back to the caller, whose it is.
+    Caller,
 }
 
 // SAFETY: OpenCL memory objects may be used from any thread (OpenCL 1.2, appendix A.2).
@@ -46,11 +57,26 @@ impl<T: Element> fmt::Debug for Buffer<T> {
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
-        self.context.release_mem(self.mem, self.bytes, self.kept);
+        if self.owner == Owner::Caller {
+            interop::forget(&self.context, self.mem);
+        }
+        self.context.release_mem(self.mem, self.bytes, self.owner == Owner::Pool);
     }
 }
 
 impl<T: Element> Buffer<T> {
+    /// A buffer of `len` values in memory of the caller, which was retained and counted.
+    pub(super) fn imported(context: &Context, mem: *mut c_void, len: usize) -> Buffer<T> {
+        Buffer { context: context.clone(), mem, len, bytes: 0, owner: Owner::Caller, values: PhantomData }
+    }
+
+    /// Lets no other buffer have the memory later.
+    pub(super) fn leave_pool(&mut self) {
+        if self.owner == Owner::Pool {
+            self.owner = Owner::Driver;
+        }
+    }
+
     /// A buffer of `len` values whose content is not defined, for callers that write all of it before anybody reads.
     ///
     /// # Errors
@@ -59,7 +85,8 @@ impl<T: Element> Buffer<T> {
         // Whole words, which a fill by kernel writes.
         let bytes = (len.max(1) as u64).saturating_mul(size_of::<T>() as u64).div_ceil(4).saturating_mul(4);
         let Taken { mem, bytes, kept } = context.create_mem(bytes)?;
-        Ok(Buffer { context: context.clone(), mem, len, bytes, kept, values: PhantomData })
+        let owner = if kept { Owner::Pool } else { Owner::Driver };
+        Ok(Buffer { context: context.clone(), mem, len, bytes, owner, values: PhantomData })
     }
 
     /// A buffer of `len` values whose content is not defined: it may be what another buffer held, of another process even.
@@ -264,7 +291,7 @@ impl<T: Element> Buffer<T> {
     pub(crate) fn part(&self, offset: usize, len: usize) -> Result<Buffer<T>> {
         check_inside(&(offset..offset + len), self.len)?;
         let mem = self.context.part_of_mem(self.mem, offset * size_of::<T>(), len * size_of::<T>())?;
-        Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, kept: false, values: PhantomData })
+        Ok(Buffer { context: self.context.clone(), mem, len, bytes: 0, owner: Owner::Driver, values: PhantomData })
     }
 
     /// Whether both are the same memory.

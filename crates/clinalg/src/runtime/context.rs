@@ -128,18 +128,39 @@ impl Context {
     pub fn new(device: &Device, options: &ContextOptions) -> Result<Context> {
         fork::check()?;
         let info = device.info();
-        let family = choose_family(options, info)?;
         let properties = [ffi::CL_CONTEXT_PLATFORM as isize, device.platform() as isize, 0];
+        // Checked before anything is made.
+        choose_family(options, info)?;
         let mut code = SUCCESS;
         // SAFETY: the property list ends in zero and one device is named.
         let raw = unsafe { ffi::clCreateContext(properties.as_ptr(), 1, &device.id(), None, null_mut(), &mut code) };
         status::check("clCreateContext", &info.name, code)?;
-        let raw = RawContext(Raw(raw));
-        let queue = CommandQueue::new(raw.0, device, options.profiling)?;
+        // SAFETY: the context was just made, for this device.
+        unsafe {
+            Context::on(device.clone(), Raw(raw), options, |device| {
+                CommandQueue::new(Raw(raw), device, options.profiling)
+            })
+        }
+    }
+
+    /// A context on an OpenCL context, which it releases, also where the call fails.
+    ///
+    /// # Safety
+    /// `raw` is a live context with the device, and `queue` makes a queue of both.
+    pub(super) unsafe fn on(
+        device: Device,
+        raw: Raw,
+        options: &ContextOptions,
+        queue: impl FnOnce(&Device) -> Result<CommandQueue>,
+    ) -> Result<Context> {
+        let raw = RawContext(raw);
+        let info = device.info();
+        let family = choose_family(options, info)?;
         let largest = 1 << info.max_work_group.max(1).ilog2();
+        let queue = queue(&device)?;
         Ok(Context {
             inner: Arc::new(Inner {
-                device: device.clone(),
+                device,
                 family,
                 local: DEFAULT_LOCAL.min(largest),
                 extensions: Extensions::default(),

@@ -206,6 +206,11 @@ impl Context {
         Ok(mem)
     }
 
+    /// Counts a buffer in memory of the caller, whose bytes are not this library's.
+    pub(super) fn count_import(&self) {
+        self.account().live_buffers.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn release_mem(&self, mem: *mut c_void, bytes: u64, kept: bool) {
         let limit = self.device().global_mem / KEPT_SHARE;
         let kept = kept && lock(&self.account().pool).keep(mem, bytes, limit);

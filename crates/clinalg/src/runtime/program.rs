@@ -202,9 +202,15 @@ impl Context {
     }
 }
 
-/// The binary of a program built for one device; `None` where the driver gives none.
+/// The binary of a program built for one device; `None` where the driver gives none, and in a context of several devices, where a
+/// program has one for each.
 fn binary_of(program: &Program) -> Option<Vec<u8>> {
-    let mut size = 0_usize;
+    let (mut size, mut bytes) = (0_usize, 0_usize);
+    // SAFETY: asking for the size of the answer writes `bytes` only.
+    let code = unsafe { ffi::clGetProgramInfo(program.raw(), ffi::CL_PROGRAM_BINARY_SIZES, 0, null_mut(), &mut bytes) };
+    if code != SUCCESS || bytes != size_of::<usize>() {
+        return None;
+    }
     // SAFETY: one device, so the answer is one size_t.
     let code = unsafe {
         ffi::clGetProgramInfo(

@@ -106,14 +106,23 @@ impl CommandQueue {
         // SAFETY: `context` was made for this device.
         let raw = unsafe { ffi::clCreateCommandQueue(context.0, device.id(), flags, &mut code) };
         status::check("clCreateCommandQueue", &device.info().name, code)?;
-        Ok(CommandQueue {
-            raw: Raw(raw),
+        // SAFETY: the queue was just made.
+        Ok(unsafe { CommandQueue::adopt(Raw(raw), device, profiling) })
+    }
+
+    /// Takes over a queue, which is released when this is dropped.
+    ///
+    /// # Safety
+    /// `raw` is a live in-order queue of the device, with profiling where that is wanted.
+    pub(super) unsafe fn adopt(raw: Raw, device: &Device, profiling: bool) -> CommandQueue {
+        CommandQueue {
+            raw,
             device: device.clone(),
             event_per_launch: faults::of(device.info()).any(|f| f.quirk == Quirk::EventPerLaunch),
             profile: profiling.then(Mutex::default),
             enqueued: AtomicU32::new(0),
             last_fence: Mutex::default(),
-        })
+        }
     }
 
     pub(super) fn raw(&self) -> *mut c_void {

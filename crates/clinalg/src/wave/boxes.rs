@@ -3,7 +3,9 @@
 use super::params::{WaveEnergy, WaveReport};
 use super::strides::in_strides;
 use crate::error::check_length;
+use crate::matrix::Values as _;
 use crate::multigrid::launch;
+use crate::ops;
 use crate::runtime::Out;
 use crate::runtime::kernels::wave_box;
 use crate::solve::Progress;
@@ -196,6 +198,11 @@ impl<T: Real> BoxWave<T> {
         &self.params
     }
 
+    /// The context it lives in.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Number of steps since the start.
     pub fn steps(&self) -> u64 {
         self.steps
@@ -282,6 +289,15 @@ impl<T: Real> BoxWave<T> {
     pub fn displacement(&self, u: &mut [T]) -> Result<()> {
         check_length("u", self.u.len(), u.len())?;
         self.u.read(u)
+    }
+
+    /// Copies the displacement to a vector on the device.
+    ///
+    /// # Errors
+    /// [`Error::Length`] or [`Error::Context`] that names `u`; what the device reports.
+    pub fn displacement_device(&self, u: &mut Vector<T>) -> Result<()> {
+        self.u.check_same(u, "u")?;
+        ops::copy(&self.u, u)
     }
 
     /// Reads the velocity into `v`, one value per point; it is 0 on fixed sides. It is accurate to second order, and

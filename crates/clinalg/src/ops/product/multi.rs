@@ -2,6 +2,7 @@
 
 use super::{MultiRhs, Operator};
 use crate::matrix::{Band, Csr, Dense, Dia, MultiLaunch, Values};
+use crate::runtime::kernels::nnz_balanced;
 use crate::runtime::{In, KernelFamily, Out, Range};
 use crate::{Buffer, Error, Result, Scalar};
 
@@ -58,6 +59,9 @@ impl<T: Scalar> MultiRhs<T> for Csr<T> {
             }
         }
         let range = multi_range(self, &plan.multi, x, y)?;
+        if self.interleaves(nrhs) {
+            return self.multiply_interleaved(alpha, x, beta, y);
+        }
         plan.multi.program.mm_csr(
             context,
             range,
@@ -72,6 +76,85 @@ impl<T: Scalar> MultiRhs<T> for Csr<T> {
             beta,
             Out::shared(to),
         )
+    }
+}
+
+/// Right-hand sides that stand side by side; `SIDE_BY_SIDE` of `multivector.cl`.
+const SIDE_BY_SIDE: usize = 4;
+
+/// Fewest entries per column of A for which the columns of X are put side by side, which takes two passes over them.
+const ENTRIES_OF_COLUMN: usize = 2;
+
+impl<T: Scalar> Csr<T> {
+    /// Whether the right-hand sides are put side by side first, so that an entry gathers one line of memory for four of them.
+    fn interleaves(&self, nrhs: usize) -> bool {
+        let s = self.structure();
+        let gpu = Csr::context(self).family() == KernelFamily::Gpu;
+        gpu && !T::IS_COMPLEX && nrhs > 1 && s.nnz > 0 && s.nnz >= ENTRIES_OF_COLUMN * s.cols
+    }
+
+    fn multiply_interleaved(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()> {
+        let (s, plan) = (self.structure(), self.plan());
+        let (context, value, nrhs) = (Csr::context(self), In::parts(self.values()), x.cols());
+        let (alpha, beta, to) = (alpha.re(), beta.re(), Out::parts(y.values()));
+        let launch = &plan.multi;
+        let held = self.side_by_side(SIDE_BY_SIDE)?;
+        let every = Range::d1(s.cols, context.local());
+        for first in (0..nrhs).step_by(SIDE_BY_SIDE) {
+            let from = In::parts(x.values());
+            launch.program.interleave_columns(context, every, s.cols, first, nrhs, from, Out::parts(&*held))?;
+            let from = In::parts(&*held);
+            let Some((blocks, cut)) = plan.balanced.as_ref().and_then(|blocks| Some((blocks, blocks.cut.as_ref()?)))
+            else {
+                let (range, offset) = (launch.one_pass(s.rows), &s.offset);
+                launch.program.mm_csr_interleaved(
+                    context, range, s.rows, first, nrhs, alpha, offset, &s.column, value, from, beta, to,
+                )?;
+                continue;
+            };
+            let columns = (nrhs - first).min(SIDE_BY_SIDE);
+            let held = self.partial(blocks, SIDE_BY_SIDE)?;
+            let (program, partial) = (nnz_balanced::Multi::from(cut.join.once(1)), Out::parts(&*held));
+            program.mm_cut_balanced(
+                context,
+                blocks.range,
+                s.rows,
+                first,
+                columns as u32,
+                &blocks.start,
+                &cut.begin,
+                alpha,
+                &s.offset,
+                &s.column,
+                value,
+                from,
+                beta,
+                partial,
+                to,
+            )?;
+            if cut.rows > 0 {
+                let items = cut.join_groups(blocks.items) * blocks.items;
+                let range = Range::d2([items, columns], [blocks.items, 1]);
+                let (far, partial) = (cut.far as u32, partial.as_input());
+                let (row, from, end) = (&cut.row, &cut.from, &cut.to);
+                program.join_columns(
+                    context,
+                    range,
+                    cut.rows,
+                    far,
+                    blocks.count,
+                    s.rows,
+                    first,
+                    row,
+                    from,
+                    end,
+                    partial,
+                    alpha,
+                    to,
+                )?;
+            }
+        }
+        Ok(())
     }
 }
 

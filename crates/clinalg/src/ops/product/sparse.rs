@@ -234,7 +234,7 @@ impl<T: Scalar> Csr<T> {
                         ),
                     };
                 };
-                let (held, begin) = (self.partial(blocks)?, &cut.begin);
+                let (held, begin) = (self.partial(blocks, 1)?, &cut.begin);
                 let partial = Out::parts(&*held);
                 match &blocks.columns {
                     Columns::Whole(program) => program.mv_cut_balanced(

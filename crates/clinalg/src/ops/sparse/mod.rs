@@ -3,7 +3,6 @@
 
 mod part;
 mod product;
-mod scan;
 
+pub(crate) use crate::matrix::scan;
 pub(crate) use product::{Product, multiply};
-pub(crate) use scan::scan;

@@ -107,6 +107,14 @@ impl<T: Scalar> IncompleteCholesky<T> {
         self.shift
     }
 
+    /// L, in the order of elimination.
+    ///
+    /// # Errors
+    /// Those of reading from the device.
+    pub fn to_parts(&self) -> Result<CsrParts<T>> {
+        self.lower.to_parts()
+    }
+
     /// Stored entries of L.
     pub fn nnz(&self) -> usize {
         self.lower.nnz() + self.lower.size()

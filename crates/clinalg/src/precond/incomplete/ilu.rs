@@ -201,6 +201,15 @@ impl<T: Scalar> Ilu<T> {
     pub fn is_matched(&self) -> bool {
         self.is_matched
     }
+
+    /// L with ones on the diagonal, and U, of ILU(0) in the order of the matrix ([`Ordering::Natural`] and [`Matching::Never`]); else of the matrix
+    /// with rows and columns in the order of elimination, which is not given.
+    ///
+    /// # Errors
+    /// Those of reading from the device.
+    pub fn to_parts(&self) -> Result<[CsrParts<T>; 2]> {
+        Ok([self.lower.to_parts()?, self.upper.to_parts()?])
+    }
 }
 
 impl<T: Scalar> Ordered<T> {

@@ -127,6 +127,22 @@ impl<T: Scalar> Triangle<T> {
         self.value.context()
     }
 
+    /// Its entries with the diagonal, which is that of the stored inverses (within a rounding error).
+    pub(super) fn to_parts(&self) -> Result<CsrParts<T>> {
+        let n = self.size();
+        let (rows, offsets, columns) = (self.row.to_vec()?, self.offset.to_vec()?, self.column.to_vec()?);
+        let (values, inverse) = (self.value.to_vec()?, self.inverse.as_ref().map(Buffer::to_vec).transpose()?);
+        let mut entries = Vec::with_capacity(n + values.len());
+        for place in 0..n {
+            let row = rows[place] as usize;
+            let diagonal = inverse.as_ref().map_or(T::one(), |inverse| T::one() / inverse[place]);
+            entries.push((row, row, diagonal));
+            let range = offsets[place] as usize..offsets[place + 1] as usize;
+            entries.extend(range.map(|e| (row, columns[e] as usize, values[e])));
+        }
+        CsrParts::from_triplets(n, n, &entries)
+    }
+
     /// x = T^-1 b, enqueued; allocates nothing.
     ///
     /// # Errors

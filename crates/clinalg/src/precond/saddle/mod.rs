@@ -48,8 +48,8 @@ use crate::{Context, Csr, Error, Real, Result, Scalar, Vector};
 /// ```
 pub struct Saddle<T: Scalar> {
     report: SaddleReport,
-    first: Box<dyn Preconditioner<T>>,
-    second: Box<dyn Preconditioner<T>>,
+    first: Box<dyn Preconditioner<T> + Send>,
+    second: Box<dyn Preconditioner<T> + Send>,
     /// B' of the triangular shape.
     upper: Option<Csr<T>>,
     rows: [Positions; 2],
@@ -117,8 +117,8 @@ impl<T: Scalar> Saddle<T> {
         k: &Csr<T>,
         split: &Split,
         shape: SaddleShape,
-        first: Box<dyn Preconditioner<T>>,
-        second: Box<dyn Preconditioner<T>>,
+        first: Box<dyn Preconditioner<T> + Send>,
+        second: Box<dyn Preconditioner<T> + Send>,
     ) -> Result<Saddle<T>> {
         Saddle::of(Blocks::of(k, split)?, shape, (first, None), (second, SchurKind::Given))
     }
@@ -126,8 +126,8 @@ impl<T: Scalar> Saddle<T> {
     fn of(
         blocks: Blocks<T>,
         shape: SaddleShape,
-        (first, inner): (Box<dyn Preconditioner<T>>, Option<Inner>),
-        (second, schur): (Box<dyn Preconditioner<T>>, SchurKind),
+        (first, inner): (Box<dyn Preconditioner<T> + Send>, Option<Inner>),
+        (second, schur): (Box<dyn Preconditioner<T> + Send>, SchurKind),
     ) -> Result<Saddle<T>> {
         let context = blocks.upper.context().clone();
         for (argument, block, rows) in [("first", &first, &blocks.rows[0]), ("second", &second, &blocks.rows[1])] {
@@ -204,7 +204,7 @@ impl<T: Real> Saddle<T> {
             let got = format!("one where row {} (counted from 1) has none", blocks.rows[1][at] + 1);
             return Err(Error::value("a", expected, got));
         }
-        let (second, kind): (Box<dyn Preconditioner<T>>, _) = match by_product {
+        let (second, kind): (Box<dyn Preconditioner<T> + Send>, _) = match by_product {
             true => {
                 let (m, second) = self::inner(&schur, params.second)?;
                 (m, SchurKind::Product(second))
@@ -242,8 +242,8 @@ fn is_symmetric<T: Real>(a: &Csr<T>) -> Result<bool> {
 }
 
 /// The preconditioner of a block, or the first that can be made of those that suit it.
-fn inner<T: Real>(a: &Csr<T>, wanted: Option<Inner>) -> Result<(Box<dyn Preconditioner<T>>, Inner)> {
-    let make = |inner: Inner| -> Result<Box<dyn Preconditioner<T>>> {
+fn inner<T: Real>(a: &Csr<T>, wanted: Option<Inner>) -> Result<(Box<dyn Preconditioner<T> + Send>, Inner)> {
+    let make = |inner: Inner| -> Result<Box<dyn Preconditioner<T> + Send>> {
         Ok(match inner {
             Inner::Amg => Box::new(Amg::new(a, &AmgParams::default())?),
             Inner::Ic => Box::new(IncompleteCholesky::new(a, &CholeskyParams::default())?),

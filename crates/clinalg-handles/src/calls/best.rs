@@ -1,0 +1,105 @@
+//! Solves that give the best iterate.
+
+use clinalg::Result;
+use clinalg::solve::{Progress, Report, Stop, Stopping};
+
+use super::preconditioner::varies;
+use super::solve::{INVERSE, Method, Preconditioning};
+use crate::kind::Kind;
+use crate::registry::{Operand, Registry};
+
+/// The iteration after which the residual was smallest, the last one of a solve that succeeded or was stopped.
+fn smallest(report: &Report) -> usize {
+    if matches!(report.stop, Stop::Converged | Stop::Cancelled) {
+        return report.iterations;
+    }
+    let mut best = (report.iterations, report.relative_residual);
+    for (at, &residual) in report.history.iter().enumerate() {
+        if residual < best.1 || (best.1.is_nan() && residual.is_finite()) {
+            best = (at, residual);
+        }
+    }
+    best.0
+}
+
+impl Registry {
+    /// [`Registry::solve_with`] with the number of the iterate that x is: where CG or BiCGStab ends without success, and not on request, the one with
+    /// the smallest residual. It is computed again, which gives the same bits, in at most as many iterations once more. The report has its residual,
+    /// and the history of all iterations. With a K-cycle of algebraic multigrid, CG is flexible.
+    ///
+    /// # Errors
+    /// As [`Registry::solve`].
+    pub fn solve_to_best(
+        &self,
+        method: Method,
+        preconditioning: Preconditioning,
+        (a, b, x): (u64, u64, Option<u64>),
+        stopping: &Stopping,
+        progress: Progress<'_>,
+    ) -> Result<(u64, Report, usize)> {
+        let varies = match preconditioning {
+            Preconditioning::Inverse(m) if method == Method::Cg => {
+                self.call(&[Operand::new(INVERSE, m, Kind::MATRIX)], None, |inputs, _| Ok(varies(inputs[0])))?
+            }
+            _ => false,
+        };
+        let method = if varies { Method::FlexibleCg } else { method };
+        let goes_back = !matches!(method, Method::Gmres(_)) && self.info(a)?.kind != Kind::TeamMatrix;
+        let start = x.filter(|_| goes_back).map(|x| self.copy(x, None)).transpose()?;
+        let solved =
+            self.solve_with(method, preconditioning, (a, b, x), stopping, progress).and_then(|(x, report)| match Some(
+                smallest(&report),
+            )
+            .filter(|_| goes_back)
+            {
+                Some(at) if at < report.iterations => {
+                    let system = (a, b, x);
+                    self.go_back(method, preconditioning, (system, start), (stopping, at), (report, progress))
+                }
+                _ => {
+                    let iterations = report.iterations;
+                    Ok((x, report, iterations))
+                }
+            });
+        if let Some(start) = start {
+            self.release(start, Kind::VALUES)?;
+        }
+        solved
+    }
+
+    /// Makes x the iterate of iteration `at` if its residual is smaller.
+    fn go_back(
+        &self,
+        method: Method,
+        preconditioning: Preconditioning,
+        ((a, b, x), start): ((u64, u64, u64), Option<u64>),
+        (stopping, at): (&Stopping, usize),
+        (mut report, progress): (Report, Progress<'_>),
+    ) -> Result<(u64, Report, usize)> {
+        let last = self.copy(x, None)?;
+        let mut again = || -> Result<f64> {
+            match start {
+                Some(start) => self.copy(start, Some(x)).map(drop)?,
+                None => self.fill(x, 0.0)?,
+            }
+            if at == 0 {
+                return Ok(report.history[0]);
+            }
+            let stopping = stopping.clone().max_iterations(at);
+            let solved = self.solve_with(method, preconditioning, (a, b, Some(x)), &stopping, progress)?;
+            Ok(solved.1.relative_residual)
+        };
+        let again = again();
+        let mut number = report.iterations;
+        let outcome = match again {
+            Ok(again) if again < report.relative_residual || !report.relative_residual.is_finite() => {
+                (report.relative_residual, number) = (again, at);
+                Ok(())
+            }
+            Ok(_) => self.copy(last, Some(x)).map(drop),
+            Err(error) => Err(error),
+        };
+        self.release(last, Kind::VALUES)?;
+        outcome.map(|()| (x, report, number))
+    }
+}

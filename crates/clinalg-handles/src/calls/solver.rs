@@ -1,0 +1,264 @@
+//! Krylov solvers that are made once, on handles.
+
+use clinalg::amg::{Amg, AmgParams};
+use clinalg::precond::Jacobi;
+use clinalg::solve::{
+    BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, Minres, Preconditioner, Progress, Report, Solver, Stopping,
+};
+use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
+
+use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams};
+use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
+use crate::kind::Kind;
+use crate::object::{
+    AnySolver, Element, Kept, Krylov, KrylovSolver, Matrix, Object, Remade, Stored, each_solver, typed,
+};
+use crate::registry::{Operand, Registry};
+
+/// What errors call the handle of a solver.
+const ARGUMENT: &str = "solver";
+
+/// A solver by this method with its memory.
+pub(super) fn solver_of<T: Scalar>(
+    method: Method,
+    (context, n): (&Context, usize),
+    stopping: &Stopping,
+) -> Result<Box<dyn Solver<T> + Send>> {
+    let stopping = stopping.clone();
+    Ok(match method {
+        Method::Cg => Box::new(Cg::new(context, n, stopping.into())?),
+        Method::BiCgStab => Box::new(BiCgStab::new(context, n, stopping.into())?),
+        Method::Gmres(restart) => Box::new(Gmres::new(context, n, GmresParams::from(stopping).restart(restart))?),
+        Method::Minres => Box::new(Minres::new(context, n, stopping.into())?),
+        Method::Idr => Box::new(Idr::new(context, n, stopping.into())?),
+        Method::FlexibleCg => Box::new(FlexibleCg::new(context, n, stopping.into())?),
+    })
+}
+
+/// A preconditioner with the parameters that it was made with.
+struct Refactored<T: Scalar> {
+    made: Made<T>,
+    params: PreconditionerParams,
+}
+
+impl<T: Scalar> Preconditioner<T> for Refactored<T> {
+    fn size(&self) -> usize {
+        self.made.size()
+    }
+
+    fn context(&self) -> &Context {
+        self.made.context()
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        self.made.apply(r, z)
+    }
+}
+
+impl<T: Scalar> Remade<T> for Refactored<T> {
+    fn remake(&mut self, a: &Csr<T>) -> Result<()> {
+        self.made = Made::new(a, &self.params)?;
+        Ok(())
+    }
+}
+
+/// Algebraic multigrid that takes other values.
+pub(super) struct Hierarchy<T: clinalg::Real>(Amg<T>);
+
+impl<T: clinalg::Real> Hierarchy<T> {
+    pub(super) fn new(a: &Csr<T>) -> Result<Hierarchy<T>> {
+        Ok(Hierarchy(Amg::new(a, &AmgParams::default().reusable(true))?))
+    }
+}
+
+impl<T: clinalg::Real> Preconditioner<T> for Hierarchy<T> {
+    fn size(&self) -> usize {
+        Preconditioner::size(&self.0)
+    }
+
+    fn context(&self) -> &Context {
+        Preconditioner::context(&self.0)
+    }
+
+    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
+        Preconditioner::apply(&mut self.0, r, z)
+    }
+}
+
+impl<T: clinalg::Real> Remade<T> for Hierarchy<T> {
+    fn remake(&mut self, a: &Csr<T>) -> Result<()> {
+        self.0.refill(a)
+    }
+}
+
+/// The sparse matrix that a preconditioner is made of.
+fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
+    let got = match a {
+        Matrix::Stored(Stored::Csr(a)) => return Ok(a),
+        Matrix::Stored(a) => a.kind().words(),
+        Matrix::Applied(_) => "operator",
+    };
+    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+    Err(Error::Shape { argument: "a", expected, got: format!("a {got}") })
+}
+
+fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
+    Ok(match preconditioning {
+        Preconditioning::None | Preconditioning::Inverse(_) => Kept::None,
+        Preconditioning::Jacobi => Kept::Jacobi(Jacobi::new(&a.diagonal()?)?),
+        Preconditioning::Of(PreconditionerKind::Amg) => Kept::Made(T::reusable_hierarchy(entries(a)?)?),
+        Preconditioning::Of(kind) => {
+            let params = kind.params().expect("only algebraic multigrid has none");
+            Kept::Made(Box::new(Refactored { made: Made::new(entries(a)?, &params)?, params }))
+        }
+    })
+}
+
+fn check_square(a: &Matrix<'_, impl Element>) -> Result<usize> {
+    match a.shape() {
+        (rows, cols) if rows == cols => Ok(rows),
+        (rows, cols) => {
+            let (expected, got) = ("a square matrix".into(), format!("{rows} x {cols}"));
+            Err(Error::Shape { argument: "a", expected, got })
+        }
+    }
+}
+
+impl Registry {
+    /// A solver of A x = b for one matrix or operator and many right-hand sides: the method with its memory, and the preconditioner. It keeps
+    /// `a`, and the object of [`Preconditioning::Inverse`], alive after their handles are released. Gives its handle, which
+    /// [`Registry::release`] takes with [`Kind::SOLVER`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`], also for matrices on a team; [`Error::Shape`] unless `a` is square; those of the method and of the preconditioner.
+    pub fn solver(&self, method: Method, preconditioning: Preconditioning, a: u64, stopping: &Stopping) -> Result<u64> {
+        let of_a = Operand::new("a", a, Kind::MATRIX);
+        let of_inverse = match preconditioning {
+            Preconditioning::Inverse(inverse) => Some(Operand::new(INVERSE, inverse, Kind::MATRIX)),
+            _ => None,
+        };
+        // Before the objects are locked, so that they are those that the solver keeps.
+        let (cell, inverse) = (self.cell(&of_a)?, of_inverse.as_ref().map(|inverse| self.cell(inverse)).transpose()?);
+        stopping.check()?;
+        let inputs: Vec<_> = std::iter::once(of_a).chain(of_inverse).collect();
+        let object = self.call(&inputs, None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let a = inputs[0].matrix::<T>("a")?;
+                let (n, context) = (check_square(&a)?, a.operator()?.context());
+                if let Some(inverse) = inputs.get(1) {
+                    check_inverse(&inverse.matrix::<T>(INVERSE)?, (context, n))?;
+                }
+                let preconditioner = match inverse {
+                    Some(inverse) => Kept::Inverse(inverse),
+                    None => kept(preconditioning, &a)?,
+                };
+                let solver = solver_of::<T>(method, (context, n), stopping)?;
+                Ok(T::erase_solver(KrylovSolver::new(Krylov { solver, preconditioner, a: cell })))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// Solves for b; x as in [`Registry::solve`]. Solves into an existing x, after a first one, take no memory on the device. `progress` must not use the
+    /// objects of the solve.
+    ///
+    /// # Errors
+    /// [`Error::Handle`], [`Error::Precision`], [`Error::Length`], [`Error::Context`]; [`Error::Value`] where x is an object that the solver reads.
+    pub fn solver_solve(
+        &self,
+        solver: u64,
+        (b, x): (u64, Option<u64>),
+        progress: Progress<'_>,
+    ) -> Result<(u64, Report)> {
+        let of_solver = Operand::new(ARGUMENT, solver, Kind::SOLVER);
+        let objects = self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects()))?;
+        let inputs = [of_solver, Operand::new("b", b, Kind::FULL)];
+        self.solve_into(x, b, |x| {
+            let output = Some(Operand::new("x", x, Kind::FULL));
+            self.call_beside(&inputs, &objects, output, |inputs, objects, x| {
+                let x = x.expect("an output was named");
+                typed!(inputs[0], T => {
+                    let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                    let a = objects[0].matrix::<T>("a")?;
+                    let b = inputs[1].stored::<T>("b")?.vector("b")?;
+                    let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
+                    let Krylov { solver, preconditioner, .. } = &mut *solver.lock();
+                    let mut inverse;
+                    let m: Option<&mut dyn Preconditioner<T>> = match preconditioner {
+                        Kept::None => None,
+                        Kept::Jacobi(m) => Some(m),
+                        Kept::Made(m) => Some(&mut **m),
+                        Kept::Inverse(_) => {
+                            let matrix = objects[1].matrix::<T>(INVERSE)?;
+                            inverse = Inverse(matrix.operator()?);
+                            check_inverse(&matrix, (b.context(), b.len()))?;
+                            return solver.solve_with(a.operator()?, Some(&mut inverse), b, x, progress);
+                        }
+                    };
+                    solver.solve_with(a.operator()?, m, b, x, progress)
+                })
+            })
+        })
+    }
+
+    /// Makes the preconditioner for the present values of the matrix, or for `a`, which then takes its place: it has the same size and type
+    /// of values, and for algebraic multigrid the same positions.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for a solver with an approximate inverse and the same matrix, as the solver cannot make that;
+    /// [`Error::Shape`], [`Error::Precision`], [`Error::Context`] that names `a`; those of the preconditioner.
+    pub fn solver_refill(&self, solver: u64, a: Option<u64>) -> Result<()> {
+        let of_solver = Operand::new(ARGUMENT, solver, Kind::SOLVER);
+        let of_a = a.map(|a| Operand::new("a", a, Kind::MATRIX));
+        let cell = match &of_a {
+            Some(of_a) => self.cell(of_a)?,
+            None => self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects().swap_remove(0)))?,
+        };
+        self.call_beside(&[of_solver], &[cell.clone()], None, |inputs, objects, _| {
+            typed!(inputs[0], T => {
+                let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                let matrix = objects[0].matrix::<T>("a")?;
+                let n = check_square(&matrix)?;
+                if n != solver.size {
+                    let (expected, got) = (format!("{0} x {0}", solver.size), format!("{n} x {n}"));
+                    return Err(Error::Shape { argument: "a", expected, got });
+                }
+                let state = &mut *solver.lock();
+                if !matrix.operator()?.context().same(state.solver.context()) {
+                    return Err(Error::Context { argument: "a" });
+                }
+                match &mut state.preconditioner {
+                    Kept::None => {}
+                    Kept::Jacobi(m) => *m = Jacobi::new(&matrix.diagonal()?)?,
+                    Kept::Made(m) => m.remake(entries(&matrix)?)?,
+                    Kept::Inverse(_) if a.is_none() => {
+                        let expected = "a solver that made its preconditioner; refill the object in options.inverse by clinalg_amg_refill";
+                        return Err(Error::value(ARGUMENT, expected, "one with an approximate inverse"));
+                    }
+                    Kept::Inverse(_) => {}
+                }
+                state.a = cell;
+                Ok(())
+            })
+        })
+    }
+
+    /// Changes when the next solves end.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] as [`Stopping::check`].
+    pub fn solver_set_stopping(&self, solver: u64, stopping: &Stopping) -> Result<()> {
+        stopping.check()?;
+        self.call(&[Operand::new(ARGUMENT, solver, Kind::SOLVER)], None, |inputs, _| {
+            each_solver!(any(inputs[0]), solver => *solver.lock().solver.stopping_mut() = stopping.clone());
+            Ok(())
+        })
+    }
+}
+
+fn any(object: &Object) -> &AnySolver {
+    match object {
+        Object::Solver(solver) => solver,
+        _ => unreachable!("the operand is a solver"),
+    }
+}

@@ -1,0 +1,117 @@
+//! Krylov solvers that are made once for many solves.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use clinalg::solve::{Preconditioner, Solver};
+use clinalg::{Complex, Csr, Result, Scalar};
+
+use super::cell::Cell;
+use crate::kind::ScalarType;
+
+/// A preconditioner that can be made again of other entries.
+pub(crate) trait Remade<T: Scalar>: Preconditioner<T> + Send {
+    /// Makes it for this matrix.
+    fn remake(&mut self, a: &Csr<T>) -> Result<()>;
+}
+
+/// The preconditioner of a solver.
+pub(crate) enum Kept<T: Scalar> {
+    None,
+    /// The diagonal.
+    Jacobi(clinalg::precond::Jacobi<T>),
+    /// One made of the entries of a sparse matrix.
+    Made(Box<dyn Remade<T>>),
+    /// The product with another object.
+    Inverse(Cell),
+}
+
+/// A solver in one type of values.
+pub(crate) struct Krylov<T: Scalar> {
+    pub(crate) solver: Box<dyn Solver<T> + Send>,
+    pub(crate) preconditioner: Kept<T>,
+    /// The matrix or operator, which the solver keeps alive.
+    pub(crate) a: Cell,
+}
+
+/// A solver for one caller at a time.
+pub struct KrylovSolver<T: Scalar> {
+    pub(crate) size: usize,
+    state: Mutex<Krylov<T>>,
+}
+
+impl<T: Scalar> KrylovSolver<T> {
+    pub(crate) fn new(state: Krylov<T>) -> KrylovSolver<T> {
+        KrylovSolver { size: state.solver.size(), state: Mutex::new(state) }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Krylov<T>> {
+        // A solve begins anew whatever one before left.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects that a solve reads: the matrix, and the approximate inverse if there is one.
+    fn objects(&self) -> Vec<Cell> {
+        let state = self.lock();
+        let inverse = match &state.preconditioner {
+            Kept::Inverse(cell) => Some(cell.clone()),
+            _ => None,
+        };
+        std::iter::once(state.a.clone()).chain(inverse).collect()
+    }
+}
+
+impl<T: Scalar> fmt::Debug for KrylovSolver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KrylovSolver({})", self.size)
+    }
+}
+
+/// A solver whose type of values is known at run time only.
+#[derive(Debug)]
+pub enum AnySolver {
+    /// In single precision.
+    F32(KrylovSolver<f32>),
+    /// In double precision.
+    F64(KrylovSolver<f64>),
+    /// Complex, in single precision.
+    C32(KrylovSolver<Complex<f32>>),
+    /// Complex, in double precision.
+    C64(KrylovSolver<Complex<f64>>),
+}
+
+/// Evaluates the body for the solver inside.
+macro_rules! each_solver {
+    ($any:expr, $solver:ident => $body:expr) => {
+        match $any {
+            $crate::object::AnySolver::F32($solver) => $body,
+            $crate::object::AnySolver::F64($solver) => $body,
+            $crate::object::AnySolver::C32($solver) => $body,
+            $crate::object::AnySolver::C64($solver) => $body,
+        }
+    };
+}
+
+pub(crate) use each_solver;
+
+impl AnySolver {
+    /// The type of its values.
+    pub fn scalar(&self) -> ScalarType {
+        match self {
+            AnySolver::F32(_) => ScalarType::F32,
+            AnySolver::F64(_) => ScalarType::F64,
+            AnySolver::C32(_) => ScalarType::C32,
+            AnySolver::C64(_) => ScalarType::C64,
+        }
+    }
+
+    /// Number of equations.
+    pub fn size(&self) -> usize {
+        each_solver!(self, solver => solver.size)
+    }
+
+    /// The objects that a solve reads.
+    pub(crate) fn objects(&self) -> Vec<Cell> {
+        each_solver!(self, solver => solver.objects())
+    }
+}

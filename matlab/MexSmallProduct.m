@@ -1,0 +1,22 @@
+function c = MexSmallProduct(gpu, op, a, b)
+%MexSmallProduct  Product of a matrix of any kind and a column, where the operands fit.
+%   c = MexSmallProduct(gpu, op, a, b)
+%
+%   c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
+%   where operands are of two classes, sizes do not agree, b has several columns, or the result has one element otherwise.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     x = MexMatrix(gpu, [1; 2]);
+%     MexSmallProduct(gpu, 'ctransp', x, x)
+%
+%   See also MexMultiply, MexMultiplyOp, MexDot.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+try
+  c = clinalg_mex('MexSmallProduct', gpu, op, a, b);
+catch problem
+  if nargin < 4, clinalg_mex('MexSmallProduct'); end
+  rethrow(problem);
+end
+end
