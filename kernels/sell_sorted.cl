@@ -134,5 +134,36 @@ mv_sell_sorted(ulong rows, uint turns, __global const uint *start, __global cons
     }
 
 FILL_SORTED(place_columns, uint)
-FILL_SORTED(place_narrow, ushort)
 FILL_SORTED(place_values, REAL)
+
+#ifdef SHORT
+// Columns in 16 bits; 0 in windows that touch too many pages.
+__kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
+place_near(ulong rows, __global const uint *start, __global const uchar *order, __global const uint *offset,
+           __global const uint *base, __global const uint *column, __global ushort *placed)
+{
+    const size_t i = get_global_id(0);
+    if (i < rows) {
+        const size_t row = ROW_OF(i), end = offset[row + 1];
+        size_t to = PLACE_OF(i);
+#ifdef PAGES
+        __global const uint *own = base + (size_t)PAGES * get_group_id(0);
+        const bool near = own[0] != WIDE;
+        // Columns increase, and so do pages.
+        uint place = 0;
+        for (size_t k = offset[row]; k < end; ++k, to += CHUNK) {
+            const uint at = column[k], first = at / PAGE * PAGE;
+            while (near && own[place] != first) {
+                ++place;
+            }
+            placed[to] = near ? (ushort)(place * PAGE + at % PAGE) : 0;
+        }
+#else
+        const uint lowest = base[get_group_id(0)];
+        for (size_t k = offset[row]; k < end; ++k, to += CHUNK) {
+            placed[to] = (ushort)(column[k] - lowest);
+        }
+#endif
+    }
+}
+#endif

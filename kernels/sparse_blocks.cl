@@ -87,7 +87,7 @@ __kernel void cut_blocks(ulong blocks, ulong rows, ulong weight, ulong slack, __
 }
 
 // Sorts the rows of every window of LOCAL rows by their length, the longest first, a work-group per window, of which only every
-// `step`-th is looked at: order[i] is the place in the window of the row that item i has. Chunks of `chunk` items are as long as
+// `step`-th is looked at, as if there were no others: order[i] is the place in the window of the row that item i has. Chunks of `chunk` items are as long as
 // their first row: width[c]. Adds to total[0] the places of their entries in units of `chunk`, to total[1] the entries.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __global uchar *order, __global uint *width,
@@ -96,7 +96,7 @@ sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __
     __local uint length[LOCAL];
     __local uint places, entries;
     const uint item = (uint)get_local_id(0);
-    const size_t first = get_group_id(0) * step * LOCAL;
+    const size_t first = get_group_id(0) * step * LOCAL, to = get_group_id(0) * LOCAL;
     const size_t row = first + item;
     const uint own = row < rows ? offset[row + 1] - offset[row] : 0;
     if (item == 0) {
@@ -111,9 +111,9 @@ sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __
         for (uint j = 0; j < count; ++j) {
             rank += length[j] > own || (length[j] == own && j < item) ? 1 : 0;
         }
-        order[first + rank] = (uchar)item;
+        order[to + rank] = (uchar)item;
         if (rank % chunk == 0) {
-            width[(first + rank) / chunk] = own;
+            width[(to + rank) / chunk] = own;
             atomic_add(&places, own);
         }
     }
@@ -127,7 +127,7 @@ sort_windows(ulong rows, ulong step, uint chunk, __global const uint *offset, __
 // Places of the table in which a work-group notes the pages of its block.
 #define TABLE 64
 
-// Of each block whose number is a multiple of `step`, a work-group: its lowest column, and the pages that it touches, 16 places of
+// Of every `step`-th block, as if there were no others, a work-group: its lowest column, and the pages that it touches, 16 places of
 // first columns in increasing order; the first place says so if there are more. total[0] becomes the largest distance of two
 // columns of a block; total[1] and total[2] grow by the blocks that touch more pages and their entries, total[3] by all entries.
 __kernel void measure_blocks(ulong step, __global const uint *begin, __global const uint *column, __global uint *base,
@@ -135,9 +135,9 @@ __kernel void measure_blocks(ulong step, __global const uint *begin, __global co
 {
     __local uint table[TABLE];
     __local uint lowest, highest, count;
-    const size_t b = get_group_id(0) * step;
+    const size_t b = get_group_id(0);
     const uint lane = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    const size_t first = begin[b], end = begin[b + 1];
+    const size_t first = begin[b * step], end = begin[b * step + 1];
     for (uint k = lane; k < TABLE; k += items) {
         table[k] = UINT_MAX;
     }

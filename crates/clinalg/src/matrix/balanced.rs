@@ -129,8 +129,10 @@ impl<R: Real> NnzBalanced<R> {
         let Blocks { shape, count, start, begin, cut } = Blocks::find::<R>(s)?;
         let program = shape.program::<R>();
         let program = if cut.is_some() { program.cut(1) } else { program };
-        let columns = match Narrow::find(s, &begin, count)? {
-            Some(Narrow { base, narrow, wide }) => {
+        let columns = match Near::find(s, &begin, count, true)? {
+            Some(near) => {
+                let narrow = near.narrow(s, &begin, count)?;
+                let Near { base, wide } = near;
                 let program = nnz_balanced::Short::from(program);
                 let program = if wide.is_some() { program.pages(PAGES as u64) } else { program };
                 Columns::Short { program, base, narrow, wide }
@@ -191,7 +193,7 @@ impl Blocks {
         let shape = if in_long_rows > s.nnz / LONG_SHARE { full } else { full.at_most(GATHERED_ENTRIES) };
         let entries = shape.entries();
         // Blocks that are not full cost less than a second launch where there are few of them.
-        let share = if s.nnz <= FEW_BLOCKS * entries { 2 } else { 8 };
+        let share = if s.nnz <= FEW_BLOCKS * entries { 2 } else { 5 };
         let whole = longest <= entries / share;
         let slack = if whole { longest } else { (entries / CUT_SLACK).max(1) };
         let weight = (entries - slack).max(1);
@@ -218,14 +220,6 @@ pub(super) fn start_blocks(s: &Structure, count: usize, width: usize) -> Result<
     Ok((start, begin))
 }
 
-/// Columns in 16 bits.
-pub(super) struct Narrow {
-    /// As in [`Columns::Short`].
-    pub(super) base: Buffer<u32>,
-    pub(super) narrow: Buffer<u16>,
-    pub(super) wide: Option<usize>,
-}
-
 /// What the columns of blocks are like.
 pub(super) struct Measured {
     base: Buffer<u32>,
@@ -241,10 +235,11 @@ impl Measured {
     /// Of every `step`-th of the blocks.
     pub(super) fn new(s: &Structure, begin: &Buffer<u32>, count: usize, step: usize) -> Result<Measured> {
         let context = begin.context();
-        let mut base = Buffer::<u32>::uninit(context, count)?;
-        let mut page = Buffer::<u32>::uninit(context, PAGES * count)?;
+        let looked_at = count.div_ceil(step);
+        let mut base = Buffer::<u32>::uninit(context, looked_at)?;
+        let mut page = Buffer::<u32>::uninit(context, PAGES * looked_at)?;
         let mut total = Buffer::<u32>::zeroed(context, 4)?;
-        let range = Range::d1(count.div_ceil(step) * context.local(), context.local());
+        let range = Range::d1(looked_at * context.local(), context.local());
         let program = sparse_blocks::Program::<f32>::new();
         program.measure_blocks(context, range, step, begin, &s.column, &mut base, &mut page, &mut total)?;
         let total = total.to_vec()?;
@@ -258,27 +253,40 @@ impl Measured {
     }
 }
 
-impl Narrow {
-    /// If those of every block lie close together, or those of most blocks in few pages.
-    pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Option<Narrow>> {
+/// From where the columns of blocks are counted that take 16 bits.
+pub(super) struct Near {
+    /// As in [`Columns::Short`].
+    pub(super) base: Buffer<u32>,
+    pub(super) wide: Option<usize>,
+}
+
+impl Near {
+    /// If those of every block lie close together, or those of most blocks in few pages; looks at a sample first, if it is told to.
+    pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize, sample: bool) -> Result<Option<Near>> {
         // Most matrices that have no use for 16 bits are told by a few blocks.
-        if count > 2 * SAMPLED && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
+        let sample = sample && count > 2 * SAMPLED;
+        if sample && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
             return Ok(None);
         }
         let measured = Measured::new(s, begin, count, 1)?;
-        if !measured.is_narrow() {
-            return Ok(None);
-        }
+        Ok(match measured.reach {
+            _ if !measured.is_narrow() => None,
+            reach if reach <= u32::from(u16::MAX) => Some(Near { base: measured.base, wide: None }),
+            _ => Some(Near { base: measured.page, wide: Some(measured.wide) }),
+        })
+    }
+
+    /// The columns in 16 bits.
+    fn narrow(&self, s: &Structure, begin: &Buffer<u32>, count: usize) -> Result<Buffer<u16>> {
         let context = begin.context();
         let program = sparse_blocks::Program::<f32>::new();
         let range = Range::d1(count * context.local(), context.local());
         let mut narrow = Buffer::<u16>::uninit(context, s.nnz)?;
-        if measured.reach <= u32::from(u16::MAX) {
-            program.narrow_columns(context, range, begin, &measured.base, &s.column, &mut narrow)?;
-            return Ok(Some(Narrow { base: measured.base, narrow, wide: None }));
+        match self.wide {
+            None => program.narrow_columns(context, range, begin, &self.base, &s.column, &mut narrow)?,
+            Some(_) => program.page_columns(context, range, begin, &self.base, &s.column, &mut narrow)?,
         }
-        program.page_columns(context, range, begin, &measured.page, &s.column, &mut narrow)?;
-        Ok(Some(Narrow { base: measured.page, narrow, wide: Some(measured.wide) }))
+        Ok(narrow)
     }
 }
 

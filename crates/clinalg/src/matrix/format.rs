@@ -181,8 +181,8 @@ pub(crate) fn analyse<T: Scalar>(
     let long_rows =
         gpu && without && forced.is_none() && bsr.is_none() && launch::takes_long_rows::<T::Real>(s, offsets)?;
     let sorted = match forced {
-        Some(Format::Sell) if gpu => Sorted::new(s)?,
-        None if gpu && without && bsr.is_none() && !long_rows && Sorted::<T::Real>::pays(s)? => Sorted::new(s)?,
+        Some(Format::Sell) if gpu => Sorted::new(s, false)?,
+        None if gpu && without && bsr.is_none() && !long_rows && Sorted::<T::Real>::pays(s)? => Sorted::new(s, true)?,
         _ => None,
     };
     let other = bsr.is_some() || sorted.is_some() || long_rows;

@@ -1,6 +1,6 @@
 //! SELL-C-sigma on a GPU: entries in chunks of rows that are sorted by their length within windows.
 
-use super::balanced::{Measured, Narrow, PAGES, start_blocks};
+use super::balanced::{Measured, Near, PAGES, start_blocks};
 use super::csr::Structure;
 use super::scan::scan;
 use crate::runtime::Range;
@@ -16,8 +16,9 @@ const WINDOW: usize = 128;
 /// Padding may be so many places per entry where the format is asked for.
 const MOST_PADDING: usize = 3;
 
-/// Where it is not, padding may be a place for so many entries.
-const PADDING_SHARE: usize = 4;
+/// Where it is not, padding may be a place for so many entries. (NVIDIA H100, local rows, microseconds by chunks and by blocks: with
+/// a place for 12 entries 158 and 209, for 5 160 and 158, for 4 196 and 190.)
+const PADDING_SHARE: usize = 6;
 
 /// Rows that occupy a compute unit, an item each. (NVIDIA H100 with 132 units, local rows of 80 and of 300, microseconds by chunks, by
 /// blocks and by compressed rows: 20 000 rows 14, 13, 12 and 78, 63, 33; 40 000 rows 17, 20, 24 and 84, 123, 61; 80 000 rows 33,
@@ -77,10 +78,12 @@ impl Windows {
     /// Sorts every `step`-th window.
     fn sort(s: &Structure, step: usize) -> Result<Windows> {
         let context = s.offset.context();
-        let mut order = Buffer::<u8>::uninit(context, s.rows)?;
-        let mut width = Buffer::<u32>::uninit(context, s.rows.div_ceil(CHUNK))?;
+        let windows = s.rows.div_ceil(WINDOW).div_ceil(step);
+        let rows = s.rows.min(windows * WINDOW);
+        let mut order = Buffer::<u8>::uninit(context, rows)?;
+        let mut width = Buffer::<u32>::uninit(context, rows.div_ceil(CHUNK))?;
         let mut total = Buffer::<u32>::zeroed(context, 2)?;
-        let range = Range::d1(s.rows.div_ceil(WINDOW).div_ceil(step) * WINDOW, WINDOW);
+        let range = Range::d1(windows * WINDOW, WINDOW);
         let program = sparse_blocks::Program::<f32>::new().local(WINDOW as u64);
         let chunk = CHUNK as u32;
         program.sort_windows(context, range, s.rows, step, chunk, &s.offset, &mut order, &mut width, &mut total)?;
@@ -112,8 +115,8 @@ impl<R: Real> Sorted<R> {
         Ok(Measured::new(s, &begin, windows, step)?.is_narrow())
     }
 
-    /// The chunks, unless most of them would be padding.
-    pub(super) fn new(s: &Structure) -> Result<Option<Sorted<R>>> {
+    /// The chunks, unless most of them would be padding; those of a matrix for which they [pay](Sorted::pays), or of any.
+    pub(super) fn new(s: &Structure, pays: bool) -> Result<Option<Sorted<R>>> {
         if s.nnz == 0 {
             return Ok(None);
         }
@@ -135,15 +138,16 @@ impl<R: Real> Sorted<R> {
             program.place_columns(context, range, s.rows, &start, &order, &s.offset, &s.column, &mut column)?;
             Ok(column)
         };
-        let columns = match Narrow::find(s, &begin, windows)? {
-            Some(found) => {
+        let columns = match Near::find(s, &begin, windows, !pays)? {
+            Some(Near { base, wide }) => {
+                let short = sell_sorted::Short::from(program);
+                let short = if wide.is_some() { short.pages(PAGES as u64) } else { short };
                 let mut narrow = Buffer::<u16>::uninit(context, places)?;
-                program.place_narrow(context, range, s.rows, &start, &order, &s.offset, &found.narrow, &mut narrow)?;
-                let program = sell_sorted::Short::from(program);
-                let program = if found.wide.is_some() { program.pages(PAGES as u64) } else { program };
-                let column = if found.wide.is_some_and(|blocks| blocks > 0) { Some(place()?) } else { None };
-                SortedColumns::Short { program, base: found.base, narrow, column }
+                short.place_near(context, range, s.rows, &start, &order, &s.offset, &base, &s.column, &mut narrow)?;
+                let column = if wide.is_some_and(|blocks| blocks > 0) { Some(place()?) } else { None };
+                SortedColumns::Short { program: short, base, narrow, column }
             }
+            None if pays => return Ok(None),
             None => SortedColumns::Whole { program, column: place()? },
         };
         Ok(Some(Sorted { start, order, columns, windows, range, places, padding }))
@@ -189,7 +193,7 @@ mod tests {
         let rows = WINDOW + 40;
         let entries: Vec<_> = (0..rows).flat_map(|i| (0..length(i)).map(move |j| (i, j, 1.0_f32))).collect();
         let a = Csr::from_triplets(&context, rows, 9, &entries).unwrap();
-        let sorted = Sorted::<f32>::new(a.structure()).unwrap().unwrap();
+        let sorted = Sorted::<f32>::new(a.structure(), false).unwrap().unwrap();
         let order = sorted.order.to_vec().unwrap();
         assert_eq!(order[..3], [2, 5, 8]);
         assert_eq!((order[WINDOW - 1], order[WINDOW]), (126, 1));
