@@ -47,18 +47,23 @@ __kernel void fill_opposite_peaks(ulong rows, __global const uint *offset, __glo
     }
 }
 
-// count[i] = the entries of row i that are at least `strong` times its peak and less than `weak` times that of their column.
+// count[i] = the entries of row i that are at least `strong` times its peak and less than `weak` times that of their column;
+// same_sign[i] = those off the diagonal that have its sign and are at least `weak` times the peak of the row.
 __kernel void count_one_sided(ulong rows, REAL strong, REAL weak, __global const REAL *peak, __global const uint *offset,
-                              __global const uint *column, __global const REAL *value, __global uint *count)
+                              __global const uint *column, __global const REAL *value, __global uint *count,
+                              __global uint *same_sign)
 {
     FOR_EACH(i, rows)
     {
-        uint found = 0;
+        const REAL own = diagonal_of((uint)i, offset, column, value);
+        uint found = 0, same = 0;
         for (uint k = offset[i]; k < offset[i + 1]; ++k) {
             const REAL size = fabs(value[k]);
             found += column[k] != i && size >= strong * peak[i] && size < weak * peak[column[k]];
+            same += column[k] != i && value[k] * own > ZERO && size >= weak * peak[i];
         }
         count[i] = found;
+        same_sign[i] = same;
     }
 }
 

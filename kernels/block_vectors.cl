@@ -3,30 +3,48 @@
 // Traffic, f64, with blocks of p and q columns in the cache's reach: gram 8 (p + q) B, combine 8 (p + 2 q) B per row.
 //@ build
 //@ build CPU=1
+//@ build SCALAR_COMPLEX=1
+//@ build SCALAR_COMPLEX=1 CPU=1
 #include "common.clh"
+#include "scalar.clh"
 
 // Columns of each block whose products one item, or one group, sums at a time.
 #define TILE 4
 
-#ifdef CPU
+// Complex numbers are loaded one by one.
+#if defined(CPU) && !defined(SCALAR_COMPLEX)
 #define ROWS REAL8
 #define LOAD_ROWS(x, r) vload8(0, (x) + (r))
 #define STORE_ROWS(v, y, r) vstore8(v, 0, (y) + (r))
 #define SUM_ROWS(v) sum_lanes(v)
 #define WIDTH 8
-#define ITEMS 1
 #else
-#define ROWS REAL
+#define ROWS SCALAR
 #define LOAD_ROWS(x, r) ((x)[r])
+#define STORE_ROWS(v, y, r) ((y)[r] = (v))
 #define SUM_ROWS(v) (v)
 #define WIDTH 1
+#endif
+
+#ifdef CPU
+#define ITEMS 1
+#else
 #define ITEMS LOCAL
 #endif
 
-// partial[k p q + j p + i] = sum of x[r, i] y[r, j] over the rows r of part k of `parts`: X' Y in parts.
+// conj(a) b and a b, of wide values for real scalars.
+#ifdef SCALAR_COMPLEX
+#define MULTIPLY_CONJ(a, b) scalar_mul_conj(a, b)
+#define MULTIPLY(a, b) scalar_mul(a, b)
+#else
+#define MULTIPLY_CONJ(a, b) ((a) * (b))
+#define MULTIPLY(a, b) ((a) * (b))
+#endif
+
+// partial[k p q + j p + i] = sum of conj(x[r, i]) y[r, j] over the rows r of part k of `parts`: X' Y in parts.
 // A group for each part and each tile of columns; parts change fastest.
 __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
-gram(ulong n, uint p, uint q, uint parts, __global const REAL *x, __global const REAL *y, __global REAL *partial)
+gram(ulong n, uint p, uint q, uint parts, __global const SCALAR *x, __global const SCALAR *y, __global SCALAR *partial)
 {
     const uint part = (uint)get_group_id(0) % parts;
     const uint tile = (uint)get_group_id(0) / parts;
@@ -36,8 +54,8 @@ gram(ulong n, uint p, uint q, uint parts, __global const REAL *x, __global const
     const uint lane = (uint)get_local_id(0);
     const size_t end = part_start(n, part + 1, parts);
     // Columns past the last are those before, whose sums nobody stores.
-    __global const REAL *xs[TILE];
-    __global const REAL *ys[TILE];
+    __global const SCALAR *xs[TILE];
+    __global const SCALAR *ys[TILE];
     for (uint k = 0; k < TILE; ++k) {
         xs[k] = x + min(i0 + k, p - 1) * n;
         ys[k] = y + min(j0 + k, q - 1) * n;
@@ -57,19 +75,19 @@ gram(ulong n, uint p, uint q, uint parts, __global const REAL *x, __global const
         for (uint j = 0; j < TILE; ++j) {
             const ROWS right = LOAD_ROWS(ys[j], r);
             for (uint i = 0; i < TILE; ++i) {
-                sums[i][j] += left[i] * right;
+                sums[i][j] += MULTIPLY_CONJ(left[i], right);
             }
         }
     }
 #ifndef CPU
-    __local REAL shared[LOCAL];
+    __local SCALAR shared[LOCAL];
 #endif
     for (uint i = 0; i < TILE; ++i) {
         for (uint j = 0; j < TILE; ++j) {
-            REAL sum = SUM_ROWS(sums[i][j]);
+            SCALAR sum = SUM_ROWS(sums[i][j]);
 #ifdef CPU
             for (size_t rest = r; rest < end; ++rest) {
-                sum += xs[i][rest] * ys[j][rest];
+                sum += MULTIPLY_CONJ(xs[i][rest], ys[j][rest]);
             }
 #else
             shared[lane] = sum;
@@ -90,10 +108,10 @@ gram(ulong n, uint p, uint q, uint parts, __global const REAL *x, __global const
 }
 
 // sums[i] = sum over the parts k of partial[k count + i].
-__kernel void gram_sum(ulong count, uint parts, __global const REAL *partial, __global REAL *sums)
+__kernel void gram_sum(ulong count, uint parts, __global const SCALAR *partial, __global SCALAR *sums)
 {
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
-        REAL sum = ZERO;
+        SCALAR sum = SCALAR_ZERO;
         for (uint k = 0; k < parts; ++k) {
             sum += partial[k * count + i];
         }
@@ -111,12 +129,12 @@ __kernel void gram_sum(ulong count, uint parts, __global const REAL *partial, __
         for (uint i = 0; i < p; ++i) {                                                                                  \
             const TYPE value = LOAD(x + i * n, r);                                                                      \
             for (uint k = 0; k < TILE; ++k) {                                                                           \
-                sums[k] += value * c[i + (size_t)min(j + k, q - 1) * p];                                                \
+                sums[k] += MULTIPLY(value, c[i + (size_t)min(j + k, q - 1) * p]);                                       \
             }                                                                                                           \
         }                                                                                                               \
         for (uint k = 0; k < TILE; ++k) {                                                                               \
             if (j + k < q) {                                                                                            \
-                __global REAL *column = y + (j + k) * n;                                                                \
+                __global SCALAR *column = y + (j + k) * n;                                                              \
                 STORE(beta == ZERO ? alpha * sums[k] : alpha * sums[k] + beta * LOAD(column, r), column, r);            \
             }                                                                                                           \
         }                                                                                                               \
@@ -126,8 +144,8 @@ __kernel void gram_sum(ulong count, uint parts, __global const REAL *partial, __
 #define STORE_ONE(v, y, r) ((y)[r] = (v))
 
 // Y = alpha X C + beta Y for X of p columns, C of p rows and q columns; beta = 0 never reads Y.
-__kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const REAL *x, __global const REAL *c, REAL beta,
-                      __global REAL *y)
+__kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const SCALAR *x, __global const SCALAR *c, REAL beta,
+                      __global SCALAR *y)
 {
 #ifdef CPU
     const size_t end = part_start(n, get_global_id(0) + 1, get_global_size(0));
@@ -138,13 +156,13 @@ __kernel void combine(ulong n, uint p, uint q, REAL alpha, __global const REAL *
             COMBINE(ROWS, LOAD_ROWS, STORE_ROWS)
         }
         for (; r < end; ++r) {
-            COMBINE(REAL, LOAD_ONE, STORE_ONE)
+            COMBINE(SCALAR, LOAD_ONE, STORE_ONE)
         }
     }
 #else
     for (size_t r = get_global_id(0); r < n; r += get_global_size(0)) {
         for (uint j = 0; j < q; j += TILE) {
-            COMBINE(REAL, LOAD_ONE, STORE_ONE)
+            COMBINE(SCALAR, LOAD_ONE, STORE_ONE)
         }
     }
 #endif

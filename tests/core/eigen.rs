@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 
 use crate::common::{contexts, eps, has, takes};
 use clinalg::amg::Amg;
-use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg, Which};
+use clinalg::eigen::{EigenParams, EigenScalar, Eigenpairs, Lobpcg, Which};
+use clinalg::precond::{CholeskyParams, IncompleteCholesky};
 use clinalg::solve::Stop;
-use clinalg::{Band, BandParts, Context, Csr, CsrParts, Dense, Real};
+use clinalg::{Band, BandParts, Complex, Context, Csr, CsrParts, Dense, Real, Scalar};
 
 /// The matrix with stencil -1 2 -1 in each direction on an nx by ny grid.
 fn laplacian<T: Real>(nx: usize, ny: usize) -> CsrParts<T> {
@@ -219,4 +220,65 @@ fn what_makes_no_sense_is_refused_and_what_ends_early_is_said() {
     spoilt.values[7] = f32::NAN;
     let pairs = Lobpcg::new(&Csr::from_parts(context, &spoilt).unwrap()).run().unwrap();
     assert_eq!(pairs.stop, Stop::NotFinite);
+}
+
+/// A chain whose links turn the phase: exp(i phi) above the diagonal, its conjugate below. A diagonal of phases makes it real.
+fn turned<T: Real>(n: usize, phi: f64) -> CsrParts<Complex<T>>
+where
+    Complex<T>: Scalar<Real = T>,
+{
+    let value = |re: f64, im: f64| Complex::new(T::from_f64(re), T::from_f64(im));
+    let link = |i: usize| {
+        let (c, s) = (phi * (1 + i % 3) as f64).sin_cos();
+        [(i, i + 1, value(-s, -c)), (i + 1, i, value(-s, c))]
+    };
+    let entries: Vec<_> = (0..n).map(|i| (i, i, value(3.0, 0.0))).chain((0..n - 1).flat_map(link)).collect();
+    CsrParts::from_triplets(n, n, &entries).unwrap()
+}
+
+fn hermitian<T: Real>(context: &Context, tolerance: f64)
+where
+    Complex<T>: EigenScalar + Scalar<Real = T, Wide = Complex<f64>>,
+{
+    let n = 60;
+    let host = turned::<T>(n, 0.7);
+    let a = Csr::from_parts(context, &host).unwrap();
+    let exact = |k: usize| 3.0 - 2.0 * (k as f64 * PI / (n + 1) as f64).cos();
+    for (which, wanted) in [(Which::Smallest, [1, 2, 3]), (Which::Largest, [60, 59, 58])] {
+        let mut factor = IncompleteCholesky::new(&a, &CholeskyParams::default()).unwrap();
+        let mut method = Lobpcg::new(&a).params(EigenParams::default().count(3).which(which));
+        if which == Which::Smallest {
+            method = method.preconditioner(&mut factor);
+        }
+        let pairs = method.run().unwrap();
+        assert_eq!(pairs.stop, Stop::Converged, "{which:?}");
+        let vectors = pairs.vectors.to_column_major().unwrap();
+        let columns: Vec<_> = vectors.chunks(n).collect();
+        for (k, x) in columns.iter().enumerate() {
+            let value = pairs.values[k];
+            assert!((value - exact(wanted[k])).abs() <= tolerance * 5.0, "{value} instead of {}", exact(wanted[k]));
+            // Residuals and products on the host, in double precision.
+            let square: f64 = (0..n)
+                .map(|i| {
+                    let sum: Complex<f64> = host.row(i).map(|(j, a)| a.widen() * x[j].widen()).sum();
+                    (sum - x[i].widen() * value).norm_sqr()
+                })
+                .sum();
+            assert!(square.sqrt() <= 2.0 * pairs.residuals[k] * value + 100.0 * eps::<T>(), "{k}: {:e}", square.sqrt());
+            for (l, y) in columns.iter().enumerate() {
+                let dot: Complex<f64> = x.iter().zip(y.iter()).map(|(x, y)| x.widen().conj() * y.widen()).sum();
+                assert!((dot - f64::from(u8::from(k == l))).norm() < 200.0 * eps::<T>(), "{k}, {l}: {dot}");
+            }
+        }
+    }
+}
+
+#[test]
+fn eigenvalues_of_hermitian_matrices() {
+    for context in contexts() {
+        hermitian::<f32>(context, 2e-5);
+        if has::<f64>(context) {
+            hermitian::<f64>(context, 1e-12);
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Several devices that work on one problem: partitions, exchanges, and the solvers against one device.
 
+#[path = "team/amg.rs"]
+mod amg;
 mod common;
 
 use std::collections::{HashMap, VecDeque};

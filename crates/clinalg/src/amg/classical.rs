@@ -16,6 +16,8 @@ pub(super) const THETA: f64 = 0.25;
 const WEAK: f64 = 0.08;
 /// Aggregation is left where more than this part of the entries is strong for one of its nodes and weak for the other.
 pub(super) const ONE_SIDED: f64 = 0.02;
+/// Both kinds of coarsening are tried where more than this part of the entries has the sign of the diagonal.
+pub(super) const SAME_SIGN: f64 = 0.05;
 
 /// How the interpolation of a level was computed, so that it can be computed again for new values of the matrix.
 pub(super) struct Classical {
@@ -38,16 +40,38 @@ fn peaks<T: Real>(a: EntriesRef<'_, T>) -> Result<Buffer<T>> {
     Ok(peak)
 }
 
-/// The part of the entries beside the diagonal that is strong for its row and weak for its column.
-pub(super) fn one_sided<T: Real>(a: EntriesRef<'_, T>) -> Result<f64> {
-    let s = a.structure;
-    let (context, rows) = (s.offset.context(), s.rows);
-    let (peak, strong, weak) = (peaks(a)?, T::from_f64(THETA), T::from_f64(WEAK));
-    let mut count = Buffer::uninit(context, rows)?;
-    let (program, range, to) = (Program::<T>::new(), items(context, rows), &mut count);
-    program.count_one_sided(context, range, rows, strong, weak, &peak, &s.offset, &s.column, a.values, to)?;
-    let (_, found) = sparse::scan(context, &count)?;
-    Ok(found as f64 / s.nnz.saturating_sub(rows).max(1) as f64)
+/// Parts of the entries off the diagonal.
+pub(super) struct Shares {
+    /// Strong for their row and weak for their column.
+    pub(super) one_sided: f64,
+    /// Of the sign of the diagonal, and not small.
+    pub(super) same_sign: f64,
+}
+
+impl Shares {
+    pub(super) fn of<T: Real>(a: EntriesRef<'_, T>) -> Result<Shares> {
+        let s = a.structure;
+        let (context, rows) = (s.offset.context(), s.rows);
+        let (peak, strong, weak) = (peaks(a)?, T::from_f64(THETA), T::from_f64(WEAK));
+        let mut counts = [Buffer::uninit(context, rows)?, Buffer::uninit(context, rows)?];
+        let [one_sided, same_sign] = &mut counts;
+        Program::<T>::new().count_one_sided(
+            context,
+            items(context, rows),
+            rows,
+            strong,
+            weak,
+            &peak,
+            &s.offset,
+            &s.column,
+            a.values,
+            one_sided,
+            same_sign,
+        )?;
+        let beside = s.nnz.saturating_sub(rows).max(1) as f64;
+        let share = |count: &Buffer<u32>| -> Result<f64> { Ok(sparse::scan(context, count)?.1 as f64 / beside) };
+        Ok(Shares { one_sided: share(&counts[0])?, same_sign: share(&counts[1])? })
+    }
 }
 
 impl Classical {

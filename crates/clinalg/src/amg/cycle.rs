@@ -25,7 +25,7 @@ impl Plan {
     }
 
     /// What a step keeps of the one before, and its weight, for each step.
-    fn steps(&self, largest: f64) -> Vec<(f64, f64)> {
+    pub(super) fn steps(&self, largest: f64) -> Vec<(f64, f64)> {
         let degree = match self.smoother {
             Smoother::Chebyshev(degree) => degree,
             Smoother::L1Jacobi(sweeps) | Smoother::Spai0(sweeps) => return vec![(0.0, 1.0); sweeps],
@@ -45,22 +45,41 @@ impl Plan {
     }
 }
 
+/// A step of the smoother on x for the right-hand side b.
+pub(crate) struct Step<'a, T: Real> {
+    /// What the step keeps of the one before, and its weight.
+    pub(crate) weights: (f64, f64),
+    /// What residuals are multiplied by.
+    pub(crate) inverse: &'a Vector<T>,
+    pub(crate) b: &'a Vector<T>,
+    /// A x; `None` for the first step from x = 0.
+    pub(crate) product: Option<&'a Vector<T>>,
+}
+
+impl<T: Real> Step<'_, T> {
+    /// d becomes the step and x what it leads to.
+    pub(crate) fn take(&self, d: &mut Vector<T>, x: &mut Vector<T>) -> Result<()> {
+        let (program, context, n) = (Program::<T>::new(), x.context(), x.len());
+        let range = items(context, n);
+        let (keep, scale) = (T::from_f64(self.weights.0), T::from_f64(self.weights.1));
+        let (inverse, b) = (self.inverse.buffer(), self.b.buffer());
+        let (d, to) = (Out::shared(d.buffer()), Out::shared(x.buffer()));
+        match self.product {
+            None => program.first_step(context, range, n, scale, inverse, b, d, to),
+            Some(ax) => program.next_step(context, range, n, keep, scale, inverse, b, ax.buffer(), d, to),
+        }
+    }
+}
+
 /// x after the steps of the smoother, from 0 where `fresh`.
 fn smooth<T: Real>(level: &mut Level<T>, plan: Plan, b: &Vector<T>, x: &mut Vector<T>, fresh: bool) -> Result<()> {
     let Level { a, inverse, largest, step, product, .. } = level;
-    let (context, n) = (a.context(), a.rows());
-    let (program, range) = (Program::<T>::new(), items(context, n));
-    for (k, (keep, scale)) in plan.steps(*largest).into_iter().enumerate() {
-        let (keep, scale) = (T::from_f64(keep), T::from_f64(scale));
-        let (inverse, b) = (inverse.buffer(), b.buffer());
-        if k == 0 && fresh {
-            let (d, x) = (Out::shared(step.buffer()), Out::shared(x.buffer()));
-            program.first_step(context, range, n, scale, inverse, b, d, x)?;
-            continue;
+    for (k, weights) in plan.steps(*largest).into_iter().enumerate() {
+        let from_zero = k == 0 && fresh;
+        if !from_zero {
+            ops::mv(T::one(), &*a, x, T::zero(), product)?;
         }
-        ops::mv(T::one(), &*a, x, T::zero(), product)?;
-        let (ax, d, x) = (product.buffer(), Out::shared(step.buffer()), Out::shared(x.buffer()));
-        program.next_step(context, range, n, keep, scale, inverse, b, ax, d, x)?;
+        Step { weights, inverse, b, product: (!from_zero).then_some(&*product) }.take(step, x)?;
     }
     Ok(())
 }

@@ -8,18 +8,22 @@
 //! every call.
 
 mod aggregate;
+mod choice;
 mod classical;
 mod clock;
 mod cycle;
+mod host;
 mod params;
 mod prolongator;
 mod report;
 mod setup;
 mod smoothing;
 
+pub(crate) use cycle::Step;
+pub(crate) use host::HostLevel;
 pub use params::{AmgParams, Coarsening, Cycle, Smoother};
 pub use prolongator::rigid_motions;
-pub use report::{AmgLevel, AmgPhase, AmgReport};
+pub use report::{AmgLevel, AmgPhase, AmgReport, AmgTrial};
 
 use std::fmt;
 use std::time::Instant;
@@ -104,18 +108,10 @@ impl<T: Real> Amg<T> {
     /// row is named), a matrix that does not coarsen or is singular; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: &AmgParams) -> Result<Amg<T>> {
         Amg::checked(a, params)?;
-        let mut params = params.clone();
-        let mut one_sided = None;
         if params.coarsening == Coarsening::Auto && params.block == 1 {
-            let share = classical::one_sided(a.entries())?;
-            one_sided = Some(share);
-            if share > classical::ONE_SIDED {
-                params.coarsening = Coarsening::Classical;
-            }
+            return Amg::chosen(a, params);
         }
-        let mut m = Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, &params)?;
-        m.report.one_sided = one_sided;
-        Ok(m)
+        Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
     }
 
     /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly takes to zero, such as
@@ -284,10 +280,7 @@ fn narrow<T: Real>(from: &crate::Buffer<T>) -> Result<crate::Buffer<f32>> {
 
 impl<T: Real> Preconditioner<T> for Amg<T> {
     fn size(&self) -> usize {
-        match &self.hierarchy {
-            Hierarchy::Own(levels) => levels.levels[0].a.rows(),
-            Hierarchy::Single { r, .. } => r.len(),
-        }
+        self.rows()
     }
 
     fn context(&self) -> &Context {

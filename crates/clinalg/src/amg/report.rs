@@ -34,6 +34,17 @@ pub struct AmgPhase {
     pub seconds: f64,
 }
 
+/// What [`Coarsening::Auto`](super::Coarsening::Auto) found where it tried hierarchies: the factor by which an iteration of conjugate gradients
+/// with each reduces the residual.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AmgTrial {
+    /// With smoothed aggregation.
+    pub aggregation: f64,
+    /// With classical coarsening; `None` where it was not tried, since the other is good, or has no hierarchy.
+    pub classical: Option<f64>,
+}
+
 /// Levels, sizes and complexities of a hierarchy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -42,6 +53,8 @@ pub struct AmgReport {
     pub classical: bool,
     /// The part of the entries beside the diagonal that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
     pub one_sided: Option<f64>,
+    /// The trial by which [`Coarsening::Auto`](super::Coarsening::Auto) has chosen.
+    pub trial: Option<AmgTrial>,
     /// The levels, the finest first.
     pub levels: Vec<AmgLevel>,
     /// Entries of the matrices of all levels over those of the finest.
@@ -66,6 +79,15 @@ impl AmgReport {
     /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
     pub fn coarsening(&self) -> String {
         let kind = if self.classical { "classical coarsening" } else { "smoothed aggregation" };
+        if let Some(AmgTrial { aggregation, classical }) = self.trial {
+            let other = match classical {
+                Some(factor) => format!("with classical coarsening to {factor:.2}"),
+                None => "classical coarsening was not tried".into(),
+            };
+            return format!(
+                "{kind} (a trial iteration with smoothed aggregation reduces the residual to {aggregation:.2}, {other})"
+            );
+        }
         match self.one_sided {
             Some(share) => format!(
                 "{kind} ({:.1} % of the off-diagonal entries are strong in their row but weak in that of their column)",
@@ -73,6 +95,17 @@ impl AmgReport {
             ),
             None => kind.into(),
         }
+    }
+
+    /// Entries that conjugate gradients read, over those of the matrix, until the residual is e times smaller, where an iteration reduces it to
+    /// `factor`.
+    pub(super) fn work(&self, factor: f64) -> f64 {
+        if factor >= 1.0 {
+            return f64::INFINITY;
+        }
+        let read = |level: &AmgLevel| (4 * level.nnz + 2 * level.prolongator_nnz) as f64;
+        let cycle = self.levels.iter().map(read).sum::<f64>() / (self.levels[0].nnz as f64).max(1.0);
+        (1.0 + cycle) / -factor.max(f64::MIN_POSITIVE).ln()
     }
 
     pub(super) fn of<T: Real>(hierarchy: &Levels<T>) -> AmgReport {
@@ -104,6 +137,7 @@ impl AmgReport {
             grid_complexity: over(|level| level.rows),
             classical: false,
             one_sided: None,
+            trial: None,
             levels,
             bytes: total,
             direct,

@@ -1,12 +1,13 @@
 //! Blocks of vectors and their products.
 
+use super::EigenScalar;
 use super::ritz::Small;
 use crate::matrix::Values;
 use crate::ops::{self, Operator, items};
 use crate::runtime::kernels::block_vectors::Program;
 use crate::runtime::{Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Dense, KernelFamily, Real, Result, Vector};
+use crate::{Buffer, Context, Dense, KernelFamily, Result, Scalar, Vector};
 
 /// Columns of a block that a work-group multiplies with as many of another; `TILE` of `block_vectors.cl`.
 const TILE: usize = 4;
@@ -15,13 +16,13 @@ const GROUPS: usize = 8;
 
 /// The first `cols` columns of a matrix.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Columns<'a, T: Real> {
+pub(super) struct Columns<'a, T: EigenScalar> {
     pub(super) of: &'a Dense<T>,
     pub(super) cols: usize,
 }
 
 /// What products of blocks need on the device, and columns for operators that take one vector at a time.
-pub(super) struct Products<T: Real> {
+pub(super) struct Products<T: EigenScalar> {
     context: Context,
     rows: usize,
     /// Partial sums, their sums, and coefficients.
@@ -32,7 +33,7 @@ pub(super) struct Products<T: Real> {
     to: Vector<T>,
 }
 
-impl<T: Real> Products<T> {
+impl<T: EigenScalar> Products<T> {
     /// For blocks of at most `most` columns.
     pub(super) fn new(context: &Context, rows: usize, most: usize) -> Result<Products<T>> {
         let parts = parts(context, rows, 1);
@@ -49,7 +50,7 @@ impl<T: Real> Products<T> {
     }
 
     /// X' Y, read by the host.
-    pub(super) fn gram(&mut self, x: Columns<'_, T>, y: Columns<'_, T>) -> Result<Small> {
+    pub(super) fn gram(&mut self, x: Columns<'_, T>, y: Columns<'_, T>) -> Result<Small<T::Small>> {
         let (p, q) = (x.cols, y.cols);
         if p == 0 || q == 0 {
             return Ok(Small::zeros(p, q));
@@ -66,7 +67,7 @@ impl<T: Real> Products<T> {
         program.gram_sum(context, items(context, p * q), p * q, sizes.2, &self.partial, sums)?;
         let mut values = vec![T::zero(); p * q];
         self.sums.read_range(0, &mut values)?;
-        Ok(Small::from_iterator(p, q, values.into_iter().map(T::into_f64)))
+        Ok(Small::from_iterator(p, q, values.into_iter().map(T::to_small)))
     }
 
     /// The first columns of Y become alpha X C + beta Y, enqueued; beta = 0 never reads Y.
@@ -74,7 +75,7 @@ impl<T: Real> Products<T> {
         &mut self,
         alpha: f64,
         x: Columns<'_, T>,
-        c: &Small,
+        c: &Small<T::Small>,
         beta: f64,
         y: &mut Dense<T>,
     ) -> Result<()> {
@@ -82,10 +83,11 @@ impl<T: Real> Products<T> {
         if c.ncols() == 0 {
             return Ok(());
         }
-        let values: Vec<T> = c.iter().map(|&value| T::from_f64(value)).collect();
+        let values: Vec<T> = c.iter().map(|&value| T::of_small(value)).collect();
         self.coefficients.write_range(0, &values)?;
         let (context, range) = (&self.context, items(&self.context, self.rows));
-        let (p, q, alpha, beta) = (x.cols as u32, c.ncols() as u32, T::from_f64(alpha), T::from_f64(beta));
+        let (p, q) = (x.cols as u32, c.ncols() as u32);
+        let [alpha, beta] = [alpha, beta].map(<T::Real as Scalar>::from_f64);
         let y = Out::shared(y.values());
         Program::new().combine(context, range, self.rows, p, q, alpha, x.of.values(), &self.coefficients, beta, y)
     }

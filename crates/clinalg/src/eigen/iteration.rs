@@ -3,12 +3,14 @@
 use std::mem::swap;
 use std::ops::ControlFlow;
 
+use nalgebra::ComplexField;
+use num_traits::Float;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::block::{Columns, Products};
 use super::ritz::{Ritz, Small, orthonormalising, ritz};
-use super::{EigenParams, Eigenpairs, Which};
+use super::{EigenParams, EigenScalar, Eigenpairs, Which};
 use crate::ops::Operator;
 use crate::solve::{Preconditioner, Progress, Stop};
 use crate::{Context, Dense, Real, Result};
@@ -17,7 +19,7 @@ use crate::{Context, Dense, Real, Result};
 const ROUNDING: f64 = 16.0;
 
 /// A block and its products with A and, where there is one, B.
-struct Block<T: Real> {
+struct Block<T: EigenScalar> {
     v: Dense<T>,
     a: Dense<T>,
     b: Option<Dense<T>>,
@@ -25,7 +27,7 @@ struct Block<T: Real> {
     cols: usize,
 }
 
-impl<T: Real> Block<T> {
+impl<T: EigenScalar> Block<T> {
     fn new(context: &Context, rows: usize, cols: usize, with_b: bool) -> Result<Block<T>> {
         let zeros = || Dense::zeros(context, rows, cols);
         Ok(Block { v: zeros()?, a: zeros()?, b: with_b.then(zeros).transpose()?, cols: 0 })
@@ -68,7 +70,7 @@ impl Residuals {
     }
 }
 
-pub(super) struct Iteration<'a, T: Real> {
+pub(super) struct Iteration<'a, T: EigenScalar> {
     operator: &'a dyn Operator<T>,
     mass: Option<&'a dyn Operator<T>>,
     params: &'a EigenParams,
@@ -86,7 +88,7 @@ pub(super) struct Iteration<'a, T: Real> {
     norm: f64,
 }
 
-impl<'a, T: Real> Iteration<'a, T> {
+impl<'a, T: EigenScalar> Iteration<'a, T> {
     pub(super) fn new(
         operator: &'a dyn Operator<T>,
         mass: Option<&'a dyn Operator<T>>,
@@ -117,7 +119,7 @@ impl<'a, T: Real> Iteration<'a, T> {
     fn start(&mut self, start: Option<&Dense<T>>) -> Result<()> {
         let (n, given) = (self.operator.rows(), start.map_or(0, Dense::cols).min(self.width));
         let mut random = StdRng::seed_from_u64(self.params.seed);
-        let values: Vec<T> = (0..n * self.width).map(|_| T::from_f64(random.random_range(-1.0..1.0))).collect();
+        let values: Vec<T> = (0..n * self.width).map(|_| T::random(|| random.random_range(-1.0..1.0))).collect();
         self.search.v.as_vector_mut().write(&values)?;
         if let Some(start) = start {
             self.products.copy(Columns { of: start, cols: given }, &mut self.search.v)?;
@@ -125,8 +127,8 @@ impl<'a, T: Real> Iteration<'a, T> {
         self.search.cols = self.width;
         self.restart()?;
         let (vectors, products) = (self.basis.first(self.width), self.basis.a(self.width));
-        let lengths = self.products.gram(vectors, vectors)?.diagonal();
-        let squares = self.products.gram(products, products)?.diagonal();
+        let lengths = diagonal(&self.products.gram(vectors, vectors)?);
+        let squares = diagonal(&self.products.gram(products, products)?);
         let gains = squares.iter().zip(&lengths).map(|(square, length)| (square / length).sqrt());
         self.norm = gains.fold(0.0, f64::max);
         Ok(())
@@ -200,7 +202,8 @@ impl<'a, T: Real> Iteration<'a, T> {
     /// A X - B X diag(values) to `spare`, and the norms of the wanted columns.
     fn residuals(&mut self) -> Result<Residuals> {
         let width = self.width;
-        let shift = Small::from_diagonal(&nalgebra::DVector::from_column_slice(&self.values));
+        let values = self.values.iter().map(|&value| T::Small::from_real(value));
+        let shift = Small::from_diagonal(&nalgebra::DVector::from_iterator(width, values));
         self.products.copy(self.basis.a(width), &mut self.spare)?;
         self.products.combine(-1.0, self.basis.b(width), &shift, 1.0, &mut self.spare)?;
         let spare = Columns { of: &self.spare, cols: width };
@@ -208,14 +211,14 @@ impl<'a, T: Real> Iteration<'a, T> {
         let (scales, lengths) = match self.mass {
             None => (vec![1.0; width], vec![1.0; width]),
             Some(_) => {
-                let root = |gram: Small| gram.diagonal().iter().map(|square| square.sqrt()).collect::<Vec<_>>();
+                let root = |gram| diagonal(&gram).into_iter().map(f64::sqrt).collect::<Vec<_>>();
                 let scales = root(self.products.gram(self.basis.b(width), self.basis.b(width))?);
                 (scales, root(self.products.gram(self.basis.first(width), self.basis.first(width))?))
             }
         };
         let wanted = 0..self.params.count.min(width);
-        let norms: Vec<f64> = wanted.clone().map(|k| squares[(k, k)].sqrt()).collect();
-        let rounding = T::epsilon().into_f64() * self.norm;
+        let norms: Vec<f64> = wanted.clone().map(|k| squares[(k, k)].real().sqrt()).collect();
+        let rounding = T::Real::epsilon().into_f64() * self.norm;
         Ok(Residuals {
             relative: wanted.clone().map(|k| relative(norms[k], self.values[k].abs() * scales[k])).collect(),
             in_roundings: wanted.map(|k| relative(norms[k], rounding * lengths[k])).collect(),
@@ -231,7 +234,7 @@ impl<'a, T: Real> Iteration<'a, T> {
         }
         self.search.cols = width;
         // What is left of unit vectors after a projection, when it is only rounding.
-        let noise = (1e3 * T::epsilon().into_f64()).powi(2);
+        let noise = (1e3 * T::Real::epsilon().into_f64()).powi(2);
         self.orthonormalise(0.0)?;
         for _ in 0..2 {
             self.project()?;
@@ -248,7 +251,7 @@ impl<'a, T: Real> Iteration<'a, T> {
         let mut projected = Small::zeros(old + new, old + new);
         projected.view_mut((0, 0), (old, old)).copy_from(&corner);
         projected.view_mut((0, old), (old, new)).copy_from(&side);
-        projected.view_mut((old, 0), (new, old)).copy_from(&side.transpose());
+        projected.view_mut((old, 0), (new, old)).copy_from(&side.adjoint());
         projected.view_mut((old, old), (new, new)).copy_from(&other);
         if !is_finite(&projected) {
             return Ok(ControlFlow::Break(Stop::NotFinite));
@@ -282,7 +285,7 @@ impl<'a, T: Real> Iteration<'a, T> {
             // The residuals say so.
             return Ok(());
         }
-        let z = orthonormalising(&gram, T::epsilon().into_f64(), noise);
+        let z = orthonormalising(&gram, T::Real::epsilon().into_f64(), noise);
         self.products.combine(1.0, columns, &z, 0.0, &mut self.next.v)?;
         *cols = z.ncols();
         self.products.copy(Columns { of: &self.next.v, cols: *cols }, v)
@@ -300,7 +303,7 @@ impl<'a, T: Real> Iteration<'a, T> {
     }
 
     /// The new vectors and directions from the old ones and the search directions.
-    fn rotate(&mut self, coefficients: &Small) -> Result<()> {
+    fn rotate(&mut self, coefficients: &Small<T::Small>) -> Result<()> {
         let (old, new, cols) = (self.basis.cols, self.search.cols, coefficients.ncols());
         let first = coefficients.rows(0, old).into_owned();
         let last = coefficients.rows(old, new).into_owned();
@@ -331,8 +334,12 @@ impl<'a, T: Real> Iteration<'a, T> {
     }
 }
 
-fn is_finite(a: &Small) -> bool {
+fn is_finite<W: ComplexField<RealField = f64>>(a: &Small<W>) -> bool {
     a.iter().all(|value| value.is_finite())
+}
+
+fn diagonal<W: ComplexField<RealField = f64>>(a: &Small<W>) -> Vec<f64> {
+    a.diagonal().iter().map(|value| value.clone().real()).collect()
 }
 
 fn relative(norm: f64, scale: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of symmetric operators.
+//! Eigenvalues and eigenvectors of symmetric and of complex Hermitian operators.
 //!
 //! [`Lobpcg`] finds a few of the smallest or largest eigenvalues of A x = lambda x, or of A x = lambda B x, with products and
 //! a preconditioner only: the locally optimal block preconditioned conjugate gradient method.
@@ -14,11 +14,13 @@ mod ritz;
 
 use std::ops::ControlFlow;
 
+use nalgebra::ComplexField;
+use num_traits::Zero;
 use serde::{Deserialize, Serialize};
 
 use crate::ops::Operator;
 use crate::solve::{Preconditioner, Progress, Stop};
-use crate::{Dense, Error, Precision, Real, Result, Scalar};
+use crate::{Complex, Dense, Error, Precision, Real, Result, Scalar};
 
 /// Which end of the spectrum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -132,10 +134,59 @@ impl EigenParams {
 /// Most vectors of a block: the small problems on the host grow with its cube.
 const MOST: usize = 256;
 
+/// The scalars of eigenvalue problems: those of [`Scalar`].
+pub trait EigenScalar: Scalar {
+    /// Their kind in double precision.
+    #[doc(hidden)]
+    type Small: ComplexField<RealField = f64> + Copy;
+    /// The value in double precision.
+    #[doc(hidden)]
+    fn to_small(self) -> Self::Small;
+    /// The nearest value.
+    #[doc(hidden)]
+    fn of_small(value: Self::Small) -> Self;
+    /// A value whose parts `next` gives.
+    #[doc(hidden)]
+    fn random(mut next: impl FnMut() -> f64) -> Self {
+        let re = Self::Real::nearest(next());
+        let im = if Self::IS_COMPLEX { Self::Real::nearest(next()) } else { Self::Real::zero() };
+        Self::from_parts(re, im)
+    }
+}
+
+impl<T: Real> EigenScalar for T {
+    type Small = f64;
+
+    fn to_small(self) -> f64 {
+        self.into_f64()
+    }
+
+    fn of_small(value: f64) -> T {
+        T::from_f64(value)
+    }
+}
+
+macro_rules! complex {
+    ($($real:ident)*) => {$(
+        impl EigenScalar for Complex<$real> {
+            type Small = Complex<f64>;
+
+            fn to_small(self) -> Complex<f64> {
+                self.widen()
+            }
+
+            fn of_small(value: Complex<f64>) -> Self {
+                Self::narrow(value)
+            }
+        }
+    )*};
+}
+complex!(f32 f64);
+
 /// Eigenpairs, and how they were found.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Eigenpairs<T: Real> {
+pub struct Eigenpairs<T: EigenScalar> {
     /// The eigenvalues, ascending for [`Which::Smallest`] and descending for [`Which::Largest`].
     pub values: Vec<f64>,
     /// The eigenvectors, a column each, with x' B x = 1.
@@ -149,7 +200,8 @@ pub struct Eigenpairs<T: Real> {
     pub stop: Stop,
 }
 
-/// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B.
+/// A few eigenpairs of A x = lambda x or A x = lambda B x for symmetric A and symmetric positive definite B; of complex numbers,
+/// Hermitian ones.
 ///
 /// The memory is that of 11 blocks of vectors (16 with B), each of `count` plus the guard vectors. The same call gives the same bits.
 ///
@@ -167,7 +219,7 @@ pub struct Eigenpairs<T: Real> {
 /// assert!((pairs.values[0] - exact).abs() < 1e-12);
 /// # Ok::<(), clinalg::Error>(())
 /// ```
-pub struct Lobpcg<'a, T: Real> {
+pub struct Lobpcg<'a, T: EigenScalar> {
     a: &'a dyn Operator<T>,
     b: Option<&'a dyn Operator<T>>,
     m: Option<&'a mut dyn Preconditioner<T>>,
@@ -176,7 +228,7 @@ pub struct Lobpcg<'a, T: Real> {
     progress: Option<Progress<'a>>,
 }
 
-impl<'a, T: Real> Lobpcg<'a, T> {
+impl<'a, T: EigenScalar> Lobpcg<'a, T> {
     /// For the symmetric operator A.
     pub fn new(a: &'a dyn Operator<T>) -> Lobpcg<'a, T> {
         Lobpcg { a, b: None, m: None, start: None, params: EigenParams::default(), progress: None }

@@ -1,42 +1,42 @@
 //! The small dense problems of the Rayleigh-Ritz method, on the host.
 
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::{ComplexField, DMatrix, SymmetricEigen};
 
 /// A matrix on the host, column after column.
-pub(super) type Small = DMatrix<f64>;
+pub(super) type Small<W> = DMatrix<W>;
 
-/// Eigenvalues in ascending order and their orthonormal eigenvectors, from both triangles of a symmetric matrix.
-fn symmetric(a: &Small) -> (Vec<f64>, Small) {
+/// Eigenvalues in ascending order and their orthonormal eigenvectors, from both triangles of a Hermitian matrix.
+fn symmetric<W: ComplexField<RealField = f64>>(a: &Small<W>) -> (Vec<f64>, Small<W>) {
     if a.is_empty() {
         return (Vec::new(), a.clone());
     }
-    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((a + a.transpose()) * 0.5);
+    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((a + a.adjoint()) * W::from_real(0.5));
     let mut order: Vec<usize> = (0..a.nrows()).collect();
     order.sort_by(|&i, &j| eigenvalues[i].total_cmp(&eigenvalues[j]));
     let values = order.iter().map(|&i| eigenvalues[i]).collect();
-    (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])]))
+    (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])].clone()))
 }
 
 /// Z such that the columns of W Z are orthonormal, where `gram` is W' B W: as many as W has independent columns.
 ///
 /// Stathopoulos and Wu, A block orthogonalization procedure with constant synchronization requirements, SIAM J. Sci. Comput. 23,
 /// 2002 (SVQB). A column whose squared norm is at most `noise` counts as zero.
-pub(super) fn orthonormalising(gram: &Small, eps: f64, noise: f64) -> Small {
+pub(super) fn orthonormalising<W: ComplexField<RealField = f64>>(gram: &Small<W>, eps: f64, noise: f64) -> Small<W> {
     let n = gram.nrows();
-    let scale: Vec<f64> =
-        (0..n).map(|i| if gram[(i, i)] > noise { gram[(i, i)].sqrt().recip() } else { 0.0 }).collect();
-    let scaled = Small::from_fn(n, n, |i, j| scale[i] * gram[(i, j)] * scale[j]);
+    let own = |i: usize| gram[(i, i)].clone().real();
+    let scale: Vec<f64> = (0..n).map(|i| if own(i) > noise { own(i).sqrt().recip() } else { 0.0 }).collect();
+    let scaled = Small::from_fn(n, n, |i, j| gram[(i, j)].clone().scale(scale[i]).scale(scale[j]));
     let (values, vectors) = symmetric(&scaled);
     let least = eps * n as f64 * values.last().copied().unwrap_or(0.0).max(1.0);
     let kept: Vec<usize> = (0..n).filter(|&j| values[j] > least).collect();
-    Small::from_fn(n, kept.len(), |i, j| scale[i] * vectors[(i, kept[j])] / values[kept[j]].sqrt())
+    Small::from_fn(n, kept.len(), |i, j| vectors[(i, kept[j])].clone().scale(scale[i]).unscale(values[kept[j]].sqrt()))
 }
 
 /// The Ritz values wanted, the coefficients of their vectors and those of the directions of the next step.
-pub(super) struct Ritz {
+pub(super) struct Ritz<W> {
     pub(super) values: Vec<f64>,
     /// Of the vectors in the first columns, of the directions in the others.
-    pub(super) coefficients: Small,
+    pub(super) coefficients: Small<W>,
     /// The largest modulus of a Ritz value.
     pub(super) spread: f64,
 }
@@ -45,24 +45,24 @@ pub(super) struct Ritz {
 ///
 /// The directions are what the new vectors have outside of the first `wanted` columns of the basis, orthonormal to the new
 /// vectors: Duersch, Shao, Yang and Gu, A robust and efficient implementation of LOBPCG, SIAM J. Sci. Comput. 40, 2018.
-pub(super) fn ritz(projected: &Small, wanted: usize, largest: bool) -> Ritz {
+pub(super) fn ritz<W: ComplexField<RealField = f64>>(projected: &Small<W>, wanted: usize, largest: bool) -> Ritz<W> {
     let n = projected.nrows();
     let (values, vectors) = symmetric(projected);
     let chosen: Vec<usize> = if largest { (0..n).rev().take(wanted).collect() } else { (0..wanted).collect() };
     let mut columns: Vec<_> = chosen.iter().map(|&j| vectors.column(j).into_owned()).collect();
     for &j in &chosen {
         let mut direction = vectors.column(j).into_owned();
-        direction.rows_mut(0, wanted).fill(0.0);
+        direction.rows_mut(0, wanted).fill(W::zero());
         let before = direction.norm();
         // Twice is enough (Kahan and Parlett).
         for _ in 0..2 {
             for column in &columns {
-                direction.axpy(-column.dot(&direction), column, 1.0);
+                direction.axpy(-column.dotc(&direction), column, W::one());
             }
         }
         let after = direction.norm();
         if after > 1e-10 * before {
-            columns.push(direction / after);
+            columns.push(direction.unscale(after));
         }
     }
     Ritz {
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn bases_become_orthonormal_and_lose_dependent_columns() {
         // The third column is the sum of the others, the fourth is zero.
-        let w = Small::from_row_slice(3, 4, &[1.0, 0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 0.0, 4.0, 4.0, 0.0]);
+        let w = Small::<f64>::from_row_slice(3, 4, &[1.0, 0.0, 1.0, 0.0, 2.0, 1.0, 3.0, 0.0, 0.0, 4.0, 4.0, 0.0]);
         let z = orthonormalising(&(w.transpose() * &w), f64::EPSILON, 0.0);
         assert_eq!(z.ncols(), 2);
         let q = &w * z;
-        assert!((q.transpose() * &q - Small::identity(2, 2)).norm() < 1e-13);
+        assert!((q.transpose() * &q - Small::<f64>::identity(2, 2)).norm() < 1e-13);
     }
 
     #[test]
@@ -105,5 +105,29 @@ mod tests {
             assert!((spread - exact(5.0)).abs() < 1e-14 && c.ncols() == 4);
             assert!((c.transpose() * &c - Small::identity(4, 4)).norm() < 1e-14);
         }
+    }
+
+    #[test]
+    fn hermitian_problems_have_real_values_and_orthonormal_vectors() {
+        type C = num_complex::Complex<f64>;
+        // -i above the diagonal and i below: that of the second test turned by a unitary diagonal.
+        let a = Small::from_fn(5, 5, |i, j| match i.abs_diff(j) {
+            0 => C::new(2.0, 0.0),
+            1 => C::new(0.0, if i < j { -1.0 } else { 1.0 }),
+            _ => C::new(0.0, 0.0),
+        });
+        let exact = |k: f64| 2.0 - 2.0 * (k * std::f64::consts::PI / 6.0).cos();
+        let Ritz { values, coefficients: c, .. } = ritz(&a, 2, false);
+        assert!((values[0] - exact(1.0)).abs() < 1e-14 && (values[1] - exact(2.0)).abs() < 1e-14);
+        assert!((c.adjoint() * &c - Small::<C>::identity(c.ncols(), c.ncols())).norm() < 1e-14);
+        let x = c.columns(0, 2);
+        assert!(
+            (&a * x
+                - x * Small::from_diagonal(&nalgebra::DVector::from_iterator(2, values.iter().map(|&v| C::from(v)))))
+            .norm()
+                < 1e-13
+        );
+        let z = orthonormalising(&a, f64::EPSILON, 0.0);
+        assert!((z.adjoint() * &a * &z - Small::<C>::identity(5, 5)).norm() < 1e-13);
     }
 }

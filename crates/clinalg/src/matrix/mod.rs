@@ -35,7 +35,7 @@ pub use dense::Dense;
 pub(crate) use dia::{Dia, Stencil, Tiles};
 pub use format::Format;
 pub(crate) use format::Product;
-pub use host::{BandParts, CsrParts};
+pub use host::{BandParts, CsrParts, Reordering};
 pub(crate) use launch::{MultiLaunch, Prepared};
 pub(crate) use scan::scan;
 pub(crate) use sorted::{Sorted, SortedColumns};

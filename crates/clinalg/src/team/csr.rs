@@ -1,5 +1,6 @@
 //! Sparse matrices on a team.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::vector::{Vector, check_partition};
@@ -52,7 +53,9 @@ pub trait Operator<T: Real> {
 #[derive(Debug)]
 pub struct Csr<T: Real> {
     team: Team,
+    /// Of the rows, and of the columns.
     partition: Arc<Partition>,
+    columns: Arc<Partition>,
     parts: Vec<Part<T>>,
     exchange: Exchange<T>,
 }
@@ -84,9 +87,8 @@ struct Needs {
 }
 
 impl Needs {
-    fn new<T>(a: &CsrParts<T>, partition: &Partition, rank: usize) -> Needs {
-        let own = partition.range(rank);
-        let entries = &a.indices[a.offsets[own.start]..a.offsets[own.end]];
+    fn new<T>(a: &CsrParts<T>, rows: Range<usize>, own: Range<usize>) -> Needs {
+        let entries = &a.indices[a.offsets[rows.start]..a.offsets[rows.end]];
         let mut columns: Vec<usize> = entries.iter().copied().filter(|column| !own.contains(column)).collect();
         columns.sort_unstable();
         columns.dedup();
@@ -109,7 +111,13 @@ impl<T: Real> Csr<T> {
             let (expected, got) = (format!("{n} x {n}"), format!("{} x {}", a.rows, a.cols));
             return Err(Error::Shape { argument: "a", expected, got });
         }
-        let needs: Vec<Needs> = (0..partition.ranks()).map(|rank| Needs::new(a, partition, rank)).collect();
+        Csr::shared_out(team, a, partition, partition)
+    }
+
+    /// The matrix `a`, whose columns are shared out as well: y is shared out as the rows, x as the columns.
+    pub(super) fn shared_out(team: &Team, a: &CsrParts<T>, rows: &Partition, partition: &Partition) -> Result<Csr<T>> {
+        let need = |rank: usize| Needs::new(a, rows.range(rank), partition.range(rank));
+        let needs: Vec<Needs> = (0..partition.ranks()).map(need).collect();
         // What each rank sends, in the order of the receivers, and where it goes.
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); partition.ranks()];
         let mut messages = Vec::new();
@@ -128,11 +136,12 @@ impl<T: Real> Csr<T> {
         let first = team.local().start;
         let part = |k: usize, context: &Context| {
             let rank = first + k;
-            Part::new(context, a, partition.range(rank), &needs[rank], &lists[rank])
+            Part::new(context, a, rows.range(rank), partition.range(rank), &needs[rank], &lists[rank])
         };
         let parts = team.each(part)?;
         let exchange = Exchange::new(team, &messages)?;
-        Ok(Csr { team: team.clone(), partition: Arc::new(partition.clone()), parts, exchange })
+        let [rows, columns] = [rows, partition].map(|partition| Arc::new(partition.clone()));
+        Ok(Csr { team: team.clone(), partition: rows, columns, parts, exchange })
     }
 
     /// How each rank of this process stores its rows, in a line each.
@@ -160,7 +169,8 @@ impl<T: Real> Part<T> {
     fn new(
         context: &Context,
         a: &CsrParts<T>,
-        own: std::ops::Range<usize>,
+        own_rows: Range<usize>,
+        own: Range<usize>,
         Needs { columns, below }: &Needs,
         list: &[u32],
     ) -> Result<Part<T>> {
@@ -174,7 +184,7 @@ impl<T: Real> Part<T> {
         };
         let empty = || CsrParts { rows: 0, cols, offsets: vec![0], indices: Vec::new(), values: Vec::new() };
         let (mut interior, mut boundary, mut rows) = (empty(), empty(), Vec::new());
-        for i in own.clone() {
+        for i in own_rows.clone() {
             let outside = a.row(i).any(|(column, _)| !own.contains(&column));
             let target = if outside { &mut boundary } else { &mut interior };
             for (column, value) in a.row(i) {
@@ -184,10 +194,10 @@ impl<T: Real> Part<T> {
             interior.offsets.push(interior.indices.len());
             if outside {
                 boundary.offsets.push(boundary.indices.len());
-                rows.push((i - own.start) as u32);
+                rows.push((i - own_rows.start) as u32);
             }
         }
-        (interior.rows, boundary.rows) = (own.len(), rows.len());
+        (interior.rows, boundary.rows) = (own_rows.len(), rows.len());
         Ok(Part {
             x: crate::Vector::zeros(context, cols)?,
             own: *below,
@@ -234,8 +244,8 @@ impl<T: Real> Operator<T> for Csr<T> {
     }
 
     fn apply(&mut self, x: &Vector<T>, y: &mut Vector<T>) -> Result<()> {
-        let Csr { team, partition, parts, exchange } = self;
-        for (argument, vector) in [("x", x), ("y", &*y)] {
+        let Csr { team, partition, columns, parts, exchange } = self;
+        for (argument, vector, partition) in [("x", x, columns), ("y", &*y, partition)] {
             if !team.same(vector.team()) {
                 return Err(Error::Context { argument });
             }

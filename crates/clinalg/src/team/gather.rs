@@ -32,6 +32,31 @@ impl Team {
         self.gather_ranges(&(0..self.ranks()).map(own).collect::<Vec<_>>(), values)
     }
 
+    /// The values that the process of rank 0 passes, on all processes; what the others pass does not matter.
+    pub(super) fn broadcast<T: Element>(&self, mut values: Vec<T>) -> Result<Vec<T>> {
+        let local = self.local();
+        if local.len() == self.ranks() {
+            return Ok(values);
+        }
+        // The rank that receives in each process, and how many values there are.
+        let mine: Vec<f64> = local.clone().flat_map(|_| [local.start as f64, values.len() as f64]).collect();
+        let all = self.network().all_gather(&mine)?;
+        let count = all[1] as usize;
+        let mut firsts: Vec<usize> = all.chunks_exact(2).map(|rank| rank[0] as usize).collect();
+        firsts.dedup();
+        if local.contains(&0) {
+            let bytes = bytes_of(&values);
+            let sent: Vec<_> = firsts.into_iter().skip(1).map(|to| Sent { from: 0, to, bytes }).collect();
+            self.network().exchange(&sent, &mut [])?;
+            return Ok(values);
+        }
+        values.clear();
+        values.resize(count, T::default());
+        let received = Received { from: 0, to: local.start, bytes: bytes_of_mut(&mut values) };
+        self.network().exchange(&[], &mut [received])?;
+        Ok(values)
+    }
+
     /// As [`Team::gather`], where rank `r` has the values `ranges[r]`; these do not overlap.
     ///
     /// # Errors

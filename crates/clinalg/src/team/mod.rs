@@ -11,6 +11,7 @@
 //! | [`Wave`] | displacement and velocity; the energy to rounding |
 //! | [`Csr`] | no: to rounding, as a device may store its rows in another format and add them up in another order |
 //! | [`Cg`], [`BiCgStab`], [`Gmres`] | no: to rounding, as dot products are summed per rank |
+//! | [`Amg`] | no: the hierarchy has the bits of one device, a cycle is that of one device to rounding |
 //!
 //! [`ClusterModel`] predicts the time on another number of devices.
 //!
@@ -27,6 +28,7 @@
 //! # Ok::<(), clinalg::Error>(())
 //! ```
 
+mod amg;
 mod background;
 mod balance;
 mod csr;
@@ -45,6 +47,7 @@ mod strips;
 mod vector;
 mod wave;
 
+pub use amg::Amg;
 pub use csr::{Csr, Operator};
 pub use exchange::{Exchange, Message};
 pub use krylov::{Jacobi, Preconditioner};

@@ -1,10 +1,13 @@
 //! Matrices in host memory: the formats in which they are built, checked and converted before they are uploaded.
 mod band;
 mod csr;
+mod reordering;
 
 pub use band::BandParts;
 pub use csr::CsrParts;
 pub(crate) use csr::check_offsets;
+pub use reordering::Reordering;
+pub(crate) use reordering::{cuthill_mckee, inverse_of};
 
 use crate::{Error, Result, Scalar};
 

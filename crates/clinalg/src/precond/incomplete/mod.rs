@@ -15,6 +15,7 @@ pub use order::Ordering;
 pub use ssor::{Ssor, SsorParams};
 pub use triangle::Triangle;
 
+use crate::matrix::host::inverse_of;
 use crate::matrix::{Values, host};
 use crate::{CsrParts, Error, Result, Scalar, Vector};
 
@@ -55,13 +56,6 @@ fn permuted<T: Scalar>(a: &CsrParts<T>, rows: &[usize], column_of: &[usize]) -> 
         offsets[k + 1] = indices.len();
     }
     Ok(CsrParts { rows: rows.len(), cols: rows.len(), offsets, indices, values })
-}
-
-/// The inverse of a permutation.
-fn inverse_of(order: &[usize]) -> Vec<usize> {
-    let mut inverse = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(k, &i)| inverse[i] = k);
-    inverse
 }
 
 /// An error that names `r` or `z` unless they are like a preconditioner's own vector.
