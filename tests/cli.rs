@@ -6,8 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+#[path = "cli/boxes.rs"]
+mod boxes;
 #[path = "cli/fields.rs"]
 mod fields;
+#[path = "cli/inside.rs"]
+mod inside;
 #[path = "cli/scaling.rs"]
 mod scaling;
 #[path = "cli/schema.rs"]

@@ -185,7 +185,17 @@ fn files_of_each_format_are_read() {
         msh += &format!("{} {} {} {}\n", k + 2, tag(t[0]), tag(t[1]), tag(t[2]));
     }
     msh += "$EndElements\n";
+    // Format 2, with a point, a line and a node of no element.
+    let mut old = String::from("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n9\n1 7 7 7\n");
+    (0..8).for_each(|k| old += &format!("{} {}\n", 10 * k + 11, numbers(&cube.nodes()[k])));
+    old += "$EndNodes\n$Elements\n14\n1 15 2 0 1 11\n2 1 2 0 1 11 21\n";
+    for (k, t) in cube.triangles().iter().enumerate() {
+        let tag = |v: u32| 10 * (v + 1) + 1;
+        old += &format!("{} 2 2 -5 {k} {} {} {}\n", k + 3, tag(t[0]), tag(t[1]), tag(t[2]));
+    }
+    old += "$EndElements\n";
     let paths = [write("c.obj", obj), write("c.off", off), write("c.stl", stl), write("c.msh", msh.clone())];
+    let paths: Vec<_> = paths.into_iter().chain([write("old.msh", old.clone())]).collect();
     for path in &paths {
         let mesh = Mesh::read(path).unwrap();
         let sorted = |mesh: &Mesh| {
@@ -207,6 +217,9 @@ fn files_of_each_format_are_read() {
         write("word.off", "OFF\n1 1 0\n1 one 1\n".into()),
         write("binary.msh", "$MeshFormat\n4.1 1 8\n".into()),
         write("tag.msh", msh.replace("\n3 11 ", "\n3 12 ")),
+        write("cut.msh", old[..old.len() / 2].into()),
+        write("kind.msh", old.replace("\n3 2 2 ", "\n3 9 2 ")),
+        write("version.msh", old.replace("2.2 0 8", "1 0 8")),
     ];
     for path in &bad {
         let error = Mesh::read(path).unwrap_err();

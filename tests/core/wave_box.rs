@@ -176,3 +176,72 @@ fn wrong_boxes_are_refused() {
     let mut wave = BoxWave::<f64>::new(context, &square(0.07), &[1.0]).unwrap();
     assert!(wave.start(&[0.0; 9], None).unwrap_err().to_string().contains("`u`"));
 }
+
+/// The force 1 times a standing shape moves it as (1 - cos(w' t)) / w_h^2, with the w' of the scheme and the eigenvalue w_h^2 of -Laplace_h.
+fn pushed<T: Real>(context: &Context) {
+    let dt = 0.02;
+    let params = BoxWaveParams::new(&[25, 17], dt).size(&[2.0, 0.7]).sides(&[[Fixed, Fixed], [Free, Free]]);
+    let (kx, ky) = (PI / 2.0, PI / 0.7);
+    let shape = product(&params, &[&|x| (kx * x).sin(), &|y| (ky * y).cos()]);
+    let h = |axis: usize| params.coordinates(axis).unwrap()[1];
+    let eigenvalue = (2.0 / h(0) * (0.5 * kx * h(0)).sin()).powi(2) + (2.0 / h(1) * (0.5 * ky * h(1)).sin()).powi(2);
+    let frequency = 2.0 * (0.5 * dt * eigenvalue.sqrt()).asin() / dt;
+    let wave = BoxWave::<T>::new(context, &params, &[T::one()]).unwrap();
+    let mut wave = wave.with_force(&of(&shape), Box::new(|_| 1.0)).unwrap();
+    wave.start(&of(&vec![0.0; shape.len()]), None).unwrap();
+    let steps = 50;
+    wave.step(steps).unwrap();
+    let at = |t: f64| -> Vec<f64> { shape.iter().map(|s| s * (1.0 - (frequency * t).cos()) / eigenvalue).collect() };
+    let rounding = 4.0 * eps::<T>() * (steps as f64).powf(1.5);
+    assert!(difference(&displacement(&wave), &at(wave.time())) < rounding);
+    // From displacement, velocity and force it goes on; from the state to the same bits.
+    let start = wave.time();
+    let mut v = vec![T::zero(); shape.len()];
+    wave.velocity(&mut v).unwrap();
+    let fresh = || BoxWave::<T>::new(context, &params, &[T::one()]).unwrap().with_force(&of(&shape), Box::new(|_| 1.0));
+    let (mut other, mut same) = (fresh().unwrap(), fresh().unwrap());
+    other.start(&of(&displacement(&wave)), Some(&v)).unwrap();
+    same.restore(&wave.state().unwrap()).unwrap();
+    for wave in [&mut wave, &mut other, &mut same] {
+        wave.step(20).unwrap();
+    }
+    assert!(difference(&displacement(&other), &at(start + 20.0 * dt)) < 8.0 * rounding);
+    assert_eq!((displacement(&same), same.steps()), (displacement(&wave), wave.steps()));
+}
+
+#[test]
+fn a_force_moves_the_box() {
+    for context in capable::<f32>() {
+        pushed::<f32>(context);
+    }
+    for context in capable::<f64>() {
+        pushed::<f64>(context);
+    }
+}
+
+/// exp(-k t) cosh(x - 1/2) with k = tanh(1/2) meets the condition of absorbing sides at 0 and 1, and the equation with a force.
+#[test]
+fn a_force_on_absorbing_sides_is_met_to_order_two() {
+    for context in capable::<f64>() {
+        let k = 0.5_f64.tanh();
+        let error = |n: usize| {
+            let h = 1.0 / (n - 1) as f64;
+            let params = BoxWaveParams::new(&[n, 3], 0.5 * h).size(&[1.0, 3.0 * h]);
+            let params = params.sides(&[[Absorbing; 2], [Periodic; 2]]);
+            let q = product(&params, &[&|x| (x - 0.5).cosh(), &|_| 1.0]);
+            let times = |factor: f64| -> Vec<f64> { q.iter().map(|q| factor * q).collect() };
+            let wave = BoxWave::<f64>::new(context, &params, &[1.0]).unwrap();
+            let mut wave = wave.with_force(&times(k * k - 1.0), Box::new(move |t| (-k * t).exp())).unwrap();
+            wave.start(&q, Some(&times(-k))).unwrap();
+            wave.step(2 * (n - 1)).unwrap();
+            difference(&displacement(&wave), &times((-k * wave.time()).exp()))
+        };
+        let (coarse, fine) = (error(33), error(65));
+        assert!((3.5..4.5).contains(&(coarse / fine)), "{coarse:e} / {fine:e}");
+        let box_of = |force: &[f64]| {
+            let wave = BoxWave::<f64>::new(context, &BoxWaveParams::new(&[5, 5], 0.01), &[1.0]).unwrap();
+            wave.with_force(force, Box::new(|_| 1.0)).unwrap_err().to_string()
+        };
+        assert!(box_of(&[0.0; 7]).contains("`force`") && box_of(&[f64::NAN; 25]).contains("finite"));
+    }
+}

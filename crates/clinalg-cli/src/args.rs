@@ -1,5 +1,7 @@
 //! Values of options that several commands share.
 
+pub(crate) mod boxes;
+
 use clap::ValueEnum;
 use clinalg::multigrid::Backend;
 use clinalg::runtime::DeviceKind;

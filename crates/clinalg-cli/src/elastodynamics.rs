@@ -24,6 +24,7 @@ use self::resume::Begun;
 use crate::Global;
 use crate::args::{self, PrecisionArg};
 use crate::checkpoint;
+use crate::data::read_points;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use crate::output::{Output, bytes, check_target};
@@ -263,24 +264,12 @@ impl Args {
     }
 
     fn read_points(&self) -> Result<Vec<Point>, Failure> {
-        let Some(path) = &self.points else { return Ok(Vec::new()) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::File { path: path.clone(), reason: error.to_string() })?;
-        let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        lines
-            .map(|(k, line)| {
-                let words = line.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-                let numbers: Result<Vec<f64>, _> = words.map(str::parse).collect();
-                numbers.ok().and_then(|numbers| <Point>::try_from(numbers).ok()).ok_or_else(|| Failure::File {
-                    path: path.clone(),
-                    reason: format!("line {}: `{line}` is not three numbers", k + 1),
-                })
-            })
-            .collect()
+        self.points.as_deref().map_or(Ok(Vec::new()), read_points)
     }
 }
 
 fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.vtk {
         if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
@@ -318,7 +307,9 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
         }
         None => Begun::new(),
     };
+    out.phase("device");
     let place = Place::new(global, Backend::Kernels)?;
+    out.phase("geometry");
     let options = Options::default().rule(args.rule);
     if !args.otf {
         Shared::<S>::check_memory(place.contexts(), &mesh, &options)?;
@@ -354,7 +345,9 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
             (&progress, tolerance),
             &mut memory,
             &mut begun.memory,
+            out,
         )?;
+        out.phase("output");
         // The lines of frequencies that are done.
         let done = begun.table.len();
         if let Some((mut response, solution)) = solved {
@@ -396,7 +389,7 @@ fn solve<S: ComplexScalar>(args: &Args, global: &Global, out: &mut Output) -> Re
     let inside = report::inside(&points, &fields, &stresses);
     drop(progress);
     let document = Document::new(args, &place, problem, per_wavelength, responses, inside, written);
-    document.finish(args, &mesh, &solution, picture.as_ref(), out)?;
+    document.finish(args, &mesh, &solution, picture.as_ref(), &place, out)?;
     Ok(if complete { Exit::Done } else { Exit::NotReached })
 }
 
@@ -422,6 +415,7 @@ fn solve_one<S: ComplexScalar>(
     (progress, tolerance): (&Progress, f64),
     memory: &mut Vec<Memory<S>>,
     krylov: &mut KrylovMemory<S>,
+    out: &mut Output,
 ) -> Result<Option<(Response, Solution)>, Failure> {
     let problem = &shared.parts()[0];
     let algorithm = match args.algorithm {
@@ -435,6 +429,7 @@ fn solve_one<S: ComplexScalar>(
         let size = shared.parts().iter().map(Problem::matrix_bytes).sum();
         progress.stage(format!("frequency {frequency}: assembling H and G, {}", bytes(size)));
     }
+    out.phase("assembly");
     let mut start = Instant::now();
     let assembly =
         if args.otf { None } else { Some(shared.assemble_in(algorithm, frequency, std::mem::take(memory))?) };
@@ -453,12 +448,14 @@ fn solve_one<S: ComplexScalar>(
     let solution = match (args.method, assembly) {
         (Method::Lu, Some(assembly)) => {
             progress.stage(format!("frequency {frequency}: factorising"));
+            out.phase("factorisation");
             let factors = assembly.join()?.system(&given.conditions)?.factorise()?;
             place.finish()?;
             response.seconds_factor = Some(start.elapsed().as_secs_f64());
             if interrupt::asked() {
                 return Ok(None);
             }
+            out.phase("solve");
             start = Instant::now();
             let solution = factors.solve(&fields.given)?;
             // With several devices, the factors are not stored where the blocks were assembled.
@@ -470,6 +467,7 @@ fn solve_one<S: ComplexScalar>(
             solution
         }
         (_, assembly) => {
+            out.phase("solve");
             let system = match assembly {
                 Some(assembly) => assembly.system(&given.conditions)?,
                 None => shared.on_the_fly(frequency, &given.conditions)?,

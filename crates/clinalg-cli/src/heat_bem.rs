@@ -1,5 +1,7 @@
 //! `clinalg heat-bem`.
 
+mod given;
+mod inside;
 mod memory;
 mod report;
 
@@ -9,21 +11,22 @@ use std::time::Instant;
 use clap::ValueEnum;
 use clinalg::solve::{GmresParams, Operator, Stop};
 use clinalg::{KernelFamily, Precision, Real, Vector};
-use clinalg_bem::heat::data::{PointSource, error_nodes, error_triangles, project_nodes, project_triangles};
+use clinalg_bem::heat::data::{error_nodes, error_triangles};
 use clinalg_bem::heat::{Algorithm, BoundaryProblem, Form, HeatParams, HeatSpace, OperatorOptions, Problem};
 use clinalg_bem::surface::Field;
 use clinalg_bem::{Mesh, Point};
-use clinalg_ode::Function;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use self::given::{Boundary, Given};
+use self::inside::Inside;
 use self::memory::Memory;
 use crate::Global;
 use crate::args::{self, DeviceName, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, check_target};
+use crate::output::{Output, bytes, check_target, norm};
 use crate::place::Place;
 use crate::plot::Picture;
 use crate::progress::{Progress, Steps};
@@ -36,7 +39,7 @@ const TIMED: usize = 5;
 
 /// Solve the heat equation by boundary elements
 ///
-/// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 at the start, by space-time Galerkin boundary elements: u
+/// du/dt - alpha Laplace u = 0 inside a closed surface, u = 0 or --initial at the start, by space-time Galerkin boundary elements: u
 /// continuous and linear on the triangles, the flux w = alpha du/dn constant, both constant on each time step. One of u and w
 /// is given on the surface at all times, the other is computed there.
 #[derive(clap::Args)]
@@ -45,7 +48,8 @@ JSON keys: mesh, problem, boundary, method, preconditioner, apply, precision, al
 tolerance, elements, nodes, steps, device, devices, kernel_family, algorithm, plan, iterations, stop,
 converged, relative_residual, residual_history, error_l2, extrapolate, seconds_assemble,
 seconds_per_apply (null where the run was ended before its end), seconds_solve, stored_bytes,
-peak_device_bytes, pictures, vtk, checkpoint.
+peak_device_bytes, initial, times (the middles of the time steps), inside (of --points: point, u),
+block_norms (with --report), pictures, vtk, out, checkpoint.
 seconds_assemble is the assembly of both operators including kernel compilation,
 seconds_solve the iteration; stored_bytes is the size of all blocks of the matrix
 if stored, on all devices together. relative_residual is relative to the residual at the start x = b.
@@ -57,13 +61,17 @@ one, with --extrapolate those at the end time, by a parabola through the last th
 A formula EXPR gives u (with dirichlet) or w (with neumann) in terms of x, y, z,
 the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
 min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
-u must vanish at t = 0. The exact solution is unknown: error_l2 is null.
+u must be 0, or --initial, at t = 0. The exact solution is unknown: error_l2 is null.
+
+--initial is a formula in x, y, z. It is taken in a box around the body with a margin of half its
+size, where a polynomial of degree 40 must meet it: it has no jumps, kinks or poles there.
 
 Examples:
   clinalg heat-bem                           the cube of 768 triangles, 32 steps
   clinalg heat-bem --mesh sphere --boundary 't^2*(1+z)' --plot w.png
   clinalg heat-bem --problem neumann --boundary 'if(nz > 0.9, 1, 0)' --vtk u.vtu
   clinalg heat-bem --problem neumann --plot u.png
+  clinalg heat-bem --mesh sphere --problem neumann --initial '1+x' --boundary 0 --points p.txt --out u.csv
   clinalg heat-bem --refine 4 --devices 0,1
   clinalg heat-bem --mesh body.stl --steps 64 --source 0,0,9 --vtk body.vtu
 
@@ -96,6 +104,9 @@ pub(crate) struct Args {
     /// The given values: `fundamental`, the known solution for a point source outside the surface, or a formula
     #[arg(long, default_value = "fundamental", value_name = "fundamental|EXPR", allow_hyphen_values = true)]
     boundary: String,
+    /// The temperature at t = 0, a smooth formula in x, y, z that is also defined around the body [default: 0]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
+    initial: Option<String>,
     /// Position of the point source of `--boundary fundamental`, outside the surface
     #[arg(long, value_parser = args::point, default_value = "0,0,1.5", value_name = "X,Y,Z", allow_hyphen_values = true)]
     source: args::Place,
@@ -124,6 +135,15 @@ pub(crate) struct Args {
     /// Residual to reach, relative to the initial one [default: 1e-8 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
+    /// Points inside, three numbers a line, for the temperature at the middle of each time step
+    #[arg(long, value_name = "FILE")]
+    points: Option<PathBuf>,
+    /// Write the temperatures in --points as CSV, a line for each time and point
+    #[arg(long, value_name = "FILE", requires = "points")]
+    out: Option<PathBuf>,
+    /// Add the Frobenius norms of the blocks of the matrix, which must be stored
+    #[arg(long)]
+    report: bool,
     /// Draw and write the values extrapolated to the end time, in place of their means over the last time step
     #[arg(long)]
     extrapolate: bool,
@@ -213,8 +233,13 @@ struct Document {
     seconds_solve: f64,
     stored_bytes: u64,
     peak_device_bytes: u64,
+    initial: Option<String>,
+    times: Vec<f64>,
+    inside: Option<Vec<Inside>>,
+    block_norms: Option<Vec<f64>>,
     pictures: Vec<String>,
     vtk: Option<String>,
+    out: Option<String>,
     checkpoint: Option<String>,
 }
 
@@ -254,68 +279,10 @@ impl Args {
         let times = self.refine as usize;
         Ok(if self.mesh == "sphere" { Mesh::icosphere(times)? } else { mesh.refined_times(times)? })
     }
-
-    /// What `--boundary` says.
-    fn given(&self, mesh: &Mesh, params: &HeatParams) -> Result<Given, Failure> {
-        if self.boundary.trim() == "fundamental" {
-            let source = self.source.0;
-            let inside = mesh.contains(source);
-            if inside || mesh.touches(source) {
-                let at = if inside { "inside" } else { "on" };
-                let words = format!("--source {source:?} is {at} the surface; it must lie outside");
-                return Err(Failure::usage(words));
-            }
-            return Ok(Given::Known(PointSource { source, alpha: self.alpha }));
-        }
-        let formula = Function::parse(&self.boundary, &["x", "y", "z", "nx", "ny", "nz"])
-            .map_err(|error| Failure::usage(format!("--boundary: {error}")))?;
-        let given = Given::Formula(formula);
-        // A flux may start at once; u is 0 then.
-        if matches!(self.problem, ProblemArg::Dirichlet) {
-            given.check_start(mesh, params)?;
-        }
-        Ok(given)
-    }
-}
-
-/// The given boundary values.
-enum Given {
-    /// Those of a known solution.
-    Known(PointSource),
-    Formula(Function),
-}
-
-/// Part of the largest |u| that u may have at t = 0: the rounding of a formula that vanishes there.
-const START: f64 = 1e-10;
-
-impl Given {
-    fn at(&self, problem: Problem, x: Point, n: Point, t: f64) -> f64 {
-        match (self, problem) {
-            (Given::Known(source), Problem::Dirichlet) => source.value(x, t),
-            (Given::Known(source), Problem::Neumann) => source.flux(x, n, t),
-            (Given::Formula(f), _) => f.at(&[x[0], x[1], x[2], n[0], n[1], n[2]], t),
-        }
-    }
-
-    /// An error where u does not vanish at t = 0.
-    fn check_start(&self, mesh: &Mesh, params: &HeatParams) -> Result<(), Failure> {
-        let centre = |k: usize| (mesh.point(k, [1.0 / 3.0; 3]), mesh.normals()[k]);
-        let at = |k: usize, t: f64| self.at(Problem::Dirichlet, centre(k).0, centre(k).1, t);
-        let all = 0..mesh.triangles().len();
-        let later = |k: usize| (1..=params.steps).map(move |s| at(k, s as f64 * params.step()).abs());
-        let largest = all.clone().flat_map(later).fold(0.0, f64::max);
-        match all.map(|k| (k, at(k, 0.0))).find(|(_, u)| u.is_nan() || u.abs() > START * largest) {
-            None => Ok(()),
-            Some((k, u)) => Err(Failure::usage(format!(
-                "--boundary gives u = {u} at t = 0 in {:?}; u must be 0 at t = 0, as in the interior: multiply by a function such as \
-                 t^2 or 1-exp(-10*t)",
-                centre(k).0
-            ))),
-        }
-    }
 }
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.vtk {
         if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("vtu")) {
@@ -326,6 +293,12 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             return Err(Failure::usage(words));
         }
         check_target(path)?;
+    }
+    if let Some(path) = &args.out {
+        check_target(path)?;
+    }
+    if args.report && matches!(args.apply, Apply::Otf) {
+        return Err(Failure::usage("--report needs stored blocks: take --apply assembled"));
     }
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));
@@ -349,6 +322,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "heat-bem")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let mesh = args.surface()?;
+    let points = args.points.as_deref().map(|path| inside::points(path, &mesh)).transpose()?;
+    let given = Given::new(args, &mesh, &params)?;
+    out.phase("device");
     let place = match global.team()? {
         Some(team) => Place::Team(team),
         None => Place::Device(global.context(false)?),
@@ -357,8 +333,8 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         Method::Gmres => Bar::Residual(Progress::new(out, "iteration", tolerance)),
         Method::Forward => Bar::Steps(Steps::new(out, args.steps as u64)),
     };
-    let values_given = args.given(&mesh, &params)?;
     progress.stage("assembling");
+    out.phase("assembly");
     let mut start = Instant::now();
     let space = match &place {
         Place::Team(team) if global.balance => HeatSpace::<T>::balanced(team, &mesh, &params)?,
@@ -388,22 +364,34 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     place.finish()?;
     let matrix = start.elapsed();
+    if args.report && !system.matrix().is_assembled() {
+        let words = format!(
+            "--report needs stored blocks, which take {}: make the mesh or the number of steps smaller",
+            bytes(system.matrix().stored_bytes())
+        );
+        return Err(Failure::usage(words));
+    }
     progress.stage("boundary values");
-    let on_boundary = |x: Point, n: Point, t: f64| values_given.at(problem, x, n, t);
-    let given = match problem {
-        Problem::Dirichlet => project_nodes(&mesh, &params, &on_boundary)?,
-        Problem::Neumann => project_triangles(&mesh, &params, &on_boundary)?,
-    };
-    if matches!(values_given, Given::Known(_)) && given.iter().all(|v| *v == 0.0) {
+    out.phase("boundary values and right-hand side");
+    let all_given = given.values(problem, &mesh, &params)?;
+    if given.is_known() && all_given.iter().all(|v| *v == 0.0) {
         let words = "--source: its heat does not reach the surface before the end time, so all values are 0: move it nearer, \
                      or raise --end-time or --alpha";
         return Err(Failure::usage(words));
     }
+    // What is solved for vanishes at the start.
+    let of_start = given.of_start(problem, &mesh, &params)?;
+    let right_values = match &of_start {
+        Some([part, _]) => all_given.iter().zip(part).map(|(all, part)| all - part).collect(),
+        None => all_given.clone(),
+    };
     let fingerprint = || {
         let options = Fingerprint::default().described("--mesh", &(mesh.nodes(), mesh.triangles()));
         let options = options.option("--steps", args.steps).option("--end-time", args.end_time);
-        let options =
-            options.option("--alpha", args.alpha).option("--problem", problem).values("--boundary", Some(&given));
+        let options = options
+            .option("--alpha", args.alpha)
+            .option("--problem", problem)
+            .values("--boundary", Some(&right_values));
         let options = options.option("--method", args.method).option("--preconditioner", args.preconditioner);
         let options = options.option("--restart", args.restart).option("--precision", T::PRECISION);
         options.option("--apply", args.apply).option("--algorithm", args.algorithm)
@@ -413,7 +401,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
     progress.stage("right-hand side");
     start = Instant::now();
-    let b = system.right_side(&right, &given)?;
+    let b = system.right_side(&right, &right_values)?;
     drop(right);
     let inverse = match args.preconditioner {
         PreconditionerArg::Opposite => Some(system.operator_preconditioner(&options)?),
@@ -421,6 +409,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     place.finish()?;
     let assemble = matrix + start.elapsed();
+    out.phase("solve");
     let solver = GmresParams::default().tolerance(tolerance).restart(args.restart).max_iterations(args.max_iterations);
     let mut memory = Memory::of(args.method, loaded.as_ref())?;
     let mut forward = match args.method {
@@ -453,6 +442,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         memory.save(&path, fingerprint())?;
         written = Some(path.display().to_string());
     }
+    out.phase("timing products");
     let per_apply = match interrupt::asked() {
         true => None,
         false => {
@@ -460,16 +450,32 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             Some(time_product(system.matrix(), &x)?)
         }
     };
-    let values: Vec<f64> = x.to_vec()?.into_iter().map(T::into_f64).collect();
+    let found: Vec<f64> = x.to_vec()?.into_iter().map(T::into_f64).collect();
     progress.stage("error");
-    let error = match (&values_given, problem) {
-        (Given::Formula(_), _) => None,
-        (Given::Known(exact), Problem::Dirichlet) => {
-            Some(error_triangles(&mesh, &params, &values, &|x: Point, n: Point, t: f64| exact.flux(x, n, t))?)
+    out.phase("error and output");
+    let error = match (&given.boundary, problem) {
+        (Boundary::Formula(_), _) => None,
+        (Boundary::Known(exact), Problem::Dirichlet) => {
+            Some(error_triangles(&mesh, &params, &found, &|x: Point, n: Point, t: f64| exact.flux(x, n, t))?)
         }
-        (Given::Known(exact), Problem::Neumann) => {
-            Some(error_nodes(&mesh, &params, &values, &|x: Point, _: Point, t: f64| exact.value(x, t))?)
+        (Boundary::Known(exact), Problem::Neumann) => {
+            Some(error_nodes(&mesh, &params, &found, &|x: Point, _: Point, t: f64| exact.value(x, t))?)
         }
+    };
+    let boundary = match problem {
+        Problem::Dirichlet => (&found[..], &right_values[..]),
+        Problem::Neumann => (&right_values[..], &found[..]),
+    };
+    progress.stage("points inside");
+    let inside = points.map(|points| inside::evaluate(&points, &mesh, &params, boundary, &given)).transpose()?;
+    let times = inside::middles(&params);
+    if let (Some(path), Some(inside)) = (&args.out, &inside) {
+        inside::write(path, &times, inside)?;
+    }
+    let norms = if args.report { Some(inside::block_norms(system.matrix())?) } else { None };
+    let values: Vec<f64> = match &of_start {
+        Some([_, part]) => found.iter().zip(part).map(|(found, part)| found + part).collect(),
+        None => found,
     };
     drop(progress);
     let mut document = Document {
@@ -503,7 +509,12 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         seconds_solve: solve.as_secs_f64(),
         stored_bytes: system.matrix().stored_bytes(),
         peak_device_bytes: peak,
+        initial: args.initial.clone(),
+        times,
+        inside,
+        block_norms: norms,
         pictures: Vec::new(),
+        out: args.out.as_ref().map(|path| path.display().to_string()),
         vtk: args.vtk.as_ref().map(|path| path.display().to_string()),
         checkpoint: written,
     };
@@ -512,14 +523,16 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     }
     if let Some(path) = &args.vtk {
         let last = |values: &[f64]| shown(values, args.steps, args.extrapolate);
-        let (found, given) = (last(&values), last(&given));
+        let (found, given) = (last(&values), last(&all_given));
         let fields = match problem {
             Problem::Dirichlet => [Field::Triangles("w", &found), Field::Nodes("u", &given)],
             Problem::Neumann => [Field::Triangles("w", &given), Field::Nodes("u", &found)],
         };
         mesh.write_vtk(path, &fields)?;
     }
-    document.print(&mesh.quality(), out)?;
+    document.print(&mesh.quality(), &params, out)?;
+    out.norms(&[("b", norm(&b.to_vec()?)), ("x", norm(&values))])?;
+    out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {
         Stop::Converged | Stop::RoundingFloor => Exit::Done,

@@ -16,6 +16,7 @@ mod messages;
 mod ode;
 mod options;
 mod output;
+mod phases;
 mod place;
 mod plot;
 mod poisson;
@@ -127,7 +128,7 @@ pub(crate) struct Global {
     /// Print errors only: no report, no warnings, no progress (with --json, the document)
     #[arg(long, short, global = true, help_heading = "Options of every command", conflicts_with = "verbose")]
     quiet: bool,
-    /// Add to the report: the kernels built, the memory of the device, the storage of a matrix; name each kernel as it is compiled
+    /// Add to the report: levels and norms, the storage of a matrix, the kernels built, the memory of the device, a table of the time by phase; name each kernel as it is compiled
     #[arg(long, short, global = true, help_heading = "Options of every command")]
     verbose: bool,
     /// The other processes, if any.

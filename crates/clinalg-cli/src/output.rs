@@ -3,12 +3,14 @@
 use std::fs::OpenOptions;
 use std::io::{BufWriter, ErrorKind, Stdout, Write};
 use std::path::Path;
+use std::time::Duration;
 
-use clinalg::{Context, Error};
+use clinalg::{Context, Error, Real};
 use serde::Serialize;
 
 use crate::Ended;
 use crate::exit::Failure;
+use crate::phases::{Phase, Phases};
 use crate::processes;
 
 /// An error where `path` cannot be written, before work goes into what is to be written there. A file that is there stays as it is.
@@ -36,12 +38,14 @@ pub(crate) fn check_target(path: &Path) -> Result<(), Failure> {
 /// The version of the documents that `clinalg schema` describes. It grows when a key changes its meaning or goes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
-/// A document with the version of its schema.
+/// A document with the version of its schema, and the phases of the run.
 #[derive(Serialize)]
 struct Versioned<'a, T> {
     schema_version: u32,
     #[serde(flatten)]
     document: &'a T,
+    #[serde(skip_serializing_if = "<[Phase]>::is_empty")]
+    phases: &'a [Phase],
 }
 
 /// Stdout, for people or for programs.
@@ -49,6 +53,7 @@ pub(crate) struct Output {
     json: bool,
     quiet: bool,
     verbose: bool,
+    phases: Phases,
     stdout: BufWriter<Stdout>,
 }
 
@@ -56,7 +61,7 @@ impl Output {
     pub(crate) fn new(json: bool) -> Output {
         let writes = processes::writes();
         let stdout = BufWriter::new(std::io::stdout());
-        Output { json: json && writes, quiet: !writes, verbose: false, stdout }
+        Output { json: json && writes, quiet: !writes, verbose: false, phases: Phases::default(), stdout }
     }
 
     /// Without reports for people.
@@ -88,16 +93,38 @@ impl Output {
         if self.verbose { self.field(name, text) } else { Ok(()) }
     }
 
-    /// What `--verbose` adds about a context at the end: the kernels built and the memory.
-    pub(crate) fn details_of(&mut self, context: &Context) -> Result<(), Failure> {
-        let (kernels, memory) = (context.programs_report(), context.memory());
-        self.detail(
-            "kernels",
-            format!("{} built or taken from the cache in {}", kernels.builds, seconds(kernels.seconds)),
-        )?;
-        let (live, peak) = (bytes(memory.live_bytes), bytes(memory.peak_bytes));
-        let all = bytes(context.device().global_mem);
-        self.detail("memory", format!("{live} in {} buffers, {peak} at most, of {all}", memory.live_buffers))
+    /// From now on this part of the run goes on.
+    pub(crate) fn phase(&mut self, phase: &'static str) {
+        self.phases.begin(phase);
+    }
+
+    /// The part of the run that goes on ends; `parts` of it are parts of their own.
+    pub(crate) fn split_phase(&mut self, parts: &[(&'static str, Duration)]) {
+        self.phases.split(parts);
+    }
+
+    /// What `--verbose` adds about the norms of some vectors.
+    pub(crate) fn norms(&mut self, norms: &[(&str, f64)]) -> Result<(), Failure> {
+        let words: Vec<String> = norms.iter().map(|(name, norm)| format!("|{name}| = {norm:.4e}")).collect();
+        self.detail("2-norms", words.join(", "))
+    }
+
+    /// What `--verbose` adds at the end: the kernels built and the memory of each context, and the time by phase.
+    pub(crate) fn details(&mut self, contexts: &[Context]) -> Result<(), Failure> {
+        for context in contexts {
+            let (kernels, memory) = (context.programs_report(), context.memory());
+            self.detail(
+                "kernels",
+                format!("{} built or taken from the cache in {}", kernels.builds, seconds(kernels.seconds)),
+            )?;
+            let (live, peak) = (bytes(memory.live_bytes), bytes(memory.peak_bytes));
+            let all = bytes(context.device().global_mem);
+            self.detail("memory", format!("{live} in {} buffers, {peak} at most, of {all}", memory.live_buffers))?;
+        }
+        for (k, line) in self.phases.lines().iter().enumerate() {
+            self.detail(if k == 0 { "time" } else { "" }, line)?;
+        }
+        Ok(())
     }
 
     /// Whether a JSON document is wanted.
@@ -121,7 +148,11 @@ impl Output {
 
     /// The JSON document, an object, with the version of its schema; nothing where it is not wanted.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Result<(), Failure> {
-        self.json_list(&Versioned { schema_version: SCHEMA_VERSION, document })
+        if !self.json {
+            return Ok(());
+        }
+        let phases = self.phases.all().to_vec();
+        self.json_list(&Versioned { schema_version: SCHEMA_VERSION, document, phases: &phases })
     }
 
     /// A JSON document that has no room for a version.
@@ -154,6 +185,7 @@ impl Output {
 
     /// The failure as a JSON document, where that is wanted.
     pub(crate) fn json_failure(&mut self, failure: &Failure) {
+        self.phases = Phases::default();
         let (id, message, exit_code) = (failure.id(), failure.message(), failure.exit() as u8);
         // The exit code and stderr tell it too.
         let _ = self.json(&serde_json::json!({ "error": { "id": id, "message": message, "exit_code": exit_code } }));
@@ -191,6 +223,11 @@ pub(crate) fn table(columns: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<Stri
     let header = line(&mut columns.iter().map(|(title, _)| *title));
     let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
     [header].into_iter().chain(body).collect()
+}
+
+/// The 2-norm of values.
+pub(crate) fn norm<T: Real>(values: &[T]) -> f64 {
+    values.iter().map(|v| v.into_f64().powi(2)).sum::<f64>().sqrt()
 }
 
 /// A number of bytes in binary units, three digits.

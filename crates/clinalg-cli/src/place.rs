@@ -2,11 +2,12 @@
 
 use clinalg::multigrid::Backend;
 use clinalg::team::{Reduction, Team};
-use clinalg::{Context, KernelFamily};
+use clinalg::{Context, Error, KernelFamily};
 
 use crate::Global;
 use crate::args::DeviceName;
 use crate::exit::Failure;
+use crate::output::bytes;
 use crate::processes;
 
 /// Plain Rust, a device, or several.
@@ -83,6 +84,23 @@ impl Place {
             Place::Team(team) => team.finish(),
         }
     }
+}
+
+/// An error where the device cannot hold arrays of `all` bytes together, of which the largest, with a number for each of `points`, take `one` each. For before anything is allocated.
+///
+/// # Errors
+/// [`Error::Allocation`].
+pub(crate) fn check_memory(context: &Context, points: &str, one: f64, all: f64) -> Result<(), Failure> {
+    let device = context.device();
+    let limit = if one > device.max_alloc as f64 {
+        let (one, most) = (bytes(one as u64), bytes(device.max_alloc));
+        format!("each grid of {points} points takes {one}, its largest single allocation is {most}")
+    } else if all > device.global_mem as f64 {
+        format!("it has {}", bytes(device.global_mem))
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Library(Error::Allocation { bytes: all as u64, device: device.name.clone(), limit }))
 }
 
 /// The line of a report that names the devices.

@@ -3,14 +3,15 @@
 mod boxes;
 mod problem;
 mod report;
+mod tensor;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use clinalg::multigrid::{Cycle, Poisson, PoissonMemory, PoissonParams, Smoother};
+use clinalg::multigrid::{Condition, Cycle, Poisson, PoissonMemory, PoissonParams, Smoother};
 use clinalg::solve::Stop;
-use clinalg::{Context, Error, Real, Vector, team};
+use clinalg::{Context, Real, Vector, team};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,8 +23,8 @@ use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes};
-use crate::place::Place;
+use crate::output::{Output, norm};
+use crate::place::{Place, check_memory};
 use crate::plot::Picture;
 use crate::progress::Progress;
 
@@ -72,14 +73,15 @@ Examples:
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
   clinalg poisson --points 65x65 --order 4   error 2e-8 in place of 2e-4
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
+  clinalg poisson --points 129x129 --dxx '2+sin(6*x)' --dxy '0.5*y' --f 1
 
 Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coefficient k
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
-g, a formula. Without a dirichlet or robin side and without a shift f and g must balance, and
+g, a formula. --dxx to --dyz give a tensor D that varies, by its entries. Without a dirichlet or robin side and without a shift f and g must balance, and
 the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
-The JSON keys are then points, size, sides, cells, diffusion, mixed, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
+The JSON keys are then points, size, sides, cells, diffusion, mixed, tensor, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
 seconds_setup, seconds_solve, peak_device_bytes, out, checkpoint, pictures.
 
@@ -96,25 +98,27 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "NXxNY[xNZ]",
-        value_parser = boxes::counts,
+        value_parser = args::boxes::counts,
         conflicts_with_all = ["n", "dim", "smoother", "omega"]
     )]
-    points: Option<boxes::Each<usize>>,
+    points: Option<args::boxes::Each<usize>>,
     /// Lengths of the sides of the box [default: 1 each]
-    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = boxes::lengths, requires = "points")]
-    size: Option<boxes::Each<f64>>,
+    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = args::boxes::lengths, requires = "points")]
+    size: Option<args::boxes::Each<f64>>,
     /// Conditions on the sides of the box: x0=neumann,x1=robin:0.5,y=periodic [default: dirichlet]
     #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
-    sides: Option<boxes::Sides>,
+    sides: Option<args::boxes::Sides<Condition>>,
     /// Points at the centres of cells, instead of points that include both ends of each direction
     #[arg(long, requires = "points")]
     cells: bool,
     /// Diagonal entries of D on the box [default: 1 each]
-    #[arg(long, value_name = "DXxDY[xDZ]", value_parser = boxes::lengths, requires = "points")]
-    diffusion: Option<boxes::Each<f64>>,
+    #[arg(long, value_name = "DXxDY[xDZ]", value_parser = args::boxes::lengths, requires = "points")]
+    diffusion: Option<args::boxes::Each<f64>>,
     /// Off-diagonal entries of D: DXY, in three dimensions DXY,DXZ,DYZ [default: 0]
     #[arg(long, value_name = "DXY[,DXZ,DYZ]", value_delimiter = ',', requires = "points", allow_hyphen_values = true)]
     mixed: Option<Vec<f64>>,
+    #[command(flatten)]
+    tensor: tensor::TensorArgs,
     /// Order of the discretisation on the box: 2, or 4 with Dirichlet and periodic sides, equal spacing and constant, diagonal D
     #[arg(long, default_value_t = 2, value_parser = args::order, requires = "points")]
     order: usize,
@@ -284,31 +288,19 @@ impl Args {
         let points = (self.side() as f64).powi(self.dim as i32);
         let grid = points * size_of::<T>() as f64;
         let all = 2.0 * grid / (1.0 - 0.5_f64.powi(self.dim as i32));
-        let device = context.device();
-        let refuse = |limit: String| {
-            Err(Failure::Library(Error::Allocation { bytes: all as u64, device: device.name.clone(), limit }))
-        };
-        if grid > device.max_alloc as f64 {
-            let (grid, most) = (bytes(grid as u64), bytes(device.max_alloc));
-            return refuse(format!(
-                "each grid of {} points takes {grid}, its largest single allocation is {most}",
-                size(self.side(), self.dim)
-            ));
-        }
-        if all > device.global_mem as f64 {
-            return refuse(format!("it has {}", bytes(device.global_mem)));
-        }
-        Ok(())
+        check_memory(context, &size(self.side(), self.dim), grid, all)
     }
 }
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "poisson")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let problem = Problem::new(args)?;
     let params = args.params();
+    out.phase("device");
     let place = Place::new(global, params.backend)?;
     if let Place::Team(_) = &place {
         let resumes = args.resume.is_some() || args.checkpoint.is_some();
@@ -324,6 +316,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     interrupt::watch();
     let progress = Progress::new(out, "cycle", params.tolerance);
     progress.stage("setting up");
+    out.phase("set-up");
     let start = Instant::now();
     let f = problem.right_side::<T>()?;
     let faces = problem.faces::<T>()?;
@@ -353,6 +346,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             };
             memory.iter().try_for_each(|memory| solver.resume(memory))?;
             let setup = start.elapsed();
+            out.phase("solve");
             let start = Instant::now();
             let report = solver.solve_with(&f, &mut u, &mut step)?;
             let solve = start.elapsed();
@@ -369,6 +363,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             memory.iter().try_for_each(|memory| solver.resume(memory))?;
             context.finish()?;
             let setup = start.elapsed();
+            out.phase("solve");
             let start = Instant::now();
             let report = solver.solve_device_with(&device_f, &mut device_u, &mut step)?;
             context.finish()?;
@@ -383,6 +378,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
             solver.load(&f, &u)?;
             team.finish()?;
             let setup = start.elapsed();
+            out.phase("solve");
             let start = Instant::now();
             let report = solver.iterate(&mut step)?;
             team.finish()?;
@@ -393,6 +389,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         }
     };
     drop(progress);
+    out.phase("output");
     let sine = problem.is_sine();
     let text = |given: &Option<crate::data::Given>| given.as_ref().map(|given| given.text().to_owned());
     let mut document = Document {
@@ -446,17 +443,22 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         document.draw(&picture, &values)?;
     }
     document.print(out)?;
-    for context in place.contexts() {
-        out.details_of(context)?;
-    }
+    let sides = std::iter::successors(Some(args.side()), |n| Some((n - 1) / 2 + 1)).take(document.levels);
+    out.detail("levels", sides.map(|n| size(n, args.dim)).collect::<Vec<_>>().join(", "))?;
+    out.norms(&[("f", norm(&f)), ("u", norm(&u))])?;
+    out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {
-        Stop::Converged | Stop::RoundingFloor => Exit::Done,
+        Stop::Converged => Exit::Done,
+        Stop::RoundingFloor if document.rounding_floor < MOST_FLOOR => Exit::Done,
         // One pass of full multigrid was asked for and made.
         Stop::IterationLimit if params.cycle == Cycle::Full && params.max_cycles == 1 => Exit::Done,
         _ => Exit::NotReached,
     })
 }
+
+/// The largest estimate of the relative residual that rounding leaves at which the solution has a digit.
+const MOST_FLOOR: f64 = 0.1;
 
 /// The solution of a checkpoint, and what the solver keeps beside it.
 fn resumed<T: Real>(

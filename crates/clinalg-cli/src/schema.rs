@@ -33,6 +33,8 @@ pub(crate) enum Document {
     /// `poisson --points`
     PoissonPoints,
     Wave,
+    /// `wave --points`
+    WavePoints,
     Waveform,
     /// `waveform --study blocks` or `sizes`
     WaveformStudy,
@@ -68,6 +70,7 @@ impl Document {
             Document::Poisson => poisson::schema(),
             Document::PoissonPoints => poisson::points_schema(),
             Document::Wave => wave::schema(),
+            Document::WavePoints => wave::points_schema(),
             Document::Waveform => waveform::schema(),
             Document::WaveformStudy => waveform::study_schema(),
             Document::WaveformDevices => waveform::devices_schema(),
@@ -107,6 +110,13 @@ pub(crate) fn of<T: JsonSchema>() -> Schema {
     let mut schema = of_list::<T>();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert("schema_version".into(), json!({ "const": SCHEMA_VERSION }));
+        let items = json!({
+            "type": "object",
+            "properties": { "phase": { "type": "string" }, "seconds": { "type": "number" } },
+            "required": ["phase", "seconds"],
+        });
+        let about = "Parts of the run with their times, for commands that solve";
+        properties.insert("phases".into(), json!({ "description": about, "type": "array", "items": items }));
     }
     if let Some(Value::Array(required)) = schema.get_mut("required") {
         required.insert(0, "schema_version".into());

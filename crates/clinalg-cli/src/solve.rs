@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
 use clinalg::solve::{KrylovMemory, Report, Stop, Stopping};
-use clinalg::{Complex, Error, Scalar};
+use clinalg::{Complex, Error, Real, Scalar};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
@@ -199,6 +199,7 @@ struct Given {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("reading");
     let picture = args.plot.as_deref().map(Picture::new).transpose()?;
     if let Some(path) = &args.out {
         args.keeps_its_input(path)?;
@@ -241,6 +242,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
     let read = seconds + start.elapsed();
 
+    out.phase("device");
     let start = Instant::now();
     let place = Place::new(global, Backend::Kernels)?;
     let one_device = !matches!(place, Place::Team(_));
@@ -250,6 +252,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         ));
     }
     progress.stage("setting up");
+    out.phase("set-up");
     let square = parts.rows == parts.cols;
     let symmetric = square && is_symmetric(&parts)?;
     let args = &args.resolved(&parts, symmetric, !one_device);
@@ -307,6 +310,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     place.finish()?;
     let setup = start.elapsed();
 
+    out.phase("solve");
     let start = Instant::now();
     let mut all = Solved { begun, left: None };
     for (k, right) in b.chunks(parts.rows.max(1)).enumerate().skip(all.begun.reports.len()) {
@@ -316,6 +320,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     place.finish()?;
     let solved = start.elapsed();
     drop(progress);
+    out.phase("output");
 
     let left = all.left.filter(|left| one_device && !left.is_empty());
     let mut written = None;
@@ -377,9 +382,9 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     }
     document.print(args.method.is_none(), args.explain, out)?;
     out.detail("matrix storage", system.storage())?;
-    for context in place.contexts() {
-        out.details_of(context)?;
-    }
+    let norm = |values: &[T]| values.iter().map(|v| Real::into_f64(v.modulus()).powi(2)).sum::<f64>().sqrt();
+    out.norms(&[("b", norm(&b)), ("x", norm(&x))])?;
+    out.details(place.contexts())?;
     out.json(&document)?;
     Ok(match document.stop {
         Stop::Converged => Exit::Done,

@@ -1,38 +1,41 @@
 //! `clinalg wave`.
 
+mod boxes;
+mod course;
 mod motion;
 mod report;
 
 use std::f64::consts::PI;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::ValueEnum;
 use clinalg::multigrid::Backend;
-use clinalg::wave::{Medium, Scheme, Wave, WaveParams, WaveState};
+use clinalg::wave::{Amplitude, Medium, Scheme, Wave, WaveParams, WaveSide};
 use clinalg::{Real, team};
 use clinalg_ode::Function;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
+use self::course::{Begun, Course};
 use self::motion::Motion;
 use self::report::{Document, Range};
 use crate::Global;
+use crate::args::boxes::{Each, Sides};
 use crate::args::{self, BackendArg, PrecisionArg};
 use crate::checkpoint::{self, Fingerprint};
 use crate::data::{Given, Lattice, SeriesTarget, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, norm};
 use crate::place::Place;
 use crate::plot::Frames;
 use crate::progress::Steps;
 
 /// Integrate the wave equation
 ///
-/// u_tt = c^2 Laplace u on the unit square with fixed edges, N x N points, mesh width h = 1 / (N - 1), 5-point stencil. The
-/// report has the drift of the discrete energy, which the schemes conserve, and for a standing wave the error against the
+/// u_tt = c^2 Laplace u on the unit square with fixed edges, N x N points, mesh width h = 1 / (N - 1), 5-point stencil, or with
+/// --points on a box in two or three dimensions with fixed, free, absorbing or periodic sides. The report has the drift of the discrete energy, which the schemes conserve, and for a standing wave the error against the
 /// exact solution.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -50,7 +53,16 @@ Initial displacements, at rest:
   gauss  exp(-r^2 / 0.005) around (0.3, 0.4)
   pluck  1 at (0.3, 0.4), linear down to the edges
 
---initial, --velocity, --speed and --force also take formulas with x, y (0 to 1), pi,
+Boxes (--points, --size, --sides), explicit scheme on one device, each side x0, x1,
+y0, ... or both of a direction (x=...) or all:
+  fixed      u keeps its initial values
+  free       du/dn = 0
+  absorbing  u_t + c du/dn = 0 lets waves out, those at right angles without reflection
+  periodic   u is periodic in this direction
+A time step is stable up to 1 / (c sqrt(sum of 1 / h^2)). The initial displacements take
+the same parts of the sides; mode the half waves that fit their conditions.
+
+--initial, --velocity, --speed and --force also take formulas with x, y (0 to 1, z), pi,
 comparisons (1 or 0), if(c, a, b), ..., and files .npy, .npz, .csv, .txt, the value of
 the point x = i h, y = j h in a[j, i]. --out and --series write in the same order, a
 series with the frame as its first index. With --speed the energy is that of the mass
@@ -68,8 +80,10 @@ JSON keys: n, scheme, form, precision, device, devices, kernel_family, initial, 
 speed, force, force_time, c, steps, dt, end_time, courant, courant_limit, steps_per_pass, energy, energy_drift,
 error_max, implicit, points_per_second, seconds_setup, seconds_solve,
 peak_device_bytes, out, series, checkpoint, pictures. energy_drift is the largest change of the energy
-relative to its initial value over the frames; error_max is null except for
+relative to its initial value (unless that is 0) over the frames; error_max is null except for
 --initial mode;
+With --points: points, size and sides in place of n, scheme, form, devices, courant,
+courant_limit, steps_per_pass and implicit; dt_limit, energy_end.
 implicit holds stop, cycles, relative_residual, and is null for explicit;
 points_per_second counts points times steps over seconds_solve, which excludes
 set-up, energies and pictures. devices lists all devices, device is the first.
@@ -79,6 +93,8 @@ Examples:
   clinalg wave --n 513 --end-time 2 --initial gauss --plot frames --frames 60
   clinalg wave --n 513 --initial 0 --force 'exp(-500*((x-0.5)^2+(y-0.5)^2))' --force-time 'sin(40*t)'
   clinalg wave --n 513 --initial gauss --speed '1 + (y>0.5)' --series w.pvd
+  clinalg wave --points 601x301 --size 2x1 --sides all=absorbing --plot frames
+  clinalg wave --points 101x101x101 --sides all=free --initial 'cos(pi*x)*cos(pi*z)'
   clinalg wave --resume clinalg-wave-checkpoint.npz
   clinalg wave --n 257 --scheme implicit --courant 4
   clinalg wave --n 129 --backend reference        in plain Rust, without OpenCL
@@ -90,13 +106,27 @@ pub(crate) struct Args {
     /// Points per side, boundary included; 2^k + 1 for the implicit scheme
     #[arg(long, default_value_t = 1025, value_parser = args::points, allow_hyphen_values = true)]
     n: usize,
+    /// Points in each direction of a box, those on its sides included, in place of the square: 300x200 or 300x200x100
+    #[arg(
+        long,
+        value_name = "NXxNY[xNZ]",
+        value_parser = args::boxes::counts,
+        conflicts_with_all = ["n", "steps_per_pass", "tol"]
+    )]
+    points: Option<Each<usize>>,
+    /// Lengths of the sides of the box [default: 1 each]
+    #[arg(long, value_name = "LXxLY[xLZ]", value_parser = args::boxes::lengths, requires = "points")]
+    size: Option<Each<f64>>,
+    /// Conditions on the sides of the box: x=absorbing,y0=free [default: fixed]
+    #[arg(long, value_name = "LIST", value_parser = boxes::sides, requires = "points")]
+    sides: Option<Sides<WaveSide>>,
     /// Number of time steps [default: 500]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, conflicts_with = "end_time", allow_hyphen_values = true)]
     steps: Option<usize>,
     /// End time, in place of --steps; the last step may pass it by a fraction of a step
     #[arg(long, value_name = "T", value_parser = args::above_zero, allow_hyphen_values = true)]
     end_time: Option<f64>,
-    /// Courant number c dt / h [default: 0.7 explicit, 2 implicit]
+    /// Courant number c dt / h, on a box with the smallest h [default: 0.7 explicit, 2 implicit, on a box 0.99 of the limit]
     #[arg(long, value_parser = args::above_zero, conflicts_with = "dt", allow_hyphen_values = true)]
     courant: Option<f64>,
     /// Time step
@@ -111,9 +141,9 @@ pub(crate) struct Args {
     /// Implementation of the steps
     #[arg(long, alias = "form", value_enum, default_value_t = BackendArg::Kernels)]
     backend: BackendArg,
-    /// Displacement at time 0: mode, gauss, pluck, a formula in x and y, or a file with a value for each point
-    #[arg(long, value_name = "NAME|FORMULA|FILE", default_value = "mode", allow_hyphen_values = true)]
-    initial: String,
+    /// Displacement at time 0: mode, gauss, pluck, a formula in x and y (and z), or a file with a value for each point [default: mode, on a box with absorbing sides gauss]
+    #[arg(long, value_name = "NAME|FORMULA|FILE", allow_hyphen_values = true)]
+    initial: Option<String>,
     /// Velocity at time 0: a formula or a file [default: 0]
     #[arg(long, value_name = "FORMULA|FILE", allow_hyphen_values = true)]
     velocity: Option<String>,
@@ -126,8 +156,8 @@ pub(crate) struct Args {
     /// Its factor g: a formula in t [default: 1]
     #[arg(long, value_name = "FORMULA", requires = "force", allow_hyphen_values = true)]
     force_time: Option<String>,
-    /// Half waves of --initial mode along x and y
-    #[arg(long, value_name = "K,L", default_value = "2,1", value_parser = mode, allow_hyphen_values = true)]
+    /// Half waves of --initial mode along x and y (and z)
+    #[arg(long, value_name = "K,L[,M]", default_value = "2,1", value_parser = mode, allow_hyphen_values = true)]
     mode: Mode,
     /// Precision of the computation
     #[arg(long, value_enum, default_value_t = PrecisionArg::F64)]
@@ -177,22 +207,45 @@ enum Initial {
     Given(Given),
 }
 
-/// Half waves along x and y.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-struct Mode(u32, u32);
+/// Half waves along each direction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+struct Mode(Vec<u32>);
 
 fn mode(text: &str) -> Result<Mode, String> {
     let part = |text: &str| text.trim().parse::<u32>().ok().filter(|k| (1..=1000).contains(k));
-    text.split_once(',')
-        .and_then(|(k, l)| Some(Mode(part(k)?, part(l)?)))
-        .ok_or_else(|| "expected two whole numbers from 1 to 1000, such as 2,1".into())
+    let parts: Option<Vec<u32>> = text.split(',').map(part).collect();
+    parts
+        .filter(|parts| (2..=3).contains(&parts.len()))
+        .map(Mode)
+        .ok_or_else(|| "expected two or three whole numbers from 1 to 1000, such as 2,1".into())
 }
+
+impl Mode {
+    /// In `dim` directions; along a third one that is not given, 1.
+    fn along(&self, dim: usize) -> Result<Mode, Failure> {
+        let mut counts = self.0.clone();
+        if counts.len() > dim {
+            return Err(Failure::usage(format!("--mode has {} numbers for {dim} directions", counts.len())));
+        }
+        counts.resize(dim, 1);
+        Ok(Mode(counts))
+    }
+}
+
 /// The schema of the JSON document.
 pub(crate) fn schema() -> schemars::Schema {
     crate::schema::of::<report::Document>()
 }
 
+/// The schema of the JSON document for a box.
+pub(crate) fn points_schema() -> schemars::Schema {
+    crate::schema::of::<boxes::Document>()
+}
+
 pub(crate) fn run(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    if let Some(points) = &args.points {
+        return boxes::run(args, points, global, out);
+    }
     match args.precision {
         PrecisionArg::F32 => solve::<f32>(args, global, out),
         PrecisionArg::F64 => solve::<f64>(args, global, out),
@@ -237,23 +290,41 @@ impl Args {
     }
 
     fn initial(&self) -> Result<Initial, Failure> {
-        Ok(match self.initial.as_str() {
-            "mode" => Initial::Mode(self.mode),
+        Ok(match self.initial_text() {
+            "mode" => Initial::Mode(self.mode.along(2)?),
             "gauss" => Initial::Gauss,
             "pluck" => Initial::Pluck,
             text => Initial::Given(Given::new("--initial", text, 2)?),
         })
     }
 
+    /// The factor of the force.
+    fn amplitude(&self) -> Result<Amplitude, Failure> {
+        let factor = Function::parse(self.force_time.as_deref().unwrap_or("1"), &[])
+            .map_err(|error| Failure::usage(format!("--force-time: {error}")))?;
+        Ok(Box::new(move |t| factor.at(&[], t)))
+    }
+
+    /// The largest speed, of all points where it varies.
+    fn largest_speed(&self, speed: Option<&[f64]>) -> Result<f64, Failure> {
+        let c = speed.map_or(self.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
+        if c > 0.0 { Ok(c) } else { Err(Failure::usage("--speed must be positive")) }
+    }
+
+    /// The displacement at the start, as given.
+    fn initial_text(&self) -> &str {
+        self.initial.as_deref().unwrap_or("mode")
+    }
+
     fn lattice(&self) -> Lattice {
         Lattice::unit(self.n, 2)
     }
+}
 
-    /// The values of an option at the points.
-    fn given(&self, option: &'static str, text: &Option<String>) -> Result<Option<Vec<f64>>, Failure> {
-        let given = text.as_deref().map(|text| Given::new(option, text, 2)).transpose()?;
-        given.map(|given| given.at_points(&self.lattice(), |_| true)).transpose()
-    }
+/// The values of an option at the points.
+fn given(option: &'static str, text: &Option<String>, lattice: &Lattice) -> Result<Option<Vec<f64>>, Failure> {
+    let given = text.as_deref().map(|text| Given::new(option, text, lattice.dim())).transpose()?;
+    given.map(|given| given.at_points(lattice, |_| true)).transpose()
 }
 
 impl Initial {
@@ -261,8 +332,8 @@ impl Initial {
         let mut u = crate::poisson::grid::<T>(n, 2)?;
         let last = (n - 1) as f64;
         let profile: Box<dyn Fn(f64, f64) -> f64> = match self {
-            Initial::Mode(Mode(k, l)) => {
-                let (k, l) = (f64::from(*k), f64::from(*l));
+            Initial::Mode(Mode(counts)) => {
+                let [k, l] = [0, 1].map(|axis| f64::from(counts[axis]));
                 Box::new(move |x, y| (k * PI * x).sin() * (l * PI * y).sin())
             }
             Initial::Gauss => Box::new(|x, y| (-((x - 0.3).powi(2) + (y - 0.4).powi(2)) / 0.005).exp()),
@@ -281,13 +352,8 @@ impl Initial {
 /// The largest tolerance by default.
 const MOST_TOLERANCE: f64 = 1e-3;
 
-/// What a checkpoint keeps beside the state of the wave.
-struct Begun {
-    energy: f64,
-    drift: f64,
-}
-
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let pictures = args.plot.as_deref().map(|path| Frames::new(path, "wave", args.frames)).transpose()?;
     let lattice = args.lattice();
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
@@ -296,21 +362,19 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "wave")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let initial = args.initial()?;
-    let velocity = args.given("--velocity", &args.velocity)?;
-    let speed = args.given("--speed", &args.speed)?;
-    let force = args.given("--force", &args.force)?;
-    let factor = args.force_time.as_deref().unwrap_or("1");
-    let factor = Function::parse(factor, &[]).map_err(|error| Failure::usage(format!("--force-time: {error}")))?;
-    let c = speed.as_ref().map_or(args.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
-    if c.is_nan() || c <= 0.0 {
-        return Err(Failure::usage("--speed must be positive somewhere"));
-    }
+    let velocity = given("--velocity", &args.velocity, &lattice)?;
+    let speed = given("--speed", &args.speed, &lattice)?;
+    let force = given("--force", &args.force, &lattice)?;
+    let factor = args.amplitude()?;
+    let c = args.largest_speed(speed.as_deref())?;
     let params = args.params(c);
     let steps = args.count(params.dt)?;
+    out.phase("device");
     let place = Place::new(global, params.backend)?;
     interrupt::watch();
     let progress = Steps::new(out, steps as u64);
     progress.stage("setting up");
+    out.phase("set-up");
     let start = Instant::now();
     let taken = |values: Vec<f64>| values.into_iter().map(T::from_f64).collect::<Vec<T>>();
     let (speed, force, velocity) = (speed.map(taken), force.map(taken), velocity.map(taken));
@@ -322,10 +386,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         let options = options.values("--speed", speed.as_deref()).values("--force", force.as_deref());
         options.option("--force-time", &args.force_time)
     };
-    let medium = Medium {
-        speed: speed.as_deref(),
-        force: force.as_deref().map(|force| (force, Box::new(move |t| factor.at(&[], t)) as _)),
-    };
+    let medium = Medium { speed: speed.as_deref(), force: force.as_deref().map(|force| (force, factor)) };
     let mut wave: Box<dyn Motion<T>> = match &place {
         Place::Team(_) if special => {
             let words = format!("--speed and --force take one device: {}", global.on_one_device());
@@ -340,14 +401,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let mut u = initial.displacement::<T>(args.n)?;
     let implicit = wave.start(&u, velocity.as_deref())?;
-    let begun = match &loaded {
-        Some(loaded) => {
-            loaded.check(&fingerprint(&u))?;
-            wave.restore(&restored(loaded, params.scheme)?)?;
-            Begun { energy: loaded.number("energy")?, drift: loaded.number("energy_drift")? }
-        }
-        None => Begun { energy: wave.energy()?, drift: 0.0 },
-    };
+    let mut begun = Begun::new(&mut *wave, loaded.as_ref(), || fingerprint(&u))?;
     let setup = start.elapsed();
     let mut document = Document {
         n: args.n,
@@ -357,12 +411,12 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         device: place.device(),
         devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
-        initial: args.initial.clone(),
+        initial: args.initial_text().to_owned(),
         velocity: args.velocity.clone(),
         speed: args.speed.clone(),
         force: args.force.clone(),
         force_time: args.force_time.clone(),
-        mode: if let Initial::Mode(mode) = initial { Some(mode) } else { None },
+        mode: if let Initial::Mode(mode) = &initial { Some(mode.clone()) } else { None },
         c: params.c,
         steps: 0,
         dt: params.dt,
@@ -384,68 +438,36 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         checkpoint: None,
         pictures: Vec::new(),
     };
+    out.phase("steps and frames");
     let first = wave.steps();
-    let range = Range::new(&u);
-    if first == 0 {
+    let mut range = Range::new(&u, force.is_some());
+    let course =
+        Course { steps, frames: args.frames, shown: pictures.is_some() || series.is_some(), progress: &progress };
+    let travelled = course.run(&mut *wave, begun, implicit, &mut u, |frame, time, u| {
         if let Some(frames) = &pictures {
-            document.draw(frames, 0, 0.0, &u, range)?;
+            document.draw(frames, frame, time, u, range.of(u))?;
         }
-        if let Some(series) = &mut series {
-            series.add(0.0, Values::of(&u))?;
-        }
-    }
-    let mut solving = Duration::ZERO;
-    for frame in 1..args.frames {
-        let until = steps * frame / (args.frames - 1);
-        if until as u64 <= first {
-            continue;
-        }
-        let start = Instant::now();
-        if document.went_well() && !interrupt::asked() {
-            let made = wave.steps();
-            let report = wave.step_with(until - made as usize, &mut |steps, _| {
-                progress.reached(made + steps as u64);
-                interrupt::go_on()
-            })?;
-            document.add(report);
-        }
-        solving += start.elapsed();
-        if wave.steps() < until as u64 {
-            break;
-        }
-        let drift = (wave.energy()? - begun.energy).abs() / begun.energy;
-        document.energy_drift = if drift.is_nan() { drift } else { drift.max(document.energy_drift) };
-        if pictures.is_some() || series.is_some() {
-            wave.displacement(&mut u)?;
-        }
-        if let Some(frames) = &pictures {
-            document.draw(frames, frame, wave.time(), &u, range)?;
-        }
-        if let Some(series) = &mut series {
-            series.add(wave.time(), Values::of(&u))?;
-        }
-    }
+        series.iter_mut().try_for_each(|series| series.add(time, Values::of(u)))
+    })?;
     drop(progress);
+    out.phase("output");
+    begun.drift = travelled.drift;
+    (document.energy_drift, document.implicit) = (travelled.drift, travelled.implicit);
     document.steps = wave.steps();
     document.end_time = wave.time();
-    document.seconds_solve = solving.as_secs_f64();
+    document.seconds_solve = travelled.solving.as_secs_f64();
     let made = (wave.steps() - first) as f64;
-    document.points_per_second = (args.n * args.n) as f64 * made / solving.as_secs_f64();
+    document.points_per_second = (args.n * args.n) as f64 * made / travelled.solving.as_secs_f64();
     document.peak_device_bytes = place.peak_bytes_of_all()?;
     wave.displacement(&mut u)?;
-    if let (Some(Mode(k, l)), false, None) = (document.mode, special, &velocity) {
-        let frequency = params.c * PI * f64::from(k).hypot(f64::from(l));
+    if let (Some(Mode(counts)), false, None) = (&document.mode, special, &velocity) {
+        let frequency = params.c * PI * f64::from(counts[0]).hypot(f64::from(counts[1]));
         let factor = (frequency * wave.time()).cos();
         let exact = initial.displacement::<f64>(args.n)?;
         document.error_max = Some(error_max(&u, &exact, factor));
     }
     if let Some(path) = keep.due(interrupt::asked()) {
-        let WaveState { u, before, guess, steps } = wave.state()?;
-        let numbers = json!({ "steps": steps, "energy": begun.energy, "energy_drift": document.energy_drift });
-        let fingerprint = fingerprint(&initial.displacement::<T>(args.n)?);
-        let mut arrays = vec![("u", Values::of(&u)), ("before", Values::of(&before))];
-        arrays.extend(guess.map(|guess| ("guess", Values::of(&guess))));
-        checkpoint::save(&path, fingerprint, numbers, &arrays)?;
+        begun.save(&path, &mut *wave, fingerprint(&initial.displacement::<T>(args.n)?))?;
         document.checkpoint = Some(path.display().to_string());
     }
     if let Some(target) = &target {
@@ -455,22 +477,10 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         series.finish()?;
     }
     document.print(out)?;
-    for context in place.contexts() {
-        out.details_of(context)?;
-    }
+    out.norms(&[("u", norm(&u))])?;
+    out.details(place.contexts())?;
     out.json(&document)?;
-    Ok(if document.went_well() && document.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
-}
-
-/// The state that a checkpoint holds.
-fn restored<T: Real>(loaded: &checkpoint::Loaded, scheme: Scheme) -> Result<WaveState<T>, Failure> {
-    let guess = if scheme == Scheme::Implicit { Some(loaded.array("guess")?) } else { None };
-    Ok(WaveState {
-        u: loaded.array("u")?,
-        before: loaded.array("before")?,
-        guess,
-        steps: loaded.number("steps")? as u64,
-    })
+    Ok(if travelled.went_well() && document.steps >= steps as u64 { Exit::Done } else { Exit::NotReached })
 }
 
 /// The largest difference from `factor * shape` at a point; NaN if a value is NaN.
@@ -486,10 +496,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_are_two_counts() {
-        assert_eq!(mode("2,1"), Ok(Mode(2, 1)));
-        assert_eq!(mode(" 3 , 7 "), Ok(Mode(3, 7)));
-        for text in ["", "2", "0,1", "1,-1", "1,2,3", "a,b", "1001,1"] {
+    fn modes_are_counts() {
+        assert_eq!(mode("2,1"), Ok(Mode(vec![2, 1])));
+        assert_eq!(mode(" 3 , 7 "), Ok(Mode(vec![3, 7])));
+        assert_eq!(mode("3,7").unwrap().along(3).unwrap(), Mode(vec![3, 7, 1]));
+        assert!(mode("1,2,3").unwrap().along(2).is_err());
+        for text in ["", "2", "0,1", "1,-1", "1,2,3,4", "a,b", "1001,1"] {
             assert!(mode(text).is_err(), "{text}");
         }
     }

@@ -315,6 +315,7 @@ impl Args {
 }
 
 fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let problem = args.system.problem("bruss2d-mix", |_| 100)?;
     let system = &problem.system;
     let shape = system.grid().shape().to_vec();
@@ -347,7 +348,9 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     let limit = args.iteration_limit.unwrap_or(usize::MAX);
     let span = Span { limit, keep_state: !several, resume: state.as_ref() };
     let see = |t: f64, y: &[T]| Ok(series.keep(&problem, t, y)?);
+    out.phase("relaxation, and the method itself");
     let Measured { result, seconds, seconds_setup, compared } = measure(&place, &problem, &y0, &options, span, see)?;
+    out.phase("prediction");
     // After the run, which refuses what is past the stability limit.
     let predicted = compared.map(|_| place.predict(&problem, &y0, &options)).transpose()?;
     let explained = match &predicted {
@@ -356,6 +359,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
     };
     let predicted_seconds =
         predicted.as_ref().map(|p| p.windows(&result.report.window_steps, &result.report.iterations));
+    out.phase("output");
     let (files, times) = series.finish()?;
     let mut written = None;
     if let (Some(path), Some(state)) = (keep.due(interrupt::asked()), &result.state) {
@@ -403,6 +407,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         draw(&document, args, picture)?;
     }
     print(&document, out)?;
+    out.details(place.place.contexts())?;
     out.json(&document)?;
     Ok(if result.stopped { Exit::NotReached } else { Exit::Done })
 }

@@ -165,6 +165,18 @@ const QUADRANGLE: u32 = 3;
 /// Triangles and quadrangles of higher order.
 const CURVED: [u32; 8] = [9, 10, 16, 20, 21, 22, 23, 36];
 
+/// Why an element of this type is refused.
+fn curved(kind: u32) -> String {
+    format!("elements of type {kind}, curved or of higher order; only those of the first order are read")
+}
+
+/// The node tags of a triangle, the last twice, or of a quadrangle.
+fn corners(line: &mut Words<'_, '_>, kind: u32) -> Result<[u64; 4]> {
+    let mut tag = || line.next::<u64>("node tag");
+    let [a, b, c] = [tag()?, tag()?, tag()?];
+    Ok([a, b, c, if kind == QUADRANGLE { tag()? } else { c }])
+}
+
 /// The words of a text file with their lines.
 struct Lines<'p> {
     path: &'p Path,
@@ -278,14 +290,14 @@ impl<'p> Lines<'p> {
         Ok((nodes, elements))
     }
 
-    /// Gmsh's format 4 and 4.1 in ASCII: the sections `$Nodes` and `$Elements`.
+    /// Gmsh's formats 2, 4 and 4.1 in ASCII: the sections `$Nodes` and `$Elements`.
     fn gmsh(&self) -> Result<Surface> {
         let mut lines = self.words();
         let mut nodes = Vec::new();
         let mut elements: Vec<[u64; 4]> = Vec::new();
         let mut index: HashMap<u64, u32> = HashMap::new();
         let mut place = 1;
-        let mut newer = true;
+        let (mut newer, mut flat) = (true, false);
         while let Some(mut line) = lines.next() {
             place = line.line;
             let mut need = || lines.next().ok_or_else(|| self.cut());
@@ -293,10 +305,37 @@ impl<'p> Lines<'p> {
                 "$MeshFormat" => {
                     let mut format = need()?;
                     let (version, kind): (f64, u32) = (format.next("version")?, format.next("kind of file")?);
-                    if !(4.0..5.0).contains(&version) || kind != 0 {
-                        return Err(format.fault("only ASCII files of version 4 are read"));
+                    flat = (2.0..3.0).contains(&version);
+                    if !(flat || (4.0..5.0).contains(&version)) || kind != 0 {
+                        return Err(format.fault("only ASCII files of versions 2 and 4 are read"));
                     }
                     newer = version > 4.05;
+                }
+                "$Nodes" if flat => {
+                    let count: usize = need()?.next("number of nodes")?;
+                    for _ in 0..count {
+                        let mut line = need()?;
+                        index.insert(line.next("node tag")?, nodes.len() as u32);
+                        nodes.push(line.point()?);
+                    }
+                }
+                "$Elements" if flat => {
+                    let count: usize = need()?.next("number of elements")?;
+                    for _ in 0..count {
+                        let mut line = need()?;
+                        line.next::<u64>("element number")?;
+                        let kind: u32 = line.next("element type")?;
+                        if CURVED.contains(&kind) {
+                            return Err(line.fault(curved(kind)));
+                        }
+                        let tags: usize = line.next("number of tags")?;
+                        for _ in 0..tags {
+                            line.next::<i64>("tag")?;
+                        }
+                        if kind == TRIANGLE || kind == QUADRANGLE {
+                            elements.push(corners(&mut line, kind)?);
+                        }
+                    }
                 }
                 "$Nodes" => {
                     let blocks: usize = need()?.next("number of blocks")?;
@@ -333,18 +372,13 @@ impl<'p> Lines<'p> {
                         let (kind, count): (u32, usize) =
                             (head.next("element type")?, head.next("number of elements")?);
                         if CURVED.contains(&kind) {
-                            let reason = format!(
-                                "elements of type {kind}, curved or of higher order; only those of the first order are read"
-                            );
-                            return Err(head.fault(reason));
+                            return Err(head.fault(curved(kind)));
                         }
                         for _ in 0..count {
                             let mut line = need()?;
                             if kind == TRIANGLE || kind == QUADRANGLE {
                                 line.next::<u64>("element tag")?;
-                                let mut tag = || line.next::<u64>("node tag");
-                                let [a, b, c] = [tag()?, tag()?, tag()?];
-                                elements.push([a, b, c, if kind == QUADRANGLE { tag()? } else { c }]);
+                                elements.push(corners(&mut line, kind)?);
                             }
                         }
                     }

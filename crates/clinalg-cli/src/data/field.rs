@@ -37,6 +37,12 @@ impl Lattice {
         }
     }
 
+    /// Points that include both ends of each direction, in periodic ones one end.
+    pub(crate) fn with_ends(points: &[usize], lengths: &[f64], periodic: &[bool]) -> Lattice {
+        let intervals = points.iter().zip(periodic).map(|(n, periodic)| n - usize::from(!periodic)).collect();
+        Lattice { points: points.to_vec(), lengths: lengths.to_vec(), intervals, first: vec![0.0; points.len()] }
+    }
+
     /// Coordinates of the first point, 0 along a third axis of a square.
     pub(crate) fn first(&self, axis: usize) -> f64 {
         self.first.get(axis).copied().unwrap_or(0.0)

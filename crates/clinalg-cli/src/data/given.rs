@@ -126,6 +126,23 @@ impl Given {
         }
     }
 
+    /// Finite values in the cells: of a formula at their centres, of a file with a value for each.
+    pub(crate) fn in_cells<T: Real>(&self, lattice: &Lattice) -> Result<Vec<T>, Failure> {
+        let axes: Vec<Vec<f64>> = (0..lattice.dim()).map(|axis| lattice.centres(axis)).collect();
+        let values = match &self.source {
+            Source::Formula(formula) => self.sample(formula, &axes, |_| true)?,
+            Source::File(path) => {
+                let Array { shape, values } = self.array(path)?;
+                if shape != lattice.cell_shape() {
+                    return Err(self.misshapen(path, &shape, &format!("{} (cells)", sizes(&lattice.cell_shape()))));
+                }
+                self.check(&axes, &values, &|_| true)?;
+                values
+            }
+        };
+        Ok(values.into_iter().map(T::from_f64).collect())
+    }
+
     fn array(&self, path: &Path) -> Result<Array, Failure> {
         Array::read(path, self.option.trim_start_matches('-'))
     }

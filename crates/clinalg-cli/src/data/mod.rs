@@ -3,6 +3,7 @@
 pub(crate) mod array;
 mod field;
 mod given;
+mod points;
 mod target;
 mod vtk;
 
@@ -10,4 +11,5 @@ mod vtk;
 use self::array::Array;
 pub(crate) use self::field::{Lattice, Values};
 pub(crate) use self::given::{Given, Place};
+pub(crate) use self::points::read_points;
 pub(crate) use self::target::{SeriesTarget, Target};

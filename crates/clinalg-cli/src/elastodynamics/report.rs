@@ -218,6 +218,7 @@ impl Document {
         mesh: &ElementMesh,
         solution: &Solution,
         picture: Option<&Picture>,
+        place: &Place,
         out: &mut Output,
     ) -> Result<(), Failure> {
         if let Some(path) = &args.vtk {
@@ -233,6 +234,9 @@ impl Document {
             self.draw(picture, mesh, solution)?;
         }
         self.print(out)?;
+        let norm = |values: &[C64]| values.iter().map(|v| v.norm_sqr()).sum::<f64>().sqrt();
+        out.norms(&[("u", norm(solution.displacements())), ("t", norm(solution.tractions()))])?;
+        out.details(place.contexts())?;
         out.json(&self)
     }
 

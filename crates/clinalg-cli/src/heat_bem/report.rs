@@ -1,7 +1,7 @@
 //! What the command draws and prints.
 
 use clinalg::Precision;
-use clinalg_bem::heat::{Form, Problem};
+use clinalg_bem::heat::{Form, HeatParams, Problem};
 use clinalg_bem::surface::Quality;
 use clinalg_bem::{Mesh, Point};
 
@@ -66,7 +66,7 @@ impl Document {
         Ok(())
     }
 
-    pub(super) fn print(&self, quality: &Quality, out: &mut Output) -> Result<(), Failure> {
+    pub(super) fn print(&self, quality: &Quality, params: &HeatParams, out: &mut Output) -> Result<(), Failure> {
         let (given, found) = match self.problem {
             Problem::Dirichlet => ("u", "w = alpha du/dn"),
             Problem::Neumann => ("w = alpha du/dn", "u"),
@@ -80,6 +80,9 @@ impl Document {
         let size = |v: &f64| if (1e-2..1e6).contains(v) { format!("{v:.4}") } else { format!("{v:.4e}") };
         out.field("", format!("area {}, volume {}, angles {angles}", size(area), size(volume)))?;
         out.field("time", format!("{} steps to {}, alpha = {}", self.steps, self.end_time, self.alpha))?;
+        if let Some(initial) = &self.initial {
+            out.field("start", format!("u = {initial}"))?;
+        }
         let form = match self.apply {
             Form::Assembled => format!("stored, {}", bytes(self.stored_bytes)),
             _ => format!("computed in every product (stored it would take {})", bytes(self.stored_bytes)),
@@ -98,6 +101,8 @@ impl Document {
         if let Some(error) = self.error_l2 {
             out.field("error", format!("{error:.4e} in L2 over surface and time, relative"))?;
         }
+        self.inside.iter().try_for_each(|inside| super::inside::print(&self.times, inside, out))?;
+        self.block_norms.iter().try_for_each(|norms| super::inside::print_norms(norms, params, out))?;
         let [assemble, solve] = [self.seconds_assemble, self.seconds_solve].map(seconds);
         let product = self.seconds_per_apply.map_or(String::new(), |t| format!(" ({} per product)", seconds(t)));
         out.field("seconds", format!("operators {assemble}, solve {solve}{product}"))?;
@@ -108,8 +113,8 @@ impl Document {
         if let Some(vtk) = &self.vtk {
             out.field("for ParaView", vtk)?;
         }
-        if let Some(file) = &self.checkpoint {
-            out.field("checkpoint", file)?;
+        for (name, file) in [("temperatures", &self.out), ("checkpoint", &self.checkpoint)] {
+            file.iter().try_for_each(|file| out.field(name, file))?;
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use crate::checkpoint;
 use crate::data::Values;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::{Output, norm};
 use crate::place::Place;
 use crate::plot::Frames as Pictures;
 use crate::processes;
@@ -32,6 +32,7 @@ use crate::solve::missing_folder;
 const AT_ONCE: usize = 4;
 
 pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let problem = args.system.problem("", default_n)?;
     let method = args.method()?;
     let variant = variant(&args.variant)?;
@@ -85,6 +86,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     let step = if args.is_stabilised() { Stabilised::<()>::stage()? } else { method.clone() };
     let way = Way::new(out);
     way.stage("setting up");
+    out.phase("frames");
     let start = Instant::now();
     let place = match (variant, global.team()?) {
         (None, _) => Place::Host,
@@ -196,6 +198,13 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
             }
         }
     };
+    out.split_phase(&[
+        ("set-up", done.setup),
+        ("upload", done.upload),
+        ("integration", done.solving),
+        ("download", done.download),
+    ]);
+    out.phase("output");
     let (y, report) = (done.y, done.report);
     let Frames { film, series } = kept;
     (document.files, document.times) = series.finish()?;
@@ -233,6 +242,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         problem.y0.len() as f64 * report.accepted as f64 / done.solving.as_secs_f64().max(f64::MIN_POSITIVE);
     document.peak_device_bytes = place.peak_bytes_of_all()?;
     way.stage("computing the reference");
+    out.phase("reference");
     if report.t == t_end
         && let Some((kind, expected)) = compared(args.reference, &problem, t_end)?
     {
@@ -240,6 +250,7 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
         document.error_vs_reference = Some(error.fold(0.0, f64::max));
         document.reference = Some(kind);
     }
+    out.phase("output");
     let end: Vec<f64> = y.iter().map(|v| v.into_f64()).collect();
     let kept = problem.invariants(&problem.y0).into_iter().zip(problem.invariants(&end));
     document.invariants = kept.map(|((name, start), (_, end))| Invariant { name, start, end }).collect();
@@ -249,6 +260,8 @@ pub(super) fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> 
     }
     drop(way);
     document.print(&problem, out)?;
+    out.norms(&[("y0", norm(&problem.y0)), ("y", norm(&end))])?;
+    out.details(place.contexts())?;
     out.json(&document)?;
     Ok(if document.t == t_end { Exit::Done } else { Exit::NotReached })
 }

@@ -1,7 +1,6 @@
 //! `clinalg poisson --points`: boxes of any size.
 
 use std::f64::consts::PI;
-use std::str::FromStr;
 use std::time::Instant;
 
 use clinalg::multigrid::{
@@ -16,83 +15,33 @@ use serde::Serialize;
 
 use super::problem::Faces;
 use super::report::{Residuals, draw};
-use super::{Args, Arithmetic, RightSide, direction, save};
+use super::tensor::Entries;
+use super::{Args, Arithmetic, MOST_FLOOR, RightSide, direction, save};
 use crate::Global;
 use crate::args::DeviceName;
+use crate::args::boxes::{self, ENDS, Each, Sides};
 use crate::checkpoint;
 use crate::data::{Given, Lattice, Target, Values};
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{Output, bytes, seconds};
-use crate::place::{Place, device_words};
+use crate::output::{Output, bytes, norm, seconds};
+use crate::place::{Place, check_memory, device_words};
 use crate::plot::{Field, Picture};
 use crate::progress::Progress;
 
-/// A number for each direction.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Each<T>(Vec<T>);
-
-fn each<T: FromStr + PartialOrd + Default>(text: &str, expected: &str) -> Result<Each<T>, String> {
-    let words: Vec<_> = text.split('x').collect();
-    let values: Vec<T> = words.iter().filter_map(|word| word.trim().parse().ok()).collect();
-    let fits = (2..=3).contains(&values.len()) && values.len() == words.len();
-    if fits && values.iter().all(|value| *value > T::default()) { Ok(Each(values)) } else { Err(expected.into()) }
-}
-
-/// `300x200` or `300x200x100`.
-pub(super) fn counts(text: &str) -> Result<Each<usize>, String> {
-    each(text, "expected two or three whole numbers above 0 with x between, such as 300x200")
-}
-
-/// `2x1` or `2x1x0.5`.
-pub(super) fn lengths(text: &str) -> Result<Each<f64>, String> {
-    each(text, "expected two or three numbers above 0 with x between, such as 2x0.5")
-}
-
-/// Conditions by axis and end, in the order in which they were given; none for an axis or an end means all.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sides(Vec<(Option<usize>, Option<End>, Condition)>);
-
 /// `x0=neumann,x1=robin:0.5,y=periodic`.
-pub(super) fn sides(text: &str) -> Result<Sides, String> {
-    let one = |word: &str| -> Option<(Option<usize>, Option<End>, Condition)> {
-        let (side, condition) = word.trim().split_once('=')?;
-        let condition = match condition.trim().split_once(':') {
-            None => match condition.trim() {
-                "dirichlet" => Condition::Dirichlet,
-                "neumann" => Condition::Neumann,
-                "periodic" => Condition::Periodic,
-                _ => return None,
-            },
-            Some(("robin", alpha)) => Condition::Robin { alpha: alpha.parse().ok()? },
-            Some(_) => return None,
-        };
-        let mut letters = side.trim().chars();
-        let axis = match (side.trim(), letters.next()?) {
-            ("all", _) => return Some((None, None, condition)),
-            (_, 'x') => 0,
-            (_, 'y') => 1,
-            (_, 'z') => 2,
-            _ => return None,
-        };
-        let end = match letters.as_str() {
-            "" => None,
-            "0" => Some(End::Low),
-            "1" => Some(End::High),
-            _ => return None,
-        };
-        Some((Some(axis), end, condition))
-    };
-    let refused = |word: &str| {
-        format!(
-            "`{word}`: expected a side (x0, x1, y0, ...), a direction (x, y, z) or all, then = and dirichlet, neumann, robin:ALPHA or periodic"
-        )
-    };
-    text.split(',').map(|word| one(word).ok_or_else(|| refused(word))).collect::<Result<_, _>>().map(Sides)
+pub(super) fn sides(text: &str) -> Result<Sides<Condition>, String> {
+    Sides::parse(text, "dirichlet, neumann, robin:ALPHA or periodic", |word| match word.split_once(':') {
+        None => match word {
+            "dirichlet" => Some(Condition::Dirichlet),
+            "neumann" => Some(Condition::Neumann),
+            "periodic" => Some(Condition::Periodic),
+            _ => None,
+        },
+        Some(("robin", alpha)) => Some(Condition::Robin { alpha: alpha.parse().ok()? }),
+        Some(_) => None,
+    })
 }
-
-const AXES: [&str; 3] = ["x", "y", "z"];
-const ENDS: [End; 2] = [End::Low, End::High];
 
 /// The report.
 #[derive(Serialize, JsonSchema)]
@@ -103,6 +52,7 @@ pub(super) struct Document {
     cells: bool,
     diffusion: Vec<f64>,
     mixed: Vec<f64>,
+    tensor: Vec<String>,
     order: usize,
     coefficient: Option<String>,
     shift: f64,
@@ -142,27 +92,14 @@ pub(super) struct Document {
 fn grid(args: &Args, points: &[usize]) -> Result<(Grid, Vec<f64>), Failure> {
     let dim = points.len();
     let size = args.size.as_ref().map_or(vec![1.0; dim], |size| size.0.clone());
-    for (option, count) in [("--size", size.len()), ("--diffusion", args.diffusion.as_ref().map_or(dim, |d| d.0.len()))]
-    {
-        if count != dim {
-            return Err(Failure::usage(format!("{option} has {count} numbers, --points has {dim}; they must agree")));
-        }
-    }
+    boxes::check_count("--size", args.size.as_ref(), dim)?;
+    boxes::check_count("--diffusion", args.diffusion.as_ref(), dim)?;
     let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
     let mut grid = Grid::new(points).size(&size).centring(centring);
-    for &(axis, end, condition) in args.sides.iter().flat_map(|sides| &sides.0) {
-        if let Some(axis) = axis.filter(|&axis| axis >= dim) {
-            let words = format!(
-                "--sides names direction {}, but --points has only {dim} directions; remove it or add a number to --points",
-                AXES[axis]
-            );
-            return Err(Failure::usage(words));
-        }
-        for axis in axis.map_or(0..dim, |axis| axis..axis + 1) {
-            for end in ENDS.into_iter().filter(|&e| end.is_none_or(|end| end == e)) {
-                grid = grid.side(axis, end, condition);
-            }
-        }
+    if let Some(sides) = &args.sides {
+        let mut conditions = Vec::new();
+        sides.apply(dim, |axis, end, condition| conditions.push((axis, end, condition)))?;
+        grid = conditions.into_iter().fold(grid, |grid, (axis, end, condition)| grid.side(axis, end, condition));
     }
     grid.check()?;
     Ok((grid, size))
@@ -255,6 +192,7 @@ fn solve<T: Real>(
     global: &Global,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
+    out.phase("options and files");
     let target = args.out.as_deref().map(|path| Target::new("--out", path)).transpose()?;
     let given =
         |option, text: &Option<String>| text.as_deref().map(|text| Given::new(option, text, grid.dim())).transpose();
@@ -264,21 +202,27 @@ fn solve<T: Real>(
     let keep = checkpoint::Target::new(args.checkpoint.as_deref(), "poisson")?;
     let loaded = args.resume.as_deref().map(checkpoint::Loaded::new).transpose()?;
     let params = args.params();
+    out.phase("device");
     let place = Place::new(global, params.backend)?;
     let (Place::Device(context), Backend::Kernels) = (&place, params.backend) else {
         return Err(Failure::usage(
             "--points runs on one device with --backend kernels; leave out --devices and any other --backend",
         ));
     };
+    let names: Vec<String> = grid.points().iter().map(usize::to_string).collect();
+    let one = grid.len() as f64 * size_of::<T>() as f64;
+    // u and f.
+    check_memory(context, &names.join(" x "), one, 2.0 * one)?;
     let centring = if args.cells { Centring::Cell } else { Centring::Vertex };
     let lattice = Lattice::of_box(grid, &size, centring);
     let mut diffusion = [1.0; 3];
     args.diffusion.iter().flat_map(|d| &d.0).zip(&mut diffusion).for_each(|(given, d)| *d = *given);
     let mixed = mixed_entries(args, grid.dim())?;
     let rhs = f.is_none().then_some(args.rhs);
-    let varies = coefficient.is_some() || mixed != [0.0; 3];
+    let tensor = args.tensor.entries::<T>(&lattice)?;
+    let varies = coefficient.is_some() || tensor.is_some() || mixed != [0.0; 3];
     if rhs == Some(RightSide::Sine) && varies {
-        let words = "--coefficient and --mixed with --points need --f or --rhs random: the solution of the default, --rhs sine, is for constant, diagonal D only";
+        let words = "--coefficient, --mixed and --dxx to --dyz with --points need --f or --rhs random: the solution of the default, --rhs sine, is for constant, diagonal D only";
         return Err(Failure::usage(words));
     }
     let sine = match rhs {
@@ -297,11 +241,13 @@ fn solve<T: Real>(
     interrupt::watch();
     let progress = Progress::new(out, "cycle", params.tolerance);
     progress.stage("setting up");
+    out.phase("set-up");
     let start = Instant::now();
     let faces = coefficient.as_ref().map(|given| Faces::<T>::new(given, &lattice)).transpose()?;
-    let mut solver = match &faces {
-        Some(faces) => GridPoisson::with_coefficient(context, grid, &grid_params, faces.borrowed())?,
-        None => GridPoisson::<T>::new(context, grid, &grid_params)?,
+    let mut solver = match (&faces, &tensor) {
+        (None, Some(tensor)) => GridPoisson::with_tensor(context, grid, &grid_params, tensor.borrowed())?,
+        (Some(faces), _) => GridPoisson::with_coefficient(context, grid, &grid_params, faces.borrowed())?,
+        (None, None) => GridPoisson::<T>::new(context, grid, &grid_params)?,
     };
     let source: Vec<T> = match (&f, &sine) {
         (Some(given), _) => given.at_points(&lattice, |k| args.order == 4 || !held(grid, centring, k))?,
@@ -314,10 +260,7 @@ fn solve<T: Real>(
     let sides = side_values::<T>(grid, boundary.as_ref())?;
     let names = (0..grid.dim()).flat_map(|axis| ENDS.map(|end| (axis, end)));
     let side_names: Vec<String> = names
-        .map(|(axis, end)| {
-            let side = if end == End::Low { 0 } else { 1 };
-            format!("{}{side}={}", AXES[axis], condition_words(grid.condition(axis, end)))
-        })
+        .map(|(axis, end)| format!("{}={}", boxes::side_name(axis, end), condition_words(grid.condition(axis, end))))
         .collect();
     let fingerprint = || {
         let options = args.method_options().option("--points", grid.points()).option("--size", &size);
@@ -325,7 +268,10 @@ fn solve<T: Real>(
         let options = options.option("--diffusion", diffusion).option("--mixed", mixed).option("--order", args.order);
         let boundary = boundary.as_ref().map(Given::text);
         let options = options.option("--boundary", boundary).values("--f", Some(&source));
-        options.values("--coefficient", faces.as_ref().map(Faces::values))
+        let options = options.values("--coefficient", faces.as_ref().map(Faces::values));
+        let names = ["--dxx", "--dyy", "--dzz", "--dxy", "--dxz", "--dyz"];
+        let entries = tensor.iter().flat_map(Entries::each).zip(names);
+        entries.fold(options, |options, (values, name)| options.values(name, Some(values)))
     };
     if let Some(loaded) = &loaded {
         loaded.check(&fingerprint())?;
@@ -335,6 +281,7 @@ fn solve<T: Real>(
     let mut u = vec![T::zero(); grid.len()];
     context.finish()?;
     let setup = start.elapsed();
+    out.phase("solve");
     let start = Instant::now();
     let report = solver.solve_with(&source, &sides, &mut u, &mut |cycle, residual| {
         progress.step(cycle, residual);
@@ -342,6 +289,17 @@ fn solve<T: Real>(
     })?;
     let solve = start.elapsed();
     drop(progress);
+    out.phase("output");
+    if grid.dim() == 3
+        && matches!(report.stop, Stop::Stagnated | Stop::Diverged)
+        && (faces.is_some() || tensor.is_some())
+    {
+        log::warn!(
+            target: "clinalg",
+            "the cycles do not reach the tolerance: in three dimensions they may not where coefficients that differ by more than about 1e3 meet along edges, \
+             as in a checkerboard; take smaller jumps, a larger --tol, or assemble the matrix and solve it by `clinalg solve --precond amg`"
+        );
+    }
     if let Some(target) = &target {
         target.write(&lattice, "u", &Values::of(&u))?;
     }
@@ -359,6 +317,7 @@ fn solve<T: Real>(
         cells: args.cells,
         diffusion: diffusion[..grid.dim()].to_vec(),
         mixed: mixed[..if grid.dim() == 3 { 3 } else { 1 }].to_vec(),
+        tensor: args.tensor.words(),
         order: args.order,
         coefficient: coefficient.map(|given| given.text().to_owned()),
         shift: args.shift,
@@ -394,10 +353,14 @@ fn solve<T: Real>(
         document.draw(&picture, &lattice, &u)?;
     }
     document.print(&place.devices_of_all(global)?, out)?;
-    out.details_of(context)?;
+    let level = |points: &[usize; 3]| points[..grid.dim()].iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
+    out.detail("levels", solver.levels().iter().map(level).collect::<Vec<_>>().join(", "))?;
+    out.norms(&[("f", norm(&source)), ("u", norm(&u))])?;
+    out.details(std::slice::from_ref(context))?;
     out.json(&document)?;
     Ok(match document.stop {
-        Stop::Converged | Stop::RoundingFloor => Exit::Done,
+        Stop::Converged => Exit::Done,
+        Stop::RoundingFloor if document.rounding_floor < MOST_FLOOR => Exit::Done,
         Stop::IterationLimit if params.cycle == Cycle::Full && params.max_cycles == 1 => Exit::Done,
         _ => Exit::NotReached,
     })
@@ -436,7 +399,9 @@ impl Document {
         if let Some(k) = &self.coefficient {
             out.field("", format!("k = {k}"))?;
         }
-        if self.tensor() {
+        if !self.tensor.is_empty() {
+            out.field("", format!("D: {}", self.tensor.join(", ")))?;
+        } else if self.is_anisotropic() {
             out.field("", format!("D = diag({}){}", numbers(&self.diffusion), self.mixed_words()))?;
         }
         if self.order == 4 {
@@ -472,12 +437,12 @@ impl Document {
     }
 
     /// Whether D is not the identity.
-    fn tensor(&self) -> bool {
-        self.diffusion.iter().any(|d| *d != 1.0) || self.mixed.iter().any(|d| *d != 0.0)
+    fn is_anisotropic(&self) -> bool {
+        !self.tensor.is_empty() || self.diffusion.iter().any(|d| *d != 1.0) || self.mixed.iter().any(|d| *d != 0.0)
     }
 
     fn operator(&self) -> &'static str {
-        match (self.coefficient.is_some(), self.tensor()) {
+        match (self.coefficient.is_some(), self.is_anisotropic()) {
             (false, false) => "-Laplace u",
             (false, true) => "-div(D grad u)",
             (true, false) => "-div(k grad u)",
@@ -499,7 +464,11 @@ impl Document {
             Cycle::W => "W",
             Cycle::Full => "full multigrid, then V",
         };
-        if self.coefficient.is_some() || self.order == 4 || self.mixed.iter().any(|d| *d != 0.0) {
+        if self.coefficient.is_some()
+            || !self.tensor.is_empty()
+            || self.order == 4
+            || self.mixed.iter().any(|d| *d != 0.0)
+        {
             let sweeps = self.pre.max(1);
             return format!(
                 "conjugate gradients with {cycle}({sweeps},{sweeps}) as the preconditioner, Gauss-Seidel by colours"
@@ -519,6 +488,7 @@ impl Document {
         let device = self.device.as_ref().map_or("", DeviceName::name);
         let f = self.f.as_ref().map_or("default f".to_owned(), |f| format!("f = {f}"));
         let k = self.coefficient.as_ref().map_or(String::new(), |k| format!(", k = {k}"));
+        let k = self.tensor.iter().fold(k, |k, entry| format!("{k}, {entry}"));
         let precision = if self.precision == Arithmetic::F32 { "f32" } else { "f64" };
         let solution = Field {
             title: format!("Poisson problem {} = f, {points} points", self.operator()),
@@ -570,28 +540,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sides_are_read_by_side_direction_and_all() {
-        let all = |condition| (None, None, condition);
-        assert_eq!(
-            sides("all=neumann, x1=robin:0.5,y=periodic").unwrap().0,
-            [
-                all(Condition::Neumann),
-                (Some(0), Some(End::High), Condition::Robin { alpha: 0.5 }),
-                (Some(1), None, Condition::Periodic)
-            ]
-        );
-        for wrong in ["", "x", "x2=neumann", "w=neumann", "x0=robin", "x0=robin:a", "x0=mixed", "all0=neumann"] {
+    fn conditions_are_read() {
+        let mut robin = Vec::new();
+        sides("all=neumann,x1=robin:0.5").unwrap().apply(2, |axis, end, c| robin.push((axis, end, c))).unwrap();
+        assert_eq!(robin.last(), Some(&(0, End::High, Condition::Robin { alpha: 0.5 })));
+        for wrong in ["x0=robin", "x0=robin:a", "x0=mixed"] {
             assert!(sides(wrong).unwrap_err().contains("robin:ALPHA"), "{wrong}");
         }
-    }
-
-    #[test]
-    fn numbers_have_an_x_between() {
-        assert_eq!(counts("300x200").unwrap().0, [300, 200]);
-        assert_eq!(lengths("2x0.5x1e3").unwrap().0, [2.0, 0.5, 1e3]);
-        for wrong in ["300", "0x3", "3x", "3x4x5x6", "3x-4", "3.5x2"] {
-            assert!(counts(wrong).is_err(), "{wrong}");
-        }
-        assert!(lengths("1xnan").is_err());
     }
 }

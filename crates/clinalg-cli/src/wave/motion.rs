@@ -1,7 +1,7 @@
 //! A wave on whatever place.
 
 use clinalg::solve::Progress;
-use clinalg::wave::{ImplicitReport, Wave, WaveState};
+use clinalg::wave::{BoxWave, ImplicitReport, Scheme, Wave, WaveState};
 use clinalg::{Real, team};
 
 pub(super) trait Motion<T: Real> {
@@ -14,6 +14,10 @@ pub(super) trait Motion<T: Real> {
     fn time(&self) -> f64;
     fn state(&mut self) -> clinalg::Result<WaveState<T>>;
     fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()>;
+    /// Whether its state has a start value of the next solution.
+    fn is_implicit(&self) -> bool {
+        false
+    }
 }
 
 impl<T: Real> Motion<T> for Wave<T> {
@@ -47,6 +51,44 @@ impl<T: Real> Motion<T> for Wave<T> {
 
     fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
         Wave::restore(self, state)
+    }
+
+    fn is_implicit(&self) -> bool {
+        self.params().scheme == Scheme::Implicit
+    }
+}
+
+impl<T: Real> Motion<T> for BoxWave<T> {
+    fn start(&mut self, u: &[T], v: Option<&[T]>) -> clinalg::Result<Option<ImplicitReport>> {
+        BoxWave::start(self, u, v).map(|()| None)
+    }
+
+    fn step_with(&mut self, steps: usize, progress: Progress<'_>) -> clinalg::Result<Option<ImplicitReport>> {
+        BoxWave::step_with(self, steps, progress).map(|_| None)
+    }
+
+    fn displacement(&mut self, u: &mut [T]) -> clinalg::Result<()> {
+        BoxWave::displacement(self, u)
+    }
+
+    fn energy(&mut self) -> clinalg::Result<f64> {
+        Ok(BoxWave::energy(self)?.total())
+    }
+
+    fn steps(&self) -> u64 {
+        BoxWave::steps(self)
+    }
+
+    fn time(&self) -> f64 {
+        BoxWave::time(self)
+    }
+
+    fn state(&mut self) -> clinalg::Result<WaveState<T>> {
+        BoxWave::state(self)
+    }
+
+    fn restore(&mut self, state: &WaveState<T>) -> clinalg::Result<()> {
+        BoxWave::restore(self, state)
     }
 }
 

@@ -57,30 +57,32 @@ pub(super) struct Document {
 
 /// What the colours of all frames reach to on both sides of 0.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range(f64);
+pub(super) struct Range {
+    most: f64,
+    /// Whether a force moves what is drawn, whose frames may be larger than the first.
+    grows: bool,
+}
 
 impl Range {
     /// From the first frame.
-    pub(super) fn new<T: Real>(u: &[T]) -> Range {
-        let most = u.iter().map(|v| v.into_f64().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
-        Range(if most > 0.0 { most } else { 1.0 })
+    pub(super) fn new<T: Real>(u: &[T], grows: bool) -> Range {
+        Range { most: largest(u), grows }
+    }
+
+    /// For the frame `u`, the next one: the largest so far where it grows.
+    pub(super) fn of<T: Real>(&mut self, u: &[T]) -> f64 {
+        if self.grows {
+            self.most = self.most.max(largest(u));
+        }
+        if self.most > 0.0 { self.most } else { 1.0 }
     }
 }
 
+fn largest<T: Real>(u: &[T]) -> f64 {
+    u.iter().map(|v| v.into_f64().abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
+}
+
 impl Document {
-    pub(super) fn went_well(&self) -> bool {
-        self.implicit.is_none_or(|implicit| implicit.stop.is_success())
-    }
-
-    /// Adds the solutions of some steps.
-    pub(super) fn add(&mut self, implicit: Option<ImplicitReport>) {
-        if let (Some(all), Some(these)) = (&mut self.implicit, implicit) {
-            all.stop = these.stop;
-            all.cycles += these.cycles;
-            all.relative_residual = all.relative_residual.max(these.relative_residual);
-        }
-    }
-
     fn precision(&self) -> &'static str {
         match self.precision {
             Precision::F32 => "f32",
@@ -101,7 +103,7 @@ impl Document {
         frame: usize,
         time: f64,
         u: &[T],
-        Range(most): Range,
+        most: f64,
     ) -> Result<(), Failure> {
         let n = self.n;
         let device = self.device.as_ref().map_or("plain Rust", DeviceName::name);
@@ -132,10 +134,10 @@ impl Document {
             Backend::Matrix => "sparse matrices and vectors",
             Backend::Reference => "plain Rust",
         };
-        let initial = match (self.initial.as_str(), self.mode) {
-            (_, Some(Mode(k, l))) => {
-                let times = |k: u32| if k == 1 { String::new() } else { format!("{k} ") };
-                format!("sin({}pi x) sin({}pi y)", times(k), times(l))
+        let initial = match (self.initial.as_str(), &self.mode) {
+            (_, Some(Mode(counts))) => {
+                let times = |axis: usize| if counts[axis] == 1 { String::new() } else { format!("{} ", counts[axis]) };
+                format!("sin({}pi x) sin({}pi y)", times(0), times(1))
             }
             ("gauss", _) => "exp(-r^2 / 0.005) around (0.3, 0.4)".to_owned(),
             ("pluck", _) => "drawn out to 1 at (0.3, 0.4)".to_owned(),
@@ -170,7 +172,8 @@ impl Document {
             )?;
         }
         out.line("")?;
-        out.field("energy", format!("{:.6e}, drifted by {:.1e} of it at most", self.energy, self.energy_drift))?;
+        let of = if self.energy == 0.0 { "" } else { " of it" };
+        out.field("energy", format!("{:.6e}, drifted by {:.1e}{of} at most", self.energy, self.energy_drift))?;
         if let Some(error) = self.error_max {
             out.field("error", format!("{error:.4e} at most, against the exact standing wave"))?;
         }

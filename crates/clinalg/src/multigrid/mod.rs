@@ -48,7 +48,7 @@ pub(crate) mod sequential;
 
 pub use boxes::{
     Centring, Condition, End, Grid, GridMemory, GridOperator, GridParams, GridPoisson, GridPreconditioner, GridReport,
-    SideValues,
+    SideValues, Tensor,
 };
 pub use coefficient::Coefficient;
 pub use components::{defect, interpolate, jacobi, red_black, relax_red_black, restrict};

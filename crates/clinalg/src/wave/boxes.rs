@@ -1,5 +1,6 @@
 //! The wave equation on boxes.
 
+use super::medium::{Amplitude, WaveState, factor_at};
 use super::params::{WaveEnergy, WaveReport};
 use super::strides::in_strides;
 use crate::error::check_length;
@@ -60,6 +61,11 @@ impl BoxWaveParams {
         &self.points
     }
 
+    /// The time step.
+    pub fn dt(&self) -> f64 {
+        self.dt
+    }
+
     /// Spacing of a direction: its length divided by the number of intervals, which is n - 1, in a periodic direction n.
     fn spacing(&self, axis: usize) -> f64 {
         let periodic = self.sides[axis][0] == WaveSide::Periodic;
@@ -118,14 +124,14 @@ impl BoxWaveParams {
 }
 
 /// The wave equation `u_tt = c^2 Laplace u` on a box of two or three dimensions. The speed c may vary from point to point, the spacing h from
-/// direction to direction, and each side has a [`WaveSide`] condition.
+/// direction to direction, and each side has a [`WaveSide`] condition. A force adds g(t) s to the right-hand side ([`BoxWave::with_force`]).
 ///
-/// The scheme is leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u, of order 2 in space and time. On free and absorbing sides the missing
+/// The scheme is leapfrog, u_next = 2 u - u_before + (c dt)^2 Laplace_h u + dt^2 g(t) s, of order 2 in space and time. On free and absorbing sides the missing
 /// neighbour is the mirrored one; on absorbing sides h / (c dt) (u_next - u_before) is subtracted from it. The scheme is stable for time steps up to
-/// [`BoxWaveParams::limit`]. Without absorbing sides it conserves the discrete energy ([`BoxWave::energy`]) up to rounding; absorbing sides never
+/// [`BoxWaveParams::limit`]. Without absorbing sides and a force it conserves the discrete energy ([`BoxWave::energy`]) up to rounding; absorbing sides never
 /// increase it.
 ///
-/// Arrays have one value per point, x fastest. A step in f64 moves 32 bytes per point.
+/// Arrays have one value per point, x fastest. A step in f64 moves 32 bytes per point, with a force 56.
 ///
 /// ```
 /// use clinalg::Context;
@@ -151,7 +157,21 @@ pub struct BoxWave<T: Real> {
     courant: Vector<T>,
     u: Vector<T>,
     before: Vector<T>,
+    force: Option<Force<T>>,
     steps: u64,
+}
+
+/// A force on the device.
+struct Force<T: Real> {
+    /// s / (1 + c dt (sum of 1 / h over absorbing sides)), 0 on fixed sides: what a step of size 1 adds to u.
+    values: Vector<T>,
+    amplitude: Amplitude,
+}
+
+impl<T: Real> std::fmt::Debug for Force<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Force").field("values", &self.values).finish_non_exhaustive()
+    }
 }
 
 /// One value for each of three directions.
@@ -189,8 +209,36 @@ impl<T: Real> BoxWave<T> {
             courant: Vector::from_slice(context, &courant)?,
             u: Vector::zeros(context, points)?,
             before: Vector::zeros(context, points)?,
+            force: None,
             steps: 0,
         })
+    }
+
+    /// Adds the force g(t) s to the right-hand side: `values` has s at each point, `amplitude` is g. Values on fixed sides are not read.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `force`; [`Error::Value`] for values that are not finite; [`Error::Allocation`].
+    pub fn with_force(mut self, values: &[T], amplitude: Amplitude) -> Result<BoxWave<T>> {
+        check_length("force", self.u.len(), values.len())?;
+        let courant = self.courant.to_vec()?;
+        let share = |p: usize| self.around(p).map(|at| (1.0 + courant[p].into_f64() * at.loss).recip());
+        let pushed: Vec<T> = values
+            .iter()
+            .enumerate()
+            .map(|(p, s)| share(p).map_or(T::zero(), |share| T::from_f64(s.into_f64() * share)))
+            .collect();
+        if let Some(s) = pushed.iter().find(|s| !s.is_finite()) {
+            return Err(Error::value("force", "finite numbers", s));
+        }
+        self.force = Some(Force { values: Vector::from_slice(&self.context, &pushed)?, amplitude });
+        Ok(self)
+    }
+
+    /// The step's force at time `t` without dt^2, as [`Force::values`].
+    fn pushed(&self, t: f64) -> Result<Option<Vec<f64>>> {
+        let Some(force) = &self.force else { return Ok(None) };
+        let factor = factor_at(&force.amplitude, t)?;
+        Ok(Some(force.values.to_vec()?.into_iter().map(|s| factor * s.into_f64()).collect()))
     }
 
     /// The parameters.
@@ -223,7 +271,7 @@ impl<T: Real> BoxWave<T> {
         if let Some(v) = v {
             check_length("v", self.u.len(), v.len())?;
         }
-        let courant = self.courant.to_vec()?;
+        let (courant, pushed) = (self.courant.to_vec()?, self.pushed(0.0)?);
         let at = |p: usize| u[p].into_f64();
         let before: Vec<T> = (0..u.len())
             .map(|p| {
@@ -231,8 +279,9 @@ impl<T: Real> BoxWave<T> {
                 let c = courant[p].into_f64();
                 let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
                 let moved = v.map_or(0.0, |v| v[p].into_f64() * self.params.dt);
-                // The step after u, u + dt v (1 - s) + (c dt)^2 Laplace_h u / 2, less 2 dt v.
-                T::from_f64(at(p) - moved * (1.0 + c * loss) + 0.5 * c * c * change)
+                let force = pushed.as_ref().map_or(0.0, |f| f[p] * self.params.dt * self.params.dt * (1.0 + c * loss));
+                // The step after u, u + dt v (1 - s) + ((c dt)^2 Laplace_h u + dt^2 g s) / 2, less 2 dt v.
+                T::from_f64(at(p) - moved * (1.0 + c * loss) + 0.5 * (c * c * change + force))
             })
             .collect();
         self.u.write(u)?;
@@ -244,7 +293,7 @@ impl<T: Real> BoxWave<T> {
     /// Enqueues `steps` time steps on the device and returns without waiting for them.
     ///
     /// # Errors
-    /// What the device reports.
+    /// [`Error::Value`] for a factor of the force that is not finite at a time step; what the device reports.
     pub fn step(&mut self, steps: usize) -> Result<()> {
         let points = |axis: usize| self.params.points.get(axis).copied().unwrap_or(1);
         let [nx, ny, nz] = [0, 1, 2].map(points);
@@ -260,10 +309,15 @@ impl<T: Real> BoxWave<T> {
         let sides: u32 = ends.map(|(k, side)| code(*side) << (2 * k)).sum();
         let range = launch::items(&self.context, [nx, ny * nz], ny * nz);
         for _ in 0..steps {
+            let force = self.force.as_ref().map(|force| factor_at(&force.amplitude, self.time())).transpose()?;
             let (program, before) = (wave_box::Program::<T>::new(), Out::shared(self.before.buffer()));
             let (courant, u) = (self.courant.buffer(), self.u.buffer());
             program.leap_box(&self.context, range, nx, ny, nz, ax, ay, az, bx, by, bz, sides, courant, u, before)?;
             std::mem::swap(&mut self.u, &mut self.before);
+            if let (Some(force), Some(factor)) = (&self.force, force) {
+                let factor = T::from_f64(self.params.dt * self.params.dt * factor);
+                ops::update(factor, &force.values, T::one(), &mut self.u)?;
+            }
             self.steps += 1;
         }
         Ok(())
@@ -308,14 +362,38 @@ impl<T: Real> BoxWave<T> {
     pub fn velocity(&self, v: &mut [T]) -> Result<()> {
         check_length("v", self.u.len(), v.len())?;
         let (u, before, courant) = (self.u.to_vec()?, self.before.to_vec()?, self.courant.to_vec()?);
+        let pushed = self.pushed(self.time())?;
         for (p, v) in v.iter_mut().enumerate() {
             let at = |q: usize| u[q].into_f64();
             *v = T::from_f64(self.around(p).map_or(0.0, |Around { neighbours, loss, .. }| {
                 let c = courant[p].into_f64();
                 let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
-                (at(p) - before[p].into_f64() + 0.5 * c * c * change) / (self.params.dt * (1.0 + c * loss))
+                let force = pushed.as_ref().map_or(0.0, |f| 0.5 * self.params.dt * f[p]);
+                (at(p) - before[p].into_f64() + 0.5 * c * c * change) / (self.params.dt * (1.0 + c * loss)) + force
             }));
         }
+        Ok(())
+    }
+
+    /// What a checkpoint of the motion has to hold; with [`restore`](BoxWave::restore) and the same parameters, speed and force the steps go
+    /// on to the same bits.
+    ///
+    /// # Errors
+    /// What the device reports.
+    pub fn state(&self) -> Result<WaveState<T>> {
+        Ok(WaveState { u: self.u.to_vec()?, before: self.before.to_vec()?, guess: None, steps: self.steps })
+    }
+
+    /// Continues from `state`.
+    ///
+    /// # Errors
+    /// [`Error::Length`] that names `u` or `before`; what the device reports.
+    pub fn restore(&mut self, state: &WaveState<T>) -> Result<()> {
+        check_length("u", self.u.len(), state.u.len())?;
+        check_length("before", self.u.len(), state.before.len())?;
+        self.u.write(&state.u)?;
+        self.before.write(&state.before)?;
+        self.steps = state.steps;
         Ok(())
     }
 

@@ -8,6 +8,16 @@ use crate::{Error, Real, Result};
 /// The factor of a force at a time.
 pub type Amplitude = Box<dyn Fn(f64) -> f64 + Send>;
 
+/// The factor of a force at time `t`.
+pub(super) fn factor_at(amplitude: &Amplitude, t: f64) -> Result<f64> {
+    let factor = amplitude(t);
+    if factor.is_finite() {
+        Ok(factor)
+    } else {
+        Err(Error::value("force", "a finite factor at each time step", format!("{factor} at t = {t}")))
+    }
+}
+
 /// What a membrane has besides one speed everywhere: `u_tt = c(x, y)^2 Laplace u + g(t) s(x, y)`. For
 /// [`Wave::with_medium`](super::Wave::with_medium).
 pub struct Medium<'a, T> {
@@ -95,7 +105,8 @@ impl<T: Real, G: Send> Placed<T, G> {
     fn push<P: Parts<T, Grid = G>>(&self, parts: &mut P, weight: f64, time: f64, out: &mut G) -> Result<()> {
         match &self.force {
             Some((force, amplitude)) => {
-                parts.update(T::from_f64(weight * self.dt2 * amplitude(time)), force, self.one, out)
+                let factor = factor_at(amplitude, time)?;
+                parts.update(T::from_f64(weight * self.dt2 * factor), force, self.one, out)
             }
             None => Ok(()),
         }
@@ -166,10 +177,10 @@ impl<T: Real, G: Send> Placed<T, G> {
     }
 }
 
-/// The state of a [`Wave`](super::Wave): with it and the same parameters the steps go on to the same bits.
+/// The state of a [`Wave`](super::Wave) or a [`BoxWave`](super::BoxWave): with it and the same parameters the steps go on to the same bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveState<T> {
-    /// The displacement, n^2 values.
+    /// The displacement, a value for each point.
     pub u: Vec<T>,
     /// That of one step before.
     pub before: Vec<T>,

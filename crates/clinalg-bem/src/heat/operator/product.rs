@@ -115,7 +115,7 @@ impl<T: Real> HeatOperator<T> {
         ];
         // What the tiles of the product read: steps before the first, and past the last.
         let width = BEFORE + steps.next_multiple_of(tile) + LANES;
-        let local = if self.is_cpu() { [width, 1] } else { [32, 8] };
+        let local = if self.is_cpu() { [width.min(context.device().max_work_group), 1] } else { [32, 8] };
         let range = Range::d2([width, self.stride()], local);
         launch(context, self.plain(["spread_steps_gpu", "spread_steps_cpu"], tile), range, &args)?;
         let mut first = 0;

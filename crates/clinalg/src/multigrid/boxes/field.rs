@@ -1,4 +1,4 @@
-//! The finest operator for a coefficient that varies, for a tensor with off-diagonal entries, and of order 4.
+//! The finest operator for a coefficient or a tensor that varies, for a tensor with off-diagonal entries, and of order 4.
 
 use super::axis::Axis;
 use super::grid::{Centring, Condition};
@@ -8,11 +8,30 @@ use crate::error::check_length;
 use crate::multigrid::Coefficient;
 use crate::{Error, Real, Result};
 
-/// The coefficient k by which the tensor D is multiplied, as `f64`.
+/// The coefficient k by which the tensor D is multiplied, or a tensor in each cell, as `f64`.
 pub(super) enum Field {
     Constant,
     Points(Vec<f64>),
     Cells(Vec<f64>),
+    /// The entries of the diagonal by direction, then dxy, dxz and dyz; an empty list stands for zeros.
+    Tensor([Vec<f64>; 3], [Vec<f64>; 3]),
+}
+
+/// The entries of a tensor D(x), symmetric and positive definite, in the cells between the points of a grid (on a cell-centred grid, in its cells), x fastest.
+/// For [`GridPoisson::with_tensor`](super::GridPoisson::with_tensor).
+#[derive(Debug, Clone, Copy)]
+pub struct Tensor<'a, T> {
+    /// dxx, dyy and dzz; the last is not read in two dimensions.
+    pub diagonal: [&'a [T]; 3],
+    /// dxy, dxz and dyz; an empty slice stands for zeros. The last two are not read in two dimensions.
+    pub mixed: [&'a [T]; 3],
+}
+
+/// What varies over a grid.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Varying<'a, T> {
+    Coefficient(Coefficient<'a, T>),
+    Tensor(Tensor<'a, T>),
 }
 
 /// Where a value comes from that the right-hand side takes.
@@ -38,10 +57,76 @@ pub(super) struct Finest {
     pub(super) loads: Vec<Load>,
 }
 
+/// Whether the tensor with this diagonal and these off-diagonal entries is positive definite.
+pub(super) fn is_positive(dim: usize, [x, y, z]: [f64; 3], [xy, xz, yz]: [f64; 3]) -> bool {
+    let planes = x * y - xy * xy;
+    let whole = z * planes - x * yz * yz - y * xz * xz + 2.0 * xy * xz * yz;
+    x > 0.0 && planes > 0.0 && planes.is_finite() && (dim == 2 || (whole > 0.0 && whole.is_finite()))
+}
+
 impl Field {
     /// # Errors
-    /// [`Error::Length`] and [`Error::Value`] that name `coefficient`.
-    pub(super) fn new<T: Real>(axes: &[Axis], points: &[usize], given: Coefficient<'_, T>) -> Result<Field> {
+    /// [`Error::Length`] and [`Error::Value`] that name `coefficient` or `tensor`.
+    pub(super) fn new<T: Real>(axes: &[Axis], points: &[usize], given: Varying<'_, T>) -> Result<Field> {
+        match given {
+            Varying::Coefficient(given) => Field::coefficient(axes, points, given),
+            Varying::Tensor(given) => Field::tensor(axes, given),
+        }
+    }
+
+    fn tensor<T: Real>(axes: &[Axis], given: Tensor<'_, T>) -> Result<Field> {
+        let dim = axes.len();
+        let cells = axes.iter().map(|axis| axis.lengths.len()).product();
+        let wide = |values: &[T]| values.iter().map(|v| v.into_f64()).collect::<Vec<f64>>();
+        let mut diagonal = [const { Vec::new() }; 3];
+        for (entries, given) in diagonal.iter_mut().zip(&given.diagonal[..dim]) {
+            check_length("tensor", cells, given.len())?;
+            *entries = wide(given);
+        }
+        let mut mixed = [const { Vec::new() }; 3];
+        for (entries, given) in mixed.iter_mut().zip(&given.mixed[..if dim == 3 { 3 } else { 1 }]) {
+            if given.iter().any(|d| *d != T::zero()) {
+                check_length("tensor", cells, given.len())?;
+                *entries = wide(given);
+            }
+        }
+        let entry = |entries: &Vec<f64>, cell: usize, other: f64| entries.get(cell).copied().unwrap_or(other);
+        for cell in 0..cells {
+            let [d, m] =
+                [(&diagonal, 1.0), (&mixed, 0.0)].map(|(all, other)| [0, 1, 2].map(|e| entry(&all[e], cell, other)));
+            if !is_positive(dim, d, m) {
+                let entries = if dim == 3 { 3 } else { 1 };
+                let got = format!("diagonal {:?}, off-diagonal {:?} in cell {cell}", &d[..dim], &m[..entries]);
+                return Err(Error::value("tensor", "a positive definite, finite tensor in each cell", got));
+            }
+        }
+        Ok(Field::Tensor(diagonal, mixed))
+    }
+
+    /// The factor of the flux along a direction in a cell. On vertex-centred grids not for coefficients at the points.
+    fn along(&self, axis: usize, cell: usize) -> f64 {
+        match self {
+            Field::Constant => 1.0,
+            Field::Points(values) | Field::Cells(values) => values[cell],
+            Field::Tensor(diagonal, _) => diagonal[axis][cell],
+        }
+    }
+
+    /// Off-diagonal entry number `entry` in a cell, where D has the constant one `constant`.
+    fn mixed(&self, entry: usize, constant: f64, cell: usize) -> f64 {
+        match self {
+            Field::Constant | Field::Points(_) => constant,
+            Field::Cells(values) => constant * values[cell],
+            Field::Tensor(_, mixed) => mixed[entry].get(cell).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Whether a tensor in the cells has off-diagonal entries.
+    fn is_full(&self) -> bool {
+        matches!(self, Field::Tensor(_, mixed) if mixed.iter().any(|entries| !entries.is_empty()))
+    }
+
+    fn coefficient<T: Real>(axes: &[Axis], points: &[usize], given: Coefficient<'_, T>) -> Result<Field> {
         let (values, len) = match given {
             Coefficient::Points(values) => (values, points.iter().product()),
             Coefficient::Cells(values) => (values, axes.iter().map(|axis| axis.lengths.len()).product::<usize>()),
@@ -66,6 +151,16 @@ impl Field {
 pub(super) fn finest(axes: &[Axis], params: &GridParams, field: &Field) -> Result<Finest> {
     let dim = axes.len();
     let mixed = params.mixed_in(dim);
+    if let Field::Tensor(..) = field {
+        if mixed != [0.0; 3] || params.diffusion[..dim].iter().any(|d| *d != 1.0) {
+            let got = format!("the diagonal {:?} and off-diagonal {mixed:?}", params.diffusion);
+            return Err(Error::value("tensor", "no constant tensor beside it", got));
+        }
+        if field.is_full() && axes[0].centring == Centring::Cell {
+            let got = "others on a cell-centred grid; use a vertex-centred grid";
+            return Err(Error::value("tensor", "off-diagonal entries of 0", got));
+        }
+    }
     if mixed.iter().any(|d| *d != 0.0) {
         if axes[0].centring == Centring::Cell {
             return Err(Error::value(
@@ -115,15 +210,11 @@ fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
     let mut stencil = Stencil::new(counts, dim, wraps, false);
     let mut loads = Vec::new();
     let length = |d: usize, i: usize| axes.get(d).map_or(1.0, |axis: &Axis| axis.lengths[i]);
-    let k = |p: usize| match field {
-        Field::Constant => 1.0,
-        Field::Points(values) | Field::Cells(values) => values[p],
-    };
     for (p, at) in each(counts).enumerate() {
         let volume: f64 = (0..dim).map(|d| length(d, at[d])).product();
         stencil.mass[p] += params.shift * volume;
         for (d, axis) in axes.iter().enumerate() {
-            let half = |p: usize, i: usize| 0.5 * axis.lengths[i] / (axis.diffusion * k(p));
+            let half = |p: usize, i: usize| 0.5 * axis.lengths[i] / (axis.diffusion * field.along(d, p));
             let area = volume / axis.lengths[at[d]];
             if let Some(to) = stencil.neighbour(at, unit(d)) {
                 let value = area / (half(p, at[d]) + half(stencil.place(to), to[d]));
@@ -153,7 +244,7 @@ fn cells(axes: &[Axis], params: &GridParams, field: &Field) -> Finest {
 fn vertices(axes: &[Axis], params: &GridParams, field: &Field, mixed: [f64; 3]) -> Finest {
     let dim = axes.len();
     let compact = params.order == 4;
-    let full = compact || mixed.iter().any(|d| *d != 0.0);
+    let full = compact || field.is_full() || mixed.iter().any(|d| *d != 0.0);
     let intervals = three(dim, 1, |d| axes[d].lengths.len());
     let wraps = three(dim, false, |d| axes[d].periodic());
     let points = three(dim, 1, |d| intervals[d] + usize::from(!wraps[d]));
@@ -238,8 +329,7 @@ fn assembled(mut all: Stencil, axes: &[Axis], field: &Field, mixed: [f64; 3], in
             for step in each(edges) {
                 let at = corner(&all, cell, step);
                 let k = match field {
-                    Field::Constant => 1.0,
-                    Field::Cells(values) => values[number],
+                    Field::Constant | Field::Cells(_) | Field::Tensor(..) => field.along(d, number),
                     Field::Points(values) => {
                         let to = corner(&all, at, unit(d).map(|step| step as usize));
                         let [a, b] = [values[all.place(at)], values[all.place(to)]];
@@ -250,13 +340,13 @@ fn assembled(mut all: Stencil, axes: &[Axis], field: &Field, mixed: [f64; 3], in
             }
         }
         // 2 d ux uy of a plane from the differences along its two diagonals, of which one rises.
-        for (&d, (a, b, other)) in mixed.iter().zip([(0, 1, 2), (0, 2, 1), (1, 2, 0)]) {
+        for (entry, (a, b, other)) in [(0, 1, 2), (0, 2, 1), (1, 2, 0)].into_iter().enumerate() {
+            let d = field.mixed(entry, mixed[entry], number);
             if d == 0.0 {
                 continue;
             }
-            let k = if let Field::Cells(values) = field { values[number] } else { 1.0 };
             let planes = if other < dim { 2 } else { 1 };
-            let value = 0.5 * d * k * if planes == 2 { 0.5 * length(other) } else { 1.0 };
+            let value = 0.5 * d * if planes == 2 { 0.5 * length(other) } else { 1.0 };
             for plane in 0..planes {
                 let at = |low_a: usize| [0, 1, 2].map(|e| if e == a { low_a } else { usize::from(e == other) * plane });
                 let mut rising = unit(a);

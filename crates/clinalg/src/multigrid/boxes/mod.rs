@@ -12,6 +12,7 @@ mod stencil;
 mod stencil_device;
 mod sweep;
 
+pub use field::Tensor;
 pub use grid::{Centring, Condition, End, Grid};
 pub use load::SideValues;
 pub use params::{GridParams, GridReport};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::field::is_positive;
 use super::grid::{Centring, Condition, Grid};
 use crate::multigrid::cycle::{Order, Plan, Sweeps};
 use crate::multigrid::params::{Cycle, PoissonParams, PoissonReport, check_shift, check_smoothing};
@@ -127,11 +128,7 @@ impl GridParams {
         if let Some(d) = self.diffusion[..grid.dim()].iter().find(|d| !(**d > 0.0 && d.is_finite())) {
             return Err(Error::value("diffusion", "positive, finite coefficients", d));
         }
-        let [xy, xz, yz] = self.mixed_in(grid.dim());
-        let [x, y, z] = self.diffusion;
-        let planes = x * y - xy * xy;
-        let whole = z * planes - x * yz * yz - y * xz * xz + 2.0 * xy * xz * yz;
-        if !(planes > 0.0 && (grid.dim() == 2 || whole > 0.0)) {
+        if !is_positive(grid.dim(), self.diffusion, self.mixed_in(grid.dim())) {
             let got = format!("{:?} with the diagonal {:?}", self.mixed, self.diffusion);
             return Err(Error::value("mixed", "off-diagonal entries for which the tensor is positive definite", got));
         }

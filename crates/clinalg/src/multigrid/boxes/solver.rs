@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::axis::{Axis, Factors};
 use super::device::{Boxes, Lines};
-use super::field::{self, Field, Finest, Load};
+use super::field::{self, Field, Finest, Load, Tensor, Varying};
 use super::grid::{Centring, Condition, Grid};
 use super::levels::{Level, levels};
 use super::load::{Layout, SideValues};
@@ -44,7 +44,7 @@ enum Levels {
 }
 
 impl Problem {
-    fn new<T: Real>(grid: &Grid, params: &GridParams, coefficient: Option<Coefficient<'_, T>>) -> Result<Problem> {
+    fn new<T: Real>(grid: &Grid, params: &GridParams, varying: Option<Varying<'_, T>>) -> Result<Problem> {
         params.check(grid)?;
         let axes = grid.axes(&params.diffusion)?;
         let singular = params.shift == 0.0 && axes.iter().all(|axis| axis.floats());
@@ -52,14 +52,14 @@ impl Problem {
         let counts = [0, 1, 2].map(|axis| axes.get(axis).map_or(1, Axis::unknowns));
         let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
         let order = params.order;
-        if coefficient.is_some() && order != 2 {
-            return Err(Error::value("order", "2 with a coefficient that varies", order));
+        if varying.is_some() && order != 2 {
+            return Err(Error::value("order", "2 with a coefficient or a tensor that varies", order));
         }
-        if coefficient.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] && order == 2 {
+        if varying.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] && order == 2 {
             let levels = Levels::Separable(levels(axes, params.shift));
             return Ok(Problem { factors, levels, layout, singular, order });
         }
-        let field = match coefficient {
+        let field = match varying {
             Some(given) => Field::new(&axes, grid.points(), given)?,
             None => Field::Constant,
         };
@@ -219,16 +219,33 @@ impl<T: Real> GridPoisson<T> {
         params: &GridParams,
         coefficient: Coefficient<'_, T>,
     ) -> Result<GridPoisson<T>> {
-        GridPoisson::build(context, grid, params, Some(coefficient))
+        GridPoisson::build(context, grid, params, Some(Varying::Coefficient(coefficient)))
+    }
+
+    /// A solver of `-div(D grad u) + c u = f` with a tensor D that varies, symmetric and positive definite, constant in each cell. The flux on the
+    /// sides is n . D grad u. The operator is that of bilinear or trilinear elements with integrals taken at the corners of the cells, and its levels are
+    /// those of [`with_coefficient`](GridPoisson::with_coefficient). [`operator`](GridPoisson::operator) and
+    /// [`preconditioner`](GridPoisson::preconditioner) give both to Krylov solvers.
+    ///
+    /// # Errors
+    /// As [`GridPoisson::new`]; [`Error::Length`] and [`Error::Value`] that name `tensor`: not positive definite in a cell, beside a constant tensor other than
+    /// 1 in `params`, or with off-diagonal entries on a cell-centred grid.
+    pub fn with_tensor(
+        context: &Context,
+        grid: &Grid,
+        params: &GridParams,
+        tensor: Tensor<'_, T>,
+    ) -> Result<GridPoisson<T>> {
+        GridPoisson::build(context, grid, params, Some(Varying::Tensor(tensor)))
     }
 
     fn build(
         context: &Context,
         grid: &Grid,
         params: &GridParams,
-        coefficient: Option<Coefficient<'_, T>>,
+        varying: Option<Varying<'_, T>>,
     ) -> Result<GridPoisson<T>> {
-        let problem = Problem::new(grid, params, coefficient)?;
+        let problem = Problem::new(grid, params, varying)?;
         let (sides, full) = (problem.sides(), params.cycle == Cycle::Full);
         let multigrid: Box<dyn Cycles<Grid = Vector<T>> + Send> = match &problem.levels {
             Levels::Separable(levels) => {
@@ -441,16 +458,16 @@ impl<T: Real> GridOperator<T> {
         params: &GridParams,
         coefficient: Coefficient<'_, T>,
     ) -> Result<GridOperator<T>> {
-        GridOperator::build(context, grid, params, Some(coefficient))
+        GridOperator::build(context, grid, params, Some(Varying::Coefficient(coefficient)))
     }
 
     fn build(
         context: &Context,
         grid: &Grid,
         params: &GridParams,
-        coefficient: Option<Coefficient<'_, T>>,
+        varying: Option<Varying<'_, T>>,
     ) -> Result<GridOperator<T>> {
-        GridOperator::of(context, grid, Arc::new(Problem::new(grid, params, coefficient)?))
+        GridOperator::of(context, grid, Arc::new(Problem::new(grid, params, varying)?))
     }
 
     fn of(context: &Context, grid: &Grid, problem: Arc<Problem>) -> Result<GridOperator<T>> {
@@ -534,16 +551,16 @@ impl<T: Real> GridPreconditioner<T> {
         params: &GridParams,
         coefficient: Coefficient<'_, T>,
     ) -> Result<GridPreconditioner<T>> {
-        GridPreconditioner::build(context, grid, params, Some(coefficient))
+        GridPreconditioner::build(context, grid, params, Some(Varying::Coefficient(coefficient)))
     }
 
     fn build(
         context: &Context,
         grid: &Grid,
         params: &GridParams,
-        coefficient: Option<Coefficient<'_, T>>,
+        varying: Option<Varying<'_, T>>,
     ) -> Result<GridPreconditioner<T>> {
-        GridPreconditioner::of(context, params, &Problem::new(grid, params, coefficient)?)
+        GridPreconditioner::of(context, params, &Problem::new(grid, params, varying)?)
     }
 
     fn of(context: &Context, params: &GridParams, problem: &Problem) -> Result<GridPreconditioner<T>> {

@@ -1,0 +1,160 @@
+//! Boxes: waves, and tensors that vary.
+
+use std::path::Path;
+
+use super::*;
+
+fn inside(folder: &Path, args: &[&str]) -> Done {
+    finish(program().current_dir(folder).args(args))
+}
+
+/// On every kind of side without loss a standing wave moves with the frequency of the scheme, sin^2(w' dt / 2) = dt^2 sum of sin^2(k h / 2) / h^2.
+#[test]
+fn standing_waves_on_boxes_meet_the_scheme() {
+    if !device() {
+        return;
+    }
+    let pi = std::f64::consts::PI;
+    let cases = [
+        ("25x17", "2x0.7", "x0=fixed,x1=free,y=free", "2,1", [1.5 * pi / 2.0, pi / 0.7, 0.0]),
+        ("24x9", "1x3", "x=periodic", "1,2", [2.0 * pi, 2.0 * pi / 3.0, 0.0]),
+        ("13x9x11", "1x1x2", "z=free", "2,1,3", [2.0 * pi, pi, 1.5 * pi]),
+    ];
+    for (points, size, sides, mode, k) in cases {
+        let line = format!("wave --points {points} --size {size} --sides {sides} --mode {mode} --steps 40 --json");
+        let report = words(&line).json();
+        let (dt, t) = (number(&report, "dt"), number(&report, "end_time"));
+        let counts: Vec<f64> = points.split('x').map(|n| n.parse().expect("a count")).collect();
+        let lengths: Vec<f64> = size.split('x').map(|l| l.parse().expect("a length")).collect();
+        let intervals = |axis: usize| counts[axis] - if sides == "x=periodic" && axis == 0 { 0.0 } else { 1.0 };
+        let part = |axis: usize| {
+            let h = lengths[axis] / intervals(axis);
+            (dt / h * (0.5 * k[axis] * h).sin()).powi(2)
+        };
+        let sum: f64 = (0..counts.len()).map(part).sum();
+        let frequency = 2.0 * sum.sqrt().asin() / dt;
+        let exact: f64 = k.iter().map(|k| k * k).sum::<f64>().sqrt();
+        let difference = ((frequency * t).cos() - (exact * t).cos()).abs();
+        // The largest value of the shape at a point is almost 1.
+        let error = number(&report, "error_max");
+        assert!(error <= difference + 1e-12 && error > 0.8 * difference, "{line}: {error}, {difference}");
+        assert!(number(&report, "energy_drift") < 1e-11 && report["steps"] == 40, "{report:#}");
+        assert!(dt < number(&report, "dt_limit") && dt > 0.98 * number(&report, "dt_limit"));
+    }
+}
+
+/// A force drives a box from rest, in one run and in two.
+#[test]
+fn forces_files_and_checkpoints_of_boxes() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let line = "wave --points 33x17 --size 1x0.5 --initial 0 --force sin(pi*x)*sin(2*pi*y) --force-time 1+t";
+    let line: Vec<&str> = line.split(' ').collect();
+    let run = |rest: &str| inside(folder.path(), &[&line[..], &rest.split(' ').collect::<Vec<_>>()].concat()).json();
+    let straight = run("--steps 30 --frames 4 --json --series s.npz --out u.npy --plot u.svg");
+    // The energy at the start, half a step before it, is that of the force's first push.
+    assert!(number(&straight, "energy") < 0.01 * number(&straight, "energy_end"), "{straight:#}");
+    // u'' + w^2 u = 1 + t with u = u' = 0: u = (1 + t - cos(w t) - sin(w t) / w) / w^2.
+    let (t, w) = (number(&straight, "end_time"), std::f64::consts::PI * 5.0_f64.sqrt());
+    let want = (1.0 + t - (w * t).cos() - (w * t).sin() / w) / (w * w);
+    let values = npy_values(&folder.path().join("u.npy"));
+    let middle = values[8 * 33 + 16];
+    assert!((middle - want).abs() < 0.01 * want, "{middle}, expected {want}");
+    assert!(svg(&folder.path().join("u-0003.svg")).contains("Wave equation, 33 × 17 points"));
+    run("--steps 11 --frames 2 --json --checkpoint c.npz");
+    let rest = "wave --resume c.npz --steps 30 --frames 4 --json --out resumed.npy";
+    let resumed = inside(folder.path(), &rest.split(' ').collect::<Vec<_>>()).json();
+    assert_eq!(resumed["steps"], 30);
+    assert!(npy_values(&folder.path().join("resumed.npy")) == values);
+    let done = inside(folder.path(), &["wave", "--resume", "c.npz", "--sides", "x=free"]);
+    assert!(done.code == 2 && done.stderr.contains("--sides"), "{}", done.stderr);
+}
+
+fn npy_values(path: &Path) -> Vec<f64> {
+    let bytes = std::fs::read(path).expect("the file is written");
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    bytes[10 + header..].chunks_exact(8).map(|v| f64::from_le_bytes(v.try_into().expect("8 bytes"))).collect()
+}
+
+#[test]
+fn open_sides_let_waves_out_and_wrong_boxes_are_told() {
+    if !device() {
+        return;
+    }
+    let done = words("wave --points 61x61 --sides all=absorbing --end-time 2 --verbose");
+    let text = done.fine();
+    assert!(text.contains("a bump") && text.contains("2-norms") && text.contains("steps and frames"), "{text}");
+    let report = words("wave --points 61x61 --sides all=absorbing --end-time 2 --json").json();
+    assert!(number(&report, "energy_end") < 0.02 * number(&report, "energy"), "{report:#}");
+    let names: Vec<&Value> = report["phases"].as_array().expect("phases").iter().map(|p| &p["phase"]).collect();
+    assert_eq!(names, ["options and files", "device", "set-up", "steps and frames", "output"]);
+    super::schema::meets("wave-points", &report);
+    for (line, needles) in [
+        ("--points 61x61 --initial mode --sides x0=absorbing", &["standing waves"][..]),
+        ("--points 61x61 --scheme implicit", &["explicit"]),
+        ("--points 61x61 --backend reference", &["--backend kernels"]),
+        ("--points 61x61 --dt 1", &["stability limit"]),
+        ("--points 61x61 --size 1x1x1", &["--size has 3", "--points has 2"]),
+        ("--points 61x61 --sides z=free", &["direction z"]),
+        ("--points 61x61 --sides x0=periodic", &["periodic", "direction 1"]),
+        ("--points 61x61 --sides x=open", &["`x=open`", "absorbing"]),
+        ("--points 61x2", &["at least 3"]),
+        ("--points 61x61 --mode 1,2,3", &["--mode has 3"]),
+        ("--points 61x61 --initial z", &["--initial", "`z`"]),
+        ("--points 61x61 --n 61", &["--n"]),
+        ("--sides x=free", &["--points"]),
+        ("--points 61x61 --speed x", &["speed"]),
+    ] {
+        let done = words(&format!("wave {line}"));
+        assert!(done.code == 2 && needles.iter().all(|n| done.stderr.contains(n)), "{line}: {}", done.stderr);
+    }
+    for line in ["--points 61x61", "--n 17 --backend reference"] {
+        let done = words(&format!("wave {line} --force 1 --force-time 1/t --steps 3"));
+        assert!(done.code == 2 && done.stderr.contains("inf at t = 0"), "{line}: {}", done.stderr);
+    }
+    let done = words("wave --points 100000x100000x100");
+    assert!(done.code == 4 && done.stderr.contains("100000 x 100000 x 100"), "{}", done.stderr);
+}
+
+/// u = x y with D = [[2 + x, x y / 2], [x y / 2, 1 + y]]; constant entries are those of --diffusion.
+#[test]
+fn tensors_that_vary_on_boxes() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let run = |line: &str| inside(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    // D grad u = ((2 + x) y + x^2 y / 2, x y^2 / 2 + (1 + y) x), whose divergence is y + x y + x y + x.
+    let line =
+        "poisson --points 25x33 --dxx 2+x --dyy 1+y --dxy x*y/2 --boundary x*y --f -(x+y+2*x*y) --out u.npy --json";
+    let report = run(line).json();
+    assert!(report["converged"] == true && report["tensor"][2] == "dxy = x*y/2", "{report:#}");
+    for (k, u) in npy_values(&folder.path().join("u.npy")).into_iter().enumerate() {
+        let want = (k % 25) as f64 / 24.0 * ((k / 25) as f64 / 32.0);
+        assert!((u - want).abs() < 3e-4, "point {k}: {u}, expected {want}");
+    }
+    super::schema::meets("poisson-points", &report);
+    let solved = |rest: &str| {
+        run(&format!("poisson --points 25x33 --rhs random --out v.npy --tol 1e-12 --json {rest}")).json();
+        npy_values(&folder.path().join("v.npy"))
+    };
+    let [cells, constant] = ["--dyy 4", "--diffusion 1x4"].map(solved);
+    assert!(cells.iter().zip(&constant).all(|(a, b)| (a - b).abs() < 1e-10));
+    for (rest, needle) in [
+        ("--dxy 2", "positive definite"),
+        ("--dzz 2", "three dimensions"),
+        ("--dxx 1/(x-x)", "--dxx"),
+        ("--dxx 2 --coefficient 2", "--coefficient"),
+        ("--dxy 0.5 --cells", "cell-centred"),
+        ("--dxx 2 --order 4", "order"),
+    ] {
+        let done = run(&format!("poisson --points 25x33 --f 1 {rest}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{rest}: {}", done.stderr);
+    }
+    // A floor of rounding above the solution is no success.
+    assert_eq!(run("poisson --points 25x33 --dyy 1e300 --f 1 --quiet").code, 1);
+    let done = run("poisson --points 25x33 --dxx 2");
+    assert!(done.code == 2 && done.stderr.contains("--f"), "{}", done.stderr);
+}
