@@ -214,7 +214,7 @@ impl Registry {
             Some(of_a) => self.cell(of_a)?,
             None => self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects().swap_remove(0)))?,
         };
-        self.call_beside(&[of_solver], &[cell.clone()], None, |inputs, objects, _| {
+        self.call_beside(&[of_solver], std::slice::from_ref(&cell), None, |inputs, objects, _| {
             typed!(inputs[0], T => {
                 let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
                 let matrix = objects[0].matrix::<T>("a")?;
@@ -237,7 +237,7 @@ impl Registry {
                     }
                     Kept::Inverse(_) => {}
                 }
-                state.a = cell;
+                state.a = cell.clone();
                 Ok(())
             })
         })
