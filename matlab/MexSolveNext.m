@@ -9,8 +9,10 @@ function [wanted, r] = MexSolveNext(gpu, run, y)
 %   Example:
 %     gpu = MexInitOpenCL();
 %     run = MexSolveBegin(gpu, 'pcg', 'function', MexMatrix(gpu, [1; 2]));
-%     [wanted, r] = MexSolveNext(gpu, run)
-%     [wanted, r] = MexSolveNext(gpu, run, r)
+%     [wanted, r] = MexSolveNext(gpu, run);
+%     while ~isempty(wanted)
+%       [wanted, r] = MexSolveNext(gpu, run, r);
+%     end
 %     [x, flag] = MexSolveEnd(gpu, run)
 %
 %   See also MexSolveBegin, MexSolveEnd.

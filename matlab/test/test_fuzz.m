@@ -181,9 +181,11 @@ for k = 1 : ceil(steps() / 10)
     case 4
       part = [];
       try, part = own{i}(subs{:}); catch, end
+      % An empty variable deletes on the device: Octave does not tell a class that it is not [] as written.
+      if isempty(part), part = 0; end
       f = @(a) put(a, subs, part + value);
     case 5
-      f = @(a) put(a, subs, []);
+      f = @(a) removed(a, subs);
     case 6
       f = @(a) [a, a(:, 1)];
     case 7
@@ -223,6 +225,10 @@ end
 
 function a = put(a, subs, value)
 a(subs{:}) = value;
+end
+
+function a = removed(a, subs)
+a(subs{:}) = [];
 end
 
 function s = subscript(length)

@@ -196,7 +196,7 @@ check_error('clinalg:argument:shape', 'sparse', @() MexGMRES(gpu, V, b, 8, 1e-6,
 A = clinalg.array(full_);
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_forward(eye(3)));
 check_error('clinalg:argument:class', 'heat_operator', @() clinalg.heat_opposite(eye(3)));
-check_error('clinalg:argument:class', 'clinalg.factor', @() clinalg.gmres(A, ones(8, 1), 8, 1e-6, 1, eye(8)));
+check_error('clinalg:argument:class', 'clinalg.factor', @() clinalg.gmres(A, ones(8, 1), 8, 1e-6, 1, {eye(8)}));
 check_error('clinalg:call:unsupported', 'column', @() ones(8, 1) \ clinalg.heat_forward(clinalg.array(V)));
 end
 

@@ -105,6 +105,12 @@ fn operator(
 /// Those of new objects; where the system gives no further thread.
 pub(crate) fn begin(context: &Context, task: Task) -> Result<u64, Fault> {
     let registry = Registry::global();
+    let mut given: Vec<Operand> = task.a.map(|a| Operand::new("a", a, Kind::SYSTEM)).into_iter().collect();
+    given.extend(task.x.map(|x| Operand::new("x", x, Kind::FULL)));
+    if let Preconditioning::Inverse(m) = task.preconditioning {
+        given.push(Operand::new("preconditioner", m, Kind::MATRIX));
+    }
+    registry.call(&given, None, |_, _| Ok(()))?;
     let ((requests, wanted), (go, waits)) = (channel(), channel());
     let waits = Arc::new(Mutex::new(waits));
     let mut operators = Vec::new();
@@ -159,7 +165,12 @@ fn take(handle: u64) -> Result<Solve, Error> {
     let solves = solves.get_or_insert_default();
     solves.live.remove(&handle).ok_or_else(|| {
         let begun = (MARK + 1..=MARK + solves.begun).contains(&handle);
-        let fault = if begun { HandleFault::Stale } else { HandleFault::Foreign };
+        let fault = match Registry::global().info(handle) {
+            _ if begun => HandleFault::Stale,
+            Ok(_) => HandleFault::Kind,
+            Err(Error::Handle { fault, .. }) => fault,
+            Err(_) => HandleFault::Foreign,
+        };
         Error::Handle { argument: "run", fault, handle, expected: "handle of MexSolveBegin".into() }
     })
 }

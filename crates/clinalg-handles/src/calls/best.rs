@@ -6,6 +6,7 @@ use clinalg::solve::{Progress, Report, Stop, Stopping};
 use super::preconditioner::varies;
 use super::solve::{INVERSE, Method, Preconditioning};
 use crate::kind::Kind;
+use crate::object::cell::read;
 use crate::registry::{Operand, Registry};
 
 /// The iteration after which the residual was smallest, the last one of a solve that succeeded or was stopped.
@@ -44,7 +45,11 @@ impl Registry {
             _ => false,
         };
         let method = if varies { Method::FlexibleCg } else { method };
-        let goes_back = !matches!(method, Method::Gmres(_)) && self.info(a)?.kind != Kind::TeamMatrix;
+        let of_a = read(&self.cell(&Operand::new("a", a, Kind::SYSTEM))?).info();
+        if let Some(x) = x {
+            self.cell(&Operand::new("x", x, Kind::FULL))?;
+        }
+        let goes_back = !matches!(method, Method::Gmres(_)) && of_a.kind != Kind::TeamMatrix;
         let start = x.filter(|_| goes_back).map(|x| self.copy(x, None)).transpose()?;
         let solved =
             self.solve_with(method, preconditioning, (a, b, x), stopping, progress).and_then(|(x, report)| match Some(

@@ -67,8 +67,10 @@ Ctrl-C ends the method after its current iteration.",
         example: "\
 gpu = MexInitOpenCL();
 run = MexSolveBegin(gpu, 'pcg', 'function', MexMatrix(gpu, [1; 2]));
-[wanted, r] = MexSolveNext(gpu, run)
-[wanted, r] = MexSolveNext(gpu, run, r)
+[wanted, r] = MexSolveNext(gpu, run);
+while ~isempty(wanted)
+  [wanted, r] = MexSolveNext(gpu, run, r);
+end
 [x, flag] = MexSolveEnd(gpu, run)",
         see: &["MexSolveBegin", "MexSolveEnd"],
         run: |args| {
