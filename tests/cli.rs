@@ -1280,6 +1280,29 @@ fn two_devices_share_a_problem() {
         assert_eq!(report["stop"], "converged", "{method}");
         assert!(array(&x).iter().all(|v| (v - 1.0).abs() < 1e-9), "{method}: {:?}", array(&x));
     }
+    // Above 20 000 rows the finest level is shared out.
+    let side = 150;
+    let mut lines = Vec::new();
+    for k in 1..=side * side {
+        lines.push(format!("{k} {k} 4"));
+        lines.extend((k % side != 1).then(|| format!("{k} {} -1", k - 1)));
+        lines.extend((k > side).then(|| format!("{k} {} -1", k - side)));
+    }
+    let (n, count) = (side * side, lines.len());
+    let header = "%%MatrixMarket matrix coordinate real symmetric";
+    let grid = file(&folder, "grid.mtx", &format!("{header}\n{n} {n} {count}\n{}\n", lines.join("\n")));
+    let solve = |rest: &str| pair(&format!("solve {grid} --rhs random --tol 1e-8 --json {rest}")).json();
+    let one = solve("--device 0");
+    for (rest, about) in
+        [("", "1 levels on all devices"), ("--method gmres --precond sa --report", "operator complexity")]
+    {
+        let both = solve(&format!("--devices 0,1 {rest}"));
+        assert_eq!(both["converged"], true, "{rest}: {both}");
+        assert!(both["precond_about"].as_str().unwrap().contains(about), "{rest}: {both}");
+        let difference = number(&both, "iterations") - number(&one, "iterations");
+        assert!(difference.abs() <= 3.0, "{rest}: {both}");
+    }
+    assert_eq!(solve("--devices 0,1")["precond"], "amg");
 
     for (line, code, needle) in [
         ("poisson --n 65 --devices 0,0", 2, "device 0 twice"),

@@ -345,3 +345,94 @@ fn saddle_points_are_solved_by_default() {
     let done = words(&format!("solve {line} --precond saddle"));
     assert!(done.code == 2 && done.stderr.contains("needs a saddle point"), "{}", done.stderr);
 }
+
+/// A chain of `n` nodes whose k-th is row 7 k mod n, with 2 on the diagonal; without conditions at its ends where `free`.
+fn chain(n: usize, free: bool) -> String {
+    let row = |k: usize| 7 * k % n + 1;
+    let own = |k: usize| if free && (k == 0 || k + 1 == n) { 1 } else { 2 };
+    let mut lines: Vec<_> = (0..n).map(|k| format!("{0} {0} {1}", row(k), own(k))).collect();
+    lines.extend((1..n).map(|k| format!("{} {} -1", row(k).max(row(k - 1)), row(k).min(row(k - 1)))));
+    format!("%%MatrixMarket matrix coordinate real symmetric\n{n} {n} {}\n{}\n", lines.len(), lines.join("\n"))
+}
+
+#[test]
+fn another_numbering_is_undone_in_the_solution() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let n = 1201;
+    file(&folder, "a.mtx", &chain(n, false));
+    let solve = |rest: &str| {
+        let report = inside(folder.path(), &format!("solve a.mtx --tol 1e-10 --json {rest}")).json();
+        assert_eq!(report["converged"], true, "{rest}: {report:#}");
+        report
+    };
+    let report = solve("--reorder rcm --precond ic --out x.mtx");
+    assert_eq!(report["reorder"], "rcm");
+    let about = report["reorder_about"].as_str().unwrap();
+    assert!(about.ends_with("before, 1 now"), "{about}");
+    // In the order of a chain, IC(0) is exact.
+    assert!(number(&report, "iterations") <= 2.0, "{report:#}");
+    // 2 x_k - x_(k-1) - x_(k+1) = 1 has x_k = (k + 1) (n - k) / 2.
+    let x = array(&folder.path().join("x.mtx"));
+    for k in 0..n {
+        let exact = (k + 1) as f64 * (n - k) as f64 / 2.0;
+        assert!((x[7 * k % n] - exact).abs() < 1e-8 * exact, "{k}: {} instead of {exact}", x[7 * k % n]);
+    }
+    let done = inside(folder.path(), "solve a.mtx --reorder rcm --block 1");
+    assert!(done.code == 2 && done.stderr.contains("--block needs those of a node together"), "{}", done.stderr);
+}
+
+#[test]
+fn systems_without_a_solution_are_told() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    file(&folder, "free.mtx", &chain(1201, true));
+    let report = inside(folder.path(), "solve free.mtx --rhs random --tol 1e-8 --json").json();
+    let keys = ["null_vectors", "null_part_removed", "converged"].map(|key| report[key].clone());
+    assert_eq!(keys, [1.into(), true.into(), true.into()], "{report:#}");
+    let done = inside(folder.path(), "solve free.mtx");
+    assert!(done.code == 2 && done.stderr.contains("constants (no Dirichlet condition)"), "{}", done.stderr);
+    assert!(done.stderr.contains("1 null vector)"), "{}", done.stderr);
+    let general = "%%MatrixMarket matrix coordinate real general";
+    // Rows (1 1) and (2 2); b = (1, 1) has the part 1 / sqrt 10 of its norm along (2, -1).
+    file(&folder, "singular.mtx", &format!("{general}\n2 2 4\n1 1 1\n1 2 1\n2 1 2\n2 2 2\n"));
+    let done = inside(folder.path(), "solve singular.mtx --method gmres --json");
+    let report = done.json();
+    let verdict = report["verdict"].as_str().unwrap_or_default();
+    assert!(done.code == 1 && verdict.contains("3.2e-1 of its norm"), "{report:#}");
+    file(&folder, "row.mtx", &format!("{general}\n2 2 2\n1 1 1\n1 2 1\n"));
+    file(&folder, "nan.mtx", &format!("{general}\n2 2 2\n1 1 1\n2 2 nan\n"));
+    for (line, needle) in [("row.mtx", "row 2 (counted from 1) of zeros"), ("nan.mtx", "row 2 and column 2")] {
+        let done = inside(folder.path(), &format!("solve {line}"));
+        assert!(done.code == 2 && done.stderr.contains(needle), "{line}: {}", done.stderr);
+    }
+}
+
+/// Central differences at a cell Peclet number of 20: the factors of ILU(0) grow from row to row.
+#[test]
+fn unstable_factors_are_replaced() {
+    if !device() {
+        return;
+    }
+    let folder = folder();
+    let side = 120;
+    let mut lines = Vec::new();
+    for k in 0..side * side {
+        let (i, j) = (k % side, k / side);
+        let beside = [(i > 0, k.wrapping_sub(1), -1.0 - 10.0), (i + 1 < side, k + 1, -1.0 + 10.0)];
+        let above = [(j > 0, k.wrapping_sub(side), -1.0 - 8.0), (j + 1 < side, k + side, -1.0 + 8.0)];
+        lines.push(format!("{0} {0} 4", k + 1));
+        lines.extend(beside.iter().chain(&above).filter(|e| e.0).map(|e| format!("{} {} {}", k + 1, e.1 + 1, e.2)));
+    }
+    let n = side * side;
+    let header = format!("%%MatrixMarket matrix coordinate real general\n{n} {n} {}", lines.len());
+    file(&folder, "flow.mtx", &format!("{header}\n{}\n", lines.join("\n")));
+    let done = inside(folder.path(), "solve flow.mtx --tol 1e-8 --json");
+    let report = done.json();
+    assert!(done.stderr.contains("ILU(0) is unstable"), "{}", done.stderr);
+    assert!(report["precond"] == "ilut" && report["converged"] == true, "{report:#}");
+}

@@ -5,9 +5,11 @@ mod hierarchy;
 mod least_squares;
 pub(crate) mod method;
 mod number;
+mod renumbered;
 mod report;
 mod resume;
 mod saddle;
+mod singular;
 mod symmetry;
 mod system;
 mod team;
@@ -34,10 +36,12 @@ use crate::plot::Picture;
 use crate::progress::Progress;
 use advice::{Advice, advise};
 use least_squares::LeastSquaresSystem;
-use method::{Method, Order, Precond, PrecondOptions, check_combination};
+use method::{Method, Order, Precond, PrecondOptions, Reorder, check_combination};
 use number::Number;
+use renumbered::Renumbered;
 use report::{Column, Document};
 use resume::Begun;
+use singular::NullVectors;
 use symmetry::is_symmetric;
 use system::System;
 
@@ -82,10 +86,14 @@ Complex numbers: where the matrix, the right-hand side or x0 is complex, the sys
 solved in complex numbers, and x is written so. Above and below, symmetric then means
 Hermitian. All methods and preconditioners take complex systems, but amg, saddle and --devices.
 
+Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
+jacobi, amg, sa and classical.
+
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian), complex, rhs,
-null_part_removed (from b, of an enclosed flow), seed, method,
+null_vectors (that A takes to 0, where that is seen), null_part_removed (from b, along
+these), verdict (what the residual of a solve that fails says of A), seed, method,
 gave_up (the method that did before this one, or null), precond, precond_about,
-order, explanation (why auto took it, or null), restart, precision, tolerance, device,
+order, reorder, reorder_about, explanation (why auto took it, or null), restart, precision, tolerance, device,
 devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
 building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations and
@@ -150,6 +158,9 @@ pub(crate) struct Args {
     /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
+    /// Number the unknowns anew at upload; solutions are written in the numbering of the file
+    #[arg(long, value_enum, default_value_t = Reorder::None)]
+    reorder: Reorder,
     /// Entries below this share of their row are dropped from the factors of ilut
     #[arg(long, default_value_t = 1e-4, value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     drop: f64,
@@ -236,10 +247,13 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     let stopping = Stopping::default().tolerance(tolerance).max_iterations(args.max_iterations);
     let progress = Progress::new(out, "iteration", tolerance);
     let start = Instant::now();
-    let parts = matrix.matrix::<T>()?;
+    let mut parts = matrix.matrix::<T>()?;
     let from_file = rhs.is_some();
     let mut b = args.right_sides::<T>(rhs, parts.rows)?;
-    let starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
+    let mut starts = args.starts::<T>(x0, parts.cols, b.len() / parts.rows.max(1))?;
+    let least_squares = parts.rows != parts.cols || args.method.is_some_and(Method::is_least_squares);
+    singular::check(&parts, &b, least_squares)?;
+    let renumbered = Renumbered::new(args, &mut parts, &mut b, starts.as_mut())?;
     let read = seconds + start.elapsed();
 
     out.phase("device");
@@ -255,7 +269,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     out.phase("set-up");
     let square = parts.rows == parts.cols;
     let symmetric = square && is_symmetric(&parts)?;
-    let args = &args.resolved(&parts, symmetric, !one_device);
+    let constants = (symmetric && !least_squares).then(|| NullVectors::constants(&parts));
+    let args = &args.resolved(&parts, symmetric, constants.as_ref(), !one_device);
     let method = args.method.unwrap_or_else(|| {
         let positive = symmetric && parts.diagonal().iter().all(|d| d.widen().re() > 0.0);
         match positive {
@@ -277,13 +292,13 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
             if T::IS_COMPLEX { "Hermitian" } else { "symmetric" }
         );
     }
-    let null_part_removed =
-        args.precond == Precond::Saddle && symmetric && saddle::remove_null_part(&parts, &mut b, tolerance, from_file)?;
-    if null_part_removed {
-        log::warn!(
-            "A takes constants of the second block to 0, as for an enclosed flow: their part of the right-hand side, for which there is no solution, is left out"
-        );
-    }
+    let null = match symmetric && !method.is_least_squares() {
+        true if args.precond == Precond::Saddle => saddle::null_vectors(&parts)?,
+        true => constants,
+        false => None,
+    };
+    let null_vectors = null.as_ref().map_or(0, NullVectors::count);
+    let null_part_removed = null.map_or(Ok(false), |null| null.remove(&mut b, parts.rows, tolerance, from_file))?;
     let first = &b[..parts.rows];
     let mut system: Box<dyn AnySystem<T>> = match &place {
         Place::Team(team) => T::on_team(team, args, method, &stopping, &parts, first)?,
@@ -328,11 +343,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         left.save(&path, fingerprint()?)?;
         written = Some(path.display().to_string());
     }
-    let Begun { method, gave_up, reports, x, .. } = all.begun;
+    let Begun { method, gave_up, reports, mut x, .. } = all.begun;
     let columns = reports.len();
-    if let Some(path) = &args.out {
-        files::write(path, parts.cols, columns, &x)?;
-    }
     let outcome = |report: &Report| {
         let Report { stop, iterations, relative_residual, .. } = *report;
         Column { stop, iterations, relative_residual }
@@ -341,6 +353,16 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     // NaN counts as the largest.
     let worst = |a: &Report, b: &Report| a.relative_residual.abs().total_cmp(&b.relative_residual.abs());
     let report = reports.into_iter().max_by(worst).unwrap_or_else(|| Report::new(Stop::Converged, vec![0.0]));
+    // Not below, if it is NaN.
+    let is_near = report.relative_residual <= NEAR * tolerance;
+    let judged = square && one_device && columns == 1 && !is_near && report.stop != Stop::Cancelled;
+    let verdict = judged.then(|| singular::verdict(&parts, &b, &x)).flatten();
+    if let Some(renumbered) = &renumbered {
+        renumbered.undo(&mut x)?;
+    }
+    if let Some(path) = &args.out {
+        files::write(path, parts.cols, columns, &x)?;
+    }
     let mut document = Document {
         matrix: args.matrix.display().to_string(),
         rows: parts.rows,
@@ -349,6 +371,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         symmetric,
         complex: T::IS_COMPLEX,
         rhs: args.rhs.clone(),
+        null_vectors,
         null_part_removed,
         seed: (args.rhs == "random").then_some(args.seed),
         method,
@@ -356,6 +379,8 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         precond: system.precond().unwrap_or(args.precond),
         precond_about: Some(system.preconditioner()).filter(|words| !words.is_empty()),
         order: args.order,
+        reorder: args.reorder,
+        reorder_about: renumbered.map(|renumbered| renumbered.words),
         explanation: args.explanation.clone(),
         restart: (method == Method::Gmres).then_some(args.restart),
         precision: T::PRECISION,
@@ -363,6 +388,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
         device: place.device(),
         devices: place.devices_of_all(global)?,
         kernel_family: place.family(),
+        verdict,
         stop: report.stop,
         converged: report.stop.is_success(),
         iterations: report.iterations,
@@ -413,14 +439,29 @@ impl Args {
     }
 
     /// With the preconditioner that suits the matrix where none was named.
-    fn resolved<T: Scalar>(&self, parts: &CsrParts<T>, symmetric: bool, several_devices: bool) -> Args {
+    fn resolved<T: Scalar>(
+        &self,
+        parts: &CsrParts<T>,
+        symmetric: bool,
+        null: Option<&NullVectors>,
+        several_devices: bool,
+    ) -> Args {
         let mut resolved = self.clone();
         if self.precond == Precond::Auto {
             let advice = match self.amg_options() {
-                Some(option) if !several_devices => {
-                    Advice { precond: Precond::Amg, why: format!("{option} was given") }
-                }
+                Some(option) => Advice { precond: Precond::Amg, why: format!("{option} was given") },
                 _ => advise(parts, symmetric, self.method, several_devices),
+            };
+            // The coarsest level of a hierarchy, and a factor, are regular without the constants of one part alone.
+            let advice = match null.map_or(0, NullVectors::count) {
+                count @ 2.. if self.amg_options().is_none() && matches!(advice.precond, Precond::Amg | Precond::Ic) => {
+                    let precond = if several_devices { Precond::Jacobi } else { Precond::Ssor };
+                    Advice {
+                        precond,
+                        why: format!("singular: the constants on {count} connected parts are null vectors"),
+                    }
+                }
+                _ => advice,
             };
             let explanation = format!("{}: {}", advice.precond.title(), advice.why);
             (resolved.precond, resolved.explanation) = (advice.precond, Some(explanation));
@@ -447,7 +488,7 @@ impl Args {
     /// The preconditioner of the method that takes over from one that gave up.
     fn second(&self) -> Precond {
         match (self.precond, &self.explanation) {
-            (Precond::Amg | Precond::Ic | Precond::Saddle, Some(_)) => Precond::Ilut,
+            (Precond::Amg | Precond::Ic | Precond::Ilu | Precond::Saddle, Some(_)) => Precond::Ilut,
             (precond, _) => precond,
         }
     }

@@ -93,8 +93,8 @@ pub(crate) fn advise<T: Scalar>(
         let percent = 100.0 * dominance;
         return advice(Precond::Jacobi, format!("entries beside the diagonal add up to at most {percent:.0} % of it"));
     }
-    if several_devices && !(negative > 0 && definite_needed) {
-        return advice(Precond::Jacobi, "a team has no other preconditioner".into());
+    if several_devices && !(symmetric && negative == 0) && !(negative > 0 && definite_needed) {
+        return advice(Precond::Jacobi, "a team has no incomplete factors".into());
     }
     if symmetric && negative == 0 && T::IS_COMPLEX {
         return advice(Precond::Ic, "Hermitian with a positive diagonal".into());
@@ -153,6 +153,7 @@ mod tests {
         let signs = banded(2000, &[(-1, 0.1), (0, -1.0), (1, 0.1)]);
         assert_eq!(precond(&signs, true, None), Precond::Jacobi);
         assert_eq!(precond(&signs, true, Some(Method::Minres)), Precond::None);
-        assert_eq!(advise(&banded(2000, &laplace), true, None, true).precond, Precond::Jacobi);
+        assert_eq!(advise(&banded(2000, &laplace), true, None, true).precond, Precond::Amg);
+        assert_eq!(advise(&flow, false, None, true).precond, Precond::Jacobi);
     }
 }

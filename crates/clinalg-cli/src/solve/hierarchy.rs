@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use clinalg::amg::{Amg, AmgParams, Coarsening, rigid_motions};
-use clinalg::{Csr, Error, Real};
+use clinalg::amg::{Amg, AmgParams, AmgReport, Coarsening, rigid_motions};
+use clinalg::team::{Partition, Team};
+use clinalg::{Csr, CsrParts, Error, Real};
 
-use super::Args;
 use super::method::Made;
+use super::{Args, team};
 use crate::exit::Failure;
 use crate::files;
 
-/// The hierarchy that the options ask for.
-pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
-    let rows = a.rows();
+/// What the options say of the hierarchy: its parameters, and its near-null vectors one after the other.
+fn options<T: Real>(rows: usize, coarsening: Coarsening, args: &Args) -> Result<(AmgParams, Option<Vec<T>>), Failure> {
     let mut params = AmgParams::default().coarsening(coarsening).single(args.single);
     let near = match (&args.coordinates, &args.nullspace) {
         (Some(path), _) => {
@@ -26,6 +26,19 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
     if let Some(block) = args.block {
         params = params.block(block);
     }
+    Ok((params, near))
+}
+
+/// A hierarchy in a line.
+fn in_a_line(report: &AmgReport) -> String {
+    let (kind, levels) = (report.coarsening(), report.levels.len());
+    format!("{kind}, {levels} levels, operator complexity {:.2}", report.operator_complexity)
+}
+
+/// The hierarchy that the options ask for.
+pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args) -> Result<Made<T>, Failure> {
+    let rows = a.rows();
+    let (params, near) = options::<T>(rows, coarsening, args)?;
     let mut m = match &near {
         Some(vectors) => Amg::with_near_null(a, vectors, vectors.len().div_ceil(rows.max(1)), &params)?,
         None => Amg::new(a, &params)?,
@@ -35,13 +48,34 @@ pub(super) fn hierarchy<T: Real>(a: &Csr<T>, coarsening: Coarsening, args: &Args
             m.convergence_factor(a)?;
             format!("\n{}", m.report())
         }
-        false => {
-            let report = m.report();
-            let (kind, levels) = (report.coarsening(), report.levels.len());
-            format!("{kind}, {levels} levels, operator complexity {:.2}", report.operator_complexity)
-        }
+        false => in_a_line(m.report()),
     };
     Ok(Some((Box::new(m), words)))
+}
+
+/// The hierarchy that the options ask for, on several devices.
+pub(super) fn on_team<T: Real>(
+    team: &Team,
+    a: &CsrParts<T>,
+    partition: &Partition,
+    coarsening: Coarsening,
+    args: &Args,
+) -> Result<team::Made<T>, Failure> {
+    let (params, near) = options::<T>(a.rows, coarsening, args)?;
+    let m = match &near {
+        Some(vectors) => {
+            let near = (&vectors[..], vectors.len().div_ceil(a.rows.max(1)));
+            clinalg::team::Amg::with_near_null(team, a, partition, near, &params)?
+        }
+        None => clinalg::team::Amg::new(team, a, partition, &params)?,
+    };
+    let words = match (m.report(), args.report) {
+        (None, _) => String::new(),
+        (Some(report), true) => format!("\n{report}"),
+        (Some(report), false) => in_a_line(report),
+    };
+    let shared = format!("{words}, {} levels on all devices", m.shared_levels());
+    Ok(Some((Box::new(m), shared)))
 }
 
 /// The rigid motions of nodes with the coordinates of a file, a row per node, and the unknowns per node.

@@ -172,6 +172,16 @@ impl From<Order> for Ordering {
     }
 }
 
+/// Another numbering of the unknowns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Reorder {
+    /// That of the matrix
+    None,
+    /// Reverse Cuthill-McKee: a small bandwidth
+    Rcm,
+}
+
 /// What a preconditioner is made with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PrecondOptions {

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::iterate;
-use super::method::{Method, Order, Precond};
+use super::method::{Method, Order, Precond, Reorder};
 use crate::args::DeviceName;
 use crate::exit::Failure;
 use crate::output::{Output, bytes, seconds};
@@ -24,6 +24,7 @@ pub(super) struct Document {
     pub(super) symmetric: bool,
     pub(super) complex: bool,
     pub(super) rhs: String,
+    pub(super) null_vectors: usize,
     pub(super) null_part_removed: bool,
     pub(super) seed: Option<u64>,
     pub(super) method: Method,
@@ -31,6 +32,8 @@ pub(super) struct Document {
     pub(super) precond: Precond,
     pub(super) precond_about: Option<String>,
     pub(super) order: Option<Order>,
+    pub(super) reorder: Reorder,
+    pub(super) reorder_about: Option<String>,
     pub(super) explanation: Option<String>,
     pub(super) restart: Option<usize>,
     #[schemars(with = "String")]
@@ -40,6 +43,7 @@ pub(super) struct Document {
     pub(super) devices: Vec<DeviceName>,
     #[schemars(with = "Option<String>")]
     pub(super) kernel_family: Option<clinalg::KernelFamily>,
+    pub(super) verdict: Option<String>,
     #[schemars(with = "String")]
     pub(super) stop: Stop,
     pub(super) converged: bool,
@@ -101,6 +105,9 @@ impl Document {
         let kind = if self.symmetric { symmetric.to_owned() } else { format!("not {symmetric}") };
         let Document { rows, cols, nnz, iterations, relative_residual, tolerance, .. } = self;
         out.field("matrix", format!("{}: {rows} x {cols}, {nnz} entries, {kind}", self.matrix))?;
+        if let Some(about) = &self.reorder_about {
+            out.field("reordering", about)?;
+        }
         out.field("device", device_words(&self.devices, None))?;
         let why = match (chosen, self.method) {
             (false, _) => "",
@@ -131,6 +138,9 @@ impl Document {
             out.field("systems", format!("{} of {} converged; below, the worst", met, columns.len()))?;
         }
         out.field("stop", format!("{} ({iterations} iterations)", self.stop))?;
+        if let Some(verdict) = &self.verdict {
+            out.field("verdict", verdict)?;
+        }
         out.field("residual", format!("{relative_residual:.2e}, tolerance {tolerance:e}"))?;
         out.field(
             "time",

@@ -2,19 +2,25 @@
 
 use clinalg::solve::{GmresParams, KrylovMemory, Report, Stopping};
 use clinalg::team::{self, Partition, Team};
-use clinalg::{CsrParts, Real};
+use clinalg::{CsrParts, Error, Real};
 
+use super::hierarchy;
 use super::method::{Method, Precond};
 use super::{AnySystem, Args};
 use crate::exit::Failure;
 use crate::interrupt;
+
+/// A preconditioner with a description of what was made.
+pub(super) type Made<T> = Option<(Box<dyn team::Preconditioner<T>>, String)>;
 
 /// A system on several devices, with rows by entries.
 pub(super) struct TeamSystem<T: Real> {
     a: team::Csr<T>,
     b: team::Vector<T>,
     x: team::Vector<T>,
-    jacobi: Option<team::Jacobi<T>>,
+    /// The name of `preconditioner`.
+    precond: Precond,
+    preconditioner: Made<T>,
     solver: TeamSolver<T>,
 }
 
@@ -58,17 +64,49 @@ impl<T: Real> TeamSystem<T> {
     ) -> Result<TeamSystem<T>, Failure> {
         let partition = &Partition::by_entries(&parts.offsets, &vec![1.0; team.ranks()])?;
         let a = team::Csr::new(team, parts, partition)?;
-        let jacobi = match args.precond {
-            Precond::None => None,
-            Precond::Jacobi => Some(team::Jacobi::new(team, partition, &parts.diagonal())?),
-            other => {
-                let words = format!("--devices works with --precond none and jacobi, not with {}", other.name());
-                return Err(Failure::usage(words));
-            }
-        };
+        let (precond, preconditioner) = made(team, parts, partition, args)?;
         let solver = TeamSolver::new(team, partition, args, method, stopping.clone())?;
         let (b, x) = (team::Vector::from_slice(team, partition, b)?, team::Vector::zeros(team, partition)?);
-        Ok(TeamSystem { a, b, x, jacobi, solver })
+        Ok(TeamSystem { a, b, x, precond, preconditioner, solver })
+    }
+}
+
+/// The preconditioner that was asked for or chosen. Where chosen multigrid cannot be made, the diagonal stands in.
+fn made<T: Real>(
+    team: &Team,
+    parts: &CsrParts<T>,
+    partition: &Partition,
+    args: &Args,
+) -> Result<(Precond, Made<T>), Failure> {
+    let jacobi = || -> Result<Made<T>, Failure> {
+        Ok(Some((Box::new(team::Jacobi::new(team, partition, &parts.diagonal())?), String::new())))
+    };
+    let made = match (args.precond, args.precond.coarsening()) {
+        (precond, Some(coarsening)) => match hierarchy::on_team(team, parts, partition, coarsening, args) {
+            Err(Failure::Library(error)) if args.may_fall_back() && is_unsuited(&error) => {
+                log::warn!("algebraic multigrid could not be made ({error}); {} instead", Precond::Jacobi.title());
+                return Ok((Precond::Jacobi, jacobi()?));
+            }
+            made => (precond, made?),
+        },
+        (Precond::None, _) => (Precond::None, None),
+        (Precond::Jacobi, _) => (Precond::Jacobi, jacobi()?),
+        (other, _) => {
+            let words = format!(
+                "--devices works with --precond none, jacobi, amg, sa and classical, not with {}",
+                other.name()
+            );
+            return Err(Failure::usage(words));
+        }
+    };
+    Ok(made)
+}
+
+/// Whether another preconditioner may do, after an error on a rank.
+fn is_unsuited(error: &Error) -> bool {
+    match error {
+        Error::Rank { source, .. } => is_unsuited(source),
+        error => super::system::unsuited(error),
     }
 }
 
@@ -89,6 +127,14 @@ impl<T: Real> AnySystem<T> for TeamSystem<T> {
 
     fn storage(&self) -> String {
         self.a.explain()
+    }
+
+    fn precond(&self) -> Option<Precond> {
+        Some(self.precond)
+    }
+
+    fn preconditioner(&self) -> String {
+        self.preconditioner.as_ref().map_or_else(String::new, |made| made.1.clone())
     }
 
     fn set_right_side(&mut self, b: &[T]) -> Result<(), Failure> {
@@ -115,8 +161,8 @@ impl<T: Real> AnySystem<T> for TeamSystem<T> {
         _: Option<&mut KrylovMemory<T>>,
         progress: &mut dyn FnMut(usize, f64),
     ) -> Result<Report, Failure> {
-        let TeamSystem { a, b, x, jacobi, solver } = self;
-        let m = jacobi.as_mut().map(|jacobi| jacobi as &mut dyn team::Preconditioner<T>);
+        let TeamSystem { a, b, x, preconditioner, solver, .. } = self;
+        let m = preconditioner.as_mut().map(|(m, _)| &mut **m as &mut dyn team::Preconditioner<T>);
         let progress = &mut |iteration, residual| {
             progress(iteration, residual);
             interrupt::go_on()
