@@ -218,7 +218,7 @@ fn interpolate(low: Point, high: Point, counts: [usize; 3], f: &dyn Fn(Point) ->
                 half / n as f64 * ((k / n) as f64 * angle(k % n, n)).cos()
             })
             .collect();
-        let lines = (0..values.len()).filter(|k| k / stride % n == 0).collect::<Vec<_>>();
+        let lines = (0..values.len()).filter(|k| (k / stride).is_multiple_of(n)).collect::<Vec<_>>();
         for first in lines {
             let line: Vec<f64> = (0..n).map(|i| values[first + i * stride]).collect();
             for (degree, row) in table.chunks(n).enumerate() {
