@@ -1,11 +1,11 @@
 //! Boxes with a tensor that varies: manufactured solutions, the solver of constant tensors, what is refused.
 
+use crate::common::{capable, difference, noise};
 use clinalg::Context;
 use clinalg::multigrid::{Condition, End, Grid, GridParams, GridPoisson, SideValues, Tensor};
 use clinalg::ops::Operator;
 use clinalg::solve::{Cg, CgParams, Solver};
 use clinalg::{Vector, ops};
-use crate::common::{capable, difference, noise};
 
 type Point = [f64; 3];
 
