@@ -393,7 +393,7 @@ fn systems_without_a_solution_are_told() {
     file(&folder, "free.mtx", &chain(1201, true));
     let report = inside(folder.path(), "solve free.mtx --rhs random --tol 1e-8 --json").json();
     let keys = ["null_vectors", "null_part_removed", "converged"].map(|key| report[key].clone());
-    assert_eq!(keys, [1.into(), true.into(), true.into()], "{report:#}");
+    assert_eq!(keys, [Value::from(1), true.into(), true.into()], "{report:#}");
     let done = inside(folder.path(), "solve free.mtx");
     assert!(done.code == 2 && done.stderr.contains("constants (no Dirichlet condition)"), "{}", done.stderr);
     assert!(done.stderr.contains("1 null vector)"), "{}", done.stderr);
@@ -419,7 +419,7 @@ fn unstable_factors_are_replaced() {
         return;
     }
     let folder = folder();
-    let side = 120;
+    let side = 120_usize;
     let mut lines = Vec::new();
     for k in 0..side * side {
         let (i, j) = (k % side, k / side);

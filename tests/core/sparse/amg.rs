@@ -8,7 +8,6 @@ use clinalg::solve::{
 use clinalg::{Context, Csr, CsrParts, Real, Vector, ops};
 
 use crate::common::{assert_error, capable, eps, noise};
-use crate::on_every_device;
 
 /// The finite volume matrix of -div(a grad u) on n by n interior points, with the coefficient of each point and factors of the two
 /// directions; harmonic means at faces.
