@@ -1294,7 +1294,7 @@ fn two_devices_share_a_problem() {
     let solve = |rest: &str| pair(&format!("solve {grid} --rhs random --tol 1e-8 --json {rest}")).json();
     let one = solve("--device 0");
     for (rest, about) in
-        [("", "1 levels on all devices"), ("--method gmres --precond sa --report", "operator complexity")]
+        [("", "1 level on all devices"), ("--method gmres --precond sa --report", "operator complexity")]
     {
         let both = solve(&format!("--devices 0,1 {rest}"));
         assert_eq!(both["converged"], true, "{rest}: {both}");

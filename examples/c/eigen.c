@@ -1,4 +1,4 @@
-/* The lowest frequencies of a square membrane: the smallest eigenvalues of -Laplace with u = 0 on the boundary, pi^2 (k^2 + l^2) for the unit
+/* The squares of the lowest frequencies of a square membrane: the smallest eigenvalues of -Laplace with u = 0 on the boundary, pi^2 (k^2 + l^2) for the unit
  * square, by five-point differences and algebraic multigrid as the preconditioner. */
 
 #include <clinalg.h>

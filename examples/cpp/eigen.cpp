@@ -1,4 +1,4 @@
-// The lowest frequencies of an L-shaped membrane, three unit squares: the smallest eigenvalues of -Laplace with u = 0 on the boundary, by five-point
+// The squares of the lowest frequencies of an L-shaped membrane, three unit squares: the smallest eigenvalues of -Laplace with u = 0 on the boundary, by five-point
 // differences. The third one is 2 pi^2 for the sine product of the squares; the first, 9.6397, has no closed form (Fox, Henrici and Moler 1967).
 //
 //   eigen [intervals]      64 intervals per unit by default

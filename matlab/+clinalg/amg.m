@@ -8,7 +8,8 @@ function M = amg(A, varargin)
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
 %     Smoother         'chebyshev' (default), 'jacobi' or 'spai0'
 %     Steps            degree or sweeps of the smoother (default 2)
-%     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible then
+%     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible
+%                      then; not for clinalg.bicgstab and clinalg.gmres
 %     CoarseSize       rows of the level that a dense inverse solves (default 400)
 %     Block            unknowns per node: 2 or 3 for elasticity (default 1)
 %     SinglePrecision  true keeps the hierarchy in single precision

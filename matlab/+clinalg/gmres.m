@@ -5,7 +5,7 @@ function [x, flag, relres, iter, resvec] = gmres(A, b, varargin)
 %
 %   The arguments and results are those of gmres: it solves A x = b for a matrix A that is not singular,
 %   restarting after restart iterations, at most maxit times; iter is [outer inner]. M acts from the left. The
-%   rest is as for clinalg.pcg.
+%   rest is as for clinalg.pcg, but that x is the last iterate where it does not converge.
 %
 %   Arguments after b may be pairs of a name and a value, or a structure: Restart, Tolerance, MaxIterations,
 %   Preconditioner, Preconditioner2, InitialGuess.

@@ -379,7 +379,7 @@ classdef operands
     function o = arguments(caller, given, positional, others)
     % The arguments after the required ones as a structure with the fields `positional` and `others` in lower case, [] for those left
     % out. They are given by position, then as a structure or as pairs of a name and a value; upper and lower case are the same. A '*'
-    % after the name of a position says that its value may be text. 'Name|other' accepts another name for a former one.
+    % after the name of a position says that its value may be text. 'Name|former' accepts a former name too.
       may_be_text = cellfun(@(name) any(name == '*'), positional);
       positional = strrep(positional, '*', '');
       former = regexp([positional, others], '\|(.*)$', 'tokens', 'once');
@@ -473,10 +473,14 @@ classdef operands
       end
       parameters = strtrim(strsplit(words{1}, ','));
       elementwise = {'abs', 'acos', 'angle', 'asin', 'atan', 'atan2', 'ceil', 'complex', 'conj', 'cos', 'cosh', 'exp', 'expm1', 'fix', ...
-        'floor', 'hypot', 'imag', 'log', 'max', 'min', 'mod', 'pi', 'real', 'rem', 'round', 'sign', 'sin', 'sinh', 'sqrt', 'tan', 'tanh'};
+        'floor', 'hypot', 'imag', 'log', 'mod', 'pi', 'real', 'rem', 'round', 'sign', 'sin', 'sinh', 'sqrt', 'tan', 'tanh'};
       names = regexp(words{2}, '(?<![A-Za-z0-9_.])[A-Za-z]\w*', 'match');
       if numel(parameters) ~= numel(given) || isempty(sizes) || ~all(ismember(names, [parameters, elementwise])) ...
           || any(ismember(parameters, elementwise))
+        return
+      end
+      % x(1) reads an element of the whole array.
+      if ~isempty(regexp(words{2}, ['(?<![A-Za-z0-9_.])(', strjoin(parameters, '|'), ')\s*\('], 'once'))
         return
       end
       whole = str2func(['@(', words{1}, ')', regexprep(words{2}, '(?<!\.)([*/^\\])', '.$1')]);

@@ -109,7 +109,7 @@ calls = {
   'MexCG', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexBiCGStab', {gpu, spd(), x(), 1e-6, 10, 'none', x()}
   'MexGMRES', {gpu, spd(), x(), 2, 1e-6, 10, 'none', x()}
-  'MexSolveBegin', {gpu, 'pcg', spd(), x(), 'none', 1e-6, 10, x(), 2}
+  'MexSolveBegin', {gpu, 'gmres', spd(), x(), 'none', 1e-6, 10, x(), 2}
   'MexSolveNext', {gpu, product()}
   'MexSolveEnd', {gpu, MexSolveBegin(gpu, 'pcg', spd(), x())}
   'MexIncompleteLU', {gpu, sparse_()}

@@ -204,7 +204,7 @@ check_error('clinalg:argument:value', 'coarsening', @() clinalg.amg(A, 'Coarseni
 end
 
 function [K, nodes] = elasticity(n)
-% Laplacians of the components, coupled by mixed differences that vanish for rotations: (lambda + mu) grad div + mu Laplace.
+% Stiffness matrix of plane elasticity by bilinear elements on n x n nodes, fixed on the left, and the coordinates of its nodes.
 h = 1;
 g = [-1 1] / sqrt(3);
 D = [3 1 0; 1 3 0; 0 0 1];

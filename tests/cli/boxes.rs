@@ -79,7 +79,7 @@ fn npy_values(path: &Path) -> Vec<f64> {
 }
 
 #[test]
-fn open_sides_let_waves_out_and_wrong_boxes_are_told() {
+fn open_sides_let_waves_out_and_wrong_boxes_are_refused() {
     if !device() {
         return;
     }

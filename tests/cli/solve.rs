@@ -385,7 +385,7 @@ fn another_numbering_is_undone_in_the_solution() {
 }
 
 #[test]
-fn systems_without_a_solution_are_told() {
+fn systems_without_a_solution_are_reported() {
     if !device() {
         return;
     }

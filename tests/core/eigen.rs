@@ -276,7 +276,7 @@ where
 #[test]
 fn eigenvalues_of_hermitian_matrices() {
     for context in contexts() {
-        if clinalg_testing::thorough() || !has::<f64>(context) {
+        if takes::<f32>(context) {
             hermitian::<f32>(context, 2e-5);
         }
         if has::<f64>(context) {

@@ -135,7 +135,7 @@ pub(crate) struct Args {
     /// Residual to reach, relative to the initial one [default: 1e-8 in f64, 1e-5 in f32]
     #[arg(long, value_name = "T", value_parser = args::tolerance, allow_hyphen_values = true)]
     tol: Option<f64>,
-    /// Points inside, three numbers a line, for the temperature at the middle of each time step
+    /// Points inside, three numbers per line, for the temperature at the middle of each time step
     #[arg(long, value_name = "FILE")]
     points: Option<PathBuf>,
     /// Write the temperatures in --points as CSV, a line for each time and point

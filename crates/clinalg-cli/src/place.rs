@@ -86,7 +86,8 @@ impl Place {
     }
 }
 
-/// An error where the device cannot hold arrays of `all` bytes together, of which the largest, with a number for each of `points`, take `one` each. For before anything is allocated.
+/// An error where the device cannot hold arrays of `all` bytes in total, or one array of `one` bytes on a grid of `points`; to be called before
+/// anything is allocated.
 ///
 /// # Errors
 /// [`Error::Allocation`].

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::array::failure;
 use crate::exit::Failure;
 
-/// Reads points, three numbers a line with commas or blanks between them; empty lines are passed over.
+/// Reads points, three numbers per line with commas or blanks between them; empty lines are passed over.
 ///
 /// # Errors
 /// [`Failure::File`] with the line that is not three finite numbers, and where there is no point.
@@ -19,7 +19,7 @@ pub(crate) fn read_points(path: &Path) -> Result<Vec<[f64; 3]>, Failure> {
         point.ok_or_else(|| failure(path, format!("line {}: `{}` is not three numbers", k + 1, line.trim())))
     };
     let points: Vec<_> = lines.map(point).collect::<Result<_, Failure>>()?;
-    if points.is_empty() { Err(failure(path, "it has no points, three numbers a line")) } else { Ok(points) }
+    if points.is_empty() { Err(failure(path, "it has no points, three numbers per line")) } else { Ok(points) }
 }
 
 #[cfg(test)]

@@ -69,13 +69,16 @@ pub(super) fn on_team<T: Real>(
         }
         None => clinalg::team::Amg::new(team, a, partition, &params)?,
     };
-    let words = match (m.report(), args.report) {
-        (None, _) => String::new(),
-        (Some(report), true) => format!("\n{report}"),
-        (Some(report), false) => in_a_line(report),
+    let shared = match m.shared_levels() {
+        1 => "1 level on all devices".to_owned(),
+        levels => format!("{levels} levels on all devices"),
     };
-    let shared = format!("{words}, {} levels on all devices", m.shared_levels());
-    Ok(Some((Box::new(m), shared)))
+    let words = match (m.report(), args.report) {
+        (None, _) => shared,
+        (Some(report), true) => format!("{shared}\n{report}"),
+        (Some(report), false) => format!("{}, {shared}", in_a_line(report)),
+    };
+    Ok(Some((Box::new(m), words)))
 }
 
 /// The rigid motions of nodes with the coordinates of a file, a row per node, and the unknowns per node.

@@ -38,7 +38,7 @@ pub(super) fn check<T: Scalar>(a: &CsrParts<T>, b: &[T], least_squares: bool) ->
     Ok(())
 }
 
-/// Whether A takes the vector with ones at `members`, and zeros elsewhere, to zero up to rounding; `is_member` says the same.
+/// Whether A takes the vector with ones where `is_member`, and zeros elsewhere, to zero up to rounding, looking at `rows` alone.
 fn is_null<T: Scalar>(a: &CsrParts<T>, rows: impl Iterator<Item = usize>, is_member: impl Fn(usize) -> bool) -> bool {
     let eps = ROUNDING * <T::Real as Float>::epsilon().into_f64();
     let mut rows = rows;
@@ -132,7 +132,7 @@ impl NullVectors {
             if part.is_nan() || part <= 0.1 * tolerance {
                 continue;
             }
-            let got = format!("column {}, whose part along a null vector of A is {part:.1e} of its norm", column + 1);
+            let got = format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
             let expected =
                 format!("a right-hand side without a part along {}, which A takes to 0 ({})", self.along, self.size());
             if from_file {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_residual_along_a_null_vector_is_told() {
+    fn a_residual_along_a_null_vector_is_reported() {
         let a = chains(5);
         let (mut b, x) = (vec![0.0; 11], vec![0.0; 11]);
         b[..5].fill(1.0);

@@ -35,8 +35,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         outputs: &["run"],
         text: "\
 method is 'pcg', 'bicgstab' or 'gmres'. A or precond, or both, are 'function': the caller computes their products, which
-MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit, x and
-restart are those of MexCG and MexGMRES. run is the argument of MexSolveNext and MexSolveEnd.",
+MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x are
+those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
+MexSolveEnd. Until MexSolveEnd, A, b and precond may be read but not written, and x must not be used: such a call would
+wait for ever.",
         example: "\
 gpu = MexInitOpenCL();
 d = MexMatrix(gpu, [4; 5; 6]);
@@ -121,6 +123,9 @@ fn task(args: &Args<'_>) -> Result<Task, Fault> {
     let (restart, most) = gmres_limits(n, args.maybe_count(8), args.maybe_count(6));
     let methods = [("pcg", Method::Cg), ("bicgstab", Method::BiCgStab), ("gmres", Method::Gmres(restart))];
     let method = choice(args, 1, "method", &methods)?;
+    if let (Some(restart), false) = (args.maybe_count(8), matches!(method, Method::Gmres(_))) {
+        return Err(clinalg::Error::value("restart", "left out or []: it is for 'gmres'", restart.to_string()).into());
+    }
     let most = match method {
         Method::Gmres(_) => most,
         _ => args.maybe_count(6).unwrap_or(n.min(20)),

@@ -18,8 +18,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         required: 3,
         outputs: &["value"],
         text: "\
-value is element i of a, column by column, or a(i, j); [] where there is none, of sparse matrices, and with j of arrays that
-MexMark named. It is real where its imaginary part is zero.",
+value is element i of a, column by column, or a(i, j). It is [] where there is no such element, for sparse matrices, and,
+with j, for arrays that MexMark has marked. It is real where its imaginary part is zero.",
         example: "\
 gpu = MexInitOpenCL();
 MexElement(gpu, MexMatrix(gpu, magic(3)), 2, 3)",
@@ -78,7 +78,8 @@ MexVectorNumber(gpu, 'norm2', MexMatrix(gpu, [3; 4]))",
         outputs: &["c"],
         text: "\
 c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
-where operands are of two classes, sizes do not agree, b has several columns, or the result has one element otherwise.",
+where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
+a is no transposed column.",
         example: "\
 gpu = MexInitOpenCL();
 x = MexMatrix(gpu, [1; 2]);
