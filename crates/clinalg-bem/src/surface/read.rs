@@ -1,4 +1,4 @@
-//! Surfaces from files: OBJ, OFF, STL, Gmsh 4 ASCII.
+//! Surfaces from files: OBJ, OFF, STL, Gmsh 2 or 4, ASCII.
 
 use std::collections::HashMap;
 use std::io::{Cursor, ErrorKind};
@@ -57,7 +57,7 @@ fn io(path: &Path, source: std::io::Error) -> Error {
 
 impl Mesh {
     /// Reads the surface in `path`; the extension tells the format: `.obj`, `.off`, `.stl` (both
-    /// kinds) or `.msh` (Gmsh 4 ASCII). Polygons are cut into triangles. Corners in STL files are
+    /// kinds) or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut into triangles. Corners in STL files are
     /// joined where their coordinates are equal. Of Gmsh files triangles and quadrangles
     /// of the first order are taken; lines and volumes are left out.
     ///
@@ -297,7 +297,7 @@ impl<'p> Lines<'p> {
         let mut elements: Vec<[u64; 4]> = Vec::new();
         let mut index: HashMap<u64, u32> = HashMap::new();
         let mut place = 1;
-        let (mut newer, mut flat) = (true, false);
+        let (mut newer, mut version_2) = (true, false);
         while let Some(mut line) = lines.next() {
             place = line.line;
             let mut need = || lines.next().ok_or_else(|| self.cut());
@@ -305,13 +305,13 @@ impl<'p> Lines<'p> {
                 "$MeshFormat" => {
                     let mut format = need()?;
                     let (version, kind): (f64, u32) = (format.next("version")?, format.next("kind of file")?);
-                    flat = (2.0..3.0).contains(&version);
-                    if !(flat || (4.0..5.0).contains(&version)) || kind != 0 {
+                    version_2 = (2.0..3.0).contains(&version);
+                    if !(version_2 || (4.0..5.0).contains(&version)) || kind != 0 {
                         return Err(format.fault("only ASCII files of versions 2 and 4 are read"));
                     }
                     newer = version > 4.05;
                 }
-                "$Nodes" if flat => {
+                "$Nodes" if version_2 => {
                     let count: usize = need()?.next("number of nodes")?;
                     for _ in 0..count {
                         let mut line = need()?;
@@ -319,7 +319,7 @@ impl<'p> Lines<'p> {
                         nodes.push(line.point()?);
                     }
                 }
-                "$Elements" if flat => {
+                "$Elements" if version_2 => {
                     let count: usize = need()?.next("number of elements")?;
                     for _ in 0..count {
                         let mut line = need()?;

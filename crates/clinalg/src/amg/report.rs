@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Levels;
+use super::choice::GOOD;
 use super::setup::Coarsest;
 use crate::{Csr, Real};
 
@@ -41,7 +42,7 @@ pub struct AmgPhase {
 pub struct AmgTrial {
     /// With smoothed aggregation.
     pub aggregation: f64,
-    /// With classical coarsening; `None` where it was not tried, since the other is good, or has no hierarchy.
+    /// With classical coarsening; `None` where it was not tried, since the other is good, or gave no hierarchy.
     pub classical: Option<f64>,
 }
 
@@ -82,7 +83,8 @@ impl AmgReport {
         if let Some(AmgTrial { aggregation, classical }) = self.trial {
             let other = match classical {
                 Some(factor) => format!("with classical coarsening to {factor:.2}"),
-                None => "classical coarsening was not tried".into(),
+                None if aggregation <= GOOD => "classical coarsening was not tried".into(),
+                None => "classical coarsening gave no hierarchy".into(),
             };
             return format!(
                 "{kind} (a trial iteration with smoothed aggregation reduces the residual to {aggregation:.2}, {other})"

@@ -33,7 +33,7 @@ const FEW_BLOCKS: usize = 1024;
 /// Work-groups of a compute unit that look at all offsets.
 const GROUPS_OF_UNIT: usize = 16;
 
-/// Blocks that are looked at before all.
+/// Blocks of the sample that is examined first.
 const SAMPLED: usize = 256;
 
 /// Pages of a block; as in `sparse_blocks.cl`.
@@ -261,9 +261,9 @@ pub(super) struct Near {
 }
 
 impl Near {
-    /// If those of every block lie close together, or those of most blocks in few pages; looks at a sample first, if it is told to.
+    /// If those of every block lie close together, or those of most blocks in few pages; with `sample`, a few blocks are examined first.
     pub(super) fn find(s: &Structure, begin: &Buffer<u32>, count: usize, sample: bool) -> Result<Option<Near>> {
-        // Most matrices that have no use for 16 bits are told by a few blocks.
+        // A few blocks show for most matrices that 16 bits do not suffice.
         let sample = sample && count > 2 * SAMPLED;
         if sample && !Measured::new(s, begin, count, count.div_ceil(SAMPLED))?.is_narrow() {
             return Ok(None);

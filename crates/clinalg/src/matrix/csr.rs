@@ -209,8 +209,8 @@ fn widen(values: Vec<u32>) -> Result<Vec<usize>> {
     Ok(wide)
 }
 
-/// Memory for so many numbers, made at the first call and whenever it is too little.
-fn room<'a, T: Scalar>(
+/// Scratch memory for so many numbers, made at the first call and whenever it is too little.
+fn scratch<'a, T: Scalar>(
     held: &'a OnceCell<Mutex<Buffer<T>>>,
     context: &Context,
     len: usize,
@@ -475,15 +475,15 @@ impl<T: Scalar> Csr<T> {
         packed.refresh_sorted(&self.structure, sorted, &self.values)
     }
 
-    /// Room for what blocks leave of rows that begin in others, for `columns` right-hand sides; held from the kernel that writes them
+    /// Scratch memory for what blocks leave of rows that begin in others, for `columns` right-hand sides; held from the kernel that writes them
     /// to the one that reads.
     pub(crate) fn partial(&self, balanced: &NnzBalanced<T::Real>, columns: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
-        room(&self.partial, self.context(), balanced.count * columns)
+        scratch(&self.partial, self.context(), balanced.count * columns)
     }
 
-    /// Room for `count` columns of X side by side, held likewise.
+    /// Scratch memory for `count` columns of X side by side, held likewise.
     pub(crate) fn side_by_side(&self, count: usize) -> Result<MutexGuard<'_, Buffer<T>>> {
-        room(&self.side_by_side, self.context(), self.cols() * count)
+        scratch(&self.side_by_side, self.context(), self.cols() * count)
     }
 
     /// The matrix in its host form, exactly as stored.

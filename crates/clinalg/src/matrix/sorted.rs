@@ -25,7 +25,7 @@ const PADDING_SHARE: usize = 6;
 /// 37, 47 and 106, 235, 111.)
 const ROWS_OF_UNIT: usize = 512;
 
-/// Windows that are looked at before all.
+/// Windows of the sample that is examined first.
 const SAMPLED: usize = 256;
 
 /// The values once more may take one in so many bytes of the device's memory.
@@ -92,6 +92,11 @@ impl Windows {
     }
 }
 
+/// Whether there are entries, and a work-group can sort a window of them.
+fn fits(s: &Structure) -> bool {
+    s.nnz > 0 && s.offset.context().device().max_work_group >= WINDOW
+}
+
 impl<R: Real> Sorted<R> {
     /// Whether chunks are likely to be faster than blocks of entries: enough rows for an item each, few places that stay empty, and
     /// columns that take 16 bits in most windows, so that neighbouring rows find in the caches what others have read. (NVIDIA
@@ -102,7 +107,7 @@ impl<R: Real> Sorted<R> {
         let device = context.device();
         let room = device.global_mem / MEMORY_SHARE as u64;
         let bytes = (s.nnz + s.nnz / PADDING_SHARE) * (size_of::<R>() + size_of::<u16>());
-        if s.nnz == 0 || s.rows < context.units() * ROWS_OF_UNIT || bytes as u64 > room {
+        if !fits(s) || s.rows < context.units() * ROWS_OF_UNIT || bytes as u64 > room {
             return Ok(false);
         }
         let windows = s.rows.div_ceil(WINDOW);
@@ -117,14 +122,15 @@ impl<R: Real> Sorted<R> {
 
     /// The chunks, unless most of them would be padding; those of a matrix for which they [pay](Sorted::pays), or of any.
     pub(super) fn new(s: &Structure, pays: bool) -> Result<Option<Sorted<R>>> {
-        if s.nnz == 0 {
+        if !fits(s) {
             return Ok(None);
         }
         let context = s.offset.context();
         let Windows { order, width, total, .. } = Windows::sort(s, 1)?;
         let places = total * CHUNK;
+        let most = if pays { s.nnz + s.nnz / PADDING_SHARE } else { (1 + MOST_PADDING) * s.nnz };
         // 32 bits count the places.
-        if places > (1 + MOST_PADDING) * s.nnz || places > u32::MAX as usize {
+        if places > most || places > u32::MAX as usize {
             return Ok(None);
         }
         let padding = places - s.nnz;

@@ -38,7 +38,7 @@ pub trait Operator<T: Scalar> {
         dot.set(x, y)
     }
     /// y = alpha A x + beta u, where `plus` holds beta and u, and the dot products of y with w (y is conjugated) and with itself, in the same
-    /// pass where the operator can; enqueued. With alpha = -1, beta = 1 and the nrhs-hand side for u, this is the residual
+    /// pass where the operator can; enqueued. With alpha = -1, beta = 1 and the right-hand side for u, this is the residual
     /// and its norm.
     ///
     /// # Errors
@@ -72,7 +72,7 @@ pub trait Transposed<T: Scalar>: Operator<T> {
     fn apply_conj_transposed(&self, alpha: T, x: &Vector<T>, beta: T, y: &mut Vector<T>) -> Result<()>;
 }
 
-/// An operator that takes several nrhs-hand sides at once.
+/// An operator that takes several right-hand sides at once.
 pub trait MultiRhs<T: Scalar>: Operator<T> {
     /// Y = alpha A X + beta Y for the columns of X and Y, enqueued; `beta = 0` never reads `y`.
     ///
@@ -81,7 +81,7 @@ pub trait MultiRhs<T: Scalar>: Operator<T> {
     fn apply_multi(&self, alpha: T, x: &Dense<T>, beta: T, y: &mut Dense<T>) -> Result<()>;
 }
 
-/// Y = alpha A X + beta Y with several nrhs-hand sides at once, the columns of X: the matrix is read once for four or
+/// Y = alpha A X + beta Y with several right-hand sides at once, the columns of X: the matrix is read once for four or
 /// eight of them. `beta = 0` never reads `y`.
 ///
 /// # Errors

@@ -40,6 +40,8 @@ pub(super) enum Owner {
     Driver,
     /// To the pool, for later buffers.
     Pool,
+    /// To the driver; a caller may hold it.
+    Exported,
     /// Back to the caller, whose it is.
     Caller,
 }
@@ -57,7 +59,7 @@ impl<T: Element> fmt::Debug for Buffer<T> {
 
 impl<T: Element> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if self.owner == Owner::Caller {
+        if matches!(self.owner, Owner::Exported | Owner::Caller) {
             interop::forget(&self.context, self.mem);
         }
         self.context.release_mem(self.mem, self.bytes, self.owner == Owner::Pool);
@@ -70,11 +72,13 @@ impl<T: Element> Buffer<T> {
         Buffer { context: context.clone(), mem, len, bytes: 0, owner: Owner::Caller, values: PhantomData }
     }
 
-    /// Lets no other buffer have the memory later.
-    pub(super) fn leave_pool(&mut self) {
-        if self.owner == Owner::Pool {
-            self.owner = Owner::Driver;
+    /// Lets no other buffer have the memory later, as a caller holds it; whether it is the first time.
+    pub(super) fn leave_pool(&mut self) -> bool {
+        let first = matches!(self.owner, Owner::Driver | Owner::Pool);
+        if first {
+            self.owner = Owner::Exported;
         }
+        first
     }
 
     /// A buffer of `len` values whose content is not defined, for callers that write all of it before anybody reads.
@@ -266,7 +270,8 @@ impl<T: Element> Buffer<T> {
         if (offset + len) * size <= FILL_BYTES {
             return self.context.command_queue().fill(self.mem, pattern, size, offset * size, len * size);
         }
-        if len == self.len {
+        // The kernel writes whole words, which memory of a caller need not end with.
+        if len == self.len && (self.owner != Owner::Caller || (len * size).is_multiple_of(4)) {
             return self.fill_by_kernel(value);
         }
         let mut block = Buffer::uninit(&self.context, len.min(FILL_BLOCK))?;

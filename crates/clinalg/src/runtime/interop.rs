@@ -140,8 +140,9 @@ impl Context {
 
     /// The OpenCL objects of this context, which live as long as it does.
     ///
-    /// All that this library enqueues goes to this queue in the order of its calls, but for the transfers of teams, which end before their call
-    /// returns. To use results in another queue, enqueue a marker here, flush this queue, and wait for the marker's event there.
+    /// All commands go to this queue in the order of the calls, except asynchronous transfers ([`Staging`](super::Staging), teams), which go to a
+    /// second queue and are ordered by events; finish them first. To use results in another queue, enqueue a marker here, flush this queue, and
+    /// wait for the marker's event there.
     pub fn opencl(&self) -> OpenCl {
         OpenCl { context: self.raw().0, device: self.device_id(), queue: self.command_queue().raw() }
     }
@@ -169,13 +170,22 @@ impl Context {
         self.check("clRetainCommandQueue", unsafe { ffi::clRetainCommandQueue(queue) })?;
         Ok(queue)
     }
+
+    /// Releases a `cl_command_queue` of [`Context::export_queue`] that does not reach the caller.
+    ///
+    /// # Safety
+    /// `queue` is from a call of that method, and was not released for that call before.
+    pub unsafe fn release_queue(queue: *mut c_void) {
+        // SAFETY: by the contract above.
+        unsafe { ffi::clReleaseCommandQueue(queue) };
+    }
 }
 
-/// The memory of callers that live buffers use.
+/// The memory that live buffers share with callers.
 #[derive(Default)]
 struct Imports(Mutex<Vec<Part>>);
 
-/// A part of a memory object of the caller.
+/// A part of a memory object that a caller may hold.
 #[derive(Clone, Copy)]
 struct Part {
     mem: Raw,
@@ -191,7 +201,7 @@ impl Part {
     }
 }
 
-/// Lets memory of a caller be imported again.
+/// Lets memory be imported again.
 pub(super) fn forget(context: &Context, mem: *mut c_void) {
     lock(&context.extension(|_| Imports::default()).0).retain(|part| part.mem.0 != mem);
 }
@@ -205,7 +215,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// # Errors
     /// [`Error::Value`] that names `mem`: null, no buffer object, not to be read and written by kernels and host, host memory that is not aligned to 128
-    /// bytes, or memory that another live buffer was made of; [`Error::Context`] for memory of another `cl_context`; [`Error::Length`] where it is
+    /// bytes, or memory of another live buffer of `context`, which was made of it or has [exported](Buffer::export) it; [`Error::Context`] for memory of another `cl_context`; [`Error::Length`] where it is
     /// shorter.
     pub unsafe fn from_opencl(context: &Context, mem: *mut c_void, len: usize) -> Result<Buffer<T>> {
         super::fork::check()?;
@@ -259,17 +269,27 @@ impl<T: Element> Buffer<T> {
     }
 
     /// The `cl_mem` of this buffer, which holds its values from the beginning. It is retained for the caller, who releases it with
-    /// `clReleaseMemObject` and may do so after the buffer is dropped. See [`Context::opencl`] for the order of commands.
+    /// `clReleaseMemObject` and may do so after the buffer is dropped. Until then [`Buffer::from_opencl`] does not take it for the same context. See
+    /// [`Context::opencl`] for the order of commands.
     ///
     /// # Errors
     /// [`Error::OpenCl`], [`Error::Forked`].
     pub fn export(&mut self) -> Result<*mut c_void> {
         super::fork::check()?;
+        let mem = self.raw();
+        let call = ("clGetMemObjectInfo", self.context().device().name.as_str());
+        let end = answer(call, 0_usize, |bytes, to| {
+            // SAFETY: the memory is live; `to` has room for `bytes`.
+            unsafe { ffi::clGetMemObjectInfo(mem, ffi::CL_MEM_SIZE, bytes, to, null_mut()) }
+        })?;
         // SAFETY: the memory is live.
-        self.context().check("clRetainMemObject", unsafe { ffi::clRetainMemObject(self.raw()) })?;
-        // The caller may use it after the buffer, so no other buffer may get it.
-        self.leave_pool();
-        Ok(self.raw())
+        self.context().check("clRetainMemObject", unsafe { ffi::clRetainMemObject(mem) })?;
+        // The caller may use it after the buffer, so no other buffer may get it, and none may be made of it meanwhile.
+        if self.leave_pool() {
+            let part = Part { mem: Raw(mem), root: Raw(mem), begin: 0, end };
+            lock(&self.context().extension(|_| Imports::default()).0).push(part);
+        }
+        Ok(mem)
     }
 }
 
@@ -332,6 +352,29 @@ mod tests {
         drop(reuse);
         // SAFETY: it was retained for this.
         unsafe { ffi::clReleaseMemObject(mem) };
+    }
+
+    #[test]
+    fn exported_memory_is_not_imported_beside_its_buffer() {
+        let Some((first, ..)) = pair() else { return };
+        let mut buffer = Buffer::from_slice(&first, &[1.0_f32, 2.0, 3.0]).unwrap();
+        let mem = buffer.export().unwrap();
+        assert_eq!(buffer.export().unwrap(), mem);
+        // SAFETY: the memory is live.
+        let import = || unsafe { Buffer::<f32>::from_opencl(&first, mem, 3) };
+        assert_eq!(import().unwrap_err().id(), "clinalg:argument:value");
+        drop(buffer);
+        let mut again = import().unwrap();
+        assert_eq!(again.to_vec().unwrap(), [1.0, 2.0, 3.0]);
+        // It stays the caller's.
+        assert_eq!(again.export().unwrap(), mem);
+        assert_eq!(import().unwrap_err().id(), "clinalg:argument:value");
+        drop(again);
+        drop(import().unwrap());
+        // SAFETY: it was retained three times for this.
+        (0..3).for_each(|_| unsafe {
+            ffi::clReleaseMemObject(mem);
+        });
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl<T: Real> fmt::Debug for Amg<T> {
     }
 }
 
-/// The rows of each rank on the next coarser level: the coarse unknowns whose mean row in the prolongator is a rank's are that rank's. `None` with
-/// fewer coarse unknowns than ranks.
+/// The rows of each rank on the next coarser level: each rank has as many consecutive coarse unknowns as have their mean row in the prolongator
+/// among its rows, and at least one. `None` with fewer coarse unknowns than ranks.
 fn coarse_partition<T: Real>(prolong: &CsrParts<T>, fine: &Partition) -> Result<Option<Partition>> {
     let (ranks, cols) = (fine.ranks(), prolong.cols);
     if cols < ranks {

@@ -115,32 +115,32 @@ impl<T: Real> Csr<T> {
     }
 
     /// The matrix `a`, whose columns are shared out as well: y is shared out as the rows, x as the columns.
-    pub(super) fn shared_out(team: &Team, a: &CsrParts<T>, rows: &Partition, partition: &Partition) -> Result<Csr<T>> {
-        let need = |rank: usize| Needs::new(a, rows.range(rank), partition.range(rank));
-        let needs: Vec<Needs> = (0..partition.ranks()).map(need).collect();
+    pub(super) fn shared_out(team: &Team, a: &CsrParts<T>, rows: &Partition, columns: &Partition) -> Result<Csr<T>> {
+        let need = |rank: usize| Needs::new(a, rows.range(rank), columns.range(rank));
+        let needs: Vec<Needs> = (0..columns.ranks()).map(need).collect();
         // What each rank sends, in the order of the receivers, and where it goes.
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); partition.ranks()];
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); columns.ranks()];
         let mut messages = Vec::new();
-        for (to, Needs { columns, below }) in needs.iter().enumerate() {
+        for (to, Needs { columns: needed, below }) in needs.iter().enumerate() {
             let mut k = 0;
-            while k < columns.len() {
-                let from = partition.owner(columns[k]);
-                let owned = partition.range(from);
-                let count = columns[k..].partition_point(|&column| column < owned.end);
-                let target = if k < *below { k } else { k + partition.range(to).len() };
+            while k < needed.len() {
+                let from = columns.owner(needed[k]);
+                let owned = columns.range(from);
+                let count = needed[k..].partition_point(|&column| column < owned.end);
+                let target = if k < *below { k } else { k + columns.range(to).len() };
                 messages.push(Message { from, source: lists[from].len(), to, target, len: count });
-                lists[from].extend(columns[k..k + count].iter().map(|column| (column - owned.start) as u32));
+                lists[from].extend(needed[k..k + count].iter().map(|column| (column - owned.start) as u32));
                 k += count;
             }
         }
         let first = team.local().start;
         let part = |k: usize, context: &Context| {
             let rank = first + k;
-            Part::new(context, a, rows.range(rank), partition.range(rank), &needs[rank], &lists[rank])
+            Part::new(context, a, rows.range(rank), columns.range(rank), &needs[rank], &lists[rank])
         };
         let parts = team.each(part)?;
         let exchange = Exchange::new(team, &messages)?;
-        let [rows, columns] = [rows, partition].map(|partition| Arc::new(partition.clone()));
+        let [rows, columns] = [rows, columns].map(|partition| Arc::new(partition.clone()));
         Ok(Csr { team: team.clone(), partition: rows, columns, parts, exchange })
     }
 

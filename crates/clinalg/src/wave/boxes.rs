@@ -222,20 +222,20 @@ impl<T: Real> BoxWave<T> {
         check_length("force", self.u.len(), values.len())?;
         let courant = self.courant.to_vec()?;
         let share = |p: usize| self.around(p).map(|at| (1.0 + courant[p].into_f64() * at.loss).recip());
-        let pushed: Vec<T> = values
+        let forces: Vec<T> = values
             .iter()
             .enumerate()
             .map(|(p, s)| share(p).map_or(T::zero(), |share| T::from_f64(s.into_f64() * share)))
             .collect();
-        if let Some(s) = pushed.iter().find(|s| !s.is_finite()) {
+        if let Some(s) = forces.iter().find(|s| !s.is_finite()) {
             return Err(Error::value("force", "finite numbers", s));
         }
-        self.force = Some(Force { values: Vector::from_slice(&self.context, &pushed)?, amplitude });
+        self.force = Some(Force { values: Vector::from_slice(&self.context, &forces)?, amplitude });
         Ok(self)
     }
 
     /// The step's force at time `t` without dt^2, as [`Force::values`].
-    fn pushed(&self, t: f64) -> Result<Option<Vec<f64>>> {
+    fn force_at(&self, t: f64) -> Result<Option<Vec<f64>>> {
         let Some(force) = &self.force else { return Ok(None) };
         let factor = factor_at(&force.amplitude, t)?;
         Ok(Some(force.values.to_vec()?.into_iter().map(|s| factor * s.into_f64()).collect()))
@@ -271,7 +271,7 @@ impl<T: Real> BoxWave<T> {
         if let Some(v) = v {
             check_length("v", self.u.len(), v.len())?;
         }
-        let (courant, pushed) = (self.courant.to_vec()?, self.pushed(0.0)?);
+        let (courant, forces) = (self.courant.to_vec()?, self.force_at(0.0)?);
         let at = |p: usize| u[p].into_f64();
         let before: Vec<T> = (0..u.len())
             .map(|p| {
@@ -279,7 +279,7 @@ impl<T: Real> BoxWave<T> {
                 let c = courant[p].into_f64();
                 let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
                 let moved = v.map_or(0.0, |v| v[p].into_f64() * self.params.dt);
-                let force = pushed.as_ref().map_or(0.0, |f| f[p] * self.params.dt * self.params.dt * (1.0 + c * loss));
+                let force = forces.as_ref().map_or(0.0, |f| f[p] * self.params.dt * self.params.dt * (1.0 + c * loss));
                 // The step after u, u + dt v (1 - s) + ((c dt)^2 Laplace_h u + dt^2 g s) / 2, less 2 dt v.
                 T::from_f64(at(p) - moved * (1.0 + c * loss) + 0.5 * (c * c * change + force))
             })
@@ -362,13 +362,13 @@ impl<T: Real> BoxWave<T> {
     pub fn velocity(&self, v: &mut [T]) -> Result<()> {
         check_length("v", self.u.len(), v.len())?;
         let (u, before, courant) = (self.u.to_vec()?, self.before.to_vec()?, self.courant.to_vec()?);
-        let pushed = self.pushed(self.time())?;
+        let forces = self.force_at(self.time())?;
         for (p, v) in v.iter_mut().enumerate() {
             let at = |q: usize| u[q].into_f64();
             *v = T::from_f64(self.around(p).map_or(0.0, |Around { neighbours, loss, .. }| {
                 let c = courant[p].into_f64();
                 let change: f64 = neighbours.iter().flatten().map(|&(q, weight)| weight * (at(q) - at(p))).sum();
-                let force = pushed.as_ref().map_or(0.0, |f| 0.5 * self.params.dt * f[p]);
+                let force = forces.as_ref().map_or(0.0, |f| 0.5 * self.params.dt * f[p]);
                 (at(p) - before[p].into_f64() + 0.5 * c * c * change) / (self.params.dt * (1.0 + c * loss)) + force
             }));
         }

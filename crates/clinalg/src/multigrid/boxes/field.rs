@@ -85,9 +85,11 @@ impl Field {
         }
         let mut mixed = [const { Vec::new() }; 3];
         for (entries, given) in mixed.iter_mut().zip(&given.mixed[..if dim == 3 { 3 } else { 1 }]) {
-            if given.iter().any(|d| *d != T::zero()) {
+            if !given.is_empty() {
                 check_length("tensor", cells, given.len())?;
-                *entries = wide(given);
+                if given.iter().any(|d| *d != T::zero()) {
+                    *entries = wide(given);
+                }
             }
         }
         let entry = |entries: &Vec<f64>, cell: usize, other: f64| entries.get(cell).copied().unwrap_or(other);

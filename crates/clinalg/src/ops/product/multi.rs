@@ -227,7 +227,7 @@ mod tests {
                 let launch = MultiLaunch::tensor(choice, 0);
                 let mut y = Dense::from_column_major(&context, rows, nrhs, &old).unwrap();
                 multiply_dense(&a, &launch, (2.0, &x, 3.0, &mut y)).unwrap();
-                assert_eq!(y.to_column_major().unwrap(), want, "{rows} x {cols}, {nrhs} nrhs-hand sides, {choice:?}");
+                assert_eq!(y.to_column_major().unwrap(), want, "{rows} x {cols}, {nrhs} right-hand sides, {choice:?}");
                 let mut y = Dense::from_column_major(&context, rows, nrhs, &vec![f64::NAN; old.len()]).unwrap();
                 multiply_dense(&a, &launch, (2.0, &x, 0.0, &mut y)).unwrap();
                 let twice: Vec<f64> = want.iter().zip(&old).map(|(want, old)| want - 3.0 * old).collect();
