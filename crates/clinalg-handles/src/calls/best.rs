@@ -72,7 +72,8 @@ impl Registry {
         solved
     }
 
-    /// Makes x the iterate of iteration `at` if its residual is smaller.
+    /// Makes x the iterate of iteration `at` if its residual is smaller. After an error x is the last iterate; where there is no `start`, as the
+    /// call has made x, it is released.
     fn go_back(
         &self,
         method: Method,
@@ -81,30 +82,41 @@ impl Registry {
         (stopping, at): (&Stopping, usize),
         (mut report, progress): (Report, Progress<'_>),
     ) -> Result<(u64, Report, usize)> {
-        let last = self.copy(x, None)?;
-        let mut again = || -> Result<f64> {
-            match start {
-                Some(start) => self.copy(start, Some(x)).map(drop)?,
-                None => self.fill(x, 0.0)?,
-            }
-            if at == 0 {
-                return Ok(report.history[0]);
-            }
-            let stopping = stopping.clone().max_iterations(at);
-            let solved = self.solve_with(method, preconditioning, (a, b, Some(x)), &stopping, progress)?;
-            Ok(solved.1.relative_residual)
-        };
-        let again = again();
         let mut number = report.iterations;
-        let outcome = match again {
-            Ok(again) if again < report.relative_residual || !report.relative_residual.is_finite() => {
-                (report.relative_residual, number) = (again, at);
-                Ok(())
+        let outcome = self.copy(x, None).and_then(|last| {
+            let mut again = || -> Result<(f64, usize, Stop)> {
+                match start {
+                    Some(start) => self.copy(start, Some(x)).map(drop)?,
+                    None => self.fill(x, 0.0)?,
+                }
+                if at == 0 {
+                    return Ok((report.history[0], 0, report.stop));
+                }
+                let stopping = stopping.clone().max_iterations(at);
+                let (_, again) = self.solve_with(method, preconditioning, (a, b, Some(x)), &stopping, progress)?;
+                Ok((again.relative_residual, again.iterations, again.stop))
+            };
+            let again = again();
+            if let Ok((.., Stop::Cancelled)) = again {
+                report.stop = Stop::Cancelled;
             }
-            Ok(_) => self.copy(last, Some(x)).map(drop),
-            Err(error) => Err(error),
-        };
-        self.release(last, Kind::VALUES)?;
+            let outcome = match again {
+                Ok((residual, at, _))
+                    if residual < report.relative_residual || !report.relative_residual.is_finite() =>
+                {
+                    (report.relative_residual, number) = (residual, at);
+                    Ok(())
+                }
+                Ok(_) => self.copy(last, Some(x)).map(drop),
+                Err(error) if start.is_none() => Err(error),
+                Err(error) => self.copy(last, Some(x)).and(Err(error)),
+            };
+            self.release(last, Kind::VALUES)?;
+            outcome
+        });
+        if outcome.is_err() && start.is_none() {
+            self.release(x, Kind::VALUES)?;
+        }
         outcome.map(|()| (x, report, number))
     }
 }

@@ -10,7 +10,6 @@ use clinalg::solve::Operator;
 use clinalg::{Complex, Context, Csr, Error, Real, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::solver::Hierarchy;
 use crate::calls::sparse::sparse;
 use crate::kind::Kind;
 use crate::object::{Element, Object, RealElement, Remade, Stored, typed, typed_real};
@@ -237,7 +236,7 @@ macro_rules! coarsened {
             }
 
             fn reusable_hierarchy(a: &Csr<$real>) -> Result<Box<dyn Remade<$real>>> {
-                Ok(Box::new(Hierarchy::new(a)?))
+                Ok(Box::new(Amg::new(a, &AmgParams::default().reusable(true))?))
             }
         })*
         $(impl Coarsened for $complex {

@@ -88,11 +88,14 @@ impl Registry {
             return Ok(None);
         }
         let copy = self.copy(a, None)?;
-        typed_scalar!(info.scalar(), T => {
+        let written = typed_scalar!(info.scalar(), T => {
             type R = <T as Scalar>::Real;
-            self.write(copy, offset, &[T::from_parts(R::from_f64(value.re), R::from_f64(value.im))])?;
+            self.write(copy, offset, &[T::from_parts(R::from_f64(value.re), R::from_f64(value.im))])
         });
-        Ok(Some(copy))
+        if written.is_err() {
+            self.release(copy, Kind::VALUES)?;
+        }
+        written.map(|()| Some(copy))
     }
 
     /// A number made of the elements of a vector, a full object of one row or one column that is not empty; `None` for others.

@@ -1,6 +1,8 @@
 //! Krylov solvers that are made once, on handles.
 
-use clinalg::amg::{Amg, AmgParams};
+use std::sync::Arc;
+
+use clinalg::amg::Amg;
 use clinalg::precond::Jacobi;
 use clinalg::solve::{
     BiCgStab, Cg, FlexibleCg, Gmres, GmresParams, Idr, Minres, Preconditioner, Progress, Report, Solver, Stopping,
@@ -10,6 +12,7 @@ use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
+use crate::object::cell::Cell;
 use crate::object::{
     AnySolver, Element, Kept, Krylov, KrylovSolver, Matrix, Object, Remade, Stored, each_solver, typed,
 };
@@ -62,32 +65,10 @@ impl<T: Scalar> Remade<T> for Refactored<T> {
     }
 }
 
-/// Algebraic multigrid that takes other values.
-pub(super) struct Hierarchy<T: clinalg::Real>(Amg<T>);
-
-impl<T: clinalg::Real> Hierarchy<T> {
-    pub(super) fn new(a: &Csr<T>) -> Result<Hierarchy<T>> {
-        Ok(Hierarchy(Amg::new(a, &AmgParams::default().reusable(true))?))
-    }
-}
-
-impl<T: clinalg::Real> Preconditioner<T> for Hierarchy<T> {
-    fn size(&self) -> usize {
-        Preconditioner::size(&self.0)
-    }
-
-    fn context(&self) -> &Context {
-        Preconditioner::context(&self.0)
-    }
-
-    fn apply(&mut self, r: &Vector<T>, z: &mut Vector<T>) -> Result<()> {
-        Preconditioner::apply(&mut self.0, r, z)
-    }
-}
-
-impl<T: clinalg::Real> Remade<T> for Hierarchy<T> {
+/// For hierarchies that are [reusable](clinalg::amg::AmgParams::reusable).
+impl<T: clinalg::Real> Remade<T> for Amg<T> {
     fn remake(&mut self, a: &Csr<T>) -> Result<()> {
-        self.0.refill(a)
+        self.refill(a)
     }
 }
 
@@ -171,34 +152,49 @@ impl Registry {
         progress: Progress<'_>,
     ) -> Result<(u64, Report)> {
         let of_solver = Operand::new(ARGUMENT, solver, Kind::SOLVER);
-        let objects = self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects()))?;
+        let mut cells = self.read_by(of_solver)?;
         let inputs = [of_solver, Operand::new("b", b, Kind::FULL)];
         self.solve_into(x, b, |x| {
             let output = Some(Operand::new("x", x, Kind::FULL));
-            self.call_beside(&inputs, &objects, output, |inputs, objects, x| {
-                let x = x.expect("an output was named");
-                typed!(inputs[0], T => {
-                    let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
-                    let a = objects[0].matrix::<T>("a")?;
-                    let b = inputs[1].stored::<T>("b")?.vector("b")?;
-                    let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
-                    let Krylov { solver, preconditioner, .. } = &mut *solver.lock();
-                    let mut inverse;
-                    let m: Option<&mut dyn Preconditioner<T>> = match preconditioner {
-                        Kept::None => None,
-                        Kept::Jacobi(m) => Some(m),
-                        Kept::Made(m) => Some(&mut **m),
-                        Kept::Inverse(_) => {
-                            let matrix = objects[1].matrix::<T>(INVERSE)?;
-                            inverse = Inverse(matrix.operator()?);
-                            check_inverse(&matrix, (b.context(), b.len()))?;
-                            return solver.solve_with(a.operator()?, Some(&mut inverse), b, x, progress);
+            loop {
+                let solved = self.call_beside(&inputs, &cells, output, |inputs, objects, x| {
+                    let x = x.expect("an output was named");
+                    typed!(inputs[0], T => {
+                        let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                        let a = objects[0].matrix::<T>("a")?;
+                        let b = inputs[1].stored::<T>("b")?.vector("b")?;
+                        let x = x.stored_mut::<T>("x")?.vector_mut("x")?;
+                        let Krylov { solver, preconditioner, a: held } = &mut *solver.lock();
+                        if !Arc::ptr_eq(held, &cells[0]) {
+                            return Ok(None);
                         }
-                    };
-                    solver.solve_with(a.operator()?, m, b, x, progress)
-                })
-            })
+                        let mut inverse;
+                        let m: Option<&mut dyn Preconditioner<T>> = match preconditioner {
+                            Kept::None => None,
+                            Kept::Jacobi(m) => Some(m),
+                            Kept::Made(m) => Some(&mut **m),
+                            Kept::Inverse(_) => {
+                                let matrix = objects[1].matrix::<T>(INVERSE)?;
+                                inverse = Inverse(matrix.operator()?);
+                                check_inverse(&matrix, (b.context(), b.len()))?;
+                                return solver.solve_with(a.operator()?, Some(&mut inverse), b, x, progress).map(Some);
+                            }
+                        };
+                        solver.solve_with(a.operator()?, m, b, x, progress).map(Some)
+                    })
+                })?;
+                match solved {
+                    Some(report) => return Ok(report),
+                    // Another thread has refilled the solver with another matrix since.
+                    None => cells = self.read_by(of_solver)?,
+                }
+            }
         })
+    }
+
+    /// The objects that a solve reads, the matrix first.
+    fn read_by(&self, of_solver: Operand) -> Result<Vec<Cell>> {
+        self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects()))
     }
 
     /// Makes the preconditioner for the present values of the matrix, or for `a`, which then takes its place: it has the same size and type
@@ -210,37 +206,46 @@ impl Registry {
     pub fn solver_refill(&self, solver: u64, a: Option<u64>) -> Result<()> {
         let of_solver = Operand::new(ARGUMENT, solver, Kind::SOLVER);
         let of_a = a.map(|a| Operand::new("a", a, Kind::MATRIX));
-        let cell = match &of_a {
-            Some(of_a) => self.cell(of_a)?,
-            None => self.call(&[of_solver], None, |inputs, _| Ok(any(inputs[0]).objects().swap_remove(0)))?,
-        };
-        self.call_beside(&[of_solver], std::slice::from_ref(&cell), None, |inputs, objects, _| {
-            typed!(inputs[0], T => {
-                let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
-                let matrix = objects[0].matrix::<T>("a")?;
-                let n = check_square(&matrix)?;
-                if n != solver.size {
-                    let (expected, got) = (format!("{0} x {0}", solver.size), format!("{n} x {n}"));
-                    return Err(Error::Shape { argument: "a", expected, got });
-                }
-                let state = &mut *solver.lock();
-                if !matrix.operator()?.context().same(state.solver.context()) {
-                    return Err(Error::Context { argument: "a" });
-                }
-                match &mut state.preconditioner {
-                    Kept::None => {}
-                    Kept::Jacobi(m) => *m = Jacobi::new(&matrix.diagonal()?)?,
-                    Kept::Made(m) => m.remake(entries(&matrix)?)?,
-                    Kept::Inverse(_) if a.is_none() => {
-                        let expected = "a solver that made its preconditioner; refill the object in options.inverse by clinalg_amg_refill";
-                        return Err(Error::value(ARGUMENT, expected, "one with an approximate inverse"));
+        loop {
+            let cell = match &of_a {
+                Some(of_a) => self.cell(of_a)?,
+                None => self.read_by(of_solver)?.swap_remove(0),
+            };
+            let done = self.call_beside(&[of_solver], std::slice::from_ref(&cell), None, |inputs, objects, _| {
+                typed!(inputs[0], T => {
+                    let solver = T::of_solver(inputs[0]).expect("the type is that of the solver");
+                    let matrix = objects[0].matrix::<T>("a")?;
+                    let n = check_square(&matrix)?;
+                    if n != solver.size {
+                        let (expected, got) = (format!("{0} x {0}", solver.size), format!("{n} x {n}"));
+                        return Err(Error::Shape { argument: "a", expected, got });
                     }
-                    Kept::Inverse(_) => {}
-                }
-                state.a = cell.clone();
-                Ok(())
-            })
-        })
+                    let state = &mut *solver.lock();
+                    // Another thread has refilled the solver with another matrix since.
+                    if a.is_none() && !Arc::ptr_eq(&state.a, &cell) {
+                        return Ok(false);
+                    }
+                    if !matrix.operator()?.context().same(state.solver.context()) {
+                        return Err(Error::Context { argument: "a" });
+                    }
+                    match &mut state.preconditioner {
+                        Kept::None => {}
+                        Kept::Jacobi(m) => *m = Jacobi::new(&matrix.diagonal()?)?,
+                        Kept::Made(m) => m.remake(entries(&matrix)?)?,
+                        Kept::Inverse(_) if a.is_none() => {
+                            let expected = "a solver that made its preconditioner; refill the object in options.inverse by clinalg_amg_refill";
+                            return Err(Error::value(ARGUMENT, expected, "one with an approximate inverse"));
+                        }
+                        Kept::Inverse(_) => {}
+                    }
+                    state.a = cell.clone();
+                    Ok(true)
+                })
+            })?;
+            if done {
+                return Ok(());
+            }
+        }
     }
 
     /// Changes when the next solves end.
