@@ -2,7 +2,7 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
-/// Why MATLAB and the program lack it.
+/// Why MATLAB lacks it.
 const SQUARES: &str = "only waves on the unit square so far";
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_grid_wave_limit"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
     Function {
         name: "grid_wave",
@@ -37,7 +37,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_grid_wave_create"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
     Function {
         name: "grid_wave_start",
@@ -49,7 +49,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_grid_wave_start"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
     Function {
         name: "grid_wave_step",
@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_grid_wave_step"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
     Function {
         name: "grid_wave_displacement",
@@ -71,7 +71,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: &[Argument::new("wave", Kind::Handle), Argument::new("out", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_wave_displacement"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
     Function {
         name: "grid_wave_velocity",
@@ -79,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: &[Argument::new("wave", Kind::Handle), Argument::new("out", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_wave_velocity"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Missing("pictures show the displacement"),
     },
     Function {
         name: "grid_wave_energy",
@@ -91,6 +91,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         ],
         c: Offer::Names(&["clinalg_grid_wave_energy"]),
         matlab: Offer::Missing(SQUARES),
-        program: Offer::Missing(SQUARES),
+        program: Offer::Names(&["wave"]),
     },
 ];
