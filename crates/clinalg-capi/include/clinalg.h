@@ -2859,7 +2859,7 @@ clinalg_status clinalg_heat_forward_create(clinalg_handle matrix,
 
 /**
  * Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
- * and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, applies to the
+ * and time steps: a preconditioner for `clinalg_solver_options.inverse`. `storage`, a `clinalg_storage`, applies to the
  * preconditioning operator. `matrix` may be released before the new handle.
  *
  * # Safety
@@ -2870,7 +2870,7 @@ clinalg_status clinalg_heat_opposite_create(clinalg_handle matrix,
                                             clinalg_handle *out);
 
 /**
- * Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 4, text). Polygons are cut
+ * Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut
  * into triangles. `nodes` gets the three coordinates of each of the first `node_capacity` nodes, `triangles` the three nodes of each of the first
  * `triangle_capacity` triangles, from 0 on; `node_count` and `triangle_count` get the numbers of all. With capacities of 0 the arrays may be
  * null: call once for the numbers, then again.
@@ -2947,8 +2947,9 @@ clinalg_status clinalg_opencl_select(void *context,
  * The OpenCL objects that new objects live on: a `cl_context`, a `cl_device_id` and a `cl_command_queue`. Context and queue are retained for the
  * caller, who releases them with `clReleaseContext` and `clReleaseCommandQueue`. Each pointer may be null.
  *
- * All commands of this library are in this queue, in the order of its calls, and calls that give numbers or arrays wait for them. To use a
- * result in another queue, enqueue a marker in this one, flush it (`clFlush`), and let the other queue wait for the marker's event.
+ * All commands go to this queue in the order of the calls, except those of teams that transfer values, which go to a second queue and are ordered
+ * by events; finish them first. Calls that give numbers or arrays wait for the commands. To use a result in another queue, enqueue a marker in
+ * this one, flush it (`clFlush`), and let the other queue wait for the marker's event.
  *
  * # Safety
  * The pointers are null or valid for a write.

@@ -245,7 +245,7 @@ pub unsafe extern "C" fn clinalg_heat_forward_create(matrix: ClinalgHandle, out:
 }
 
 /// Makes an approximate inverse of `matrix`, an operator V or D, by operator (Calderon-type) preconditioning on the same surface
-/// and time steps: a preconditioner for `clinalg_solve_preconditioned`. `storage`, a `clinalg_storage`, applies to the
+/// and time steps: a preconditioner for `clinalg_solver_options.inverse`. `storage`, a `clinalg_storage`, applies to the
 /// preconditioning operator. `matrix` may be released before the new handle.
 ///
 /// # Safety

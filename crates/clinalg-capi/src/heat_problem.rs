@@ -24,7 +24,7 @@ struct Data(*mut c_void);
 // SAFETY: the contract of `clinalg_heat_project` lets several threads use the pointer, one at a time, which the lock sees to.
 unsafe impl Send for Data {}
 
-/// Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 4, text). Polygons are cut
+/// Reads a closed surface of triangles from a file; the extension tells the format: `.obj`, `.off`, `.stl` or `.msh` (Gmsh 2 or 4, ASCII). Polygons are cut
 /// into triangles. `nodes` gets the three coordinates of each of the first `node_capacity` nodes, `triangles` the three nodes of each of the first
 /// `triangle_capacity` triangles, from 0 on; `node_count` and `triangle_count` get the numbers of all. With capacities of 0 the arrays may be
 /// null: call once for the numbers, then again.

@@ -38,8 +38,9 @@ pub unsafe extern "C" fn clinalg_opencl_select(
 /// The OpenCL objects that new objects live on: a `cl_context`, a `cl_device_id` and a `cl_command_queue`. Context and queue are retained for the
 /// caller, who releases them with `clReleaseContext` and `clReleaseCommandQueue`. Each pointer may be null.
 ///
-/// All commands of this library are in this queue, in the order of its calls, and calls that give numbers or arrays wait for them. To use a
-/// result in another queue, enqueue a marker in this one, flush it (`clFlush`), and let the other queue wait for the marker's event.
+/// All commands go to this queue in the order of the calls, except those of teams that transfer values, which go to a second queue and are ordered
+/// by events; finish them first. Calls that give numbers or arrays wait for the commands. To use a result in another queue, enqueue a marker in
+/// this one, flush it (`clFlush`), and let the other queue wait for the marker's event.
 ///
 /// # Safety
 /// The pointers are null or valid for a write.
@@ -51,20 +52,36 @@ pub unsafe extern "C" fn clinalg_opencl_export(
 ) -> ClinalgStatus {
     guard(|| {
         let current = Context::global()?;
+        let of_queue = if queue.is_null() { null_mut() } else { current.export_queue()? };
+        let of_context = if context.is_null() { Ok(null_mut()) } else { current.export_context() };
+        // SAFETY: the queue was exported or is null.
+        let of_context = unsafe { or_release(of_context, of_queue)? };
         // SAFETY: by the contract above.
         unsafe {
             if !context.is_null() {
-                context.write(current.export_context()?);
+                context.write(of_context);
             }
             if !device.is_null() {
                 device.write(current.opencl().device);
             }
             if !queue.is_null() {
-                queue.write(current.export_queue()?);
+                queue.write(of_queue);
             }
         }
         Ok(())
     })
+}
+
+/// What was exported; where that failed, the queue that was exported before is released, which may be null.
+///
+/// # Safety
+/// `queue` is null or from [`Context::export_queue`] and not released.
+unsafe fn or_release(exported: clinalg::Result<*mut c_void>, queue: *mut c_void) -> clinalg::Result<*mut c_void> {
+    if exported.is_err() && !queue.is_null() {
+        // SAFETY: by the contract above.
+        unsafe { Context::release_queue(queue) };
+    }
+    exported
 }
 
 /// A vector of `len` values of the type `precision` in the memory of `mem`, a `cl_mem` of the current context (`clinalg_opencl_select`) that kernels
@@ -126,7 +143,8 @@ pub unsafe extern "C" fn clinalg_object_export(
         if !queue.is_null() {
             of_queue = registry.context_of(object)?.export_queue()?;
         }
-        let exported = registry.export(object)?;
+        // SAFETY: the queue was exported or is null.
+        let exported = unsafe { or_release(registry.export(object), of_queue)? };
         // SAFETY: by the contract above.
         unsafe {
             if !queue.is_null() {
