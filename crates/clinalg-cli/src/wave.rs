@@ -308,7 +308,11 @@ impl Args {
     /// The largest speed, of all points where it varies.
     fn largest_speed(&self, speed: Option<&[f64]>) -> Result<f64, Failure> {
         let c = speed.map_or(self.c, |speed| speed.iter().copied().fold(f64::MIN, f64::max));
-        if c > 0.0 { Ok(c) } else { Err(Failure::usage(format!("--speed is at most {c}; it must be positive at every point"))) }
+        if c > 0.0 {
+            Ok(c)
+        } else {
+            Err(Failure::usage(format!("--speed is at most {c}; it must be positive at every point")))
+        }
     }
 
     /// The displacement at the start, as given.

@@ -132,7 +132,8 @@ impl NullVectors {
             if part.is_nan() || part <= 0.1 * tolerance {
                 continue;
             }
-            let got = format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
+            let got =
+                format!("column {}, whose part along the null vectors of A is {part:.1e} of its norm", column + 1);
             let expected =
                 format!("a right-hand side without a part along {}, which A takes to 0 ({})", self.along, self.size());
             if from_file {
