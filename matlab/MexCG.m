@@ -12,7 +12,7 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %              of a matrix or operator whose product approximates the inverse of A, as these two make
 %   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
 %   down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
-%   the smallest residual, which may take up to as many iterations once more, and iter its number. relres is the relative
+%   the smallest residual and iter its number; to find it again, up to as many iterations are repeated. relres is the relative
 %   residual of x, resvec the norm of the residual at the start and after each iteration, reason the meaning of flag as text.
 %
 %   Example:

@@ -2,8 +2,8 @@ function value = MexElement(gpu, a, i, j)
 %MexElement  An element of a full matrix or vector.
 %   value = MexElement(gpu, a, i [, j])
 %
-%   value is element i of a, column by column, or a(i, j); [] where there is none, of sparse matrices, and with j of arrays that
-%   MexMark named. It is real where its imaginary part is zero.
+%   value is element i of a, column by column, or a(i, j). It is [] where there is no such element, for sparse matrices, and,
+%   with j, for arrays that MexMark has marked. It is real where its imaginary part is zero.
 %
 %   Example:
 %     gpu = MexInitOpenCL();

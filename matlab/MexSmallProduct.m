@@ -3,7 +3,8 @@ function c = MexSmallProduct(gpu, op, a, b)
 %   c = MexSmallProduct(gpu, op, a, b)
 %
 %   c = op(a) * b, a new object, or a number where a is a transposed column; op is 'notransp', 'transp' or 'ctransp'. c is []
-%   where operands are of two classes, sizes do not agree, b has several columns, or the result has one element otherwise.
+%   where the operands are of two classes, their sizes do not agree, b has several columns, or the result has one element and
+%   a is no transposed column.
 %
 %   Example:
 %     gpu = MexInitOpenCL();
