@@ -17,6 +17,7 @@ mod session;
 mod signatures;
 mod solves;
 mod table;
+mod typed;
 #[cfg(test)]
 mod wrappers;
 

@@ -15,7 +15,7 @@ use clinalg::{Context, Error, HandleFault};
 use clinalg_handles::{Kind, Method, Operand, Preconditioning, Registry};
 
 use crate::fault::{Fault, guarded, id};
-use crate::functions::typed;
+use crate::typed::typed;
 
 /// Highest byte of a handle, which neither objects, sessions nor integrations have.
 const MARK: u64 = 0x3d << 56;

@@ -8,11 +8,12 @@ use clinalg::{Csr, Precision};
 use clinalg_handles::{Kind as Object, Operand, ScalarType};
 
 use super::grid::choice;
-use super::{GPU, Outcome, class_name, count, count_as, handle, handle_as, registry, scalar, text, typed};
+use super::{GPU, Outcome, class_name, count, count_as, handle, handle_as, registry, scalar, text};
 use crate::args::{Args, Input, Kind};
 use crate::emit::{Answer, Out};
 use crate::fault::{Fault, id};
 use crate::function::Function;
+use crate::typed::typed;
 
 const SINGLE: Input = Input::new("single", Kind::Flag);
 const COMPLEX: Input = Input::new("complex", Kind::Flag);
