@@ -335,7 +335,7 @@ fn saddle_points_are_solved_by_default() {
     b[size - 1] += 1.0;
     file(&folder, "c.mtx", &column(b));
     for (line, needle) in [
-        ("solve free.mtx --rhs c.mtx", "subtract their mean"),
+        ("solve free.mtx --rhs c.mtx", "subtract its mean"),
         ("solve fixed.mtx --method cg --precond saddle", "use minres, or gmres"),
     ] {
         let done = inside(folder.path(), line);
