@@ -87,7 +87,7 @@ fn excess<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: &CsrParts
     let row = |i: usize| parts.row(i).map(|(_, v)| v.widen().modulus()).sum::<f64>();
     let gain = gain * (0..parts.rows).map(row).fold(0.0, most);
     let bound = T::Real::epsilon().into_f64().recip();
-    Ok((!(gain <= bound)).then_some(gain))
+    Ok((gain > bound || gain.is_nan()).then_some(gain))
 }
 
 /// Whether another preconditioner may do: an error of the values of the matrix or of memory.
