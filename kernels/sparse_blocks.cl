@@ -154,8 +154,8 @@ __kernel void measure_blocks(ulong step, __global const uint *begin, __global co
         if (own != last) {
             last = own;
             bool found = *(volatile __local uint *)&count > PAGES;
-            for (uint k = 0; k < TABLE && !found; ++k) {
-                const uint other = atomic_cmpxchg(&table[(own + k) % TABLE], UINT_MAX, own);
+            for (uint probe = 0; probe < TABLE && !found; ++probe) {
+                const uint other = atomic_cmpxchg(&table[(own + probe) % TABLE], UINT_MAX, own);
                 found = other == UINT_MAX || other == own;
                 if (other == UINT_MAX) {
                     atomic_inc(&count);

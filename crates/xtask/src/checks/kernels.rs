@@ -75,7 +75,10 @@ impl Build {
         if self.is_rounded && self.precision == Precision::Single {
             clang.arg("-cl-fp32-correctly-rounded-divide-sqrt");
         }
-        clang.arg(format!("-DLOCAL={LOCAL}")).args(self.defines.iter().map(|d| format!("-D{d}")));
+        if !self.defines.iter().any(|define| define.starts_with("LOCAL=")) {
+            clang.arg(format!("-DLOCAL={LOCAL}"));
+        }
+        clang.args(self.defines.iter().map(|d| format!("-D{d}")));
         clang.arg(format!("{}/{}.cl", self.folder, self.file));
         clang
     }
