@@ -340,7 +340,8 @@ mod tests {
         let Some(devices) = clinalg_testing::found(devices()) else { return };
         let options = ContextOptions { family: Some(KernelFamily::Gpu), ..ContextOptions::default() };
         let context = Context::new(&devices[0], &options).unwrap();
-        let lengths: [(&str, usize, &dyn Fn(usize) -> usize); 8] = [
+        type Length<'a> = &'a dyn Fn(usize) -> usize;
+        let lengths: [(&str, usize, Length<'_>); 8] = [
             ("one", 1, &|_| 1),
             ("equal rows", 3000, &|_| 16),
             ("a long row", 1, &|_| 5000),
