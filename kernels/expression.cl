@@ -60,13 +60,13 @@
 #define HALF ((REAL)0.5f)
 
 #ifdef SCALAR_COMPLEX
-inline SCALAR exponential(SCALAR a)
+static inline SCALAR exponential(SCALAR a)
 {
     const REAL size = exp(a.x);
     return a.y == ZERO ? (SCALAR)(size, a.y) : (SCALAR)(size * cos(a.y), size * sin(a.y));
 }
 // The principal square root, from the larger of its parts (Kahan 1987). Numbers near the least one are scaled by 2^60, and magnitudes are halved.
-inline SCALAR square_root(SCALAR a)
+static inline SCALAR square_root(SCALAR a)
 {
     const REAL size = fmax(fabs(a.x), fabs(a.y));
     if (isinf(a.y)) return (SCALAR)(fabs(a.y), a.y);
@@ -82,7 +82,7 @@ inline SCALAR square_root(SCALAR a)
     return b.x >= ZERO ? (SCALAR)(parts.x, copysign(parts.y, a.y)) : (SCALAR)(parts.y, copysign(parts.x, a.y));
 }
 // The principal logarithm; log1p keeps the real part accurate near magnitude 1.
-inline SCALAR logarithm(SCALAR a)
+static inline SCALAR logarithm(SCALAR a)
 {
     const REAL large = fmax(fabs(a.x), fabs(a.y)), small = fmin(fabs(a.x), fabs(a.y));
     const REAL size = hypot(HALF * a.x, HALF * a.y);
@@ -90,11 +90,11 @@ inline SCALAR logarithm(SCALAR a)
     const REAL re = is_near ? HALF * log1p((large - ONE) * (large + ONE) + small * small) : log(size) + (REAL)M_LN2;
     return (SCALAR)(re, atan2(a.y, a.x));
 }
-inline SCALAR sine(SCALAR a)
+static inline SCALAR sine(SCALAR a)
 {
     return a.y == ZERO ? (SCALAR)(sin(a.x), cos(a.x) * a.y) : (SCALAR)(sin(a.x) * cosh(a.y), cos(a.x) * sinh(a.y));
 }
-inline SCALAR cosine(SCALAR a)
+static inline SCALAR cosine(SCALAR a)
 {
     return a.y == ZERO ? (SCALAR)(cos(a.x), -sin(a.x) * a.y) : (SCALAR)(cos(a.x) * cosh(a.y), -sin(a.x) * sinh(a.y));
 }
@@ -119,6 +119,16 @@ inline SCALAR cosine(SCALAR a)
 #else
 #define EPSILON FLT_EPSILON
 #endif
+// A branch spills fewer scalar registers than a choice on gfx906.
+#ifdef CPU
+#define REPLACE(value, condition, other) value = (condition) ? (other) : value
+#else
+#define REPLACE(value, condition, other)                                                                 \
+    if (condition) {                                                                                     \
+        value = other;                                                                                   \
+    }
+#endif
+
 // x - y floor(x / y), with the sign of y, x for y = 0; with towards_zero x - y trunc(x / y), with the sign of x, NaN for y = 0. Where y is no
 // integer, a quotient within rounding of one counts as one. These are the roundings of Octave.
 inline LANES modulo(LANES x, LANES y, bool towards_zero)
@@ -127,9 +137,10 @@ inline LANES modulo(LANES x, LANES y, bool towards_zero)
     const LANES quotient = x / y, nearest = floor(quotient + HALF);
     const LANES product = y * (towards_zero ? trunc(quotient) : floor(quotient));
     LANES rest = x - product;
-    rest = floor(y + HALF) != y && fabs((quotient - nearest) / nearest) < (LANES)EPSILON ? (LANES)ZERO : rest;
-    rest = x != y ? copysign(rest, towards_zero ? x : y) : rest;
-    return y == (LANES)ZERO ? (towards_zero ? (LANES)NAN : x) : rest;
+    REPLACE(rest, floor(y + HALF) != y && fabs((quotient - nearest) / nearest) < (LANES)EPSILON, (LANES)ZERO);
+    REPLACE(rest, x != y, copysign(rest, towards_zero ? x : y));
+    REPLACE(rest, y == (LANES)ZERO, towards_zero ? (LANES)NAN : x);
+    return rest;
 }
 #define PLAIN_CASES                                                                                      \
     ONE_CASE(18, sqrt(a))                                                                                \
@@ -161,8 +172,8 @@ inline LANES modulo(LANES x, LANES y, bool towards_zero)
     TWO_CASE(70, atan2(a, b))                                                                            \
     TWO_CASE(71, hypot(a, b))                                                                            \
     TWO_CASE(72, pow(a, b))                                                                              \
-    TWO_CASE(75, modulo(a, b, false))                                                                    \
-    TWO_CASE(76, modulo(a, b, true))
+    case 75:                                                                                             \
+    TWO_CASE(76, modulo(a, b, operation == 76))
 #endif
 
 #ifndef FUNCTIONS
