@@ -60,6 +60,7 @@
 #define HALF ((REAL)0.5f)
 
 #ifdef SCALAR_COMPLEX
+#ifdef FUNCTIONS
 static inline SCALAR exponential(SCALAR a)
 {
     const REAL size = exp(a.x);
@@ -98,6 +99,8 @@ static inline SCALAR cosine(SCALAR a)
 {
     return a.y == ZERO ? (SCALAR)(cos(a.x), -sin(a.x) * a.y) : (SCALAR)(cos(a.x) * cosh(a.y), -sin(a.x) * sinh(a.y));
 }
+#endif
+
 #define PLAIN_CASES                                                                                      \
     ONE_CASE(29, -a)                                                                                     \
     ONE_CASE(35, scalar_conj(a))                                                                         \
@@ -114,6 +117,7 @@ static inline SCALAR cosine(SCALAR a)
     ONE_CASE(19, sine(a))                                                                                \
     ONE_CASE(20, cosine(a))
 #else
+#ifdef FUNCTIONS
 #if REAL_BITS == 64
 #define EPSILON DBL_EPSILON
 #else
@@ -131,7 +135,7 @@ static inline SCALAR cosine(SCALAR a)
 
 // x - y floor(x / y), with the sign of y, x for y = 0; with towards_zero x - y trunc(x / y), with the sign of x, NaN for y = 0. Where y is no
 // integer, a quotient within rounding of one counts as one. These are the roundings of Octave.
-inline LANES modulo(LANES x, LANES y, bool towards_zero)
+static inline LANES modulo(LANES x, LANES y, bool towards_zero)
 {
 #pragma OPENCL FP_CONTRACT OFF
     const LANES quotient = x / y, nearest = floor(quotient + HALF);
@@ -142,6 +146,8 @@ inline LANES modulo(LANES x, LANES y, bool towards_zero)
     REPLACE(rest, y == (LANES)ZERO, towards_zero ? (LANES)NAN : x);
     return rest;
 }
+#endif
+
 #define PLAIN_CASES                                                                                      \
     ONE_CASE(18, sqrt(a))                                                                                \
     ONE_CASE(24, floor(a))                                                                               \
