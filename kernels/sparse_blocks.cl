@@ -153,7 +153,7 @@ __kernel void measure_blocks(ulong step, __global const uint *begin, __global co
         high = max(high, at);
         if (own != last) {
             last = own;
-            bool found = *(volatile __local uint *)&count > PAGES;
+            bool found = atomic_add(&count, 0u) > PAGES;
             for (uint probe = 0; probe < TABLE && !found; ++probe) {
                 const uint other = atomic_cmpxchg(&table[(own + probe) % TABLE], UINT_MAX, own);
                 found = other == UINT_MAX || other == own;
