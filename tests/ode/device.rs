@@ -1,9 +1,9 @@
 //! Device steps against plain Rust, and fused against basic to the last bit, in both kernel families.
 
-use crate::common::{contexts, contexts_of};
-use clinalg::runtime::{DeviceKind, devices};
+use crate::common::{contexts, contexts_like, contexts_of};
+use clinalg::runtime::DeviceKind;
 use clinalg::team::Team;
-use clinalg::{Context, ContextOptions, KernelFamily, Real};
+use clinalg::{Context, KernelFamily, Real};
 use clinalg_ode::integrate::{Event, Integrator, Norm, Options, Stepper, Tolerance, integrate, integrate_fixed};
 use clinalg_ode::reference::Reference;
 use clinalg_ode::team::{TeamOptions, TeamStepper};
@@ -250,9 +250,7 @@ fn a_norm_with_nan_is_nan() {
 
 /// A team of contexts on the device of `like`, of its family.
 fn team(like: &Context, ranks: usize) -> Team {
-    let device = &devices().unwrap()[like.device().index];
-    let options = ContextOptions { family: Some(like.family()), ..ContextOptions::default() };
-    Team::of_contexts((0..ranks).map(|_| Context::new(device, &options).unwrap()).collect()).unwrap()
+    Team::of_contexts(contexts_like(like, ranks)).unwrap()
 }
 
 fn options(weights: &[f64], variant: Variant, steps: usize, steps_per_exchange: Option<usize>) -> TeamOptions {

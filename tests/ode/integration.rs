@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use clinalg::{Context, ContextOptions, KernelFamily, Vector};
+use crate::common::contexts;
+use clinalg::Vector;
 use clinalg_ode::integrate::{
     Direction, Event, Integrator, Options, Report, Slot, Stepper, Stored, Taken, Tolerance, integrate,
     integrate_on_device,
@@ -280,13 +281,6 @@ fn events_are_found_where_scipy_finds_them() {
         assert!(same.events.iter().zip(&report.events).all(|(a, b)| a.event == b.event && (a.t - b.t).abs() < 1e-9));
         assert!(off(&at, &y) < 1e-9);
     }
-}
-
-/// The kernel families to test on the default device, where there is one.
-fn contexts() -> Vec<Context> {
-    let Some(device) = clinalg_testing::found(clinalg::Device::default_device()) else { return Vec::new() };
-    let make = |family| Context::new(&device, &ContextOptions { family, ..ContextOptions::default() }).unwrap();
-    clinalg_testing::families([KernelFamily::Cpu, KernelFamily::Gpu]).into_iter().map(make).collect()
 }
 
 /// Two fields on 7 by 5 points.

@@ -4,9 +4,8 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use clinalg::runtime::devices;
-use clinalg::team::Team;
-use clinalg::{Context, ContextOptions, KernelFamily, Real};
+use clinalg::team::{Network, Team};
+use clinalg::{Context, KernelFamily, Real};
 use clinalg_ode::integrate::Stepper;
 use clinalg_ode::team::{Link, TeamOptions, TeamStepper, Traffic, simulate};
 use clinalg_ode::waveform::{
@@ -14,7 +13,7 @@ use clinalg_ode::waveform::{
     explain, relax, relax_by_devices, relax_on_team, relax_on_team_with, relax_sequentially, relax_with,
 };
 use clinalg_ode::{Boundary, DeviceStepper, Error, Grid, Layout, Method, System, Variant, problems};
-use common::contexts;
+use common::{contexts, contexts_like, contexts_of};
 
 /// Systems of polynomials, so that device and plain Rust agree to the last bit, on grids of 1, 2 and 3 dimensions whose sizes
 /// are no multiples of the blocks.
@@ -227,9 +226,8 @@ fn a_relaxation_that_is_stopped_goes_on_to_the_same_bits() {
 
 /// Two contexts of the same device.
 fn pair(context: &Context) -> Team {
-    let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
-    let other = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
-    Team::of_contexts(vec![context.clone(), other]).unwrap()
+    let other = contexts_like(context, 1);
+    Team::of_contexts([vec![context.clone()], other].concat()).unwrap()
 }
 
 /// A device as a block: after w iterations the first w steps have the bits of one device, or w times as many as a halo serves.
@@ -340,11 +338,8 @@ fn a_team_of_unequal_devices() {
             KernelFamily::Cpu => KernelFamily::Gpu,
             KernelFamily::Gpu => KernelFamily::Cpu,
         };
-        let on = |family| {
-            let options = ContextOptions { family: Some(family), ..ContextOptions::default() };
-            Context::new(&devices().unwrap()[context.device().index], &options).unwrap()
-        };
-        let team = Team::of_contexts(vec![context.clone(), on(other), on(context.family())]).unwrap();
+        let unlike = contexts_of(other)[context.device().index].clone();
+        let team = Team::of_contexts([vec![context.clone(), unlike], contexts_like(context, 1)].concat()).unwrap();
         let (system, block) = &all[0];
         let y0 = start::<f32>(system);
         let mut options = WaveformOptions::new(0.01, 6);
@@ -381,10 +376,10 @@ fn ranks_send_what_the_model_says() {
     let method = Method::named("heun2").unwrap();
     let cluster = WaveformModel::new(system, &method, 4, [(1, 1.0), (2, 2.0)], link).unwrap();
     for context in contexts().iter().take(1) {
-        let team = |network| {
-            let family = ContextOptions { family: Some(context.family()), ..ContextOptions::default() };
-            let own = Context::new(&devices().unwrap()[context.device().index], &family).unwrap();
-            Team::with_network(vec![own], network).unwrap()
+        let own = contexts_like(context, 4);
+        let team = |network: Box<dyn Network>| {
+            let rank = network.local().start;
+            Team::with_network(vec![own[rank].clone()], network).unwrap()
         };
         let mut options = WaveformOptions::new(0.01, 6);
         options.method = method.clone();

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use clinalg::runtime::devices;
 use clinalg::{BandParts, CsrParts};
-use clinalg::{Context, ContextOptions, Device, Error, KernelFamily, Precision, Real, Scalar};
+use clinalg::{Context, ContextOptions, Device, DeviceKind, Error, KernelFamily, Precision, Real, Scalar};
 
 /// The sequential products with `a`.
 pub(crate) fn oracle<T>(a: &CsrParts<T>) -> clinalg_reference::csr::Csr<'_, T> {
@@ -75,10 +75,12 @@ pub(crate) fn has<T: Scalar>(context: &Context) -> bool {
 }
 
 /// Whether tests take `T` on the device: what it computes in, single precision in a thorough run or for want of double only, since
-/// most of the time is spent on building kernels.
+/// most of the time is spent on building kernels. The family of kernels that does not suit the device takes single precision in the
+/// long cases only.
 pub(crate) fn takes<T: Scalar>(context: &Context) -> bool {
-    let first = T::PRECISION == Precision::F64 || clinalg_testing::thorough();
-    (first || context.require::<f64>().is_err()) && has::<T>(context)
+    let suits = (context.family() == KernelFamily::Cpu) == (context.device().kind == DeviceKind::Cpu);
+    let single = clinalg_testing::long() || (clinalg_testing::thorough() && suits);
+    (T::PRECISION == Precision::F64 || single || context.require::<f64>().is_err()) && has::<T>(context)
 }
 
 /// Whether tests of single precision alone run; records that they do not.
