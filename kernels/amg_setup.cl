@@ -75,6 +75,20 @@ __kernel void link_strong(ulong rows, REAL theta2, __global const REAL *peak, __
     }
 }
 
+// The initial states for a set of nodes two strong dependencies apart; nodes that depend on none and on which none depends are OUT.
+__kernel void start_distant(ulong rows, __global const uint *offset, __global const uint *linked,
+                            __global const uint *influences, __global ulong *state)
+{
+    FOR_EACH(i, rows)
+    {
+        uint any = influences[i] > 0;
+        for (uint k = offset[i]; k < offset[i + 1]; ++k) {
+            any |= linked[k] != i;
+        }
+        state[i] = STATE(any ? UNDECIDED : OUT, (uint)i);
+    }
+}
+
 // map[k] = the aggregate of column[k] if entry k is on the diagonal or strong for its row, a_ij^2 > theta2 peak_i^2, and WEAK otherwise. With is_new
 // = 0, the map is an input and only the rest is computed.
 // diagonal[i] = a_ii with the weak entries lumped into it, so that the product with the near-null vector (the first of `vectors` in each row of

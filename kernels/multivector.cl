@@ -49,6 +49,16 @@
 
 #ifdef LANES
 
+// UNROLL entries of an item of a row, from k on, all under way before the first is used.
+inline void load_entries(ulong k, __global const uint *column, __global const SCALAR *value, uint *j, SCALAR *v)
+{
+#pragma unroll
+    for (uint u = 0; u < UNROLL; ++u) {
+        j[u] = column[k + u * LANES];
+        v[u] = value[k + u * LANES];
+    }
+}
+
 // Compressed rows; LANES neighbouring items per row.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
 mm_csr(ulong rows, ulong cols, ulong columns, SCALAR alpha, __global const uint *offset, __global const uint *column,
@@ -67,11 +77,7 @@ mm_csr(ulong rows, ulong cols, ulong columns, SCALAR alpha, __global const uint 
         for (; k + (UNROLL - 1) * LANES < end; k += UNROLL * LANES) {
             SCALAR v[UNROLL];
             uint j[UNROLL];
-#pragma unroll
-            for (uint u = 0; u < UNROLL; ++u) {
-                j[u] = column[k + u * LANES];
-                v[u] = value[k + u * LANES];
-            }
+            load_entries(k, column, value, j, v);
 #pragma unroll
             for (uint u = 0; u < UNROLL; ++u) {
 #pragma unroll
@@ -154,11 +160,7 @@ mm_csr_interleaved(ulong rows, ulong first, ulong columns, REAL alpha, __global 
         for (; k + (UNROLL - 1) * LANES < end; k += UNROLL * LANES) {
             REAL v[UNROLL];
             uint j[UNROLL];
-#pragma unroll
-            for (uint u = 0; u < UNROLL; ++u) {
-                j[u] = column[k + u * LANES];
-                v[u] = value[k + u * LANES];
-            }
+            load_entries(k, column, value, j, v);
 #pragma unroll
             for (uint u = 0; u < UNROLL; ++u) {
                 sum += v[u] * from[j[u]];

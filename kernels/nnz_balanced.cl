@@ -3,6 +3,9 @@
 // sum the rows, several items per row where a block has few. A block has at most ENTRIES entries. The order of every sum is fixed at
 // upload.
 //
+// A block waits for memory as often as one address depends on another: for where it begins, for its entries, and for what they
+// gather. Where the rows begin is read with the entries, not behind the products.
+//
 // Without CUT, a block has whole rows. With CUT, block g has the entries from begin[g] to begin[g + 1], and a row may go on
 // over several blocks: the block in which it begins writes it, the others leave their sums for a second kernel. Rows of very
 // different lengths meet in such a block: those of more than RUN entries are summed in runs of so many first, an item per run.
@@ -68,23 +71,30 @@ inline REAL read_value(__global const REAL *p)
 #define read_value(p) (*(p))
 #endif
 
-// What a kernel takes for 16-bit columns, and the part of it for a block and its first entry.
+// What a kernel takes for 16-bit columns; the lowest column of a block, or the mark, which waits for nothing else; what the products of a block
+// take, for the block and its first entry.
 #ifdef SHORT
 #define SHORT_ARGUMENTS __global const uint *base, __global const ushort *narrow,
 #ifdef PAGES
-#define SHORT_PART(block, first) base + (size_t)PAGES * (block), narrow + (first),
+#define READ_LOWEST(block) const uint lowest = base[(size_t)PAGES * (block)];
+#define NEAR_ARGUMENTS uint lowest, __global const uint *base, __global const ushort *narrow,
+#define SHORT_PART(block, first) lowest, base + (size_t)PAGES * (block), narrow + (first),
 #define NEAR_COLUMN(c) (base[(c) / PAGE] + (c) % PAGE)
 #else
-#define SHORT_PART(block, first) base + (block), narrow + (first),
-#define NEAR_COLUMN(c) (base[0] + (c))
+#define READ_LOWEST(block) const uint lowest = base[block];
+#define NEAR_ARGUMENTS uint lowest, __global const ushort *narrow,
+#define SHORT_PART(block, first) lowest, narrow + (first),
+#define NEAR_COLUMN(c) (lowest + (c))
 #endif
 #else
 #define SHORT_ARGUMENTS
+#define READ_LOWEST(block)
+#define NEAR_ARGUMENTS
 #define SHORT_PART(block, first)
 #endif
 
 // The products of `entries` entries, from the first of `value` and `column` on.
-inline void multiply_entries(uint entries, SHORT_ARGUMENTS __global const uint *column, __global const REAL *value,
+inline void multiply_entries(uint entries, NEAR_ARGUMENTS __global const uint *column, __global const REAL *value,
                              __global const REAL *x, __local REAL *product)
 {
     const uint item = (uint)get_local_id(0);
@@ -94,7 +104,7 @@ inline void multiply_entries(uint entries, SHORT_ARGUMENTS __global const uint *
         uint at[PER];
 #ifdef SHORT
 #ifdef PAGES
-        const bool near = base[0] != WIDE;
+        const bool near = lowest != WIDE;
 #else
         const bool near = true;
 #endif
@@ -146,38 +156,53 @@ inline REAL lane_sum(uint k, uint last, uint lane, uint lanes, __local const REA
     return sum;
 }
 
+// Of the items that share a row, which are neighbours, `width` add the sum of another one to theirs, where the item is `there`. For loops over
+// halves of `lanes`.
+#define JOIN_HALVES(there)                                                                                             \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                                      \
+    if ((item & (lanes - 1)) < width && (there)) {                                                                     \
+        sums[item] += sums[item + width];                                                                              \
+    }
+
 #ifndef CUT
 
+// Where row r of the `rows` rows of a block from `row` on begins and ends.
+inline uint2 ends_of(uint r, uint rows, size_t row, __global const uint *offset)
+{
+    return (uint2)(offset[row + min(r, rows)], offset[row + min(r + 1, rows)]);
+}
+
 #ifndef DOTS
-// Group g has the rows start[g] to start[g + 1].
+// Group g has the rows start[g] to start[g + 1], the entries begin[g] to begin[g + 1].
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_nnz_balanced(__global const uint *start, SHORT_ARGUMENTS REAL alpha, __global const uint *offset,
-                __global const uint *column, __global const REAL *value, __global const REAL *x, REAL beta,
-                __global REAL *y)
+mv_nnz_balanced(__global const uint *start, __global const uint *begin, SHORT_ARGUMENTS REAL alpha,
+                __global const uint *offset, __global const uint *column, __global const REAL *value,
+                __global const REAL *x, REAL beta, __global REAL *y)
 {
     __local REAL product[PLACE(ENTRIES)];
     __local REAL sums[LOCAL];
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
+    READ_LOWEST(group)
     const uint row = start[group];
     const uint rows = start[group + 1] - row;
-    const uint first = offset[row];
-    multiply_entries(offset[row + rows] - first, SHORT_PART(group, first) column + first, value + first, x, product);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint first = begin[group];
+    const uint entries = begin[group + 1] - first;
     const uint lanes = lanes_of(rows);
     const uint lane = item & (lanes - 1);
+    const uint2 ends = ends_of(item / lanes, rows, row, offset);
+    multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-        const REAL sum = lane_sum(offset[row + r] - first, offset[row + r + 1] - first, lane, lanes, product);
+        const uint2 own = r == item / lanes ? ends : ends_of(r, rows, row, offset);
+        const REAL sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
         sums[item] = sum;
         if (lanes == 1) {
             y[row + r] = combine_product(alpha, sum, beta, y + row + r);
         }
     }
     for (uint width = lanes / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width && item / lanes < rows) {
-            sums[item] += sums[item + width];
-        }
+        JOIN_HALVES(item / lanes < rows);
     }
     if (lanes > 1 && lane == 0 && item / lanes < rows) {
         const size_t r = row + item / lanes;
@@ -187,7 +212,7 @@ mv_nnz_balanced(__global const uint *start, SHORT_ARGUMENTS REAL alpha, __global
 #else
 // With dot products, `turns` blocks of `blocks` a work-group.
 __kernel __attribute__((reqd_work_group_size(LOCAL, 1, 1))) void
-mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUMENTS REAL alpha,
+mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, __global const uint *begin, SHORT_ARGUMENTS REAL alpha,
                 __global const uint *offset, __global const uint *column, __global const REAL *value,
                 __global const REAL *x, REAL beta, __global REAL *y DOTS_ARGUMENTS)
 {
@@ -198,27 +223,27 @@ mv_nnz_balanced(uint blocks, uint turns, __global const uint *start, SHORT_ARGUM
     for (uint turn = 0; turn < turns; ++turn) {
         // Past the last block there are no rows.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
+        READ_LOWEST(min(block, blocks - 1))
         const uint row = start[block];
         const uint rows = start[min(block + 1, blocks)] - row;
-        const uint first = offset[row];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        multiply_entries(offset[row + rows] - first, SHORT_PART(min(block, blocks - 1), first) column + first,
-                         value + first, x, product);
-        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint first = begin[block];
+        const uint entries = begin[min(block + 1, blocks)] - first;
         const uint lanes = lanes_of(rows);
         const uint lane = item & (lanes - 1);
+        const uint2 ends = ends_of(item / lanes, rows, row, offset);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
+        barrier(CLK_LOCAL_MEM_FENCE);
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-            const REAL sum = lane_sum(offset[row + r] - first, offset[row + r + 1] - first, lane, lanes, product);
+            const uint2 own = r == item / lanes ? ends : ends_of(r, rows, row, offset);
+            const REAL sum = lane_sum(own.s0 - first, own.s1 - first, lane, lanes, product);
             sums[item] = sum;
             if (lanes == 1) {
                 dots += finish_row(row + r, alpha, sum, beta, y, u, w);
             }
         }
         for (uint width = lanes / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width && item / lanes < rows) {
-                sums[item] += sums[item + width];
-            }
+            JOIN_HALVES(item / lanes < rows);
         }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += finish_row(row + item / lanes, alpha, sums[item], beta, y, u, w);
@@ -246,21 +271,30 @@ inline uint sharing(uint rows)
     return lanes >= 32 ? lanes : 1;
 }
 
-// The entries of row r of a block of `entries` entries from `first` on; row 0 is the rest of an earlier one, and `row` the next.
-inline uint2 entries_of(uint r, size_t row, uint first, uint entries, __global const uint *offset)
+// Where row r of the `rows` rows of a block begins and ends; row 0 is the rest of an earlier one, and `row` the next. The beginning of
+// row 0 is not told.
+inline uint2 ends_of(uint r, uint rows, size_t row, __global const uint *offset)
 {
-    return (uint2)(r > 0 ? offset[row + r - 1] - first : 0, min(offset[row + r] - first, entries));
+    r = min(r, rows - 1);
+    return (uint2)(offset[row + max(r, 1u) - 1], offset[row + r]);
 }
 
-// Notes the runs of the item's rows, in any order: each has the sum of its own entries only.
-inline void note_runs(uint rows, size_t row, uint first, uint entries, __global const uint *offset, __local uint *runs,
-                      volatile __local uint *count)
+// The entries of row r, whose ends are those of `ends_of`, among the `entries` of a block from `first` on.
+inline uint2 entries_of(uint r, uint2 ends, uint first, uint entries)
+{
+    return (uint2)(r > 0 ? ends.s0 - first : 0, min(ends.s1 - first, entries));
+}
+
+// Notes the runs of the item's rows, in any order: each has the sum of its own entries only. `ends` are those of the item's first row.
+inline void note_runs(uint rows, uint2 ends, size_t row, uint first, uint entries, __global const uint *offset,
+                      __local uint *runs, volatile __local uint *count)
 {
     if (sharing(rows) > 1) {
         return;
     }
-    for (uint r = (uint)get_local_id(0); r < rows; r += LOCAL) {
-        const uint2 own = entries_of(r, row, first, entries, offset);
+    const uint item = (uint)get_local_id(0);
+    for (uint r = item; r < rows; r += LOCAL) {
+        const uint2 own = entries_of(r, r == item ? ends : ends_of(r, rows, row, offset), first, entries);
         const uint length = own.s1 - own.s0;
         if (length > RUN) {
             uint at = atomic_add(count, (length + RUN - 1) / RUN);
@@ -334,6 +368,9 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
     const uint rows = start[group + 1] - row + 1;
     const uint first = begin[group];
     const uint entries = begin[group + 1] - first;
+    const uint lanes = sharing(rows);
+    const uint lane = item & (lanes - 1);
+    const uint2 ends = ends_of(item / lanes, rows, row, offset);
     REAL4 own[PER];
 #pragma unroll
     for (uint j = 0; j < PER; ++j) {
@@ -357,9 +394,7 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
             own[j] = v[j] * ((__global const REAL4 *)x)[at[j]];
         }
     }
-    note_runs(rows, row, first, entries, offset, runs, &count);
-    const uint lanes = sharing(rows);
-    const uint lane = item & (lanes - 1);
+    note_runs(rows, ends, row, first, entries, offset, runs, &count);
     for (uint q = 0; q < columns; ++q) {
         __global REAL *out = y + (left + q) * height;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -371,7 +406,8 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
         sum_runs(count, runs, product);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-            const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+            const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
+            const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
             if (lanes > 1) {
                 sums[item] = sum;
             } else if (r == 0) {
@@ -381,10 +417,7 @@ mm_cut_balanced(ulong height, ulong left, uint columns, __global const uint *sta
             }
         }
         for (uint width = lanes / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width && item / lanes < rows) {
-                sums[item] += sums[item + width];
-            }
+            JOIN_HALVES(item / lanes < rows);
         }
         if (lanes > 1 && lane == 0) {
             const uint r = item / lanes;
@@ -407,17 +440,17 @@ join_columns(ulong rows, uint far, ulong groups, ulong height, ulong left, __glo
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0), q = get_group_id(1);
     const uint lanes = group < far ? LOCAL : LANES;
-    const uint lane = item & (lanes - 1);
     const size_t r = joined_row(group, far, item);
-    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, partial + q * groups) : ZERO;
+    const bool writes = r < rows && (item & (lanes - 1)) == 0;
+    __global REAL *out = y + (left + q) * height + (writes ? cut[r] : 0);
+    // Read before the sum, which is waited for as long.
+    const REAL begun = writes ? *out : ZERO;
+    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + (item & (lanes - 1)), to[r], lanes, partial + q * groups) : ZERO;
     for (uint width = lanes / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width) {
-            sums[item] += sums[item + width];
-        }
+        JOIN_HALVES(true);
     }
-    if (lane == 0 && r < rows) {
-        y[(left + q) * height + cut[r]] += alpha * sums[item];
+    if (writes) {
+        *out = begun + alpha * sums[item];
     }
 }
 #elif !defined(DOTS)
@@ -434,24 +467,27 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
     __local REAL *sums = (__local REAL *)runs;
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
+    READ_LOWEST(group)
     const uint row = start[group];
     // The rest of the earlier row is counted as row 0.
     const uint rows = start[group + 1] - row + 1;
     const uint first = begin[group];
     const uint entries = begin[group + 1] - first;
+    const uint lanes = sharing(rows);
+    const uint lane = item & (lanes - 1);
+    const uint2 ends = ends_of(item / lanes, rows, row, offset);
     if (item == 0) {
         count = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     multiply_entries(entries, SHORT_PART(group, first) column + first, value + first, x, product);
-    note_runs(rows, row, first, entries, offset, runs, &count);
+    note_runs(rows, ends, row, first, entries, offset, runs, &count);
     barrier(CLK_LOCAL_MEM_FENCE);
     sum_runs(count, runs, product);
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint lanes = sharing(rows);
-    const uint lane = item & (lanes - 1);
     for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-        const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+        const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
+        const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
         if (lanes > 1) {
             sums[item] = sum;
         } else if (r == 0) {
@@ -461,10 +497,7 @@ mv_cut_balanced(__global const uint *start, __global const uint *begin, SHORT_AR
         }
     }
     for (uint width = lanes / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width && item / lanes < rows) {
-            sums[item] += sums[item + width];
-        }
+        JOIN_HALVES(item / lanes < rows);
     }
     if (lanes > 1 && lane == 0) {
         const uint r = item / lanes;
@@ -485,17 +518,17 @@ join_balanced(ulong rows, uint far, __global const uint *cut, __global const uin
     const uint item = (uint)get_local_id(0);
     const size_t group = get_group_id(0);
     const uint lanes = group < far ? LOCAL : LANES;
-    const uint lane = item & (lanes - 1);
     const size_t r = joined_row(group, far, item);
-    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, partial) : ZERO;
+    const bool writes = r < rows && (item & (lanes - 1)) == 0;
+    __global REAL *out = y + (writes ? cut[r] : 0);
+    // Read before the sum, which is waited for as long.
+    const REAL begun = writes ? *out : ZERO;
+    sums[item] = r < rows ? sum_of_rest((ulong)from[r] + (item & (lanes - 1)), to[r], lanes, partial) : ZERO;
     for (uint width = lanes / 2; width > 0; width /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < width) {
-            sums[item] += sums[item + width];
-        }
+        JOIN_HALVES(true);
     }
-    if (lane == 0 && r < rows) {
-        y[cut[r]] += alpha * sums[item];
+    if (writes) {
+        *out = begun + alpha * sums[item];
     }
 }
 #else
@@ -532,24 +565,27 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
     for (uint turn = 0; turn < turns; ++turn) {
         // Past the last block there are no entries, and only the rest of an earlier row, which nobody takes.
         const uint block = min((uint)get_group_id(0) * turns + turn, blocks);
+        READ_LOWEST(min(block, blocks - 1))
         const uint row = start[block];
         const uint rows = start[min(block + 1, blocks)] - row + 1;
         const uint first = begin[block];
         const uint entries = begin[min(block + 1, blocks)] - first;
+        const uint lanes = sharing(rows);
+        const uint lane = item & (lanes - 1);
+        const uint2 ends = ends_of(item / lanes, rows, row, offset);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item == 0) {
             count = 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_entries(entries, SHORT_PART(min(block, blocks - 1), first) column + first, value + first, x, product);
-        note_runs(rows, row, first, entries, offset, runs, &count);
+        note_runs(rows, ends, row, first, entries, offset, runs, &count);
         barrier(CLK_LOCAL_MEM_FENCE);
         sum_runs(count, runs, product);
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint lanes = sharing(rows);
-        const uint lane = item & (lanes - 1);
         for (uint r = item / lanes; r < rows; r += LOCAL / lanes) {
-            const REAL sum = item_sum(entries_of(r, row, first, entries, offset), lane, lanes, product);
+            const uint2 place = r == item / lanes ? ends : ends_of(r, rows, row, offset);
+            const REAL sum = item_sum(entries_of(r, place, first, entries), lane, lanes, product);
             if (lanes > 1) {
                 sums[item] = sum;
             } else {
@@ -557,10 +593,7 @@ mv_cut_balanced(uint blocks, uint turns, uint parts, __global const uint *start,
             }
         }
         for (uint width = lanes / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width && item / lanes < rows) {
-                sums[item] += sums[item + width];
-            }
+            JOIN_HALVES(item / lanes < rows);
         }
         if (lanes > 1 && lane == 0 && item / lanes < rows) {
             dots += leave_row(item / lanes, block < blocks, block, row, first + entries, alpha, sums[item], beta, offset,
@@ -584,17 +617,13 @@ join_balanced(ulong rows, uint far, uint turns, uint before, uint parts, __globa
     for (uint turn = 0; turn < turns; ++turn) {
         const size_t group = get_group_id(0) * (size_t)turns + turn;
         const uint lanes = group < far ? LOCAL : LANES;
-        const uint lane = item & (lanes - 1);
         const size_t r = joined_row(group, far, item);
         barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] = r < rows ? sum_of_rest((ulong)from[r] + lane, to[r], lanes, rest) : ZERO;
+        sums[item] = r < rows ? sum_of_rest((ulong)from[r] + (item & (lanes - 1)), to[r], lanes, rest) : ZERO;
         for (uint width = lanes / 2; width > 0; width /= 2) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (lane < width) {
-                sums[item] += sums[item + width];
-            }
+            JOIN_HALVES(true);
         }
-        if (lane == 0 && r < rows) {
+        if ((item & (lanes - 1)) == 0 && r < rows) {
             dots += finish_row(cut[r], alpha, sums[item], ONE, y, y, w);
         }
     }

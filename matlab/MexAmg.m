@@ -1,13 +1,13 @@
-function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates)
+function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates, aggressive)
 %MexAmg  Make an algebraic multigrid preconditioner.
 %   M = ...
 %       MexAmg(gpu, A [, theta] [, smoother] [, steps] [, cycle] [, coarse] [, block] [, single] [, reusable] [, Z] ...
-%         [, coarsening] [, coordinates])
+%         [, coarsening] [, coordinates] [, aggressive])
 %
 %   A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 %   z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
 %     theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
-%     smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
+%     smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
 %     steps     degree or sweeps of the smoother (default 2)
 %     cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
 %               definite A. MexCG then takes flexible conjugate gradients
@@ -20,6 +20,8 @@ function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single
 %               classical where the entries of rows and columns differ much in size
 %     coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is the motions of a rigid body then,
 %               block the number of columns; the displacements of a node are numbered one after the other
+%     aggressive  1 coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more
+%               iterations (default 0)
 %
 %   Example:
 %     gpu = MexInitOpenCL();
@@ -31,6 +33,7 @@ function M = MexAmg(gpu, A, theta, smoother, steps, cycle, coarse, block, single
 %   See also MexAmgInfo, MexAmgRefill, MexPreconditioner, MexCG.
 
 % Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 14, aggressive = []; end
 if nargin < 13, coordinates = []; end
 if nargin < 12, coarsening = []; end
 if nargin < 11, Z = []; end
@@ -43,7 +46,7 @@ if nargin < 5, steps = []; end
 if nargin < 4, smoother = []; end
 if nargin < 3, theta = []; end
 try
-  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates);
+  M = clinalg_mex('MexAmg', gpu, A, theta, smoother, steps, cycle, coarse, block, single, reusable, Z, coarsening, coordinates, aggressive);
 catch problem
   if nargin < 2, clinalg_mex('MexAmg'); end
   rethrow(problem);

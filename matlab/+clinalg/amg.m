@@ -6,7 +6,7 @@ function M = amg(A, varargin)
 %   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
 %   the iterations hardly grow with the number of unknowns. options is a structure, or pairs of names and values, all optional:
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
-%     Smoother         'chebyshev' (default), 'jacobi' or 'spai0'
+%     Smoother         'chebyshev' (default), 'jacobi', 'spai0', or 'gauss-seidel' by colours
 %     Steps            degree or sweeps of the smoother (default 2)
 %     Cycle            'v' (default), 'w', or 'k' for a symmetric positive definite A: fewer iterations of clinalg.pcg, which is flexible
 %                      then; not for clinalg.bicgstab and clinalg.gmres
@@ -17,6 +17,7 @@ function M = amg(A, varargin)
 %     NearNull         columns that A nearly takes to zero; without them constants are taken
 %     Coarsening       'aggregation', 'classical', or 'auto' (default), which chooses from A
 %     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is the motions of a rigid body then
+%     Aggressive       true coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more iterations
 %   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels.
 %
 %   Example:
@@ -31,7 +32,7 @@ if nargin < 1
   error('clinalg:argument:count', 'clinalg.amg: too few arguments; the call is clinalg.amg(A, options)');
 end
 o = clinalg.operands.arguments('clinalg.amg', varargin, {}, {'Theta', 'Smoother', 'Steps', 'Cycle', 'CoarseSize|coarse', 'Block', ...
-  'SinglePrecision|single', 'Reusable', 'NearNull|Z', 'Coarsening', 'Coordinates'});
+  'SinglePrecision|single', 'Reusable', 'NearNull|Z', 'Coarsening', 'Coordinates', 'Aggressive'});
 A = clinalg.operands.sparse_handle(A);
 Z = o.nearnull;
 if ~isempty(Z)

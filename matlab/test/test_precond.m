@@ -184,6 +184,11 @@ check(iterations(3) <= iterations(1), mat2str(iterations));
 check(~isequal([one.levels.rows], [two.levels.rows]));
 [~, flag] = clinalg.pcg(A, b, 1e-8, 50, clinalg.amg(A, 'Coarsening', 'classical', 'SinglePrecision', true));
 check(flag == 0);
+% Gauss-Seidel sweeps, and a finest level coarsened aggressively.
+M = clinalg.amg(A, 'Coarsening', 'classical', 'Smoother', 'gauss-seidel', 'Steps', 1, 'Aggressive', true, 'CoarseSize', 100);
+[x, flag] = clinalg.pcg(A, b, 1e-8, 50, M);
+check(flag == 0 && norm(b - A * x) <= 1.1e-8 * norm(b));
+check_error('clinalg:argument:value', 'aggressive', @() clinalg.amg(A, 'Aggressive', true));
 % Plane elasticity by bilinear elements on n x n nodes, fixed on the left: motions from coordinates are those of a rigid body.
 [K, nodes] = elasticity(24);
 M = clinalg.amg(K, 'Coordinates', nodes, 'CoarseSize', 60);

@@ -187,6 +187,25 @@ static void multigrid(void)
     OK(clinalg_amg_create(&options, a, b, &m));
     FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_VALUE);
     OK(clinalg_release(m));
+    /* Sweeps of Gauss-Seidel, and a finest level that is coarsened aggressively. */
+    options.smoother = CLINALG_AMG_SMOOTHER_GAUSS_SEIDEL;
+    options.smoother_steps = 1;
+    options.coarsening = CLINALG_AMG_COARSENING_CLASSICAL;
+    CHECK(options.aggressive == 0);
+    OK(clinalg_amg_create(&options, a, 0, &m));
+    OK(clinalg_amg_info(m, &report, NULL, 0));
+    factor = report.operator_complexity;
+    OK(clinalg_release(m));
+    options.aggressive = 1;
+    OK(clinalg_amg_create(&options, a, 0, &m));
+    OK(clinalg_amg_info(m, &report, NULL, 0));
+    CHECK(report.operator_complexity < factor);
+    OK(clinalg_amg_convergence_factor(m, a, &factor));
+    CHECK(factor > 0 && factor < 0.8);
+    OK(clinalg_release(m));
+    options.coarsening = CLINALG_AMG_COARSENING_AUTO;
+    FAILS(clinalg_amg_create(&options, a, 0, &m), CLINALG_STATUS_VALUE);
+    CHECK(strstr(clinalg_last_error_message(), "aggressive") != NULL);
     m = made(CLINALG_PRECONDITIONER_SPAI0, a);
     FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_amg_info(m, &report, NULL, 0), CLINALG_STATUS_SHAPE);

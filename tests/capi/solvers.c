@@ -451,6 +451,46 @@ static void saddle_points(void)
     OK(clinalg_release(plain));
 }
 
+/* Three right-hand sides together, which share their directions; methods that take one at a time say so. */
+static void columns_together(void)
+{
+    static matrix a;
+    static double wanted[3 * N], right[3 * N], found[3 * N];
+    clinalg_solver_options options = options_of(CLINALG_METHOD_CG, CLINALG_PRECONDITIONER_NONE);
+    clinalg_handle handle, b = 0, one, x = 0, y = 0;
+    clinalg_report together, alone;
+    double most = 0;
+    size_t i, k;
+    five_points(&a, 0.05, 0);
+    handle = upload(&a);
+    for (k = 0; k < 3; ++k) {
+        for (i = 0; i < N; ++i) wanted[k * N + i] = sin((double)((3 * k + 1) * i)) + (double)k;
+        product(&a, wanted + k * N, right + k * N);
+    }
+    OK(clinalg_dense(CLINALG_PRECISION_F64, N, 3, right, &b));
+    OK(clinalg_solve_system(&options, handle, b, &x, &together, NULL, 0));
+    CHECK(together.stop == CLINALG_STOP_CONVERGED && together.relative_residual <= 1e-10);
+    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, 3 * N, found));
+    for (i = 0; i < 3 * N; ++i) {
+        if (!(fabs(found[i] - wanted[i]) <= most)) most = fabs(found[i] - wanted[i]);
+    }
+    CHECK(most < 1e-7);
+    one = vector(right, N);
+    OK(clinalg_solve_system(&options, handle, one, &y, &alone, NULL, 0));
+    CHECK(together.iterations < alone.iterations);
+    /* A start of another shape, and methods without a block form. */
+    CHECK(clinalg_solve_system(&options, handle, b, &y, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
+    SAYS("`x`");
+    options.method = CLINALG_METHOD_BICGSTAB;
+    CHECK(clinalg_solve_system(&options, handle, b, &x, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
+    SAYS("block form");
+    OK(clinalg_release(handle));
+    OK(clinalg_release(b));
+    OK(clinalg_release(one));
+    OK(clinalg_release(x));
+    OK(clinalg_release(y));
+}
+
 int main(void)
 {
     many_solves(CLINALG_METHOD_CG, CLINALG_PRECONDITIONER_IC);
@@ -462,6 +502,7 @@ int main(void)
     refills(CLINALG_PRECONDITIONER_JACOBI);
     refills(CLINALG_PRECONDITIONER_AMG);
     refills(CLINALG_PRECONDITIONER_IC);
+    columns_together();
     given_parts();
     refusals();
     saddle_points();

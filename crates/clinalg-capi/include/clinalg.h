@@ -479,6 +479,10 @@ typedef enum {
    * Sweeps with SPAI-0.
    */
   CLINALG_AMG_SMOOTHER_SPAI0 = 2,
+  /**
+   * Gauss-Seidel sweeps by colours: rows of one colour, which are not coupled, at once.
+   */
+  CLINALG_AMG_SMOOTHER_GAUSS_SEIDEL = 3,
 } clinalg_amg_smoother;
 
 /**
@@ -1788,6 +1792,10 @@ typedef struct {
    * Not 0 keeps what `clinalg_amg_refill` needs.
    */
   int32_t reusable;
+  /**
+   * Not 0 coarsens the finest level aggressively, with classical coarsening only: less memory and time for a cycle, more iterations.
+   */
+  int32_t aggressive;
 } clinalg_amg_options;
 
 /**
@@ -3687,7 +3695,8 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
 /**
  * Solves A x = b for a dense, sparse or band matrix or an operator, real or complex, or for a matrix on a team. `*x` holds the start on entry and the last
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the first `capacity` relative
- * residuals, the start's first. Options of a larger size than this library knows are an error.
+ * residuals, the start's first. With `CLINALG_METHOD_CG`, b and x may be dense matrices of up to 256 columns, which block conjugate gradients solve for
+ * together; residuals are the largest of a column then. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or

@@ -73,6 +73,8 @@ pub enum ClinalgAmgSmoother {
     L1Jacobi = 1,
     /// Sweeps with SPAI-0.
     Spai0 = 2,
+    /// Gauss-Seidel sweeps by colours: rows of one colour, which are not coupled, at once.
+    GaussSeidel = 3,
 }
 
 /// How algebraic multigrid visits coarser levels.
@@ -131,6 +133,8 @@ pub struct ClinalgAmgOptions {
     pub block: usize,
     /// Not 0 keeps what `clinalg_amg_refill` needs.
     pub reusable: i32,
+    /// Not 0 coarsens the finest level aggressively, with classical coarsening only: less memory and time for a cycle, more iterations.
+    pub aggressive: i32,
 }
 
 // SAFETY: numbers in `repr(C)`, the size first.
@@ -154,7 +158,7 @@ unsafe impl Versioned for ClinalgPreconditionerOptions {
 
 // SAFETY: numbers in `repr(C)`, the size first.
 unsafe impl Versioned for ClinalgAmgOptions {
-    const FIRST: usize = offset_of!(ClinalgAmgOptions, reusable) + size_of::<i32>();
+    const FIRST: usize = offset_of!(ClinalgAmgOptions, aggressive) + size_of::<i32>();
 
     fn defaults() -> ClinalgAmgOptions {
         let defaults = AmgParams::default();
@@ -171,6 +175,7 @@ unsafe impl Versioned for ClinalgAmgOptions {
             max_levels: defaults.max_levels,
             block: defaults.block,
             reusable: i32::from(defaults.reusable),
+            aggressive: i32::from(defaults.aggressive),
         }
     }
 }
@@ -288,6 +293,7 @@ impl ClinalgAmgOptions {
             (ClinalgAmgSmoother::Chebyshev as u32, Smoother::Chebyshev(steps)),
             (ClinalgAmgSmoother::L1Jacobi as u32, Smoother::L1Jacobi(steps)),
             (ClinalgAmgSmoother::Spai0 as u32, Smoother::Spai0(steps)),
+            (ClinalgAmgSmoother::GaussSeidel as u32, Smoother::GaussSeidel(steps)),
         ];
         let cycles = [
             (ClinalgAmgCycle::V as u32, Cycle::V),
@@ -310,7 +316,8 @@ impl ClinalgAmgOptions {
             .max_levels(self.max_levels)
             .block(self.block)
             .single(self.single != 0)
-            .reusable(self.reusable != 0))
+            .reusable(self.reusable != 0)
+            .aggressive(self.aggressive != 0))
     }
 }
 

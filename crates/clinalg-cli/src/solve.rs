@@ -488,7 +488,7 @@ impl Args {
     /// The preconditioner of the method that takes over from one that gave up.
     fn second(&self) -> Precond {
         match (self.precond, &self.explanation) {
-            (Precond::Amg | Precond::Ic | Precond::Ilu | Precond::Saddle, Some(_)) => Precond::Ilut,
+            (Precond::Amg | Precond::Ic | Precond::Ilu | Precond::Saddle | Precond::None, Some(_)) => Precond::Ilut,
             (precond, _) => precond,
         }
     }
@@ -539,7 +539,7 @@ impl Args {
 /// What a method that gives up leaves.
 fn iterate(method: Method) -> &'static str {
     match method {
-        Method::BiCgStab => "best iterate",
+        Method::BiCgStab | Method::Idrs => "best iterate",
         _ => "last iterate",
     }
 }

@@ -51,7 +51,7 @@ fn check<T: Real + PartialEq>(tolerance: f64, jacobi: Option<()>) {
             run(&mut memory, if by_limit { usize::MAX } else { last }, if by_limit { last } else { 1000 });
         let stop = if by_limit { Stop::IterationLimit } else { Stop::Cancelled };
         assert_eq!((report.stop, report.iterations, memory.is_empty()), (stop, last, false));
-        assert_eq!(memory.vectors.len(), n * ((last - 1) % 7 + 2));
+        assert_eq!(memory.vectors.len(), n * ((last - 1) % 7 + 3));
     }
     let before = memory.clone();
     let (x, report) = run(&mut memory, usize::MAX, 1000);

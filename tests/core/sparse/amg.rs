@@ -2,10 +2,12 @@
 
 use clinalg::amg::{Amg, AmgParams, Coarsening, Cycle, Smoother, rigid_motions};
 use clinalg::matrix::Values;
+use clinalg::runtime::devices;
 use clinalg::solve::{
-    Cg, CgParams, FlexibleCg, FlexibleCgParams, Preconditioner, Richardson, RichardsonParams, Solver, Stop,
+    Cg, CgParams, FlexibleCg, FlexibleCgParams, Gmres, GmresParams, Preconditioner, Richardson, RichardsonParams,
+    Solver, Stop,
 };
-use clinalg::{Context, Csr, CsrParts, Real, Vector, ops};
+use clinalg::{Context, ContextOptions, Csr, CsrParts, Real, Vector, ops};
 
 use crate::common::{assert_error, capable, eps, noise};
 
@@ -160,7 +162,9 @@ fn hierarchies<T: Real>(context: &Context) {
         params.clone(),
         params.clone().smoother(Smoother::L1Jacobi(1)).cycle(Cycle::W),
         params.clone().smoother(Smoother::Spai0(2)),
+        params.clone().smoother(Smoother::GaussSeidel(2)).cycle(Cycle::W),
         params.clone().coarsening(Coarsening::Classical),
+        params.clone().coarsening(Coarsening::Classical).aggressive(true).smoother(Smoother::GaussSeidel(1)),
     ] {
         let mut m = Amg::new(&a, &params).unwrap();
         let mut apply = |r: &Vector<T>| {
@@ -176,8 +180,10 @@ fn hierarchies<T: Real>(context: &Context) {
         assert!(ops::dot(&u, &mu).unwrap() > T::zero());
         assert_eq!(apply(&u).to_vec().unwrap(), mu.to_vec().unwrap());
     }
-    for coarsening in [Coarsening::Aggregation, Coarsening::Classical] {
-        let params = params.clone().coarsening(coarsening);
+    for (coarsening, aggressive) in
+        [(Coarsening::Aggregation, false), (Coarsening::Classical, false), (Coarsening::Classical, true)]
+    {
+        let params = params.clone().coarsening(coarsening).aggressive(aggressive);
         let [mut m, mut again] = [(); 2].map(|()| Amg::new(&a, &params).unwrap());
         let [mut z, mut other] = [(); 2].map(|()| Vector::zeros(context, n).unwrap());
         m.apply(&u, &mut z).unwrap();
@@ -248,6 +254,102 @@ fn classical_coarsening_is_chosen_for_rough_coefficients() {
 }
 
 #[test]
+fn gauss_seidel_sweeps_reduce_more_than_jacobi_sweeps() {
+    for context in capable::<f64>() {
+        for (name, parts, most) in [
+            ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 13),
+            ("jumping", jumping(60, 9, 1e6), 13),
+            ("27 points", cube(13, true), 11),
+        ] {
+            let a = uploaded::<f64>(context, &parts);
+            for coarsening in [Coarsening::Aggregation, Coarsening::Classical] {
+                let its = |smoother| {
+                    let params = AmgParams::default().coarse_size(60).coarsening(coarsening).smoother(smoother);
+                    iterations(&a, &mut Amg::new(&a, &params).unwrap(), 1e-8)
+                };
+                let [sweeps, jacobi] = [Smoother::GaussSeidel(1), Smoother::L1Jacobi(1)].map(its);
+                assert!(sweeps <= most && sweeps < jacobi, "{name}, {coarsening:?}: {sweeps}, Jacobi {jacobi}");
+            }
+        }
+        // A pattern that is not symmetric, and levels in single precision.
+        let mut parts = diffusion(40, [1.0, 1.0], |_, _| 1.0);
+        let upper: Vec<_> = parts.triplets().filter(|&(i, j, _)| j != i + 1 || i % 3 > 0).collect();
+        parts = CsrParts::from_triplets(parts.rows, parts.rows, &upper).unwrap();
+        let a = uploaded::<f64>(context, &parts);
+        let params = AmgParams::default().coarse_size(60).smoother(Smoother::GaussSeidel(1)).single(true);
+        let mut m = Amg::new(&a, &params).unwrap();
+        let (b, mut x) = (Vector::filled(context, a.rows(), 1.0).unwrap(), Vector::zeros(context, a.rows()).unwrap());
+        let mut gmres = Gmres::new(context, a.rows(), GmresParams::default().tolerance(1e-8)).unwrap();
+        let report = gmres.solve(&a, Some(&mut m), &b, &mut x).unwrap();
+        assert!(report.stop.is_success() && report.iterations <= 25, "{report}");
+    }
+}
+
+#[test]
+fn aggressive_coarsening_takes_fewer_entries() {
+    for context in capable::<f64>() {
+        for (name, parts, most) in [
+            ("Poisson", diffusion(60, [1.0, 1.0], |_, _| 1.0), 14),
+            ("anisotropic", diffusion(60, [1.0, 1e-3], |_, _| 1.0), 16),
+            ("lognormal", lognormal(60), 22),
+            ("7 points", cube(17, false), 14),
+            ("27 points", cube(17, true), 16),
+        ] {
+            let a = uploaded::<f64>(context, &parts);
+            let with = |aggressive| {
+                let params =
+                    AmgParams::default().coarse_size(60).coarsening(Coarsening::Classical).aggressive(aggressive);
+                let mut m = Amg::new(&a, &params).unwrap();
+                (iterations(&a, &mut m, 1e-8), m.report().clone())
+            };
+            let ((plain, of_plain), (its, report)) = (with(false), with(true));
+            assert!(plain <= its && its <= most, "{name}: {its} iterations, {plain} otherwise\n{report}");
+            assert!(4 * report.levels[1].rows < 3 * of_plain.levels[1].rows, "{name}: {report}\n{of_plain}");
+            // Along a line, two connections reach to every third unknown or so, one to every second.
+            let (less, more) = (report.operator_complexity - 1.0, of_plain.operator_complexity - 1.0);
+            assert!(less < 0.7 * more && report.bytes < of_plain.bytes, "{name}: {report}\n{of_plain}");
+            assert!(report.levels[0].prolongator_nnz <= 4 * report.levels[0].rows, "{name}: {report}");
+            assert!(report.aggressive && report.to_string().contains("aggressive"), "{report}");
+        }
+    }
+}
+
+/// The estimate is compared with the most memory that the account has seen.
+#[test]
+fn memory_is_told_before_it_is_taken() {
+    for shared in capable::<f64>() {
+        let options = ContextOptions { family: Some(shared.family()), ..ContextOptions::default() };
+        let context = &Context::new(&devices().unwrap()[shared.device().index], &options).unwrap();
+        for (name, parts) in [
+            ("5 points", diffusion(120, [1.0, 1.0], |_, _| 1.0)),
+            ("7 points", cube(24, false)),
+            ("27 points", cube(24, true)),
+        ] {
+            let a = uploaded::<f64>(context, &parts);
+            let n = a.rows();
+            ops::mv(1.0, &a, &Vector::zeros(context, n).unwrap(), 0.0, &mut Vector::zeros(context, n).unwrap())
+                .unwrap();
+            for (coarsening, aggressive) in
+                [(Coarsening::Aggregation, false), (Coarsening::Classical, false), (Coarsening::Classical, true)]
+            {
+                let params = AmgParams::default().coarsening(coarsening).aggressive(aggressive);
+                context.release_kept_memory();
+                let before = context.memory().live_bytes;
+                context.reset_peak();
+                let m = Amg::new(&a, &params).unwrap();
+                let (taken, told) = (context.memory().peak_bytes - before, Amg::estimated_bytes(&a, &params));
+                println!("{name}, {coarsening:?}, {aggressive}: {taken} bytes, told {told}");
+                assert!(
+                    taken <= told && told <= 7 * taken / 2,
+                    "{name}, {coarsening:?}, {aggressive}: {taken} bytes, told {told}"
+                );
+                drop(m);
+            }
+        }
+    }
+}
+
+#[test]
 fn flexible_steps_on_coarse_levels_reduce_more_than_v_cycles() {
     for context in capable::<f64>() {
         let a = uploaded::<f64>(context, &diffusion(90, [1.0, 1.0], |_, _| 1.0));
@@ -305,8 +407,8 @@ fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
         // Powers of two scale every step exactly, so that the hierarchy of 4 A is that of A.
         let mut quadruple = a.try_clone().unwrap();
         ops::scale(4.0, &a, &mut quadruple).unwrap();
-        let filled_again = |coarsening| {
-            let mut m = Amg::new(&a, &params.clone().coarsening(coarsening)).unwrap();
+        let filled_again = |(coarsening, aggressive)| {
+            let mut m = Amg::new(&a, &params.clone().coarsening(coarsening).aggressive(aggressive)).unwrap();
             m.apply(&r, &mut z).unwrap();
             m.refill(&quadruple).unwrap();
             m.apply(&r, &mut other).unwrap();
@@ -317,7 +419,8 @@ fn hierarchies_are_filled_again_kept_in_single_precision_and_solve_alone() {
             assert_eq!(other.to_vec().unwrap(), z.to_vec().unwrap());
             m
         };
-        let [_, mut m] = [Coarsening::Classical, Coarsening::Aggregation].map(filled_again);
+        let kinds = [(Coarsening::Classical, true), (Coarsening::Classical, false), (Coarsening::Aggregation, false)];
+        let [_, _, mut m] = kinds.map(filled_again);
 
         let mut single =
             Amg::new(&a, &params.clone().coarsening(Coarsening::Aggregation).reusable(false).single(true)).unwrap();
@@ -363,6 +466,8 @@ fn singular_and_unfit_matrices_are_told() {
         assert!(words.contains("zero in vector 0"), "{words}");
         assert_error(Amg::new(&a, &params.clone().block(7)), value, "block");
         assert_error(Amg::new(&a, &params.clone().theta(1.0)), value, "theta");
+        assert_error(Amg::new(&a, &params.clone().aggressive(true)), value, "aggressive");
+        assert_error(Amg::new(&a, &params.clone().smoother(Smoother::GaussSeidel(0))), value, "smoother");
         assert_error(
             Amg::new(&a.select(ops::Span::all(3), ops::Span::all(n)).unwrap(), &params),
             "clinalg:argument:shape",
@@ -371,7 +476,7 @@ fn singular_and_unfit_matrices_are_told() {
         // A saddle point: no diagonal in its last row.
         let saddle = Csr::from_triplets(context, 2, 2, &[(0, 0, 1.0), (0, 1, 1.0), (1, 0, 1.0)]).unwrap();
         let words = assert_error(Amg::new(&saddle, &params), value, "a");
-        assert!(words.contains("row 1 of 2"), "{words}");
+        assert!(words.contains("row 2 of 2 (counted from 1)"), "{words}");
         let diagonal: Vec<_> = (0..500).map(|i| (i, i, 2.0 + i as f64)).collect();
         let diagonal = Csr::from_triplets(context, 500, 500, &diagonal).unwrap();
         assert!(!Amg::new(&diagonal, &params).unwrap().report().direct);

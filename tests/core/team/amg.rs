@@ -113,6 +113,7 @@ fn hierarchies_that_a_team_does_not_share_out_are_refused() {
         let params = AmgParams::default();
         let refused = [
             (params.clone().cycle(Cycle::K), "cycle"),
+            (params.clone().smoother(Smoother::GaussSeidel(1)), "smoother"),
             (params.clone().single(true), "single"),
             (params.clone().reusable(true), "reusable"),
         ];

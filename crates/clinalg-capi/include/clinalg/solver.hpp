@@ -104,6 +104,15 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &
     return detail::report(done, std::move(history));
 }
 
+// The same for the columns of b together, by block conjugate gradients; residuals are the largest of a column.
+CLINALG_NODISCARD inline Report solve(const Object &a, const Dense &b, Dense &x, const SolverOptions &options = SolverOptions()) {
+    std::vector<double> history = detail::history(options.max_iterations);
+    const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
+    clinalg_report done;
+    detail::check_solve(clinalg_solve_system(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
+    return detail::report(done, std::move(history));
+}
+
 namespace detail {
 
 // A vector that the library owns.

@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
 use clinalg::precond::Jacobi;
-use clinalg::solve::{Operator, Preconditioner, Progress, Report, Stopping};
-use clinalg::{Context, Error, Result, Vector};
+use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, Progress, Report, Stopping};
+use clinalg::{Context, Dense, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::preconditioner::{Coarsened, PreconditionerKind};
 use crate::calls::solver::solver_of;
 use crate::calls::team;
 use crate::kind::Kind;
-use crate::object::{Element, Matrix, Object, RealElement as _, typed, typed_real};
+use crate::object::{Element, Matrix, Object, RealElement as _, Stored, typed, typed_real};
 use crate::registry::{Operand, Registry};
 
 /// A Krylov method.
@@ -107,9 +107,29 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
     }
 }
 
+/// Solves A X = B for several columns. The report has the largest relative residual of a column, and so has its history.
+fn solve_columns<T: Element + BlockScalar>(
+    (method, stopping): (Method, &Stopping),
+    a: &dyn Operator<T>,
+    m: Option<&mut dyn Preconditioner<T>>,
+    b: &Dense<T>,
+    x: &mut Dense<T>,
+    progress: Progress<'_>,
+) -> Result<Report> {
+    if method != Method::Cg {
+        let expected =
+            "a column, or CG, whose block form solves for several at once; else solve for one after the other";
+        let got = format!("{} columns", b.cols());
+        return Err(Error::Shape { argument: "b", expected: expected.into(), got });
+    }
+    let params = CgParams::from(stopping.clone());
+    let done = BlockCg::new(x.as_vector().context(), b.rows(), b.cols(), params)?.solve_with(a, m, b, x, progress)?;
+    Ok(Report::new(done.stop, done.history))
+}
+
 impl Registry {
     /// Solves A x = b; x holds the start on entry and the last iterate after. `None` starts from zero
-    /// in a new vector. Gives the handle of x. `a` may be a matrix on a team, for real systems, without preconditioner or with
+    /// in a new vector. b and x may be matrices of several columns with [`Method::Cg`], which is [`BlockCg`] then. Gives the handle of x. `a` may be a matrix on a team, for real systems, without preconditioner or with
     /// [`Preconditioning::Jacobi`].
     ///
     /// # Errors
@@ -155,7 +175,15 @@ impl Registry {
                 }
                 typed!(inputs[0], T => {
                     let a = inputs[0].matrix::<T>("a")?;
-                    let b = inputs[1].stored::<T>("b")?.vector("b")?;
+                    let b = inputs[1].stored::<T>("b")?;
+                    if let Stored::Dense(b) = b && b.rows() > 1 && b.cols() > 1 {
+                        let (context, n) = (b.as_vector().context(), b.rows());
+                        let x = output.stored_mut::<T>("x")?.dense_mut("x")?;
+                        return with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
+                            solve_columns((method, stopping), a.operator()?, m, b, x, progress)
+                        });
+                    }
+                    let b = b.vector("b")?;
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
                     let (context, n) = (b.context(), b.len());
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {

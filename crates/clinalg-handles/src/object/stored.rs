@@ -78,6 +78,20 @@ impl<T: Scalar> Stored<T> {
         }
     }
 
+    /// A dense matrix, to be written.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] that names `argument`.
+    pub(crate) fn dense_mut(&mut self, argument: &'static str) -> Result<&mut Dense<T>> {
+        match self {
+            Stored::Dense(a) => Ok(a),
+            other => {
+                let got = format!("a {}", other.kind().words());
+                Err(Error::Shape { argument, expected: "a dense matrix".into(), got })
+            }
+        }
+    }
+
     /// The values of a vector or dense matrix, column by column, as a grid function takes them.
     pub(crate) fn full(&self, argument: &'static str) -> Result<&Vector<T>> {
         match self {

@@ -108,6 +108,7 @@ info.levels",
             handle_as("Z", "near_null"),
             text("coarsening"),
             Input::new("coordinates", Kind::Full),
+            Input::new("aggressive", Kind::Flag),
         ],
         required: 2,
         outputs: &["M"],
@@ -115,7 +116,7 @@ info.levels",
 A is a square sparse matrix, real. M is a hierarchy of coarser problems, for the argument precond of MexCG;
 z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   theta     threshold of strong connections (default 0.08, with classical coarsening 0.25)
-  smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, or 'spai0'
+  smoother  'chebyshev' (default), 'jacobi' by the sums of moduli of rows, 'spai0', or 'gauss-seidel' by colours
   steps     degree or sweeps of the smoother (default 2)
   cycle     'v' (default), 'w', or 'k': two steps of conjugate gradients on each coarser level, for symmetric positive
             definite A. MexCG then takes flexible conjugate gradients
@@ -127,7 +128,9 @@ z = MexMultiply(gpu, M, r) is a cycle. MexRelease frees it.
   coarsening  'aggregation' (smoothed aggregation), 'classical' (PMIS and extended+i interpolation), or 'auto' (default):
             classical where the entries of rows and columns differ much in size
   coordinates  of the nodes, for elasticity: a row per node, with 2 or 3 columns. Z is the motions of a rigid body then,
-            block the number of columns; the displacements of a node are numbered one after the other",
+            block the number of columns; the displacements of a node are numbered one after the other
+  aggressive  1 coarsens the finest level aggressively, with 'classical' only: less memory and time for a cycle, more
+            iterations (default 0)",
         example: "\
 gpu = MexInitOpenCL();
 A = MexSparseMatrix(gpu, gallery('poisson', 60));
@@ -284,6 +287,7 @@ fn amg(args: &Args<'_>) -> Outcome {
         ("chebyshev", Smoother::Chebyshev(steps)),
         ("jacobi", Smoother::L1Jacobi(steps)),
         ("spai0", Smoother::Spai0(steps)),
+        ("gauss-seidel", Smoother::GaussSeidel(steps)),
     ];
     params = params.smoother(choice(args, 3, "smoother", &smoothers)?);
     params = params.cycle(choice(args, 5, "cycle", &[("v", Cycle::V), ("w", Cycle::W), ("k", Cycle::K)])?);
@@ -297,6 +301,7 @@ fn amg(args: &Args<'_>) -> Outcome {
     let coarsenings =
         [("auto", Coarsening::Auto), ("aggregation", Coarsening::Aggregation), ("classical", Coarsening::Classical)];
     params = params.coarsening(choice(args, 11, "coarsening", &coarsenings)?);
+    params = params.aggressive(args.maybe_flag(13).unwrap_or(false));
     let made = match args.value(12) {
         Value::Full(nodes) => {
             for (position, argument) in [(7, "block"), (10, "near_null")] {

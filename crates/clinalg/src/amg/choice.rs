@@ -50,13 +50,13 @@ impl<T: Real> Amg<T> {
             if factor <= GOOD {
                 return Ok(m);
             }
-            (factor, m.report.work(factor))
+            (factor, m.report.work(&m.params, factor))
         };
         let classical = match by(Coarsening::Classical) {
             Ok(mut m) => {
                 let factor = m.trial(a)?;
                 m.report.trial = Some(AmgTrial { aggregation, classical: Some(factor) });
-                if ADVANTAGE * m.report.work(factor) < work {
+                if ADVANTAGE * m.report.work(&m.params, factor) < work {
                     return Ok(m);
                 }
                 Some(factor)

@@ -7,7 +7,7 @@ use crate::runtime::kernels::amg_classical::Program;
 use crate::{Buffer, Real, Result};
 
 /// Most entries of a row of the interpolation.
-const MOST: u32 = 4;
+pub(super) const MOST: u32 = 4;
 /// Rounds of the independent set between two looks at what is left.
 const ROUNDS: usize = 4;
 /// The bound of strong influences.
@@ -74,28 +74,25 @@ impl Shares {
     }
 }
 
+/// The columns of the strong entries, for weak ones their row, and how many nodes depend on each.
+pub(super) fn influences<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<(Buffer<u32>, Buffer<u32>)> {
+    let s = a.structure;
+    let (context, rows, theta) = (s.offset.context(), s.rows, T::from_f64(theta));
+    let peak = peaks(a)?;
+    let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
+    let mut influences = Buffer::<u32>::zeroed(context, rows)?;
+    let (range, offset, to, count) = (items(context, rows), &s.offset, &mut linked, &mut influences);
+    Program::<T>::new().link_influences(context, range, rows, theta, &peak, offset, &s.column, a.values, to, count)?;
+    Ok((linked, influences))
+}
+
 impl Classical {
     /// The splitting of the nodes of `a` and how many are coarse.
     pub(super) fn new<T: Real>(a: EntriesRef<'_, T>, theta: f64) -> Result<(Classical, usize)> {
         let s = a.structure;
         let (context, rows, offset) = (s.offset.context(), s.rows, &s.offset);
         let (program, range) = (Program::<T>::new(), items(context, rows));
-        let peak = peaks(a)?;
-        let mut linked = Buffer::<u32>::uninit(context, s.nnz)?;
-        let mut influences = Buffer::<u32>::zeroed(context, rows)?;
-        let (to, count) = (&mut linked, &mut influences);
-        program.link_influences(
-            context,
-            range,
-            rows,
-            T::from_f64(theta),
-            &peak,
-            offset,
-            &s.column,
-            a.values,
-            to,
-            count,
-        )?;
+        let (linked, influences) = influences(a, theta)?;
         let [mut state, mut next] = [Buffer::<u64>::uninit(context, rows)?, Buffer::<u64>::uninit(context, rows)?];
         let [mut beaten, mut other] = [Buffer::<u32>::uninit(context, rows)?, Buffer::<u32>::uninit(context, rows)?];
         program.start_states(context, range, rows, &influences, &mut state, &mut beaten)?;

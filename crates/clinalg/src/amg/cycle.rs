@@ -10,7 +10,7 @@ use crate::{Real, Result, Vector};
 /// Eigenvalues above this part of the largest are the smoother's.
 const SMOOTHED: f64 = 0.25;
 /// Sweeps on the coarsest level where there is no inverse.
-const LAST_SWEEPS: usize = 2;
+pub(super) const LAST_SWEEPS: usize = 2;
 
 /// How a level is visited.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,9 @@ impl Plan {
     pub(super) fn steps(&self, largest: f64) -> Vec<(f64, f64)> {
         let degree = match self.smoother {
             Smoother::Chebyshev(degree) => degree,
-            Smoother::L1Jacobi(sweeps) | Smoother::Spai0(sweeps) => return vec![(0.0, 1.0); sweeps],
+            Smoother::L1Jacobi(sweeps) | Smoother::Spai0(sweeps) | Smoother::GaussSeidel(sweeps) => {
+                return vec![(0.0, 1.0); sweeps];
+            }
         };
         // Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1.
         let (low, high) = (SMOOTHED * largest, largest);
@@ -71,9 +73,21 @@ impl<T: Real> Step<'_, T> {
     }
 }
 
-/// x after the steps of the smoother, from 0 where `fresh`.
-fn smooth<T: Real>(level: &mut Level<T>, plan: Plan, b: &Vector<T>, x: &mut Vector<T>, fresh: bool) -> Result<()> {
-    let Level { a, inverse, largest, step, product, .. } = level;
+/// x after the steps of the smoother, from 0 where `fresh`; after the coarser level, `reversed`.
+fn smooth<T: Real>(
+    level: &mut Level<T>,
+    plan: Plan,
+    b: &Vector<T>,
+    x: &mut Vector<T>,
+    (fresh, reversed): (bool, bool),
+) -> Result<()> {
+    let Level { a, inverse, largest, step, product, colours, .. } = level;
+    if let Some(colours) = colours {
+        if fresh {
+            x.fill(T::zero())?;
+        }
+        return (0..plan.smoother.steps()).try_for_each(|_| colours.sweep(a, b, x, reversed));
+    }
     for (k, weights) in plan.steps(*largest).into_iter().enumerate() {
         let from_zero = k == 0 && fresh;
         if !from_zero {
@@ -147,11 +161,12 @@ pub(super) fn visit<T: Real>(
         return match end {
             Coarsest::Inverse(inverse, _) => ops::mv(T::one(), inverse, b, T::zero(), x),
             Coarsest::Smoothed => {
-                (0..2 * LAST_SWEEPS).try_for_each(|sweep| smooth(level, plan, b, x, fresh && sweep == 0))
+                let how = |sweep: usize| (fresh && sweep == 0, !sweep.is_multiple_of(2));
+                (0..2 * LAST_SWEEPS).try_for_each(|sweep| smooth(level, plan, b, x, how(sweep)))
             }
         };
     }
-    smooth(level, plan, b, x, fresh)?;
+    smooth(level, plan, b, x, (fresh, false))?;
     let Level { a, product, coarser: step, .. } = level;
     let step = step.as_mut().expect("all levels but the last have a coarser one");
     ops::mv(T::one(), &*a, x, T::zero(), product)?;
@@ -161,8 +176,11 @@ pub(super) fn visit<T: Real>(
         // The coarsest level is solved.
         Cycle::K if coarser.len() > 1 => flexible_steps(coarser, end, plan, &mut step.b, &mut step.x)?,
         Cycle::V | Cycle::K => visit(coarser, end, plan, &step.b, &mut step.x, true)?,
+        Cycle::W if coarser.len() == 1 && matches!(end, Coarsest::Inverse(..)) => {
+            visit(coarser, end, plan, &step.b, &mut step.x, true)?;
+        }
         Cycle::W => (0..2).try_for_each(|k| visit(coarser, end, plan, &step.b, &mut step.x, k == 0))?,
     }
     ops::mv(T::one(), &step.prolong, &step.x, T::one(), x)?;
-    smooth(level, plan, b, x, false)
+    smooth(level, plan, b, x, (false, true))
 }

@@ -17,6 +17,21 @@ pub enum Smoother {
     L1Jacobi(usize),
     /// So many sweeps with the diagonal that is closest to the inverse in the Frobenius norm (Broeker and Grote 2002).
     Spai0(usize),
+    /// So many Gauss-Seidel sweeps by colours: rows of one colour are not coupled and are updated at once. After the coarser level, sweeps take
+    /// the colours in the opposite order, so that the cycle is symmetric where the matrix is. They converge for every symmetric positive definite
+    /// matrix. A sweep takes a launch per colour; colours are found when the hierarchy is set up (Jones and Plassmann 1993). On one device.
+    GaussSeidel(usize),
+}
+
+impl Smoother {
+    /// Its degree or sweeps.
+    pub(super) fn steps(self) -> usize {
+        let (Smoother::Chebyshev(steps)
+        | Smoother::L1Jacobi(steps)
+        | Smoother::Spai0(steps)
+        | Smoother::GaussSeidel(steps)) = self;
+        steps
+    }
 }
 
 /// How [`Amg`](super::Amg) visits coarser levels.
@@ -75,6 +90,10 @@ pub struct AmgParams {
     pub smoother: Smoother,
     /// Default [`Cycle::V`].
     pub cycle: Cycle,
+    /// Coarsen the finest level aggressively, with [`Coarsening::Classical`]: coarse unknowns are two strong connections apart, and others are
+    /// interpolated from at most 4 of them in two passes (multipass interpolation; Stüben 2001, Yang 2010). The hierarchy takes less memory and a cycle
+    /// less time; more iterations are needed. Default false.
+    pub aggressive: bool,
     /// A level of at most so many rows is solved by the inverse of its matrix; 1 to 4096. Default 400.
     pub coarse_size: usize,
     /// Most levels, at least 1. Default 25.
@@ -97,6 +116,7 @@ impl Default for AmgParams {
             theta: None,
             smoother: Smoother::Chebyshev(2),
             cycle: Cycle::V,
+            aggressive: false,
             coarse_size: 400,
             max_levels: 25,
             block: 1,
@@ -129,6 +149,12 @@ impl AmgParams {
     /// With this cycle.
     pub fn cycle(mut self, cycle: Cycle) -> AmgParams {
         self.cycle = cycle;
+        self
+    }
+
+    /// With aggressive coarsening of the finest level or not.
+    pub fn aggressive(mut self, aggressive: bool) -> AmgParams {
+        self.aggressive = aggressive;
         self
     }
 
@@ -189,8 +215,10 @@ impl AmgParams {
             let expected = "auto or aggregation where a node has several unknowns";
             return Err(Error::value("coarsening", expected, "classical"));
         }
-        let (Smoother::Chebyshev(steps) | Smoother::L1Jacobi(steps) | Smoother::Spai0(steps)) = self.smoother;
-        within("smoother", "1 to 100 steps", steps, 1..=100)?;
+        if self.aggressive && self.coarsening != Coarsening::Classical {
+            return Err(Error::value("aggressive", "false unless coarsening is classical", true));
+        }
+        within("smoother", "1 to 100 steps", self.smoother.steps(), 1..=100)?;
         within("coarse_size", "1 to 4096", self.coarse_size, 1..=4096)?;
         within("max_levels", "1 to 100", self.max_levels, 1..=100)?;
         within("block", "1 to 64 unknowns per node", self.block, 1..=64)

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Levels;
 use super::choice::GOOD;
+use super::cycle::LAST_SWEEPS;
 use super::setup::Coarsest;
+use super::{AmgParams, Cycle, Levels, Smoother};
 use crate::{Csr, Real};
 
 /// A level of a hierarchy.
@@ -52,6 +53,9 @@ pub struct AmgTrial {
 pub struct AmgReport {
     /// Whether coarser levels are made by classical coarsening; by smoothed aggregation otherwise.
     pub classical: bool,
+    /// Whether the finest level was coarsened aggressively ([`AmgParams::aggressive`](super::AmgParams::aggressive)).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub aggressive: bool,
     /// The part of the entries beside the diagonal that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
     pub one_sided: Option<f64>,
     /// The trial by which [`Coarsening::Auto`](super::Coarsening::Auto) has chosen.
@@ -79,7 +83,11 @@ pub struct AmgReport {
 impl AmgReport {
     /// How coarser levels are made, and where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen, by what.
     pub fn coarsening(&self) -> String {
-        let kind = if self.classical { "classical coarsening" } else { "smoothed aggregation" };
+        let kind = match (self.classical, self.aggressive) {
+            (false, _) => "smoothed aggregation",
+            (true, false) => "classical coarsening",
+            (true, true) => "classical coarsening, aggressive on the finest level",
+        };
         if let Some(AmgTrial { aggregation, classical }) = self.trial {
             let other = match classical {
                 Some(factor) => format!("with classical coarsening to {factor:.2}"),
@@ -101,13 +109,42 @@ impl AmgReport {
 
     /// Entries that conjugate gradients read, over those of the matrix, until the residual is e times smaller, where an iteration reduces it to
     /// `factor`.
-    pub(super) fn work(&self, factor: f64) -> f64 {
+    pub(super) fn work(&self, params: &AmgParams, factor: f64) -> f64 {
         if factor >= 1.0 {
             return f64::INFINITY;
         }
-        let read = |level: &AmgLevel| (4 * level.nnz + 2 * level.prolongator_nnz) as f64;
-        let cycle = self.levels.iter().map(read).sum::<f64>() / (self.levels[0].nnz as f64).max(1.0);
+        let cycle = self.entries_of_cycle(params) / (self.levels[0].nnz as f64).max(1.0);
         (1.0 + cycle) / -factor.max(f64::MIN_POSITIVE).ln()
+    }
+
+    /// Entries of matrices that a cycle from 0 reads.
+    fn entries_of_cycle(&self, params: &AmgParams) -> f64 {
+        let steps = params.smoother.steps();
+        // The first step from 0 reads no matrix, but for Gauss-Seidel.
+        let saved = usize::from(!matches!(params.smoother, Smoother::GaussSeidel(_)));
+        let last = self.levels.len() - 1;
+        let (mut entries, mut visits) = (0, 1);
+        for (k, level) in self.levels.iter().enumerate() {
+            // The second visit of a pair does not start from 0.
+            let fresh = if params.cycle == Cycle::W && k > 0 { visits / 2 } else { visits };
+            entries += if k < last {
+                let flexible = usize::from(params.cycle == Cycle::K && k > 0);
+                let products = visits * (2 * steps + 1 + flexible) - saved * fresh;
+                products * level.nnz + 2 * visits * level.prolongator_nnz
+            } else if self.direct {
+                // Of a pair of visits, only the first solves.
+                fresh * level.rows * level.rows
+            } else {
+                (visits * 2 * LAST_SWEEPS * steps - saved * fresh) * level.nnz
+            };
+            visits *= match params.cycle {
+                Cycle::V => 1,
+                Cycle::W => 2,
+                // The coarsest level has no flexible steps.
+                Cycle::K => 1 + usize::from(k + 1 < last),
+            };
+        }
+        entries as f64
     }
 
     pub(super) fn of<T: Real>(hierarchy: &Levels<T>) -> AmgReport {
@@ -116,6 +153,7 @@ impl AmgReport {
         let mut levels = Vec::new();
         for level in &hierarchy.levels {
             total += bytes(&level.a) + (3 * level.a.rows() * size_of::<T>()) as u64;
+            total += level.colours.as_ref().map_or(0, |_| 4 * level.a.rows() as u64);
             let mut prolongator_nnz = 0;
             if let Some(step) = &level.coarser {
                 prolongator_nnz = step.prolong.nnz();
@@ -138,6 +176,7 @@ impl AmgReport {
             operator_complexity: over(|level| level.nnz),
             grid_complexity: over(|level| level.rows),
             classical: false,
+            aggressive: false,
             one_sided: None,
             trial: None,
             levels,
@@ -177,5 +216,52 @@ impl fmt::Display for AmgReport {
             Some(factor) => write!(f, ", convergence factor {factor:.3}"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Format;
+
+    #[test]
+    fn work_follows_cycle_and_smoother() {
+        let level = |rows, nnz, prolongator_nnz| AmgLevel { rows, nnz, prolongator_nnz, format: Format::Csr };
+        let mut report = AmgReport {
+            classical: false,
+            aggressive: false,
+            one_sided: None,
+            trial: None,
+            levels: vec![level(1000, 5000, 2000), level(100, 900, 300), level(10, 80, 0)],
+            operator_complexity: 1.0,
+            grid_complexity: 1.0,
+            bytes: 0,
+            direct: true,
+            null_vectors: 0,
+            seconds: 0.0,
+            phases: Vec::new(),
+            convergence_factor: None,
+        };
+        let params = AmgParams::default;
+        let prolongators = |coarse: usize| 2 * (2000 + coarse * 300);
+        let cases = [
+            // Two steps of the smoother on both sides, the first without a product, and the residual.
+            (params(), 4 * 5900 + prolongators(1) + 100),
+            (params().smoother(Smoother::L1Jacobi(1)), 2 * 5900 + prolongators(1) + 100),
+            (params().smoother(Smoother::GaussSeidel(1)), 3 * 5900 + prolongators(1) + 100),
+            // The second visit does not begin from 0.
+            (params().cycle(Cycle::W), 4 * 5000 + 9 * 900 + prolongators(2) + 2 * 100),
+            // A product for each of two flexible steps.
+            (params().cycle(Cycle::K), 4 * 5000 + 10 * 900 + prolongators(2) + 2 * 100),
+        ];
+        for (params, entries) in &cases {
+            assert_eq!(report.entries_of_cycle(params), *entries as f64, "{params:?}");
+        }
+        // A product of conjugate gradients, and a cycle.
+        let work = report.work(&cases[0].0, (-1.0_f64).exp());
+        assert!((work - (1.0 + cases[0].1 as f64 / 5000.0)).abs() < 1e-12);
+        assert_eq!(report.work(&cases[0].0, 1.0), f64::INFINITY);
+        report.direct = false;
+        assert_eq!(report.entries_of_cycle(&params()), (4 * 5900 + prolongators(1) + 7 * 80) as f64);
     }
 }

@@ -3,6 +3,8 @@
 use super::aggregate::{self, Peaks, aggregate};
 use super::classical::Classical;
 use super::clock::Clock;
+use super::colours::by_colours;
+use super::multipass::Multipass;
 use super::params::{AmgParams, Coarsening, Smoother};
 use super::prolongator::NearNull;
 use super::smoothing::{Smoothing, Source, Strong};
@@ -11,6 +13,7 @@ use crate::ops::sparse::{self, Product};
 use crate::ops::{self, items};
 use crate::runtime::Out;
 use crate::runtime::kernels::amg_setup::Program;
+use crate::solve::ColouredRows;
 use crate::{Buffer, Dense, Error, Real, Result, Vector, solve};
 
 /// A level and the way to the next coarser one.
@@ -20,6 +23,8 @@ pub(super) struct Level<T: Real> {
     pub(super) inverse: Vector<T>,
     /// An upper bound of the eigenvalues of D^-1 A, as far as they were looked for.
     pub(super) largest: f64,
+    /// For Gauss-Seidel sweeps.
+    pub(super) colours: Option<ColouredRows>,
     /// A step and a product or a residual.
     pub(super) step: Vector<T>,
     pub(super) product: Vector<T>,
@@ -52,6 +57,7 @@ struct Kept<T: Real> {
 enum Interpolation<T: Real> {
     Aggregation(Smoothing<T>),
     Classical(Classical),
+    Multipass(Multipass),
 }
 
 /// What ends the levels.
@@ -71,10 +77,18 @@ const MARGIN: f64 = 1.1;
 
 impl<T: Real> Level<T> {
     fn new(a: Csr<T>, smoother: Smoother) -> Result<Level<T>> {
+        let colours = match smoother {
+            Smoother::GaussSeidel(_) => Some(by_colours(&a)?),
+            _ => None,
+        };
+        Level::coloured(a, smoother, colours)
+    }
+
+    fn coloured(a: Csr<T>, smoother: Smoother, colours: Option<ColouredRows>) -> Result<Level<T>> {
         let (context, n) = (a.context().clone(), a.rows());
         let vector = || Vector::uninit(&context, n);
         let (inverse, step, product) = (vector()?, vector()?, vector()?);
-        let mut level = Level { a, inverse, largest: 0.0, step, product, steps: None, coarser: None };
+        let mut level = Level { a, inverse, largest: 0.0, colours, step, product, steps: None, coarser: None };
         level.look(smoother)?;
         Ok(level)
     }
@@ -94,7 +108,8 @@ impl<T: Real> Level<T> {
         if let Some(&row) = wrong.to_vec()?.first().filter(|&&row| row != u32::MAX) {
             let expected =
                 "a matrix whose diagonal entries are finite and not zero; use an incomplete factorisation or none";
-            return Err(Error::value("a", expected, format!("wrong in row {row} of {n}")));
+            let got = format!("one whose row {} of {n} (counted from 1) has none", row + 1);
+            return Err(Error::value("a", expected, got));
         }
         program.fill_noise(context, items(context, n), n, Out::shared(step.buffer()))?;
         let mut norms = [0.0; 2];
@@ -112,7 +127,7 @@ impl<T: Real> Level<T> {
         }
         *largest = MARGIN * estimate;
         match smoother {
-            Smoother::Chebyshev(_) => Ok(()),
+            Smoother::Chebyshev(_) | Smoother::GaussSeidel(_) => Ok(()),
             Smoother::L1Jacobi(_) => fill(1, &mut wrong),
             Smoother::Spai0(_) => fill(2, &mut wrong),
         }
@@ -182,16 +197,32 @@ impl<T: Real> Prolongator<T> {
         let near = NearNull::constant(level.a.context(), count, 1)?;
         Ok(Prolongator::Made(Box::new((p, Interpolation::Classical(classical), near))))
     }
+
+    fn aggressive(level: &Level<T>, params: &AmgParams, clock: &mut Clock<'_>) -> Result<Prolongator<T>> {
+        let Some((multipass, p)) = Multipass::new(level.a.entries(), params.bound())? else {
+            return Ok(Prolongator::NothingStrong);
+        };
+        clock.mark("splitting")?;
+        let count = p.structure.cols;
+        if let Some(refused) = Prolongator::refused(count, level.a.rows()) {
+            return Ok(refused);
+        }
+        let near = NearNull::constant(level.a.context(), count, 1)?;
+        Ok(Prolongator::Made(Box::new((p, Interpolation::Multipass(multipass), near))))
+    }
 }
 
+/// The next coarser level; `finest` where `level` is the finest.
 fn coarsen<T: Real>(
     level: &Level<T>,
     near: &NearNull<T>,
+    finest: bool,
     params: &AmgParams,
     clock: &mut Clock<'_>,
 ) -> Result<Next<T>> {
     let (a, context) = (level.a.entries(), level.a.context());
     let made = match params.coarsening {
+        Coarsening::Classical if finest && params.aggressive => Prolongator::aggressive(level, params, clock)?,
         Coarsening::Classical => Prolongator::classical(level, params, clock)?,
         Coarsening::Auto | Coarsening::Aggregation => Prolongator::aggregated(level, near, params, clock)?,
     };
@@ -247,7 +278,7 @@ pub(super) fn build<T: Real>(
         clock.mark("smoother")?;
         let rows = level.a.rows();
         if rows > params.coarse_size && levels.len() + 1 < params.max_levels {
-            match coarsen(&level, &near, params, clock)? {
+            match coarsen(&level, &near, levels.is_empty(), params, clock)? {
                 Next::Level(made) => {
                     let (mut coarser, coarse, coarse_near) = *made;
                     let finer = std::mem::replace(&mut near, coarse_near);
@@ -316,6 +347,7 @@ pub(super) fn refill<T: Real>(
                 smoothing.refill(&source, &p_structure, to)?;
             }
             Interpolation::Classical(classical) => classical.refill(a, &p_structure, to)?,
+            Interpolation::Multipass(multipass) => multipass.refill(a, &p_structure, to)?,
         }
         let r = step.prolong.entries().transposed()?;
         step.restrict.values_mut().copy_from(&r.values)?;
@@ -399,7 +431,7 @@ impl<T: Real> Level<T> {
     /// The level in single precision.
     pub(super) fn narrowed(self, params: &AmgParams) -> Result<Level<f32>> {
         let matrix = |a: &Csr<T>| a.with_values(super::narrow(a.values())?);
-        let mut level = Level::new(matrix(&self.a)?, params.smoother)?;
+        let mut level = Level::coloured(matrix(&self.a)?, params.smoother, self.colours)?;
         if let Some(step) = &self.coarser {
             let context = self.a.context();
             level.coarser = Some(Coarser {

@@ -8,10 +8,10 @@ use num_traits::Float;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-use super::block::{Columns, Products};
-use super::ritz::{Ritz, Small, orthonormalising, ritz};
+use super::ritz::{Ritz, ritz};
 use super::{EigenParams, EigenScalar, Eigenpairs, Which};
 use crate::ops::Operator;
+use crate::solve::block::{Columns, Products, Small, orthonormalising};
 use crate::solve::{Preconditioner, Progress, Stop};
 use crate::{Context, Dense, Real, Result};
 

@@ -8,19 +8,17 @@
 //! - J. A. Duersch, M. Shao, C. Yang, M. Gu, A robust and efficient implementation of LOBPCG, SIAM J. Sci. Comput. 40, 2018:
 //!   the orthonormal basis used here.
 
-mod block;
 mod iteration;
 mod ritz;
 
 use std::ops::ControlFlow;
 
-use nalgebra::ComplexField;
-use num_traits::Zero;
 use serde::{Deserialize, Serialize};
 
 use crate::ops::Operator;
+pub use crate::solve::BlockScalar as EigenScalar;
 use crate::solve::{Preconditioner, Progress, Stop};
-use crate::{Complex, Dense, Error, Precision, Real, Result, Scalar};
+use crate::{Dense, Error, Precision, Result, Scalar};
 
 /// Which end of the spectrum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -133,55 +131,6 @@ impl EigenParams {
 
 /// Most vectors of a block: the small problems on the host grow with its cube.
 const MOST: usize = 256;
-
-/// The scalars of eigenvalue problems: those of [`Scalar`].
-pub trait EigenScalar: Scalar {
-    /// Their kind in double precision.
-    #[doc(hidden)]
-    type Small: ComplexField<RealField = f64> + Copy;
-    /// The value in double precision.
-    #[doc(hidden)]
-    fn to_small(self) -> Self::Small;
-    /// The nearest value.
-    #[doc(hidden)]
-    fn of_small(value: Self::Small) -> Self;
-    /// A value whose parts `next` gives.
-    #[doc(hidden)]
-    fn random(mut next: impl FnMut() -> f64) -> Self {
-        let re = Self::Real::nearest(next());
-        let im = if Self::IS_COMPLEX { Self::Real::nearest(next()) } else { Self::Real::zero() };
-        Self::from_parts(re, im)
-    }
-}
-
-impl<T: Real> EigenScalar for T {
-    type Small = f64;
-
-    fn to_small(self) -> f64 {
-        self.into_f64()
-    }
-
-    fn of_small(value: f64) -> T {
-        T::from_f64(value)
-    }
-}
-
-macro_rules! complex {
-    ($($real:ident)*) => {$(
-        impl EigenScalar for Complex<$real> {
-            type Small = Complex<f64>;
-
-            fn to_small(self) -> Complex<f64> {
-                self.widen()
-            }
-
-            fn of_small(value: Complex<f64>) -> Self {
-                Self::narrow(value)
-            }
-        }
-    )*};
-}
-complex!(f32 f64);
 
 /// Eigenpairs, and how they were found.
 #[derive(Debug)]

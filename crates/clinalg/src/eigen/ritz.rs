@@ -1,36 +1,8 @@
 //! The small dense problems of the Rayleigh-Ritz method, on the host.
 
-use nalgebra::{ComplexField, DMatrix, SymmetricEigen};
+use nalgebra::ComplexField;
 
-/// A matrix on the host, column after column.
-pub(super) type Small<W> = DMatrix<W>;
-
-/// Eigenvalues in ascending order and their orthonormal eigenvectors, from both triangles of a Hermitian matrix.
-fn symmetric<W: ComplexField<RealField = f64>>(a: &Small<W>) -> (Vec<f64>, Small<W>) {
-    if a.is_empty() {
-        return (Vec::new(), a.clone());
-    }
-    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((a + a.adjoint()) * W::from_real(0.5));
-    let mut order: Vec<usize> = (0..a.nrows()).collect();
-    order.sort_by(|&i, &j| eigenvalues[i].total_cmp(&eigenvalues[j]));
-    let values = order.iter().map(|&i| eigenvalues[i]).collect();
-    (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])].clone()))
-}
-
-/// Z such that the columns of W Z are orthonormal, where `gram` is W' B W: as many as W has independent columns.
-///
-/// Stathopoulos and Wu, A block orthogonalization procedure with constant synchronization requirements, SIAM J. Sci. Comput. 23,
-/// 2002 (SVQB). A column whose squared norm is at most `noise` counts as zero.
-pub(super) fn orthonormalising<W: ComplexField<RealField = f64>>(gram: &Small<W>, eps: f64, noise: f64) -> Small<W> {
-    let n = gram.nrows();
-    let own = |i: usize| gram[(i, i)].clone().real();
-    let scale: Vec<f64> = (0..n).map(|i| if own(i) > noise { own(i).sqrt().recip() } else { 0.0 }).collect();
-    let scaled = Small::from_fn(n, n, |i, j| gram[(i, j)].clone().scale(scale[i]).scale(scale[j]));
-    let (values, vectors) = symmetric(&scaled);
-    let least = eps * n as f64 * values.last().copied().unwrap_or(0.0).max(1.0);
-    let kept: Vec<usize> = (0..n).filter(|&j| values[j] > least).collect();
-    Small::from_fn(n, kept.len(), |i, j| vectors[(i, kept[j])].clone().scale(scale[i]).unscale(values[kept[j]].sqrt()))
-}
+use crate::solve::block::{Small, symmetric};
 
 /// The Ritz values wanted, the coefficients of their vectors and those of the directions of the next step.
 pub(super) struct Ritz<W> {
@@ -75,6 +47,7 @@ pub(super) fn ritz<W: ComplexField<RealField = f64>>(projected: &Small<W>, wante
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solve::block::orthonormalising;
 
     #[test]
     fn bases_become_orthonormal_and_lose_dependent_columns() {

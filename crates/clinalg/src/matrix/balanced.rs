@@ -52,6 +52,8 @@ pub(crate) struct NnzBalanced<R: Real> {
     pub(crate) count: usize,
     /// The first row that begins in each block, and the number of rows.
     pub(crate) start: Buffer<u32>,
+    /// First entry of each block, and the number of entries.
+    pub(crate) begin: Buffer<u32>,
     pub(crate) columns: Columns<R>,
     /// Where blocks are not of whole rows.
     pub(crate) cut: Option<CutRows<R>>,
@@ -82,8 +84,6 @@ pub(crate) struct CutRows<R: Real> {
     pub(crate) rows: usize,
     /// The first rows so many have a work-group of the join each.
     pub(crate) far: usize,
-    /// First entry of each block, and the number of entries.
-    pub(crate) begin: Buffer<u32>,
     pub(crate) row: Buffer<u32>,
     /// The first block in which each goes on, and the end of them.
     pub(crate) from: Buffer<u32>,
@@ -146,7 +146,6 @@ impl<R: Real> NnzBalanced<R> {
                 Some(CutRows {
                     rows: row.len(),
                     far,
-                    begin,
                     row: Buffer::from_slice(context, &row)?,
                     from: Buffer::from_slice(context, &from)?,
                     to: Buffer::from_slice(context, &to)?,
@@ -155,7 +154,7 @@ impl<R: Real> NnzBalanced<R> {
             }
         };
         let items = shape.items;
-        Ok(Some(NnzBalanced { count, start, columns, cut, items, range: Range::d1(count * items, items) }))
+        Ok(Some(NnzBalanced { count, start, begin, columns, cut, items, range: Range::d1(count * items, items) }))
     }
 }
 

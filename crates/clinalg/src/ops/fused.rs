@@ -201,7 +201,7 @@ impl<T: Scalar> Csr<T> {
     fn fused_by_nnz_balanced(&self, blocks: &NnzBalanced<T::Real>, most: usize, mut fused: Fused<'_, T>) -> Result<()> {
         let s = self.structure();
         let context = Csr::context(self);
-        let (start, offset, value) = (&blocks.start, &s.offset, In::parts(self.values()));
+        let (start, begin, offset, value) = (&blocks.start, &blocks.begin, &s.offset, In::parts(self.values()));
         let (count, items) = (blocks.count as u32, blocks.items);
         let Some(cut) = &blocks.cut else {
             let (groups, turns) = turns(blocks.count, most);
@@ -210,11 +210,12 @@ impl<T: Scalar> Csr<T> {
             return match &blocks.columns {
                 Columns::Short { program, base, narrow, .. } => nnz_balanced::ShortDots::from(*program)
                     .mv_nnz_balanced(
-                        context, range, count, turns, start, base, narrow, alpha, offset, &s.column, value, x, beta, y,
-                        u, w, partial,
+                        context, range, count, turns, start, begin, base, narrow, alpha, offset, &s.column, value, x,
+                        beta, y, u, w, partial,
                     ),
                 Columns::Whole(program) => nnz_balanced::Dots::from(*program).mv_nnz_balanced(
-                    context, range, count, turns, start, alpha, offset, &s.column, value, x, beta, y, u, w, partial,
+                    context, range, count, turns, start, begin, alpha, offset, &s.column, value, x, beta, y, u, w,
+                    partial,
                 ),
             };
         };
@@ -227,7 +228,7 @@ impl<T: Scalar> Csr<T> {
         let parts = (groups + joins) as u32;
         let Operands { alpha, x, beta, y, u, w, partial } = fused.operands(groups + joins).as_real();
         let held = self.partial(blocks, 1)?;
-        let (rest, begin) = (Out::parts(&*held), &cut.begin);
+        let rest = Out::parts(&*held);
         let (range, block_turns) = (Range::d1(groups * items, items), block_turns as u32);
         match &blocks.columns {
             Columns::Whole(program) => nnz_balanced::Dots::from(*program).mv_cut_balanced(

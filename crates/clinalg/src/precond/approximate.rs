@@ -1,6 +1,7 @@
 //! Approximate inverses, which need products only.
 
 use crate::matrix::Values;
+use crate::matrix::host::check_square;
 use crate::ops::{self, Operator};
 use crate::solve::Preconditioner;
 use crate::{Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector};
@@ -170,13 +171,6 @@ fn row_of_inverse<T: Scalar>(a: &CsrParts<T>, columns: &[usize], dense: &mut Vec
         y[p] = -sum / dense[p * m + p];
     }
     Some(y.into_iter().map(|y| T::narrow(y.conj())).collect())
-}
-
-fn check_square<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
-    if a.rows == a.cols {
-        return a.check();
-    }
-    Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got: format!("{} x {}", a.rows, a.cols) })
 }
 
 impl<T: Scalar> Preconditioner<T> for Fsai<T> {

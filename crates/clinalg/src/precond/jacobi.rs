@@ -31,7 +31,7 @@ impl<T: Scalar> Jacobi<T> {
     /// other operator's.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) that names the first row (0-based) whose entry is zero, not finite or too
+    /// [`Error::Value`](crate::Error::Value) that names the first row (counted from 1) whose entry is zero, not finite or too
     /// small to be inverted; [`Error::Allocation`](crate::Error::Allocation).
     pub fn new(diagonal: &Vector<T>) -> Result<Jacobi<T>> {
         let mut values = diagonal.to_vec()?;

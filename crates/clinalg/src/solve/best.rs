@@ -60,6 +60,11 @@ impl<V: Iterate> Best<V> {
         Ok(())
     }
 
+    /// Keeps x, whose residual has this norm, where it is better: for iterates that are few.
+    pub(crate) fn keep_better(&mut self, x: &V, norm: f64) -> Result<()> {
+        if norm < self.norm { self.keep(x, norm) } else { Ok(()) }
+    }
+
     /// What [`Best::restore`] takes besides the iterate.
     pub(crate) fn numbers(&self) -> [f64; 3] {
         [self.norm, self.smallest, f64::from(u8::from(self.risen))]

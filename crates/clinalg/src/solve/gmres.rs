@@ -3,6 +3,7 @@
 use num_traits::Float;
 
 use super::basis::{Projection, shrink};
+use super::best::Best;
 use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
 use super::memory::begun;
 use super::run::{Run, check_system};
@@ -20,18 +21,20 @@ const DEPENDENT: f64 = 16.0;
 /// 6.9, 6.11 and 9.4): classical Gram-Schmidt twice, after which the basis is orthogonal to working precision (Giraud,
 /// Langou, Rozloznik and van den Eshof 2005), and Givens rotations.
 ///
-/// Owns `restart + 2` vectors of `n` values. Iteration j of a cycle takes a product and reads numbers back once; the vectors
+/// Owns `restart + 3` vectors of `n` values. Iteration j of a cycle takes a product and reads numbers back once; the vectors
 /// of the basis are taken eight at a time, in about `j / 2 + 8` launches.
 ///
 /// With a preconditioner the method minimises |M^-1 (b - A x)|. The history then is this norm,
 /// scaled at each restart to agree with |b - A x|; the tolerance holds for the true residual in any
-/// case. [`Stop::Stagnated`] is reported for a cycle without progress, since further cycles would
-/// repeat it.
+/// case. That may grow where M is far from A: of the start and the iterates at the ends of cycles, the one with the smallest
+/// true residual is returned if the solve does not converge. [`Stop::Stagnated`] is reported for a cycle without progress, since further
+/// cycles would repeat it.
 #[derive(Debug)]
 pub struct Gmres<T: Scalar> {
     params: GmresParams,
     basis: Vec<Vector<T>>,
     w: Vector<T>,
+    best: Best<Vector<T>>,
     norms: DotParts<T>,
     projection: Projection<T>,
     small: Small<T::Wide>,
@@ -115,8 +118,9 @@ impl<T: Scalar> Gmres<T> {
         let restart = restart.min(n.max(1));
         let basis = (0..=restart).map(|_| Vector::uninit(context, n)).collect::<Result<_>>()?;
         let projection = Projection::new(context, n, restart)?;
-        let (w, norms) = (Vector::uninit(context, n)?, DotParts::new(context)?);
-        Ok(Gmres { params, basis, w, norms, projection, small: Small::new(restart) })
+        let (w, best) = (Vector::uninit(context, n)?, Best::new(Vector::uninit(context, n)?));
+        let norms = DotParts::new(context)?;
+        Ok(Gmres { params, basis, w, best, norms, projection, small: Small::new(restart) })
     }
 
     /// Iterations between restarts.
@@ -134,7 +138,7 @@ impl<T: Scalar> Gmres<T> {
         progress: Progress<'_>,
     ) -> Result<Report> {
         let n = self.w.len();
-        check_own(std::iter::once(&self.w).chain(&self.basis))?;
+        check_own([&self.w, self.best.vector()].into_iter().chain(&self.basis))?;
         check_system(self.w.context(), n, a, m.as_deref(), b, x)?;
         let a = &CheckedOperator::new(a, n);
         let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
@@ -145,11 +149,12 @@ impl<T: Scalar> Gmres<T> {
         let (mut run, mut end, mut last, mut resumed) = match before {
             None => {
                 let (run, end) = Run::start(a, b, x, &mut self.w, &mut self.norms, stopping, progress)?;
+                self.best.start(x, run.norm())?;
                 (run, end, f64::INFINITY, None)
             }
             Some(before) => {
                 let mut run = Run::new(a, b, stopping, progress)?;
-                let cycle = before.restore(&mut run, x, &mut self.basis, &mut self.small)?;
+                let cycle = before.restore(&mut run, x, &mut self.best, &mut self.basis, &mut self.small)?;
                 let last = cycle.unit * cycle.length;
                 (run, None, last, Some(cycle))
             }
@@ -193,13 +198,22 @@ impl<T: Scalar> Gmres<T> {
                     }
                 }
             };
-            let Some(cycle) = cycle else { continue };
-            match self.cycle(&mut run, a, m.as_deref_mut(), x, cycle, left.as_mut())? {
-                Some(seen) => {
-                    let (p, q) = self.basis.split_at_mut(1);
-                    end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
+            if let Some(cycle) = cycle {
+                match self.cycle(&mut run, a, m.as_deref_mut(), x, cycle, left.as_mut())? {
+                    Some(seen) => {
+                        let (p, q) = self.basis.split_at_mut(1);
+                        end = run.confirm(seen, x, &mut self.w, &mut p[0], &mut q[0], &mut self.norms)?;
+                    }
+                    None => end = run.check(x, &mut self.w, &mut self.norms)?,
                 }
-                None => end = run.check(x, &mut self.w, &mut self.norms)?,
+            }
+            match end {
+                Some(Stop::Converged) => {}
+                None => self.best.keep_better(x, run.norm())?,
+                Some(_) => {
+                    let norm = run.norm();
+                    self.best.take(x, norm, |x| run.go_back(x, &mut self.w, &mut self.norms))?;
+                }
             }
         };
         if let (Some(memory), Some(left), Stop::Cancelled | Stop::IterationLimit) = (memory, left, report.stop) {
@@ -219,7 +233,7 @@ impl<T: Scalar> Gmres<T> {
         cycle: Cycle,
         mut left: Option<&mut KrylovMemory<T>>,
     ) -> Result<Option<Stop>> {
-        let Gmres { basis, w, projection, small, .. } = self;
+        let Gmres { basis, w, best, projection, small, .. } = self;
         let true_norm = run.norm();
         let Cycle { mut used, unit, length, mut seen } = cycle;
         while used < small.y.len() && seen.is_none() {
@@ -254,8 +268,8 @@ impl<T: Scalar> Gmres<T> {
                 shrink(next, after)?;
             }
             if let (true, Some(left)) = (ends, &mut left) {
-                **left =
-                    KrylovMemory::of(run, x, &basis[..=used], small, Cycle { used, unit, length, seen }, broken, norm)?;
+                let cycle = Cycle { used, unit, length, seen };
+                **left = KrylovMemory::of(run, x, best, &basis[..=used], small, (cycle, broken, norm))?;
             }
             if run.cancelled() {
                 seen = seen.or(Some(Stop::Cancelled));

@@ -19,7 +19,7 @@
 //! A solve ends when the true relative residual |b - A x| / |b| meets the tolerance, or for another
 //! reason that [`Report::stop`] names. When the recurrence of a Krylov method meets the tolerance,
 //! the true residual is computed; if it is too large, the iteration restarts from it as long as this reduces it. x is the
-//! last iterate; [`BiCgStab`] and [`Idr`], whose residuals may rise far, return the best of those they have looked at.
+//! last iterate; [`BiCgStab`], [`Idr`] and [`Gmres`], whose residuals may rise, return the best of those they have looked at.
 //!
 //! # Rounding floor
 //! No method can reduce |b - A x| far below the rounding error of the residual itself. This error is estimated
@@ -35,6 +35,8 @@
 mod basis;
 pub(crate) mod best;
 mod bicgstab;
+pub(crate) mod block;
+mod block_cg;
 pub(crate) mod cg;
 mod checked;
 mod flexible;
@@ -57,6 +59,8 @@ mod stationary;
 
 pub use crate::ops::Operator;
 pub use bicgstab::BiCgStab;
+pub use block::BlockScalar;
+pub use block_cg::{BlockCg, BlockReport};
 pub use cg::Cg;
 pub use flexible::FlexibleCg;
 pub use gmres::Gmres;
@@ -73,5 +77,5 @@ pub use precondition::{Identity, Preconditioner};
 pub use report::{Report, Stop};
 pub use richardson::Richardson;
 pub use solver::{Progress, Resumable, Solver};
+pub(crate) use stationary::{ColouredRows, colour, invert_diagonal};
 pub use stationary::{JacobiIteration, RedBlackGaussSeidel};
-pub(crate) use stationary::{colour, invert_diagonal};

@@ -36,7 +36,7 @@ impl<T: Real> JacobiIteration<T> {
     /// A solver for operators with this diagonal.
     ///
     /// # Errors
-    /// [`Error::Value`] that names the first row (0-based) whose entry is zero, not finite or too
+    /// [`Error::Value`] that names the first row (counted from 1) whose entry is zero, not finite or too
     /// small to be inverted; [`Error::Allocation`].
     pub fn new(diagonal: &Vector<T>, params: JacobiParams) -> Result<JacobiIteration<T>> {
         let vector = || Vector::uninit(diagonal.context(), diagonal.len());
@@ -81,7 +81,7 @@ pub(crate) fn invert_diagonal<T: Scalar>(diagonal: &mut [T]) -> Result<()> {
         let inverse = T::one() / *value;
         if !inverse.has_finite_parts() || inverse == T::zero() {
             let expected = "a finite number other than zero in every row";
-            return Err(Error::value("diagonal", expected, format!("{value} in row {row}")));
+            return Err(Error::value("diagonal", expected, format!("{value} in row {} (counted from 1)", row + 1)));
         }
         *value = inverse;
     }
@@ -110,10 +110,7 @@ fn check_unpreconditioned<T: Real>(m: Option<&mut dyn Preconditioner<T>>) -> Res
 pub struct RedBlackGaussSeidel<T: Real> {
     params: GaussSeidelParams,
     structure: Arc<Structure>,
-    /// The rows, sorted by colour.
-    row: Buffer<u32>,
-    /// First place in `row` of each colour, and the number of rows.
-    starts: Vec<usize>,
+    rows: ColouredRows,
     r: Vector<T>,
     z: Vector<T>,
     q: Vector<T>,
@@ -125,7 +122,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
     /// unknowns on the host.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] that names the first row (0-based)
+    /// [`Error::Shape`] unless `a` is square; [`Error::Value`] that names the first row (counted from 1)
     /// whose diagonal entry is missing, zero or not finite; [`Error::Allocation`].
     pub fn new(a: &Csr<T>, params: GaussSeidelParams) -> Result<RedBlackGaussSeidel<T>> {
         let (rows, cols) = (a.rows(), a.cols());
@@ -150,8 +147,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
         Ok(RedBlackGaussSeidel {
             params,
             structure: a.structure().clone(),
-            row: Buffer::from_slice(a.context(), &order)?,
-            starts,
+            rows: ColouredRows::new(Buffer::from_slice(a.context(), &order)?, starts),
             r: vector()?,
             z: vector()?,
             q: vector()?,
@@ -161,7 +157,7 @@ impl<T: Real> RedBlackGaussSeidel<T> {
 
     /// Number of colours: 2 where red-black numbering exists and any unknowns are coupled.
     pub fn colours(&self) -> usize {
-        self.starts.len() - 1
+        self.rows.starts.len() - 1
     }
 }
 
@@ -191,31 +187,49 @@ impl<T: Real> Solver<T> for RedBlackGaussSeidel<T> {
         let RedBlackGaussSeidel { params, r, z, q, norms, .. } = self;
         let (mut run, mut end) = Run::start(a, b, x, r, norms, params.stopping.clone(), progress)?;
         while end.is_none() {
-            for colour in self.starts.windows(2) {
-                sweep(&self.row, matrix, b, x, colour[0], colour[1] - colour[0])?;
-            }
+            self.rows.sweep(matrix, b, x, false)?;
             end = run.step(x, r, z, q, norms)?;
         }
         Ok(run.report(end.expect("the loop ends with a reason")))
     }
 }
 
-/// Updates the unknowns of one colour: `count` rows from place `first` on.
-fn sweep<T: Real>(
-    row: &Buffer<u32>,
-    a: &Csr<T>,
-    b: &Vector<T>,
-    x: &mut Vector<T>,
-    first: usize,
-    count: usize,
-) -> Result<()> {
-    let (context, s) = (a.context(), a.structure());
-    let range = match context.family() {
-        KernelFamily::Cpu => Range::d1(context.chunks().min(count), 1),
-        KernelFamily::Gpu => Range::d1(count, context.local()),
-    };
-    let (value, b, x) = (a.values(), b.buffer(), Out::shared(x.buffer()));
-    csr::Program::<T>::new().sweep_csr(context, range, first, count, row, &s.offset, &s.column, value, b, x)
+/// The rows of a matrix by colours: no entry couples two rows of one colour.
+#[derive(Debug)]
+pub(crate) struct ColouredRows {
+    /// The rows, sorted by colour.
+    row: Buffer<u32>,
+    /// First place in `row` of each colour, and the number of rows.
+    starts: Vec<usize>,
+}
+
+impl ColouredRows {
+    pub(crate) fn new(row: Buffer<u32>, starts: Vec<usize>) -> ColouredRows {
+        ColouredRows { row, starts }
+    }
+
+    /// The rows, and where each colour starts.
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> Result<(Vec<u32>, Vec<usize>)> {
+        Ok((self.row.to_vec()?, self.starts.clone()))
+    }
+
+    /// A Gauss-Seidel sweep for A x = b, colour by colour, the last one first where `reversed`.
+    pub(crate) fn sweep<T: Real>(&self, a: &Csr<T>, b: &Vector<T>, x: &mut Vector<T>, reversed: bool) -> Result<()> {
+        let (context, s) = (a.context(), a.structure());
+        let colours = self.starts.len() - 1;
+        for k in 0..colours {
+            let colour = if reversed { colours - 1 - k } else { k };
+            let (first, count) = (self.starts[colour], self.starts[colour + 1] - self.starts[colour]);
+            let range = match context.family() {
+                KernelFamily::Cpu => Range::d1(context.chunks().min(count), 1),
+                KernelFamily::Gpu => Range::d1(count, context.local()),
+            };
+            let (row, value, b, x) = (&self.row, a.values(), b.buffer(), Out::shared(x.buffer()));
+            csr::Program::<T>::new().sweep_csr(context, range, first, count, row, &s.offset, &s.column, value, b, x)?;
+        }
+        Ok(())
+    }
 }
 
 /// A colour for each row, so that rows coupled by an entry on either side of the diagonal differ:

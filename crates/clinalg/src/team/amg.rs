@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::vector::check_partition;
 use super::{Csr, Exchange, Message, Operator, Partition, Preconditioner, Reduction, Team, Vector};
-use crate::amg::{self, AmgParams, AmgReport, Cycle, HostLevel, Step};
+use crate::amg::{self, AmgParams, AmgReport, Cycle, HostLevel, Smoother, Step};
 use crate::error::check_length;
 use crate::runtime::{View, ViewMut};
 use crate::{CsrParts, Error, Real, Result};
@@ -104,7 +104,7 @@ impl<T: Real> Amg<T> {
     /// The hierarchy for `a`, the same on every process, with constant near-null vectors, one for each unknown of a node. Cycles are V or W.
     ///
     /// # Errors
-    /// As [`amg::Amg::new`], as [`Error::Rank`]; [`Error::Value`] for K-cycles, a hierarchy in single precision or a reusable one; [`Error::Shape`]
+    /// As [`amg::Amg::new`], as [`Error::Rank`]; [`Error::Value`] for K-cycles, Gauss-Seidel sweeps, a hierarchy in single precision or a reusable one; [`Error::Shape`]
     /// unless `a` has the rows of `partition`; [`Error::Length`] for a partition among another number of ranks.
     pub fn new(team: &Team, a: &CsrParts<T>, partition: &Partition, params: &AmgParams) -> Result<Amg<T>> {
         Amg::gathered_from(team, a, partition, None, params, Self::GATHERED)
@@ -136,7 +136,9 @@ impl<T: Real> Amg<T> {
         params: &AmgParams,
         rows: usize,
     ) -> Result<Amg<T>> {
+        let sweeps = matches!(params.smoother, Smoother::GaussSeidel(_));
         let refused = [
+            (sweeps, "smoother", "chebyshev, l1-jacobi or spai0 on several devices", "gauss-seidel"),
             (params.cycle == Cycle::K, "cycle", "v or w on several devices", "k"),
             (params.single, "single", "false on several devices", "true"),
             (params.reusable, "reusable", "false on several devices", "true"),

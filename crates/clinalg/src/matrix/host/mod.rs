@@ -7,9 +7,17 @@ pub use band::BandParts;
 pub use csr::CsrParts;
 pub(crate) use csr::check_offsets;
 pub use reordering::Reordering;
-pub(crate) use reordering::{cuthill_mckee, inverse_of};
+pub(crate) use reordering::{cuthill_mckee, inverse_of, permuted};
 
 use crate::{Error, Result, Scalar};
+
+/// An error unless the matrix is square and sound.
+pub(crate) fn check_square<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
+    if a.rows == a.cols {
+        return a.check();
+    }
+    Err(Error::Shape { argument: "a", expected: "a square matrix".into(), got: format!("{} x {}", a.rows, a.cols) })
+}
 
 /// `len` zeros, or an error where this machine cannot hold them.
 pub(crate) fn zeros<T: Scalar>(argument: &'static str, len: Option<usize>) -> Result<Vec<T>> {

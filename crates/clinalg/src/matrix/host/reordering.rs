@@ -1,6 +1,6 @@
 //! Other numberings of the unknowns of a square matrix.
 
-use super::CsrParts;
+use super::{CsrParts, check_square};
 use crate::error::check_length;
 use crate::{Context, Error, Result, Scalar, Vector};
 
@@ -64,7 +64,6 @@ impl Reordering {
     /// [`Error::Shape`] unless `a` is square; those of [`CsrParts::check`].
     pub fn cuthill_mckee<T: Scalar>(a: &CsrParts<T>) -> Result<Reordering> {
         check_square(a)?;
-        a.check()?;
         let order = cuthill_mckee(a)?;
         Ok(Reordering { place: inverse_of(&order), order })
     }
@@ -91,19 +90,7 @@ impl Reordering {
     pub fn matrix<T: Scalar>(&self, a: &CsrParts<T>) -> Result<CsrParts<T>> {
         check_square(a)?;
         check_length("a", self.len(), a.rows)?;
-        a.check()?;
-        let mut offsets = super::filled("a", self.len().checked_add(1), 0)?;
-        let (mut indices, mut values) = (Vec::with_capacity(a.nnz()), Vec::with_capacity(a.nnz()));
-        let mut row: Vec<(usize, T)> = Vec::new();
-        for (k, &i) in self.order.iter().enumerate() {
-            row.clear();
-            row.extend(a.row(i).map(|(j, value)| (self.place[j], value)));
-            row.sort_by_key(|entry| entry.0);
-            indices.extend(row.iter().map(|entry| entry.0));
-            values.extend(row.iter().map(|entry| entry.1));
-            offsets[k + 1] = indices.len();
-        }
-        Ok(CsrParts { rows: a.rows, cols: a.cols, offsets, indices, values })
+        permuted(a, &self.order, &self.place, false)
     }
 
     /// `values`, one for each row, in this numbering.
@@ -142,12 +129,30 @@ impl Reordering {
     }
 }
 
-fn check_square<T: Scalar>(a: &CsrParts<T>) -> Result<()> {
-    if a.rows == a.cols {
-        return Ok(());
+/// The rows and columns of a square matrix in another order: row k is row `rows[k]`, whose entries in column j go to column `column_of[j]`.
+/// Rows are sorted; with `diagonal`, each has an entry on the diagonal, if need be a zero.
+pub(crate) fn permuted<T: Scalar>(
+    a: &CsrParts<T>,
+    rows: &[usize],
+    column_of: &[usize],
+    diagonal: bool,
+) -> Result<CsrParts<T>> {
+    let entries = a.nnz() + if diagonal { rows.len() } else { 0 };
+    let mut offsets = super::filled("a", rows.len().checked_add(1), 0)?;
+    let (mut indices, mut values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+    let mut row: Vec<(usize, T)> = Vec::new();
+    for (k, &i) in rows.iter().enumerate() {
+        row.clear();
+        row.extend(a.row(i).map(|(j, value)| (column_of[j], value)));
+        if diagonal && row.iter().all(|&(j, _)| j != k) {
+            row.push((k, T::zero()));
+        }
+        row.sort_by_key(|entry| entry.0);
+        indices.extend(row.iter().map(|entry| entry.0));
+        values.extend(row.iter().map(|entry| entry.1));
+        offsets[k + 1] = indices.len();
     }
-    let (expected, got) = ("a square matrix".into(), format!("{} x {}", a.rows, a.cols));
-    Err(Error::Shape { argument: "a", expected, got })
+    Ok(CsrParts { rows: rows.len(), cols: rows.len(), offsets, indices, values })
 }
 
 /// Breadth-first from a row at the edge of each component, neighbours of fewer neighbours first; then backwards.

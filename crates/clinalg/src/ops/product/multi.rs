@@ -122,7 +122,7 @@ impl<T: Scalar> Csr<T> {
                 first,
                 columns as u32,
                 &blocks.start,
-                &cut.begin,
+                &blocks.begin,
                 alpha,
                 &s.offset,
                 &s.column,

@@ -223,18 +223,18 @@ impl<T: Scalar> Csr<T> {
             }
             Product::Balanced => {
                 let (blocks, (alpha, beta)) = (plan.balanced.as_ref().expect("found with the product"), real);
-                let (range, start) = (blocks.range, &blocks.start);
+                let (range, start, begin) = (blocks.range, &blocks.start, &blocks.begin);
                 let Some(cut) = &blocks.cut else {
                     return match &blocks.columns {
-                        Columns::Whole(program) => {
-                            program.mv_nnz_balanced(context, range, start, alpha, offset, column, value, from, beta, to)
-                        }
+                        Columns::Whole(program) => program.mv_nnz_balanced(
+                            context, range, start, begin, alpha, offset, column, value, from, beta, to,
+                        ),
                         Columns::Short { program, base, narrow, .. } => program.mv_nnz_balanced(
-                            context, range, start, base, narrow, alpha, offset, column, value, from, beta, to,
+                            context, range, start, begin, base, narrow, alpha, offset, column, value, from, beta, to,
                         ),
                     };
                 };
-                let (held, begin) = (self.partial(blocks, 1)?, &cut.begin);
+                let held = self.partial(blocks, 1)?;
                 let partial = Out::parts(&*held);
                 match &blocks.columns {
                     Columns::Whole(program) => program.mv_cut_balanced(

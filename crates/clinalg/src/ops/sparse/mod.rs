@@ -5,4 +5,5 @@ mod part;
 mod product;
 
 pub(crate) use crate::matrix::scan;
+pub(crate) use part::combine;
 pub(crate) use product::{Product, multiply};

@@ -67,7 +67,6 @@ impl<T: Scalar> IncompleteCholesky<T> {
     /// As [`IncompleteCholesky::new`].
     pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &CholeskyParams) -> Result<IncompleteCholesky<T>> {
         check_square(a)?;
-        a.check()?;
         context.require::<T>()?;
         if let Some(shift) = params.shift.filter(|shift| !(*shift >= 0.0 && shift.is_finite())) {
             return Err(Error::value("shift", "a finite number, at least 0", shift));

@@ -65,7 +65,6 @@ impl<T: Scalar> Ssor<T> {
     /// As [`Ssor::new`].
     pub fn from_parts(context: &Context, a: &CsrParts<T>, params: &SsorParams) -> Result<Ssor<T>> {
         check_square(a)?;
-        a.check()?;
         context.require::<T>()?;
         let omega = params.omega;
         if !(omega > 0.0 && omega < 2.0) {

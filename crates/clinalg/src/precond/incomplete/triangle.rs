@@ -45,7 +45,6 @@ impl<T: Scalar> Triangle<T> {
     /// [`Error::Allocation`].
     pub fn new(context: &Context, is_lower: bool, a: &CsrParts<T>) -> Result<Triangle<T>> {
         super::check_square(a)?;
-        a.check()?;
         let diagonal = a.diagonal();
         if let Some(pivot) = diagonal.iter().position(|&d| d == T::zero()) {
             return Err(Error::Singular { pivot });

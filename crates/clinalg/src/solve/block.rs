@@ -1,28 +1,108 @@
-//! Blocks of vectors and their products.
+//! Blocks of vectors and their products, and the small matrices that belong to them.
 
-use super::EigenScalar;
-use super::ritz::Small;
+use nalgebra::{ComplexField, DMatrix, SymmetricEigen};
+use num_traits::Zero;
+
 use crate::matrix::Values;
 use crate::ops::{self, Operator, items};
 use crate::runtime::kernels::block_vectors::Program;
 use crate::runtime::{Out, Range};
 use crate::solve::Preconditioner;
-use crate::{Buffer, Context, Dense, KernelFamily, Result, Scalar, Vector};
+use crate::{Buffer, Complex, Context, Dense, KernelFamily, Real, Result, Scalar, Vector};
 
 /// Columns of a block that a work-group multiplies with as many of another; `TILE` of `block_vectors.cl`.
 const TILE: usize = 4;
 /// Work-groups for each compute unit of a GPU.
 const GROUPS: usize = 8;
 
+/// The scalars of methods with blocks of vectors: those of [`Scalar`].
+pub trait BlockScalar: Scalar {
+    /// Their kind in double precision.
+    #[doc(hidden)]
+    type Small: ComplexField<RealField = f64> + Copy;
+    /// The value in double precision.
+    #[doc(hidden)]
+    fn to_small(self) -> Self::Small;
+    /// The nearest value.
+    #[doc(hidden)]
+    fn of_small(value: Self::Small) -> Self;
+    /// A value whose parts `next` gives.
+    #[doc(hidden)]
+    fn random(mut next: impl FnMut() -> f64) -> Self {
+        let re = Self::Real::nearest(next());
+        let im = if Self::IS_COMPLEX { Self::Real::nearest(next()) } else { Self::Real::zero() };
+        Self::from_parts(re, im)
+    }
+}
+
+impl<T: Real> BlockScalar for T {
+    type Small = f64;
+
+    fn to_small(self) -> f64 {
+        self.into_f64()
+    }
+
+    fn of_small(value: f64) -> T {
+        T::from_f64(value)
+    }
+}
+
+macro_rules! complex {
+    ($($real:ident)*) => {$(
+        impl BlockScalar for Complex<$real> {
+            type Small = Complex<f64>;
+
+            fn to_small(self) -> Complex<f64> {
+                self.widen()
+            }
+
+            fn of_small(value: Complex<f64>) -> Self {
+                Self::narrow(value)
+            }
+        }
+    )*};
+}
+complex!(f32 f64);
+
+/// A matrix on the host, column after column.
+pub(crate) type Small<W> = DMatrix<W>;
+
+/// Eigenvalues in ascending order and their orthonormal eigenvectors, from both triangles of a Hermitian matrix.
+pub(crate) fn symmetric<W: ComplexField<RealField = f64>>(a: &Small<W>) -> (Vec<f64>, Small<W>) {
+    if a.is_empty() {
+        return (Vec::new(), a.clone());
+    }
+    let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new((a + a.adjoint()) * W::from_real(0.5));
+    let mut order: Vec<usize> = (0..a.nrows()).collect();
+    order.sort_by(|&i, &j| eigenvalues[i].total_cmp(&eigenvalues[j]));
+    let values = order.iter().map(|&i| eigenvalues[i]).collect();
+    (values, Small::from_fn(a.nrows(), a.nrows(), |i, j| eigenvectors[(i, order[j])].clone()))
+}
+
+/// Z such that the columns of W Z are orthonormal, where `gram` is W' B W: as many as W has independent columns.
+///
+/// Stathopoulos and Wu, A block orthogonalization procedure with constant synchronization requirements, SIAM J. Sci. Comput. 23,
+/// 2002 (SVQB). A column whose squared norm is at most `noise` counts as zero.
+pub(crate) fn orthonormalising<W: ComplexField<RealField = f64>>(gram: &Small<W>, eps: f64, noise: f64) -> Small<W> {
+    let n = gram.nrows();
+    let own = |i: usize| gram[(i, i)].clone().real();
+    let scale: Vec<f64> = (0..n).map(|i| if own(i) > noise { own(i).sqrt().recip() } else { 0.0 }).collect();
+    let scaled = Small::from_fn(n, n, |i, j| gram[(i, j)].clone().scale(scale[i]).scale(scale[j]));
+    let (values, vectors) = symmetric(&scaled);
+    let least = eps * n as f64 * values.last().copied().unwrap_or(0.0).max(1.0);
+    let kept: Vec<usize> = (0..n).filter(|&j| values[j] > least).collect();
+    Small::from_fn(n, kept.len(), |i, j| vectors[(i, kept[j])].clone().scale(scale[i]).unscale(values[kept[j]].sqrt()))
+}
+
 /// The first `cols` columns of a matrix.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Columns<'a, T: EigenScalar> {
-    pub(super) of: &'a Dense<T>,
-    pub(super) cols: usize,
+pub(crate) struct Columns<'a, T: BlockScalar> {
+    pub(crate) of: &'a Dense<T>,
+    pub(crate) cols: usize,
 }
 
 /// What products of blocks need on the device, and columns for operators that take one vector at a time.
-pub(super) struct Products<T: EigenScalar> {
+pub(crate) struct Products<T: BlockScalar> {
     context: Context,
     rows: usize,
     /// Partial sums, their sums, and coefficients.
@@ -33,9 +113,9 @@ pub(super) struct Products<T: EigenScalar> {
     to: Vector<T>,
 }
 
-impl<T: EigenScalar> Products<T> {
+impl<T: BlockScalar> Products<T> {
     /// For blocks of at most `most` columns.
-    pub(super) fn new(context: &Context, rows: usize, most: usize) -> Result<Products<T>> {
+    pub(crate) fn new(context: &Context, rows: usize, most: usize) -> Result<Products<T>> {
         let parts = parts(context, rows, 1);
         let column = || Vector::zeros(context, rows);
         Ok(Products {
@@ -49,8 +129,13 @@ impl<T: EigenScalar> Products<T> {
         })
     }
 
+    /// The vectors that operators and preconditioners are given.
+    pub(crate) fn columns(&self) -> [&Vector<T>; 2] {
+        [&self.from, &self.to]
+    }
+
     /// X' Y, read by the host.
-    pub(super) fn gram(&mut self, x: Columns<'_, T>, y: Columns<'_, T>) -> Result<Small<T::Small>> {
+    pub(crate) fn gram(&mut self, x: Columns<'_, T>, y: Columns<'_, T>) -> Result<Small<T::Small>> {
         let (p, q) = (x.cols, y.cols);
         if p == 0 || q == 0 {
             return Ok(Small::zeros(p, q));
@@ -71,7 +156,7 @@ impl<T: EigenScalar> Products<T> {
     }
 
     /// The first columns of Y become alpha X C + beta Y, enqueued; beta = 0 never reads Y.
-    pub(super) fn combine(
+    pub(crate) fn combine(
         &mut self,
         alpha: f64,
         x: Columns<'_, T>,
@@ -93,13 +178,13 @@ impl<T: EigenScalar> Products<T> {
     }
 
     /// The first columns of Y become X, enqueued.
-    pub(super) fn copy(&self, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
+    pub(crate) fn copy(&self, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
         let len = x.cols * self.rows;
         y.as_vector_mut().slice_mut(0..len)?.copy_from(x.of.as_vector().slice(0..len)?)
     }
 
     /// The first columns of Y become A X, enqueued.
-    pub(super) fn apply(&mut self, a: &dyn Operator<T>, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
+    pub(crate) fn apply(&mut self, a: &dyn Operator<T>, x: Columns<'_, T>, y: &mut Dense<T>) -> Result<()> {
         if let Some(a) = a.as_csr().filter(|_| x.cols == x.of.cols()) {
             return ops::mm(T::one(), a, x.of, T::zero(), y);
         }
@@ -107,7 +192,7 @@ impl<T: EigenScalar> Products<T> {
     }
 
     /// The first columns of Z become M^-1 R, enqueued.
-    pub(super) fn precondition(
+    pub(crate) fn precondition(
         &mut self,
         m: &mut dyn Preconditioner<T>,
         r: Columns<'_, T>,

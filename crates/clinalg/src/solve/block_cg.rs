@@ -1,0 +1,392 @@
+//! Conjugate gradients for several right-hand sides.
+
+use std::fmt;
+use std::mem::swap;
+use std::ops::ControlFlow;
+
+use nalgebra::ComplexField;
+
+use super::block::{BlockScalar, Columns, Products, Small, orthonormalising};
+use super::checked::{CheckedOperator, CheckedPreconditioner, check_own};
+use super::judge::{Judge, Verdict};
+use super::{CgParams, Operator, Preconditioner, Progress, Stop, Stopping};
+use crate::ops::{self, scatter_signs};
+use crate::{Context, Dense, Error, Real, Result, Vector};
+
+/// Block conjugate gradients for a symmetric (Hermitian) positive definite A and several right-hand sides, which share their search directions:
+/// O'Leary, Linear Algebra Appl. 29 (1980), in the form of Dubrulle, Electron. Trans. Numer. Anal. 12 (2001), with an orthonormal basis of the
+/// residuals, orthonormal in the inner product of the preconditioner where there is one.
+///
+/// An iteration minimises the error of every column over the directions of all, so that fewer are needed than by [`Cg`](super::Cg) for each; its product
+/// with A takes all columns at once. Residuals that have become dependent to working precision leave the basis: from then on an iteration has
+/// fewer directions. What that loses is found in the true residuals, from which the solve restarts if it matters.
+///
+/// Each iteration reads two or three small matrices back. Owns six blocks of the size of X, five without preconditioner, and four vectors. The
+/// preconditioner must be the same linear map in every iteration, not a K-cycle.
+///
+/// ```
+/// use clinalg::solve::{BlockCg, CgParams};
+/// use clinalg::{Context, Csr, Dense};
+///
+/// let (context, n) = (Context::global()?, 100_usize);
+/// let entry = |i: usize, j: usize| (i, j, if i == j { 2.5 } else { -1.0 });
+/// let entries: Vec<_> =
+///     (0..n).flat_map(|i| [i.checked_sub(1), Some(i), (i + 1 < n).then_some(i + 1)].into_iter().flatten().map(move |j| entry(i, j))).collect();
+/// let a = Csr::from_triplets(&context, n, n, &entries)?;
+/// let b: Vec<f64> = (0..3 * n).map(|k| (k * k % 17) as f64).collect();
+/// let b = Dense::from_column_major(&context, n, 3, &b)?;
+/// let mut x = Dense::zeros(&context, n, 3)?;
+/// let report = BlockCg::new(&context, n, 3, CgParams::default())?.solve(&a, None, &b, &mut x)?;
+/// assert!(report.stop.is_success() && report.relative_residuals.iter().all(|&r| r <= 1e-10));
+/// # Ok::<(), clinalg::Error>(())
+/// ```
+pub struct BlockCg<T: BlockScalar> {
+    params: CgParams,
+    work: Work<T>,
+}
+
+impl<T: BlockScalar> fmt::Debug for BlockCg<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rows, cols) = (self.work.q.rows(), self.work.q.cols());
+        f.debug_struct("BlockCg").field("params", &self.params).field("rows", &rows).field("cols", &cols).finish()
+    }
+}
+
+/// The outcome of a solve with several right-hand sides.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct BlockReport {
+    /// Why the iteration ended.
+    pub stop: Stop,
+    /// Iterations done.
+    pub iterations: usize,
+    /// |b - A x| / |b| of each column in the Euclidean norm, computed from the returned X; 0 where b = 0, whose solution x = 0 is returned.
+    pub relative_residuals: Vec<f64>,
+    /// The largest of them at the start and after each iteration, `iterations + 1` numbers: those of the recurrence, the last one the true one.
+    pub history: Vec<f64>,
+    /// The fewest directions of an iteration: fewer than columns where residuals became dependent.
+    pub least_directions: usize,
+}
+
+impl fmt::Display for BlockReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let largest = self.history.last().copied().unwrap_or(f64::NAN);
+        write!(f, "{} after {} iterations, largest relative residual {largest:.2e}", self.stop, self.iterations)
+    }
+}
+
+/// The blocks of a solve.
+struct Work<T: BlockScalar> {
+    /// The basis of the residuals, and where the next one is made.
+    q: Dense<T>,
+    spare: Dense<T>,
+    /// M^-1 Q, once there was a preconditioner.
+    z: Option<Dense<T>>,
+    /// The directions, and where the next ones are made.
+    s: Dense<T>,
+    next: Dense<T>,
+    /// A S.
+    t: Dense<T>,
+    products: Products<T>,
+    from: Vector<T>,
+    to: Vector<T>,
+}
+
+/// The columns that are iterated on.
+struct Active {
+    columns: Vec<usize>,
+    /// |b - A x| of each at the last restart, by which residuals are divided so that squares stay in range.
+    scale: Vec<f64>,
+}
+
+impl<T: BlockScalar> BlockCg<T> {
+    /// A solver for systems of `n` equations with `columns` right-hand sides.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for no column or more than 256; [`Error::Allocation`]; [`Error::NoFp64`].
+    pub fn new(context: &Context, n: usize, columns: usize, params: CgParams) -> Result<BlockCg<T>> {
+        if !(1..=MOST).contains(&columns) {
+            return Err(Error::value("columns", format!("1 to {MOST}"), columns));
+        }
+        let block = || Dense::zeros(context, n, columns);
+        let work = Work {
+            q: block()?,
+            spare: block()?,
+            z: None,
+            s: block()?,
+            next: block()?,
+            t: block()?,
+            products: Products::new(context, n, columns)?,
+            from: Vector::zeros(context, n)?,
+            to: Vector::zeros(context, n)?,
+        };
+        Ok(BlockCg { params, work })
+    }
+
+    /// When the next solve ends, to be changed.
+    pub fn stopping_mut(&mut self) -> &mut Stopping {
+        &mut self.params.stopping
+    }
+
+    /// [`BlockCg::solve_with`] without a progress callback.
+    ///
+    /// # Errors
+    /// As [`BlockCg::solve_with`].
+    pub fn solve(
+        &mut self,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Dense<T>,
+        x: &mut Dense<T>,
+    ) -> Result<BlockReport> {
+        self.solve_with(a, m, b, x, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// Solves A X = B from the start X, with the symmetric positive definite preconditioner `m`, and calls `progress` with the number of each
+    /// iteration and the largest relative residual. The tolerance holds for every column.
+    ///
+    /// # Errors
+    /// Before any work, [`Error::Shape`] or [`Error::Context`] that names `a`, `m`, `b` or `x`, and [`Error::Value`] for a parameter; later, what the
+    /// device reports. An iteration that does not converge is no error: see [`BlockReport::stop`].
+    pub fn solve_with(
+        &mut self,
+        a: &dyn Operator<T>,
+        m: Option<&mut dyn Preconditioner<T>>,
+        b: &Dense<T>,
+        x: &mut Dense<T>,
+        progress: Progress<'_>,
+    ) -> Result<BlockReport> {
+        let work = &mut self.work;
+        work.check(a, m.as_deref(), b, x)?;
+        self.params.stopping.check()?;
+        let n = b.rows();
+        let a = &CheckedOperator::new(a, n);
+        let mut m = m.map(|m| CheckedPreconditioner::new(m, n));
+        let mut m = m.as_mut().map(|m| m as &mut dyn Preconditioner<T>);
+        if m.is_some() && work.z.is_none() {
+            work.z = Some(Dense::zeros(work.from.context(), n, b.cols())?);
+        }
+        let of_b = (0..b.cols()).map(|k| work.norm_of(b, k)).collect::<Result<Vec<_>>>()?;
+        for k in (0..b.cols()).filter(|&k| of_b[k] == 0.0) {
+            work.from.fill(T::zero())?;
+            x.as_vector_mut().write_slice(k * n, &work.from)?;
+        }
+        let stopping = self.params.stopping.clone();
+        let tolerance = stopping.tolerance_of::<T>();
+        // Relative residuals are those of a right-hand side of norm 1.
+        let mut judge = Judge::new::<T::Real>(1.0, stopping, tolerance, progress);
+        judge.be_patient(n);
+        let mut least = b.cols();
+        let mut relative = work.residuals(a, b, x, &of_b)?;
+        let stop = judge.enter(largest(&relative));
+        let mut end = judge.begin(stop);
+        let stop = loop {
+            if let Some(stop) = end {
+                break stop;
+            }
+            let columns: Vec<usize> = (0..b.cols()).filter(|&k| relative[k] > tolerance).collect();
+            let scale = columns.iter().map(|&k| relative[k] * of_b[k]).collect();
+            let active = Active { columns, scale };
+            let seen = work.cycle(&mut judge, a, m.as_deref_mut(), x, &active, &of_b, &mut least)?;
+            relative = work.residuals(a, b, x, &of_b)?;
+            end = match judge.enter(largest(&relative)) {
+                Some(stop) => Some(stop),
+                None => match judge.judge(seen) {
+                    Verdict::End(stop) => Some(stop),
+                    Verdict::Restart => None,
+                    Verdict::AtRounding => {
+                        let worst = (0..relative.len()).max_by(|&i, &j| relative[i].total_cmp(&relative[j]));
+                        Some(judge.end_at(seen, work.rounding(a, x, worst.unwrap_or(0), &of_b)?))
+                    }
+                },
+            };
+        };
+        let report = judge.report(stop);
+        Ok(BlockReport {
+            stop,
+            iterations: report.iterations,
+            relative_residuals: relative,
+            history: report.history,
+            least_directions: least,
+        })
+    }
+}
+
+/// Most right-hand sides: the small matrices on the host grow with the square of their number.
+const MOST: usize = 256;
+
+/// The largest of some relative residuals; NaN if one is.
+fn largest(relative: &[f64]) -> f64 {
+    relative.iter().fold(0.0, |most, &next| if next > most || next.is_nan() { next } else { most })
+}
+
+impl<T: BlockScalar> Work<T> {
+    fn check(&self, a: &dyn Operator<T>, m: Option<&dyn Preconditioner<T>>, b: &Dense<T>, x: &Dense<T>) -> Result<()> {
+        let (n, columns, context) = (self.q.rows(), self.q.cols(), self.from.context());
+        let contexts = [("a", Some(a.context())), ("m", m.map(|m| m.context()))];
+        let of_blocks = [("b", Some(b.as_vector().context())), ("x", Some(x.as_vector().context()))];
+        for (argument, other) in contexts.into_iter().chain(of_blocks) {
+            if other.is_some_and(|other| !context.same(other)) {
+                return Err(Error::Context { argument });
+            }
+        }
+        let of_m = m.map_or((n, n), |m| (m.size(), m.size()));
+        let shapes = [
+            ("a", (n, n), (a.rows(), a.cols())),
+            ("m", (n, n), of_m),
+            ("b", (n, columns), (b.rows(), b.cols())),
+            ("x", (n, columns), (x.rows(), x.cols())),
+        ];
+        for (argument, wanted, (rows, cols)) in shapes {
+            if wanted != (rows, cols) {
+                let expected = format!("{} x {}", wanted.0, wanted.1);
+                return Err(Error::Shape { argument, expected, got: format!("{rows} x {cols}") });
+            }
+        }
+        check_own([&self.from, &self.to].into_iter().chain(self.products.columns()))
+    }
+
+    /// The norm of a column.
+    fn norm_of(&mut self, of: &Dense<T>, column: usize) -> Result<f64> {
+        let n = of.rows();
+        self.from.buffer_mut().copy_from(of.as_vector().slice(column * n..(column + 1) * n)?)?;
+        Ok(ops::norm2(&self.from)?.into_f64())
+    }
+
+    /// Leaves B - A X in the basis; the norm of each column, over that of b.
+    fn residuals(&mut self, a: &dyn Operator<T>, b: &Dense<T>, x: &Dense<T>, of_b: &[f64]) -> Result<Vec<f64>> {
+        let all = Columns { of: x, cols: x.cols() };
+        self.products.apply(a, all, &mut self.t)?;
+        self.products.copy(Columns { of: b, cols: b.cols() }, &mut self.q)?;
+        ops::update(-T::one(), &self.t, T::one(), &mut self.q)?;
+        let mut relative = Vec::with_capacity(b.cols());
+        for (k, &of_b) in of_b.iter().enumerate() {
+            let n = b.rows();
+            self.from.buffer_mut().copy_from(self.q.as_vector().slice(k * n..(k + 1) * n)?)?;
+            let norm = ops::norm2(&self.from)?.into_f64();
+            relative.push(if norm == 0.0 { 0.0 } else { norm / of_b });
+        }
+        Ok(relative)
+    }
+
+    /// The rounding error of a residual, eps (|A s| + |b|) / |b| where s is the column with scattered signs.
+    fn rounding(&mut self, a: &dyn Operator<T>, x: &Dense<T>, column: usize, of_b: &[f64]) -> Result<f64> {
+        let n = x.rows();
+        self.from.buffer_mut().copy_from(x.as_vector().slice(column * n..(column + 1) * n)?)?;
+        scatter_signs(&self.from, &mut self.to)?;
+        a.apply(T::one(), &self.to, T::zero(), &mut self.from)?;
+        let product = ops::norm2(&self.from)?.into_f64();
+        Ok(<T::Real as num_traits::Float>::epsilon().into_f64() * (product / of_b[column] + 1.0))
+    }
+
+    /// Iterates from the residuals in the basis until a stopping criterion is met.
+    #[expect(clippy::too_many_arguments)]
+    fn cycle(
+        &mut self,
+        judge: &mut Judge<'_>,
+        a: &dyn Operator<T>,
+        mut m: Option<&mut (dyn Preconditioner<T> + '_)>,
+        x: &mut Dense<T>,
+        active: &Active,
+        of_b: &[f64],
+        least: &mut usize,
+    ) -> Result<Stop> {
+        let eps = <T::Real as num_traits::Float>::epsilon().into_f64();
+        let Work { q, spare, z, s, next, t, products, .. } = self;
+        let (all, count) = (q.cols(), active.columns.len());
+        let number = <T::Small as ComplexField>::from_real;
+        let zero = number(0.0);
+        let mut chosen = Small::from_element(all, count, zero);
+        for (k, (&column, &scale)) in active.columns.iter().zip(&active.scale).enumerate() {
+            chosen[(column, k)] = number(1.0 / scale);
+        }
+        products.combine(1.0, Columns { of: q, cols: all }, &chosen, 0.0, spare)?;
+        swap(q, spare);
+        let mut cols = count;
+        // The residuals are the basis times these coefficients.
+        let mut c = Small::from_element(count, count, zero);
+        c.fill_with_identity();
+        let mut fresh = true;
+        loop {
+            // An orthonormal basis of the residuals, and the next directions.
+            let preconditioned = match (&mut m, &mut *z) {
+                (Some(m), Some(z)) => {
+                    products.precondition(&mut **m, Columns { of: q, cols }, z)?;
+                    &*z
+                }
+                _ => &*q,
+            };
+            let gram = products.gram(Columns { of: q, cols }, Columns { of: preconditioned, cols })?;
+            if !fresh {
+                let squares = match m {
+                    Some(_) => products.gram(Columns { of: q, cols }, Columns { of: q, cols })?,
+                    None => gram.clone(),
+                };
+                let worst = worst_residual(&squares, &c, active, of_b);
+                let seen = judge.record(worst, worst);
+                if let Some(seen) = seen.or(judge.cancelled().then_some(Stop::Cancelled)) {
+                    return Ok(seen);
+                }
+            }
+            if gram.iter().any(|value| !(*value).modulus().is_finite()) {
+                return Ok(Stop::NotFinite);
+            }
+            if (0..cols).any(|k| gram[(k, k)].real() < 0.0) {
+                return Ok(Stop::Indefinite);
+            }
+            let basis = orthonormalising(&gram, eps, 0.0);
+            let kept = basis.ncols();
+            if kept == 0 {
+                return Ok(Stop::Breakdown);
+            }
+            *least = (*least).min(kept);
+            let w = basis.adjoint() * &gram;
+            products.combine(1.0, Columns { of: preconditioned, cols }, &basis, 0.0, next)?;
+            if !fresh {
+                products.combine(1.0, Columns { of: s, cols }, &w.adjoint(), 1.0, next)?;
+            }
+            swap(s, next);
+            products.combine(1.0, Columns { of: q, cols }, &basis, 0.0, spare)?;
+            swap(q, spare);
+            c = w * c;
+            (cols, fresh) = (kept, false);
+
+            // The step. Columns behind the directions are of earlier ones; a product with all columns at once costs less than one for each.
+            let width = if 2 * cols >= all { all } else { cols };
+            products.apply(a, Columns { of: s, cols: width }, t)?;
+            let curvature = products.gram(Columns { of: s, cols }, Columns { of: t, cols })?;
+            let curvature = (&curvature + curvature.adjoint()) * number(0.5);
+            // Of complex matrices, the factor of an indefinite one has an imaginary diagonal.
+            let definite = |l: &Small<T::Small>| (0..cols).all(|k| l[(k, k)].real() > 0.0);
+            let factor = curvature.cholesky().filter(|factor| definite(factor.l_dirty()));
+            let Some(factor) = factor else { return Ok(Stop::Indefinite) };
+            let step = factor.solve(&c);
+            let mut to_x = Small::from_element(cols, all, zero);
+            for (k, (&column, &scale)) in active.columns.iter().zip(&active.scale).enumerate() {
+                for i in 0..cols {
+                    to_x[(i, column)] = step[(i, k)] * number(scale);
+                }
+            }
+            products.combine(1.0, Columns { of: s, cols }, &to_x, 1.0, x)?;
+            products.combine(-1.0, Columns { of: t, cols }, &factor.inverse(), 1.0, q)?;
+        }
+    }
+}
+
+/// The largest relative residual, where residuals are the basis with this Gram matrix times `c`.
+fn worst_residual<W: ComplexField<RealField = f64>>(
+    squares: &Small<W>,
+    c: &Small<W>,
+    active: &Active,
+    of_b: &[f64],
+) -> f64 {
+    let product = squares * c;
+    let relative: Vec<f64> = (0..c.ncols())
+        .map(|k| {
+            let square = c.column(k).dotc(&product.column(k)).real();
+            let norm = if square > 0.0 { square.sqrt() } else { square.abs() };
+            norm * active.scale[k] / of_b[active.columns[k]]
+        })
+        .collect();
+    largest(&relative)
+}
