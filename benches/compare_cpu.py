@@ -368,7 +368,7 @@ def sparse(mkl, rounds, samples, quick, watch):
         matrix = types.SimpleNamespace(rows=a.shape[0], offsets=a.indptr, columns=a.indices, values=a.data)
         as_found, upload_seconds = library.csr(matrix)
         rows, _ = library.csr(matrix)
-        library("clinalg_set_format", rows, ROWS)
+        library("clinalg_sparse_set_format", rows, ROWS)
         u, v = library.vector(x), library.vector(y)
 
         def ours(handle):

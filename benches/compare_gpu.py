@@ -45,7 +45,7 @@ class Clinalg:
         self.lib = ctypes.CDLL(str(path))
         for name in ("clinalg_last_error_message", "clinalg_version"):
             getattr(self.lib, name).restype = ctypes.c_char_p
-        self("clinalg_select_device", device.encode())
+        self("clinalg_device_select", device.encode())
         self.version = self.lib.clinalg_version().decode()
 
     def __call__(self, name, *arguments):
@@ -58,44 +58,44 @@ class Clinalg:
         return handle
 
     def vector(self, values):
-        return self.made("clinalg_vector", F64, host(values), size(values.size))
+        return self.made("clinalg_vector_create", F64, host(values), size(values.size))
 
     def dense(self, values):
         """`values` holds the matrix by columns: values[j, i] is row i, column j."""
         cols, rows = values.shape
-        return self.made("clinalg_dense", F64, size(rows), size(cols), host(values))
+        return self.made("clinalg_dense_create", F64, size(rows), size(cols), host(values))
 
     def csr(self, matrix):
         import numpy as np
 
         offsets, columns = matrix.offsets.astype(np.uint64), matrix.columns.astype(np.uint64)
         start = time.perf_counter()
-        handle = self.made("clinalg_csr", F64, size(matrix.rows), size(matrix.cols), host(offsets), host(columns), host(matrix.values))
+        handle = self.made("clinalg_sparse_from_csr", F64, size(matrix.rows), size(matrix.cols), host(offsets), host(columns), host(matrix.values))
         return handle, time.perf_counter() - start
 
     def mv(self, a, x, y):
         one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
-        return lambda: self("clinalg_mv", one, a, x, zero, ctypes.byref(y))
+        return lambda: self("clinalg_matrix_mv", one, a, x, zero, ctypes.byref(y))
 
     def mv_transposed(self, a, x, y):
         one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
-        return lambda: self("clinalg_mv_transposed", one, a, x, zero, ctypes.byref(y))
+        return lambda: self("clinalg_matrix_mv_transposed", one, a, x, zero, ctypes.byref(y))
 
     def mm(self, a, x, y):
         one, zero = ctypes.c_double(1.0), ctypes.c_double(0.0)
-        return lambda: self("clinalg_mm", one, a, x, zero, ctypes.byref(y))
+        return lambda: self("clinalg_matrix_mm", one, a, x, zero, ctypes.byref(y))
 
     def explain(self, handle):
         text = ctypes.create_string_buffer(4096)
-        self("clinalg_explain", handle, text, size(4096), None)
+        self("clinalg_object_explain", handle, text, size(4096), None)
         return text.value.decode()
 
     def by_entries(self, handle):
         """Forces a format that reads the entries' values and columns from compressed rows: in blocks, or row by row."""
         try:
-            self("clinalg_set_format", handle, BLOCKS)
+            self("clinalg_sparse_set_format", handle, BLOCKS)
         except RuntimeError:
-            self("clinalg_set_format", handle, ROWS)
+            self("clinalg_sparse_set_format", handle, ROWS)
 
     def number(self, name, *handles):
         out = ctypes.c_double()
@@ -105,15 +105,15 @@ class Clinalg:
         import numpy as np
 
         values = np.empty(count)
-        self("clinalg_read", handle, F64, size(0), size(count), host(values))
+        self("clinalg_array_read", handle, F64, size(0), size(count), host(values))
         return values
 
     def finish(self):
-        self("clinalg_finish")
+        self("clinalg_device_finish")
 
     def release(self, *handles):
         for handle in handles:
-            self("clinalg_release", handle)
+            self("clinalg_object_release", handle)
 
 
 def host(array):
@@ -431,16 +431,16 @@ class Bench:
         out = self.clinalg.vector(cp.asnumpy(y))
         half, one, z = ctypes.c_double(0.5), ctypes.c_double(1.0), cp.zeros(n)
         reductions = {
-            "dot": ("clinalg_dot", (a, b), "cublasDdot_v2", (x, y)),
-            "norm2": ("clinalg_norm2", (a,), "cublasDnrm2_v2", (x,)),
-            "norm1": ("clinalg_norm1", (a,), "cublasDasum_v2", (x,)),
+            "dot": ("clinalg_array_dot", (a, b), "cublasDdot_v2", (x, y)),
+            "norm2": ("clinalg_array_norm2", (a,), "cublasDnrm2_v2", (x,)),
+            "norm1": ("clinalg_array_norm1", (a,), "cublasDasum_v2", (x,)),
         }
         for name, (ours, handles, peer, arrays) in reductions.items():
             run, other = self.clinalg.number(ours, *handles), self.cublas.reduction(peer, *arrays)
             error = abs(run() - other()) / max(abs(other()), 1.0)
             self.record(name, 8 * n * len(arrays), run, {"cublas": other}, error)
-        self.record("sum", 8 * n, self.clinalg.number("clinalg_sum", a), {}, abs(self.clinalg.number("clinalg_sum", a)() - float(x.sum())))
-        run = lambda: self.clinalg("clinalg_axpby", half, a, one, b, ctypes.byref(out))
+        self.record("sum", 8 * n, self.clinalg.number("clinalg_array_sum", a), {}, abs(self.clinalg.number("clinalg_array_sum", a)() - float(x.sum())))
+        run = lambda: self.clinalg("clinalg_array_axpby", half, a, one, b, ctypes.byref(out))
         self.record("axpby", 24 * n, run, {"cublas axpy": self.cublas.axpy(0.5, x, z)}, 0.0)
         self.clinalg.release(a, b, out)
 

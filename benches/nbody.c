@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
     }
     const char *const *sizes = argc > 2 ? (const char *const *)argv + 2 : defaults;
     const int count = argc > 2 ? argc - 2 : 4;
-    MUST(clinalg_select_device(argv[1]));
+    MUST(clinalg_device_select(argv[1]));
     MUST(clinalg_device_text(strtoul(argv[1], NULL, 10), CLINALG_TEXT_NAME, name, sizeof name, NULL));
     cl_device_id device = device_named(name);
     const double before = fma_rate(device);
@@ -162,7 +162,7 @@ int main(int argc, char **argv) {
         if (y0 == NULL || y == NULL || wide == NULL) return 1;
         MUST(clinalg_ode_problem("nbody", n, &bodies));
         MUST(clinalg_ode_initial(bodies, y0, components, NULL, NULL));
-        MUST(clinalg_ode_options_default(&options));
+        MUST(clinalg_ode_options_default(&options, sizeof options));
         options.fixed_step = 0.0009765625;
         integrate(bodies, &options, y0, components, 1, wide);
         options.precision = CLINALG_PRECISION_F32;
@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
                "\"largest_change_of_a_velocity\": %.3e, \"difference_to_f64\": %.3e}",
                k == 0 ? "" : ",", n, many - few, seconds, rate, rate / before, largest, off);
         fflush(stdout);
-        MUST(clinalg_ode_release(bodies));
+        MUST(clinalg_object_release(bodies));
         free(y0);
         free(y);
         free(wide);

@@ -265,7 +265,7 @@ class Bench:
         measure("clinalg")
         for form in FORCED:
             try:
-                self.clinalg("clinalg_set_format", handle, FORMATS[form])
+                self.clinalg("clinalg_sparse_set_format", handle, FORMATS[form])
             except RuntimeError:
                 continue
             line[f"explanation {form}"] = self.clinalg.explain(handle)

@@ -39,27 +39,27 @@ int main(void)
 
     if (!offsets || !columns || !values) return 1;
     five_points(offsets, columns, values);
-    if (clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, values, &a)) return failed("matrix");
+    if (clinalg_sparse_from_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, values, &a)) return failed("matrix");
 
     if (clinalg_amg_options_default(&amg, sizeof amg)) return failed("options");
     if (clinalg_amg_create(&amg, a, 0, &m)) return failed("hierarchy"); /* 0: constants are the near-null vectors */
     if (clinalg_solver_options_default(&options, sizeof options)) return failed("options");
     options.inverse = m; /* made once, used for every solve */
 
-    if (clinalg_zeros(CLINALG_PRECISION_F64, ROWS, 1, &b)) return failed("right-hand side");
+    if (clinalg_array_zeros(CLINALG_PRECISION_F64, ROWS, 1, &b)) return failed("right-hand side");
     for (scale = 1; scale <= 2; ++scale) {
         clinalg_handle x = 0;
         double largest;
-        if (clinalg_fill(b, scale)) return failed("right-hand side");
-        if (clinalg_solve_system(&options, a, b, &x, &report, NULL, 0)) return failed("solve");
-        if (clinalg_norm_inf(x, &largest)) return failed("norm");
+        if (clinalg_array_fill(b, scale)) return failed("right-hand side");
+        if (clinalg_system_solve(&options, a, b, &x, &report, NULL, 0)) return failed("solve");
+        if (clinalg_array_norm_inf(x, &largest)) return failed("norm");
         printf("%zu iterations, largest %.4e\n", report.iterations, largest);
-        clinalg_release(x);
+        clinalg_object_release(x);
     }
 
-    clinalg_release(b);
-    clinalg_release(m);
-    clinalg_release(a);
+    clinalg_object_release(b);
+    clinalg_object_release(m);
+    clinalg_object_release(a);
     free(values);
     free(columns);
     free(offsets);

@@ -35,6 +35,6 @@ int main(void)
         return 1;
     }
     printf("%zu steps, speed %.6f m/s\n", report.accepted, end[1]);
-    clinalg_release(ball);
+    clinalg_object_release(ball);
     return 0;
 }

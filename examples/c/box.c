@@ -36,7 +36,7 @@ int main(void)
     if (clinalg_grid_poisson_solve(poisson, f, u, POINTS, NULL, NULL, &report, NULL, 0)) return failed("solve");
 
     printf("%zu cycles, u = %.6f in the middle\n", report.cycles, u[0]);
-    clinalg_release(poisson);
+    clinalg_object_release(poisson);
     free(f);
     free(u);
     return report.stop == CLINALG_STOP_CONVERGED ? 0 : 1;

@@ -33,14 +33,14 @@ int main(void)
         if (row + SIDE < ROWS) columns[entries] = row + SIDE, values[entries++] = -scale;
         offsets[row + 1] = entries;
     }
-    if (clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, values, &a)) return failed("matrix");
+    if (clinalg_sparse_from_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, values, &a)) return failed("matrix");
     if (clinalg_eigen_options_default(&options, sizeof options)) return failed("options");
     options.count = COUNT;
     options.preconditioner = CLINALG_PRECONDITIONER_AMG;
-    if (clinalg_eigenpairs(&options, a, &vectors, found, residuals, &report)) return failed("eigenvalues");
+    if (clinalg_matrix_eigenpairs(&options, a, &vectors, found, residuals, &report)) return failed("eigenvalues");
     for (k = 0; k < COUNT; ++k) printf("%.6f, residual %.1e\n", found[k], residuals[k]);
 
-    clinalg_release(vectors);
-    clinalg_release(a);
+    clinalg_object_release(vectors);
+    clinalg_object_release(a);
     return report.stop == CLINALG_STOP_CONVERGED ? 0 : 1;
 }

@@ -19,15 +19,15 @@ int main(void)
     clinalg_solver_options options;
     clinalg_report report;
 
-    if (clinalg_csr(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a)) return failed("matrix");
-    if (clinalg_vector(CLINALG_PRECISION_F64, right, 3, &b)) return failed("right-hand side");
+    if (clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a)) return failed("matrix");
+    if (clinalg_vector_create(CLINALG_PRECISION_F64, right, 3, &b)) return failed("right-hand side");
     if (clinalg_solver_options_default(&options, sizeof options)) return failed("options");
-    if (clinalg_solve_system(&options, a, b, &x, &report, NULL, 0)) return failed("solve");
-    if (clinalg_read(x, CLINALG_PRECISION_F64, 0, 3, solution)) return failed("read");
+    if (clinalg_system_solve(&options, a, b, &x, &report, NULL, 0)) return failed("solve");
+    if (clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 3, solution)) return failed("read");
     printf("x = %.12g %.12g %.12g after %zu iterations\n", solution[0], solution[1], solution[2], report.iterations);
 
-    clinalg_release(a);
-    clinalg_release(b);
-    clinalg_release(x);
+    clinalg_object_release(a);
+    clinalg_object_release(b);
+    clinalg_object_release(x);
     return report.stop == CLINALG_STOP_CONVERGED ? 0 : 1;
 }

@@ -19,20 +19,20 @@ int main(void)
     options.steps = 8;
     solver.method = CLINALG_METHOD_GMRES;
     if (clinalg_heat_operator_make(&options, CLINALG_HEAT_KIND_V, nodes, 4, triangles, 4, &v) ||
-        clinalg_vector(CLINALG_PRECISION_F64, ones, 32, &b) ||
+        clinalg_vector_create(CLINALG_PRECISION_F64, ones, 32, &b) ||
         clinalg_heat_forward_create(v, &forward) ||
-        clinalg_mv(1.0, forward, b, 0.0, &direct) ||
+        clinalg_matrix_mv(1.0, forward, b, 0.0, &direct) ||
         clinalg_heat_opposite_create(v, CLINALG_STORAGE_AUTO, &opposite))
         goto failed;
     solver.inverse = opposite;
-    if (clinalg_solve_system(&solver, v, b, &iterated, &report, NULL, 0) ||
-        clinalg_minus(direct, iterated, &rest) ||
-        clinalg_norm2(rest, &difference) ||
-        clinalg_norm2(direct, &size))
+    if (clinalg_system_solve(&solver, v, b, &iterated, &report, NULL, 0) ||
+        clinalg_array_subtract(direct, iterated, &rest) ||
+        clinalg_array_norm2(rest, &difference) ||
+        clinalg_array_norm2(direct, &size))
         goto failed;
     printf("%zu iterations, %.0e from the direct solution\n", report.iterations, difference / size);
     const clinalg_handle all[] = {v, forward, opposite, b, direct, iterated, rest};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k) clinalg_release(all[k]);
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k) clinalg_object_release(all[k]);
     return 0;
 
 failed:

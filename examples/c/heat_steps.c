@@ -80,36 +80,36 @@ int main(void)
     make_mesh();
     entries = assemble();
     for (i = 0; i < NODES; ++i) start[i] = 1 - x[i] * x[i] - y[i] * y[i];
-    if (clinalg_coo_i32(CLINALG_PRECISION_F64, NODES, NODES, entries, rows, columns, mass, &m)) return failed("mass matrix");
-    if (clinalg_coo_i32(CLINALG_PRECISION_F64, NODES, NODES, entries, rows, columns, stiffness, &k)) return failed("stiffness");
-    if (clinalg_vector(CLINALG_PRECISION_F64, start, NODES, &u)) return failed("start");
+    if (clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, NODES, NODES, entries, rows, columns, mass, &m)) return failed("mass matrix");
+    if (clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, NODES, NODES, entries, rows, columns, stiffness, &k)) return failed("stiffness");
+    if (clinalg_vector_create(CLINALG_PRECISION_F64, start, NODES, &u)) return failed("start");
 
     if (clinalg_sparse_add(one, m, dt, k, &s)) return failed("matrix of a step");
     if (clinalg_solver_options_default(&options, sizeof options)) return failed("options");
     options.preconditioner = CLINALG_PRECONDITIONER_IC;
     if (clinalg_solver_create(&options, s, &solver)) return failed("solver");
-    clinalg_release(s); /* the solver keeps the matrix */
+    clinalg_object_release(s); /* the solver keeps the matrix */
 
     for (step = 1; step <= STEPS; ++step) {
         if (step == STEPS / 2 + 1) {
             dt.re /= 2;
             if (clinalg_sparse_add(one, m, dt, k, &s)) return failed("matrix of a step");
             if (clinalg_solver_refill(solver, s)) return failed("refill");
-            clinalg_release(s);
+            clinalg_object_release(s);
         }
         before = after;
-        if (clinalg_mv(1, m, u, 0, &b)) return failed("right-hand side");
+        if (clinalg_matrix_mv(1, m, u, 0, &b)) return failed("right-hand side");
         if (clinalg_solver_solve(solver, b, &u, NULL, NULL, &report, NULL, 0)) return failed("solve");
         if (report.stop != CLINALG_STOP_CONVERGED) return 1;
-        if (clinalg_read(u, CLINALG_PRECISION_F64, 0, 1, &after)) return failed("read");
+        if (clinalg_array_read(u, CLINALG_PRECISION_F64, 0, 1, &after)) return failed("read");
         iterations += report.iterations;
     }
     printf("%d unknowns, %zu iterations, u falls like exp(-%.4f t)\n", NODES, iterations, (before / after - 1) / dt.re);
 
-    clinalg_release(solver);
-    clinalg_release(b);
-    clinalg_release(u);
-    clinalg_release(k);
-    clinalg_release(m);
+    clinalg_object_release(solver);
+    clinalg_object_release(b);
+    clinalg_object_release(u);
+    clinalg_object_release(k);
+    clinalg_object_release(m);
     return 0;
 }

@@ -44,13 +44,13 @@ int main(void)
     /* From here on new objects live in this context, and what clinalg does is enqueued in this queue. */
     if (clinalg_opencl_select(context, device, queue)) return failed("context");
     if (clinalg_vector_import(CLINALG_PRECISION_F32, mem, N, &x)) return failed("import");
-    if (clinalg_times_constant(x, 0.5, &x)) return failed("scaling");
+    if (clinalg_array_scale(x, 0.5, &x)) return failed("scaling");
     if (clEnqueueNDRangeKernel(queue, square, 1, NULL, &n, NULL, 0, NULL, NULL)) return 1;
-    if (clinalg_times_constant(x, 4, &x)) return failed("scaling");
+    if (clinalg_array_scale(x, 4, &x)) return failed("scaling");
     if (clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof values, values, 0, NULL, NULL)) return 1;
     printf("%g %g %g %g\n", values[0], values[1], values[2], values[3]);
 
-    clinalg_release(x);
+    clinalg_object_release(x);
     clinalg_shutdown();
     clReleaseMemObject(mem);
     clReleaseKernel(square);

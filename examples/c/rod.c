@@ -28,22 +28,22 @@ int main(void)
     if (clinalg_ode_set_parameter(rod, "k", 1 / (h * h))) return failed("parameter");
     if (clinalg_ode_options_default(&options, sizeof options)) return failed("options");
     if (clinalg_ode_stepper_create(rod, "dopri54", NULL, &options, &stepper)) return failed("stepper");
-    clinalg_release(rod); /* the stepper has what it needs */
+    clinalg_object_release(rod); /* the stepper has what it needs */
     for (i = 0; i < 2; ++i) {
-        if (clinalg_vector(CLINALG_PRECISION_F64, start, POINTS, &u[i])) return failed("vector");
+        if (clinalg_vector_create(CLINALG_PRECISION_F64, start, POINTS, &u[i])) return failed("vector");
     }
 
     for (t = 0; t < 0.09; t += 0.02) {
         if (clinalg_ode_stepper_solve(stepper, t, t + 0.02, u[now], u[1 - now], &report)) return failed("integration");
         now = 1 - now;
         steps += report.accepted;
-        if (clinalg_read(u[now], CLINALG_PRECISION_F64, POINTS / 2, 1, &middle)) return failed("read");
+        if (clinalg_array_read(u[now], CLINALG_PRECISION_F64, POINTS / 2, 1, &middle)) return failed("read");
         printf("t = %.2f: %.6f in the middle\n", t + 0.02, middle);
     }
     printf("%zu steps\n", steps);
 
-    clinalg_release(stepper);
-    clinalg_release(u[0]);
-    clinalg_release(u[1]);
+    clinalg_object_release(stepper);
+    clinalg_object_release(u[0]);
+    clinalg_object_release(u[1]);
     return 0;
 }

@@ -28,15 +28,15 @@ int main(void)
     if (clinalg_team_create(devices, count, &team)) return failed("team");
     free(devices);
 
-    if (clinalg_zeros(CLINALG_PRECISION_F64, SIDE, SIDE, &f)) return failed("right-hand side");
-    if (clinalg_fill(f, 1)) return failed("right-hand side");
+    if (clinalg_array_zeros(CLINALG_PRECISION_F64, SIDE, SIDE, &f)) return failed("right-hand side");
+    if (clinalg_array_fill(f, 1)) return failed("right-hand side");
     if (clinalg_poisson_options_default(&options, sizeof options)) return failed("options");
     if (clinalg_team_solve_poisson(&options, team, f, &u, &report, NULL, 0)) return failed("solve");
-    if (clinalg_norm_inf(u, &largest)) return failed("norm");
+    if (clinalg_array_norm_inf(u, &largest)) return failed("norm");
     printf("%zu devices, %zu cycles, largest %.6f\n", count, report.iterations, largest);
 
-    clinalg_release(u);
-    clinalg_release(f);
-    clinalg_release(team);
+    clinalg_object_release(u);
+    clinalg_object_release(f);
+    clinalg_object_release(team);
     return 0;
 }

@@ -1,5 +1,7 @@
 /* Complex numbers from C99: the layout is that of double complex and float complex. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <complex.h>
@@ -36,79 +38,79 @@ static void vectors(void)
     clinalg_handle a = 0, b = 0, out = 0, re = 0, im = 0, joined = 0, g = 0, wide = 0, row = 0;
 
     CHECK(sizeof(clinalg_complex) == sizeof(double complex));
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F64, x, 3, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F64, y, 3, &b));
-    OK(clinalg_info(a, &info));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, x, 3, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, y, 3, &b));
+    OK(clinalg_object_get_info(a, &info));
     CHECK(info.kind == CLINALG_KIND_VECTOR && info.precision == CLINALG_PRECISION_COMPLEX_F64 && info.entries == 3);
-    OK(clinalg_dot_complex(a, b, &result));
+    OK(clinalg_array_dot_complex(a, b, &result));
     CHECK(near(plain(result), conj(x[0]) * y[0] + conj(x[1]) * y[1] + conj(x[2]) * y[2]));
-    OK(clinalg_dotu_complex(a, b, &result));
+    OK(clinalg_array_dotu_complex(a, b, &result));
     CHECK(near(plain(result), x[0] * y[0] + x[1] * y[1] + x[2] * y[2]));
-    OK(clinalg_sum_complex(a, &result));
+    OK(clinalg_array_sum_complex(a, &result));
     CHECK(near(plain(result), x[0] + x[1] + x[2]));
-    OK(clinalg_norm2(a, &norm));
+    OK(clinalg_array_norm2(a, &norm));
     CHECK(fabs(norm - sqrt(5 + 9 + 0.25)) < 1e-14);
-    OK(clinalg_axpby_complex(number(2 * I), a, number(1 - I), b, &out));
-    OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
+    OK(clinalg_array_axpby_complex(number(2 * I), a, number(1 - I), b, &out));
+    OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
     CHECK(near(read[0], 2 * I * x[0] + (1 - I) * y[0]) && near(read[2], 2 * I * x[2] + (1 - I) * y[2]));
-    OK(clinalg_times_constant_complex(a, number(I), &out));
-    OK(clinalg_conj(out, &out));
-    OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 1, 1, read));
+    OK(clinalg_array_scale_complex(a, number(I), &out));
+    OK(clinalg_array_conj(out, &out));
+    OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 1, 1, read));
     CHECK(read[0] == 3); /* conj(i (-3 i)) */
-    OK(clinalg_plus(a, b, &out));
-    OK(clinalg_multiply(a, b, &out));
-    OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 1, read));
+    OK(clinalg_array_add(a, b, &out));
+    OK(clinalg_array_multiply(a, b, &out));
+    OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 1, read));
     CHECK(near(read[0], x[0] * y[0]));
-    OK(clinalg_fill_complex(out, number(2 - 3 * I)));
-    OK(clinalg_sum_complex(out, &result));
+    OK(clinalg_array_fill_complex(out, number(2 - 3 * I)));
+    OK(clinalg_array_sum_complex(out, &result));
     CHECK(plain(result) == 6 - 9 * I);
 
-    OK(clinalg_real_part(a, &re));
-    OK(clinalg_imaginary_part(a, &im));
-    OK(clinalg_read(im, CLINALG_PRECISION_F64, 0, 3, parts));
+    OK(clinalg_array_real_part(a, &re));
+    OK(clinalg_array_imaginary_part(a, &im));
+    OK(clinalg_array_read(im, CLINALG_PRECISION_F64, 0, 3, parts));
     CHECK(parts[0] == 2 && parts[1] == -3 && parts[2] == 0);
-    OK(clinalg_join_parts(re, im, &joined));
-    OK(clinalg_read(joined, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
+    OK(clinalg_array_join_parts(re, im, &joined));
+    OK(clinalg_array_read(joined, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
     CHECK(memcmp(read, x, 2 * sizeof *x) == 0);
-    OK(clinalg_release(re));
-    OK(clinalg_abs(a, &re));
-    OK(clinalg_read(re, CLINALG_PRECISION_F64, 0, 3, parts));
+    OK(clinalg_object_release(re));
+    OK(clinalg_array_abs(a, &re));
+    OK(clinalg_array_read(re, CLINALG_PRECISION_F64, 0, 3, parts));
     CHECK(fabs(parts[0] - sqrt(5)) < 1e-15 && parts[1] == 3);
-    OK(clinalg_conj_transpose(a, &row));
-    OK(clinalg_info(row, &info));
+    OK(clinalg_matrix_conj_transpose(a, &row));
+    OK(clinalg_object_get_info(row, &info));
     CHECK(info.rows == 1 && info.cols == 3);
 
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F32, f, 2, &g));
-    OK(clinalg_read(g, CLINALG_PRECISION_COMPLEX_F32, 0, 2, single));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F32, f, 2, &g));
+    OK(clinalg_array_read(g, CLINALG_PRECISION_COMPLEX_F32, 0, 2, single));
     CHECK(memcmp(single, f, sizeof f) == 0);
-    OK(clinalg_convert(g, CLINALG_PRECISION_COMPLEX_F64, &wide));
-    OK(clinalg_read(wide, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
+    OK(clinalg_array_convert(g, CLINALG_PRECISION_COMPLEX_F64, &wide));
+    OK(clinalg_array_read(wide, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
     CHECK(read[0] == 1.5 - 2 * I && read[1] == 3 * I);
 
     /* Real and complex objects do not mix, and errors say what to use. */
-    FAILS(clinalg_plus(a, im, &out), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_add(a, im, &out), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "complex") != NULL);
-    FAILS(clinalg_plus(a, g, &out), CLINALG_STATUS_PRECISION);
-    FAILS(clinalg_read(a, CLINALG_PRECISION_F64, 0, 3, parts), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_dot(a, b, &norm), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_add(a, g, &out), CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_array_read(a, CLINALG_PRECISION_F64, 0, 3, parts), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_dot(a, b, &norm), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "dot_complex") != NULL);
-    FAILS(clinalg_sum(a, &norm), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_sum(a, &norm), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "sum_complex") != NULL);
-    FAILS(clinalg_convert(a, CLINALG_PRECISION_F64, &joined), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_times_constant_complex(im, number(I), &im), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_vector(4, x, 3, &out), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_dot_complex(a, b, NULL), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_mv_complex(3, number(1), a, b, number(0), &out), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_convert(a, CLINALG_PRECISION_F64, &joined), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_scale_complex(im, number(I), &im), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector_create(4, x, 3, &out), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_dot_complex(a, b, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_matrix_mv_complex(3, number(1), a, b, number(0), &out), CLINALG_STATUS_VALUE);
 
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(out));
-    OK(clinalg_release(re));
-    OK(clinalg_release(im));
-    OK(clinalg_release(joined));
-    OK(clinalg_release(g));
-    OK(clinalg_release(wide));
-    OK(clinalg_release(row));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(out));
+    OK(clinalg_object_release(re));
+    OK(clinalg_object_release(im));
+    OK(clinalg_object_release(joined));
+    OK(clinalg_object_release(g));
+    OK(clinalg_object_release(wide));
+    OK(clinalg_object_release(row));
 }
 
 static void products(void)
@@ -124,48 +126,48 @@ static void products(void)
     clinalg_handle a[3] = {0, 0, 0}, hx = 0, hy = 0, column = 0;
     int k;
 
-    OK(clinalg_dense(CLINALG_PRECISION_COMPLEX_F64, 3, 2, full, &a[0]));
-    OK(clinalg_csr(CLINALG_PRECISION_COMPLEX_F64, 3, 2, offsets, columns, entries, &a[1]));
-    OK(clinalg_band(CLINALG_PRECISION_COMPLEX_F64, 3, 2, 2, 1, full, &a[2]));
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F64, x, 2, &hx));
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F64, y, 3, &hy));
+    OK(clinalg_dense_create(CLINALG_PRECISION_COMPLEX_F64, 3, 2, full, &a[0]));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_COMPLEX_F64, 3, 2, offsets, columns, entries, &a[1]));
+    OK(clinalg_band_create(CLINALG_PRECISION_COMPLEX_F64, 3, 2, 2, 1, full, &a[2]));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, x, 2, &hx));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, y, 3, &hy));
     for (k = 0; k < 3; ++k) {
         clinalg_handle out = 0;
-        OK(clinalg_mv(1.0, a[k], hx, 0.0, &out));
-        OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
+        OK(clinalg_matrix_mv(1.0, a[k], hx, 0.0, &out));
+        OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 3, read));
         CHECK(near(read[0], (1 + I) * x[0] + 2 * x[1]) && near(read[1], -I * x[1]) && near(read[2], 3 * x[0] + x[1]));
-        OK(clinalg_mv_complex(CLINALG_TRANSPOSE_FORM_NO, number(I), a[k], hx, number(2), &out));
-        OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 1, 1, read));
+        OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_FORM_NO, number(I), a[k], hx, number(2), &out));
+        OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 1, 1, read));
         CHECK(near(read[0], (I + 2) * -I * x[1]));
-        OK(clinalg_release(out));
+        OK(clinalg_object_release(out));
         if (k < 2) {
             out = 0;
-            OK(clinalg_mv_complex(CLINALG_TRANSPOSE_FORM_CONJUGATE, number(1), a[k], hy, number(0), &out));
-            OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
+            OK(clinalg_matrix_mv_complex(CLINALG_TRANSPOSE_FORM_CONJUGATE, number(1), a[k], hy, number(0), &out));
+            OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
             CHECK(near(read[0], (1 - I) * y[0] + 3 * y[2]) && near(read[1], 2 * y[0] + I * y[1] + y[2]));
-            OK(clinalg_mv_transposed(1.0, a[k], hy, 0.0, &out));
-            OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
+            OK(clinalg_matrix_mv_transposed(1.0, a[k], hy, 0.0, &out));
+            OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 0, 2, read));
             CHECK(near(read[0], (1 + I) * y[0] + 3 * y[2]) && near(read[1], 2 * y[0] - I * y[1] + y[2]));
-            OK(clinalg_release(out));
+            OK(clinalg_object_release(out));
         }
     }
-    OK(clinalg_dense(CLINALG_PRECISION_COMPLEX_F64, 2, 1, x, &column));
+    OK(clinalg_dense_create(CLINALG_PRECISION_COMPLEX_F64, 2, 1, x, &column));
     {
         clinalg_handle out = 0;
-        OK(clinalg_mm_complex(number(-I), a[1], column, number(0), &out));
-        OK(clinalg_read(out, CLINALG_PRECISION_COMPLEX_F64, 2, 1, read));
+        OK(clinalg_matrix_mm_complex(number(-I), a[1], column, number(0), &out));
+        OK(clinalg_array_read(out, CLINALG_PRECISION_COMPLEX_F64, 2, 1, read));
         CHECK(near(read[0], -I * (3 * x[0] + x[1])));
-        OK(clinalg_release(out));
+        OK(clinalg_object_release(out));
     }
-    OK(clinalg_read_sparse(a[1], CLINALG_PRECISION_COMPLEX_F64, starts, rows, values, &count));
+    OK(clinalg_sparse_read(a[1], CLINALG_PRECISION_COMPLEX_F64, starts, rows, values, &count));
     CHECK(count == 5 && starts[1] == 2 && rows[1] == 2 && values[0] == 1 + I && values[3] == -I);
-    FAILS(clinalg_read_sparse(a[1], CLINALG_PRECISION_F64, starts, rows, values, &count), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_sparse_read(a[1], CLINALG_PRECISION_F64, starts, rows, values, &count), CLINALG_STATUS_VALUE);
     for (k = 0; k < 3; ++k) {
-        OK(clinalg_release(a[k]));
+        OK(clinalg_object_release(a[k]));
     }
-    OK(clinalg_release(hx));
-    OK(clinalg_release(hy));
-    OK(clinalg_release(column));
+    OK(clinalg_object_release(hx));
+    OK(clinalg_object_release(hy));
+    OK(clinalg_object_release(column));
 }
 
 /* A Hermitian positive definite matrix: 4 on the diagonal, -1 + i/2 above, -1 - i/2 below. */
@@ -200,49 +202,49 @@ static void systems(void)
         }
         offsets[i + 1] = count;
     }
-    OK(clinalg_dense(CLINALG_PRECISION_COMPLEX_F64, N, N, full, &dense));
-    OK(clinalg_csr(CLINALG_PRECISION_COMPLEX_F64, N, N, offsets, columns, values, &sparse));
-    OK(clinalg_vector(CLINALG_PRECISION_COMPLEX_F64, right, N, &b));
+    OK(clinalg_dense_create(CLINALG_PRECISION_COMPLEX_F64, N, N, full, &dense));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_COMPLEX_F64, N, N, offsets, columns, values, &sparse));
+    OK(clinalg_vector_create(CLINALG_PRECISION_COMPLEX_F64, right, N, &b));
     OK(clinalg_solve_params_default(&params));
     for (i = 0; i < 3; ++i) {
         clinalg_handle x = 0;
         params.method = methods[i];
         OK(clinalg_solve(&params, sparse, b, &x, &report, NULL, 0));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-10);
-        OK(clinalg_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
+        OK(clinalg_array_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
         for (j = 0; j < N; ++j) {
             CHECK(cabs(read[j] - solution[j]) < 1e-8);
         }
-        OK(clinalg_release(x));
+        OK(clinalg_object_release(x));
         x = 0;
-        OK(clinalg_solve_dense(factorisations[i], dense, b, &x));
-        OK(clinalg_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
+        OK(clinalg_dense_solve(factorisations[i], dense, b, &x));
+        OK(clinalg_array_read(x, CLINALG_PRECISION_COMPLEX_F64, 0, N, read));
         for (j = 0; j < N; ++j) {
             CHECK(near(read[j], solution[j]));
         }
-        OK(clinalg_release(x));
+        OK(clinalg_object_release(x));
     }
-    OK(clinalg_zeros(CLINALG_PRECISION_F64, N, N, &real));
+    OK(clinalg_array_zeros(CLINALG_PRECISION_F64, N, N, &real));
     {
         clinalg_handle x = 0;
         clinalg_poisson_params poisson;
         clinalg_wave_params wave;
-        FAILS(clinalg_solve_dense(CLINALG_FACTORISATION_LU, real, b, &x), CLINALG_STATUS_VALUE);
-        FAILS(clinalg_solve_dense(3, dense, b, &x), CLINALG_STATUS_VALUE);
-        FAILS(clinalg_solve_dense(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
-        FAILS(clinalg_solve_dense(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
+        FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, real, b, &x), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_dense_solve(3, dense, b, &x), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, sparse, b, &x), CLINALG_STATUS_HANDLE_KIND);
+        FAILS(clinalg_dense_solve(CLINALG_FACTORISATION_LU, dense, b, NULL), CLINALG_STATUS_NULL_POINTER);
         OK(clinalg_poisson_params_default(&poisson));
         FAILS(clinalg_poisson(&poisson, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
         OK(clinalg_wave_params_default(&wave));
         FAILS(clinalg_wave_create(&wave, CLINALG_PRECISION_COMPLEX_F64, &x), CLINALG_STATUS_VALUE);
         CHECK(strstr(clinalg_last_error_message(), "CLINALG_PRECISION_F64") != NULL);
-        FAILS(clinalg_jacobi(b, b, &x, 1, 0.8), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_multigrid_jacobi(b, b, &x, 1, 0.8), CLINALG_STATUS_VALUE);
         CHECK(x == 0);
     }
-    OK(clinalg_release(real));
-    OK(clinalg_release(dense));
-    OK(clinalg_release(sparse));
-    OK(clinalg_release(b));
+    OK(clinalg_object_release(real));
+    OK(clinalg_object_release(dense));
+    OK(clinalg_object_release(sparse));
+    OK(clinalg_object_release(b));
 }
 
 static void files(void)
@@ -254,11 +256,11 @@ static void files(void)
     CHECK(file != NULL);
     fputs("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 -3\n4 0\n", file);
     fclose(file);
-    OK(clinalg_read_matrix_market(name, CLINALG_PRECISION_COMPLEX_F64, &a));
-    OK(clinalg_read(a, CLINALG_PRECISION_COMPLEX_F64, 0, 4, read));
+    OK(clinalg_matrix_market_read(name, CLINALG_PRECISION_COMPLEX_F64, &a));
+    OK(clinalg_array_read(a, CLINALG_PRECISION_COMPLEX_F64, 0, 4, read));
     CHECK(read[1] == 2 - 3 * I && read[2] == 2 + 3 * I && read[3] == 4);
-    OK(clinalg_release(a));
-    FAILS(clinalg_read_matrix_market(name, CLINALG_PRECISION_F64, &a), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_release(a));
+    FAILS(clinalg_matrix_market_read(name, CLINALG_PRECISION_F64, &a), CLINALG_STATUS_VALUE);
     remove(name);
 }
 

@@ -1,5 +1,7 @@
 /* Elastodynamics from C99: a cavity under pressure, fields in the material, refusals. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <string.h>
@@ -68,7 +70,7 @@ int main(void)
     for (p = 0; p < 2; ++p) {
         problem = make(precisions[p], 0.25, M, &status);
         CHECK(!status && problem);
-        CHECK(!clinalg_info(problem, &info) && info.kind == CLINALG_KIND_ELASTODYNAMICS && info.rows == UNKNOWNS);
+        CHECK(!clinalg_object_get_info(problem, &info) && info.kind == CLINALG_KIND_ELASTODYNAMICS && info.rows == UNKNOWNS);
         CHECK(!clinalg_elastodynamics_surface(problem, centres, normals));
         /* The second face is z = 1; the material's normal points into the cavity. */
         CHECK(centres[5] == 1 && normals[5] == -1);
@@ -118,9 +120,9 @@ int main(void)
         CHECK(!clinalg_elastodynamics_evaluate(problem, 1, u[p][0], t, &points[0][0], 1, lone, NULL));
         CHECK(difference(lone, field, 6) < 1e-6);
         CHECK(!clinalg_elastodynamics_assemble(problem, 1, &h, &g));
-        CHECK(!clinalg_info(h, &info) && info.kind == CLINALG_KIND_DENSE && info.rows == UNKNOWNS && info.cols == UNKNOWNS);
+        CHECK(!clinalg_object_get_info(h, &info) && info.kind == CLINALG_KIND_DENSE && info.rows == UNKNOWNS && info.cols == UNKNOWNS);
         CHECK(info.precision == (p ? CLINALG_PRECISION_COMPLEX_F32 : CLINALG_PRECISION_COMPLEX_F64));
-        CHECK(!clinalg_release(h) && !clinalg_release(g));
+        CHECK(!clinalg_object_release(h) && !clinalg_object_release(g));
         CHECK(clinalg_elastodynamics_solve(problem, 1, 7, known, given, 1, u[p][0], t));
         CHECK(clinalg_elastodynamics_solve(problem, -1, 0, known, given, 1, u[p][0], t));
         known[4] = 9;
@@ -128,7 +130,7 @@ int main(void)
         known[4] = CLINALG_KNOWN_TRACTION;
         CHECK(clinalg_elastodynamics_evaluate(problem, 1, u[p][0], t, centres, 1, field, NULL));
         CHECK(clinalg_elastodynamics_assemble(problem, 1, &h, NULL));
-        CHECK(!clinalg_release(problem));
+        CHECK(!clinalg_object_release(problem));
         CHECK(clinalg_elastodynamics_assemble(problem, 1, &h, &g));
     }
     CHECK(difference(u[0][0], u[1][0], 2 * UNKNOWNS) < 1e-4);

@@ -66,7 +66,7 @@ int main()
         CHECK(std::fabs(seen.values[k] - expected[k]) < 1e-7);
     }
     CHECK(report.t == 12 && end[0] == seen.values[4] && end[1] == seen.values[5]);
-    OK(clinalg_ode_release(oscillator));
+    OK(clinalg_object_release(oscillator));
     clinalg_shutdown();
     if (failures == 0) {
         puts("passed");

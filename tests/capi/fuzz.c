@@ -6,6 +6,8 @@
  * A model on the host says for each call whether its handles are live and, where all fit together, what must come out.
  * Values are small whole numbers, on which both precisions are exact. At the end no device memory may be left. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include <clinalg.h>
 
 #include <math.h>
@@ -105,7 +107,7 @@ static void forget(size_t k)
 
 static void release(size_t k)
 {
-    clinalg_status status = clinalg_release(pool[k].handle);
+    clinalg_status status = clinalg_object_release(pool[k].handle);
     ++calls;
     expect(status == CLINALG_STATUS_OK, "release of a live object", status);
     forget(k);
@@ -124,14 +126,14 @@ static void kernels(void)
     const size_t offsets[4] = {0, 1, 2, 3}, indices[3] = {0, 1, 2};
     double found[3], number = 0;
     clinalg_handle x = 0, y = 0, a = 0;
-    clinalg_status status = clinalg_vector(CLINALG_PRECISION_F64, values, 3, &x);
-    if (!status) status = clinalg_csr(CLINALG_PRECISION_F64, 3, 3, offsets, indices, entries, &a);
-    if (!status) status = clinalg_mv(1, a, x, 0, &y);
-    if (!status) status = clinalg_plus(x, y, &y);
-    if (!status) status = clinalg_dot(x, y, &number);
-    if (!status) status = clinalg_read(y, CLINALG_PRECISION_F64, 0, 3, found);
+    clinalg_status status = clinalg_vector_create(CLINALG_PRECISION_F64, values, 3, &x);
+    if (!status) status = clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 3, 3, offsets, indices, entries, &a);
+    if (!status) status = clinalg_matrix_mv(1, a, x, 0, &y);
+    if (!status) status = clinalg_array_add(x, y, &y);
+    if (!status) status = clinalg_array_dot(x, y, &number);
+    if (!status) status = clinalg_array_read(y, CLINALG_PRECISION_F64, 0, 3, found);
     expect(!status && number == 42 && found[0] == 3 && found[1] == 6 && found[2] == 9, "kernels", status);
-    clinalg_release(x), clinalg_release(y), clinalg_release(a);
+    clinalg_object_release(x), clinalg_object_release(y), clinalg_object_release(a);
     calls += 9;
 }
 
@@ -144,7 +146,7 @@ static void calm(object *o)
     clinalg_status status;
     for (k = 0; k < length(o); ++k) large |= fabs(o->v[k]) > 1024;
     if (!large) return;
-    status = clinalg_fill(o->handle, value);
+    status = clinalg_array_fill(o->handle, value);
     ++calls;
     expect(status == CLINALG_STATUS_OK, "fill", status);
     for (j = 0; j < o->cols; ++j)
@@ -179,9 +181,9 @@ static void create(void)
         for (i = 0; i < o.rows; ++i) o.v[j * o.rows + i] = stored(&o, i, j) ? small() : 0;
     to_type(o.precision, o.v, length(&o), data);
     switch (o.kind) {
-    case CLINALG_KIND_VECTOR: status = clinalg_vector(o.precision, data, o.rows, &o.handle); break;
-    case CLINALG_KIND_DENSE: status = clinalg_dense(o.precision, o.rows, o.cols, data, &o.handle); break;
-    case CLINALG_KIND_BAND: status = clinalg_band(o.precision, o.rows, o.cols, 1, 0, data, &o.handle); break;
+    case CLINALG_KIND_VECTOR: status = clinalg_vector_create(o.precision, data, o.rows, &o.handle); break;
+    case CLINALG_KIND_DENSE: status = clinalg_dense_create(o.precision, o.rows, o.cols, data, &o.handle); break;
+    case CLINALG_KIND_BAND: status = clinalg_band_create(o.precision, o.rows, o.cols, 1, 0, data, &o.handle); break;
     default: {
         double values[MOST];
         int by_rows = host_only || below(2); /* columns are converted on the device */
@@ -197,7 +199,7 @@ static void create(void)
         }
         offsets[outer] = entries;
         to_type(o.precision, values, entries, data);
-        status = (by_rows ? clinalg_csr : clinalg_csc)(o.precision, o.rows, o.cols, offsets, indices, data, &o.handle);
+        status = (by_rows ? clinalg_sparse_from_csr : clinalg_sparse_from_csc)(o.precision, o.rows, o.cols, offsets, indices, data, &o.handle);
     }
     }
     ++calls;
@@ -213,15 +215,15 @@ static void compare(const object *o)
     double found[MOST];
     clinalg_status status;
     clinalg_object_info info;
-    status = clinalg_info(o->handle, &info);
+    status = clinalg_object_get_info(o->handle, &info);
     expect(status == CLINALG_STATUS_OK && info.kind == o->kind && info.precision == o->precision
                && info.rows == o->rows && info.cols == o->cols, "info", status);
     memset(found, 0, sizeof found);
     if (full(o)) {
-        status = clinalg_read(o->handle, o->precision, 0, length(o), data);
+        status = clinalg_array_read(o->handle, o->precision, 0, length(o), data);
         for (k = 0; k < length(o); ++k) found[k] = from_type(o->precision, data, k);
     } else {
-        status = clinalg_read_sparse(o->handle, o->precision, offsets, indices, data, &entries);
+        status = clinalg_sparse_read(o->handle, o->precision, offsets, indices, data, &entries);
         for (j = 0; status == CLINALG_STATUS_OK && j < o->cols; ++j)
             for (k = offsets[j]; k < offsets[j + 1]; ++k) {
                 i = indices[k];
@@ -274,13 +276,13 @@ static void elementwise(void)
         }
     }
     switch (op) {
-    case 0: status = clinalg_plus(ah, bh, &oh); break;
-    case 1: status = clinalg_minus(ah, bh, &oh); break;
-    case 2: status = clinalg_minus_scaled(ah, bh, c, &oh); break;
-    case 3: status = clinalg_multiply(ah, bh, &oh); break;
-    case 4: status = clinalg_axpby(c, ah, 2, bh, &oh); break;
-    case 5: status = clinalg_times_constant(ah, c, &oh); break;
-    default: status = clinalg_copy(ah, &oh);
+    case 0: status = clinalg_array_add(ah, bh, &oh); break;
+    case 1: status = clinalg_array_subtract(ah, bh, &oh); break;
+    case 2: status = clinalg_array_subtract_scaled(ah, bh, c, &oh); break;
+    case 3: status = clinalg_array_multiply(ah, bh, &oh); break;
+    case 4: status = clinalg_array_axpby(c, ah, 2, bh, &oh); break;
+    case 5: status = clinalg_array_scale(ah, c, &oh); break;
+    default: status = clinalg_array_copy(ah, &oh);
     }
     ++calls;
     if (fits) {
@@ -332,7 +334,7 @@ static void product(void)
             for (i = 0; i < a->rows; ++i)
                 result.v[transposed ? j : i] += alpha * a->v[j * a->rows + i] * x->v[transposed ? i : j];
     }
-    status = (transposed ? clinalg_mv_transposed : clinalg_mv)(alpha, ah, xh, beta, &oh);
+    status = (transposed ? clinalg_matrix_mv_transposed : clinalg_matrix_mv)(alpha, ah, xh, beta, &oh);
     ++calls;
     if (!fits && status == CLINALG_STATUS_OK) {
         /* Dense matrices of one row or column pass for vectors: what came out is read, not predicted. */
@@ -347,7 +349,7 @@ static void product(void)
             result.handle = oh;
             out = append(result);
         }
-        status = clinalg_read(out->handle, out->precision, 0, length(out), data);
+        status = clinalg_array_read(out->handle, out->precision, 0, length(out), data);
         ++calls;
         expect(status == CLINALG_STATUS_OK, "read of a product", status);
         for (k = 0; k < length(out); ++k) out->v[k] = from_type(out->precision, data, k);
@@ -381,7 +383,7 @@ static void parts(void)
     switch (below(3)) {
     case 0:
         if (count == LIVE) { release(below(count)); return; }
-        status = clinalg_slice(ah, offset, n, &part);
+        status = clinalg_vector_slice(ah, offset, n, &part);
         if (status == CLINALG_STATUS_OK) {
             expect(a && full(a) && offset + n <= length(a), "slice outside", status);
             memset(&made, 0, sizeof made);
@@ -397,7 +399,7 @@ static void parts(void)
         }
         break;
     case 1:
-        status = clinalg_write_slice(ah, offset, bh);
+        status = clinalg_vector_write_slice(ah, offset, bh);
         if (status == CLINALG_STATUS_OK) {
             expect(a && b && a != b && full(a) && full(b) && offset + length(b) <= length(a), "slice", status);
             memcpy(a->v + offset, b->v, length(b) * sizeof *b->v);
@@ -409,7 +411,7 @@ static void parts(void)
         clinalg_precision precision = a && below(8) ? a->precision : (clinalg_precision)below(2);
         int fits = a && full(a) && precision == a->precision && offset + n <= length(a);
         to_type(precision, values, n, data);
-        status = clinalg_write(ah, precision, offset, n, data);
+        status = clinalg_array_write(ah, precision, offset, n, data);
         expect(fits ? status == CLINALG_STATUS_OK : about_argument(status), "write", status);
         if (fits && status == CLINALG_STATUS_OK) memcpy(a->v + offset, values, n * sizeof *values);
     }
@@ -426,11 +428,11 @@ static void numbers(void)
     int op = (int)below(5);
     clinalg_status status;
     switch (op) {
-    case 0: status = clinalg_sum(ah, &got); break;
-    case 1: status = clinalg_norm1(ah, &got); break;
-    case 2: status = clinalg_norm2(ah, &got); break;
-    case 3: status = clinalg_norm_inf(ah, &got); break;
-    default: status = clinalg_dot(ah, bh, &got);
+    case 0: status = clinalg_array_sum(ah, &got); break;
+    case 1: status = clinalg_array_norm1(ah, &got); break;
+    case 2: status = clinalg_array_norm2(ah, &got); break;
+    case 3: status = clinalg_array_norm_inf(ah, &got); break;
+    default: status = clinalg_array_dot(ah, bh, &got);
     }
     ++calls;
     if (a == NULL || (op == 4 && (b == NULL || !alike(a, b)))) {
@@ -471,19 +473,19 @@ static void solve(void)
     status = clinalg_solve(&params, ah, bh, &x, &report, history, 4);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "solve", status);
     expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a solution", status);
-    if (x != 0) clinalg_release(x);
+    if (x != 0) clinalg_object_release(x);
     x = 0;
     status = clinalg_solve_preconditioned(&params, ah, pick(&b), bh, &x, &report, history, 4);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "preconditioned solve", status);
     expect((status == CLINALG_STATUS_OK) == (x != 0), "handle of a preconditioned solution", status);
-    if (x != 0) clinalg_release(x);
+    if (x != 0) clinalg_object_release(x);
     x = 0;
     clinalg_poisson_params_default(&grid);
     grid.cycle = (uint32_t)below(4);
     grid.max_cycles = 2;
     status = clinalg_poisson(&grid, ah, &x, &report, NULL, 0);
     expect(status == CLINALG_STATUS_OK || about_argument(status), "poisson", status);
-    if (x != 0) clinalg_release(x);
+    if (x != 0) clinalg_object_release(x);
     calls += 7;
 }
 
@@ -511,27 +513,27 @@ static void heat(void)
     if (!status) status = clinalg_heat_forward_create(made[0], &made[1]);
     if (!status) status = clinalg_heat_opposite_create(made[0], (uint32_t)below(3), &made[2]);
     to_type(precision, ones, 8, data);
-    if (!status) status = clinalg_vector(precision, data, 8, &b);
-    if (!status) status = clinalg_mv(1, made[1], b, 0, &x);
-    if (!status) status = clinalg_mv(1, made[0], x, -1, &b);
-    if (!status) status = clinalg_norm_inf(b, &size);
+    if (!status) status = clinalg_vector_create(precision, data, 8, &b);
+    if (!status) status = clinalg_matrix_mv(1, made[1], b, 0, &x);
+    if (!status) status = clinalg_matrix_mv(1, made[0], x, -1, &b);
+    if (!status) status = clinalg_array_norm_inf(b, &size);
     expect(!status && size < 1e-3, "inverse of an operator", status);
     clinalg_solve_params_default(&solver);
     solver.method = CLINALG_METHOD_GMRES;
     solver.tolerance = 1e-3;
-    if (!status) status = clinalg_fill(b, 1);
+    if (!status) status = clinalg_array_fill(b, 1);
     if (!status) status = clinalg_solve_preconditioned(&solver, made[0], made[1 + below(2)], b, &x, &report, NULL, 0);
     expect(!status && report.stop == CLINALG_STOP_CONVERGED, "preconditioned solve", status);
-    status = clinalg_mv(1, made[below(3)], other, 0, &b);
+    status = clinalg_matrix_mv(1, made[below(3)], other, 0, &b);
     expect(about_argument(status), "operator times what does not fit", status);
-    status = clinalg_plus(made[below(3)], other, &b);
+    status = clinalg_array_add(made[below(3)], other, &b);
     expect(about_argument(status), "sum with an operator", status);
     for (k = below(3); made[k] != 0; k = (k + 1) % 3) {
-        status = clinalg_release(made[k]);
+        status = clinalg_object_release(made[k]);
         expect(status == CLINALG_STATUS_OK, "release of an operator", status);
         made[k] = 0;
     }
-    clinalg_release(b), clinalg_release(x);
+    clinalg_object_release(b), clinalg_object_release(x);
     calls += 14;
 }
 
@@ -601,9 +603,9 @@ static void box(void)
     expect(about_argument(status) && out == 0, "a solver as source", status);
     status = clinalg_grid_poisson_points(solver, m, &out);
     expect(about_argument(status) && out == 0, "a cycle as unknowns", status);
-    if (below(2)) clinalg_release(solver), solver = 0;
-    clinalg_release(m), clinalg_release(a);
-    if (solver != 0) clinalg_release(solver);
+    if (below(2)) clinalg_object_release(solver), solver = 0;
+    clinalg_object_release(m), clinalg_object_release(a);
+    if (solver != 0) clinalg_object_release(solver);
     calls += 16;
 }
 
@@ -616,18 +618,18 @@ static void nonsense(void)
     size_t far[2] = {0, (size_t)-1}, index = 7;
     clinalg_status status = CLINALG_STATUS_INTERNAL;
     switch (below(12)) {
-    case 0: status = clinalg_vector((uint32_t)(4 + below(9)), &number, 1, &out); break;
-    case 1: status = clinalg_vector(CLINALG_PRECISION_F64, NULL, 1, &out); break;
-    case 2: status = clinalg_dense(CLINALG_PRECISION_F64, (size_t)-1, (size_t)-1, &number, &out); break;
-    case 3: status = clinalg_csr(CLINALG_PRECISION_F64, 1, 1, far, &index, &number, &out); break;
-    case 4: far[1] = 1, status = clinalg_csr(CLINALG_PRECISION_F64, 1, 1, far, &index, &number, &out); break;
-    case 5: status = clinalg_sum(h, NULL); break;
-    case 6: status = clinalg_plus(h, h, NULL); break;
-    case 7: status = clinalg_info(h, NULL); break;
-    case 8: status = clinalg_release(0); break;
+    case 0: status = clinalg_vector_create((uint32_t)(4 + below(9)), &number, 1, &out); break;
+    case 1: status = clinalg_vector_create(CLINALG_PRECISION_F64, NULL, 1, &out); break;
+    case 2: status = clinalg_dense_create(CLINALG_PRECISION_F64, (size_t)-1, (size_t)-1, &number, &out); break;
+    case 3: status = clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 1, 1, far, &index, &number, &out); break;
+    case 4: far[1] = 1, status = clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 1, 1, far, &index, &number, &out); break;
+    case 5: status = clinalg_array_sum(h, NULL); break;
+    case 6: status = clinalg_array_add(h, h, NULL); break;
+    case 7: status = clinalg_object_get_info(h, NULL); break;
+    case 8: status = clinalg_object_release(0); break;
     case 9: status = clinalg_heat_forward_create(h, below(2) ? NULL : &out); break;
     case 10: status = clinalg_heat_opposite_create(h, (uint32_t)below(5), below(2) ? NULL : &out); break;
-    default: status = clinalg_vector(CLINALG_PRECISION_F32, &number, (size_t)-1, &out);
+    default: status = clinalg_vector_create(CLINALG_PRECISION_F32, &number, (size_t)-1, &out);
     }
     ++calls;
     expect(status == CLINALG_STATUS_NULL_POINTER || about_argument(status), "nonsense", status);
@@ -642,7 +644,7 @@ int main(int argc, char **argv)
     object *o;
     state = argc > 2 ? strtoull(argv[2], NULL, 10) : 88172645463325252ULL;
     host_only = argc > 3 && strcmp(argv[3], "host") == 0;
-    status = clinalg_memory(&before);
+    status = clinalg_device_memory(&before);
     expect(status == CLINALG_STATUS_OK, "memory", status);
     while (calls < wanted) {
         uint64_t choice = below(64);
@@ -659,12 +661,12 @@ int main(int argc, char **argv)
         else if (choice == 63) { if (below(8) == 0) solve(); if (below(8) == 0) box(); if (below(256) == 0) heat(); }
         else {
             clinalg_handle handle = pick(&o);
-            status = clinalg_release(handle);
+            status = clinalg_object_release(handle);
             ++calls;
             expect(o ? status == CLINALG_STATUS_OK : about_handle(status), "release", status);
             if (o) {
                 forget((size_t)(o - pool));
-                status = clinalg_release(handle);
+                status = clinalg_object_release(handle);
                 ++calls;
                 expect(status == CLINALG_STATUS_HANDLE_STALE, "second release", status);
             }
@@ -675,7 +677,7 @@ int main(int argc, char **argv)
         compare(&pool[count - 1]);
         release(count - 1);
     }
-    status = clinalg_memory(&after);
+    status = clinalg_device_memory(&after);
     expect(status == CLINALG_STATUS_OK && after.live_bytes == before.live_bytes
                && after.live_buffers == before.live_buffers, "device memory left", status);
     printf("%lu calls, %lu failures, %llu bytes left\n", calls, failures,

@@ -71,7 +71,7 @@ static double conditions(size_t n)
     OK(clinalg_grid_poisson_set_side(solver, 1, 0, exact, n));
     OK(clinalg_grid_poisson_set_side(solver, 1, 1, exact + (n - 1) * n, n));
     solve(solver, f, u, n * n);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     return distance(u, exact, n * n);
 }
 
@@ -98,7 +98,7 @@ static double fourth_order(size_t n)
     OK(clinalg_grid_poisson_set_side(solver, 1, 0, exact, n));
     OK(clinalg_grid_poisson_set_side(solver, 1, 1, exact + (n - 1) * n, n));
     solve(solver, f, u, n * n);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     return distance(u, exact, n * n);
 }
 
@@ -139,7 +139,7 @@ static double full_tensor(size_t n)
     OK(clinalg_grid_poisson_set_side(solver, 1, 0, exact, n));
     OK(clinalg_grid_poisson_set_side(solver, 1, 1, exact + (n - 1) * n, n));
     solve(solver, f, u, n * n);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     return distance(u, exact, n * n);
 }
 
@@ -173,7 +173,7 @@ static double cells(size_t n)
     /* Sources alone do not balance. */
     for (i = 0; i < 6 * n * n; ++i) f[i] = 1;
     FAILS(clinalg_grid_poisson_solve(solver, f, u, 6 * n * n, NULL, NULL, &report, NULL, 0), CLINALG_STATUS_VALUE);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     return distance(u, exact, 6 * n * n);
 }
 
@@ -200,19 +200,19 @@ static void on_the_device(void)
     for (k = 0; k < NX; ++k) side[k] = (double)k;
     options.sides[0][1] = CLINALG_CONDITION_NEUMANN;
     OK(clinalg_grid_poisson_create(&options, &solver));
-    OK(clinalg_info(solver, &info));
+    OK(clinalg_object_get_info(solver, &info));
     CHECK(info.kind == CLINALG_KIND_GRID_POISSON && info.precision == CLINALG_PRECISION_F64 && info.rows == POINTS);
     OK(clinalg_grid_poisson_set_side(solver, 1, 1, side, NX));
     solve(solver, f, u, POINTS);
 
-    OK(clinalg_vector(CLINALG_PRECISION_F64, f, POINTS, &source));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, f, POINTS, &source));
     OK(clinalg_grid_poisson_solve_vector(solver, source, &start, NULL, NULL, &report, NULL, 0));
-    OK(clinalg_read(start, CLINALG_PRECISION_F64, 0, POINTS, v));
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F64, 0, POINTS, v));
     CHECK(distance(u, v, POINTS) == 0);
     /* From the solution there is nothing left to do. */
     OK(clinalg_grid_poisson_solve_vector(solver, source, &start, NULL, NULL, &report, NULL, 0));
     CHECK(report.cycles == 0 && isnan(report.imbalance) && isnan(report.convergence_factor));
-    OK(clinalg_release(start));
+    OK(clinalg_object_release(start));
     start = 0;
     OK(clinalg_grid_poisson_solve_vector(solver, source, &start, cancel, &last, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && report.cycles == 2 && last < 0.1 && last > 1e-10);
@@ -221,19 +221,19 @@ static void on_the_device(void)
     OK(clinalg_grid_poisson_operator(solver, &a));
     OK(clinalg_grid_poisson_preconditioner(solver, &m));
     OK(clinalg_grid_poisson_right_side(solver, source, &b));
-    OK(clinalg_info(b, &info));
+    OK(clinalg_object_get_info(b, &info));
     CHECK(info.rows == (NX - 1) * (NY - 2));
     OK(clinalg_solver_options_default(&krylov, sizeof krylov));
     krylov.inverse = m;
-    OK(clinalg_solve_system(&krylov, a, b, &x, &solved, NULL, 0));
+    OK(clinalg_system_solve(&krylov, a, b, &x, &solved, NULL, 0));
     CHECK(solved.stop == CLINALG_STOP_CONVERGED && solved.iterations < 12);
     OK(clinalg_grid_poisson_points(solver, x, &start));
-    OK(clinalg_read(start, CLINALG_PRECISION_F64, 0, POINTS, v));
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F64, 0, POINTS, v));
     CHECK(distance(u, v, POINTS) < 1e-8 && v[(NY - 1) * NX + 7] == 7);
-    OK(clinalg_release(solver));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(solver));
+    OK(clinalg_object_release(x));
     x = 0;
-    OK(clinalg_solve_system(&krylov, a, b, &x, &solved, NULL, 0));
+    OK(clinalg_system_solve(&krylov, a, b, &x, &solved, NULL, 0));
     CHECK(solved.stop == CLINALG_STOP_CONVERGED);
 
     options.precision = CLINALG_PRECISION_F32;
@@ -241,15 +241,15 @@ static void on_the_device(void)
     OK(clinalg_grid_poisson_create(&options, &single));
     OK(clinalg_grid_poisson_set_side(single, 1, 1, side, NX));
     FAILS(clinalg_grid_poisson_solve_vector(single, source, &start, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_PRECISION);
-    OK(clinalg_release(source));
-    OK(clinalg_release(start));
+    OK(clinalg_object_release(source));
+    OK(clinalg_object_release(start));
     start = 0;
-    OK(clinalg_dense(CLINALG_PRECISION_F32, NX, NY, f32, &source));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F32, NX, NY, f32, &source));
     OK(clinalg_grid_poisson_solve_vector(single, source, &start, NULL, NULL, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
-    OK(clinalg_info(start, &info));
+    OK(clinalg_object_get_info(start, &info));
     CHECK(info.kind == CLINALG_KIND_DENSE && info.rows == NX && info.cols == NY);
-    OK(clinalg_read(start, CLINALG_PRECISION_F32, 0, POINTS, u32));
+    OK(clinalg_array_read(start, CLINALG_PRECISION_F32, 0, POINTS, u32));
     for (k = 0; k < POINTS; ++k) v[k] = u32[k];
     CHECK(distance(u, v, POINTS) < 2e-4);
     memset(v, 0, sizeof v);
@@ -259,13 +259,13 @@ static void on_the_device(void)
     OK(clinalg_grid_poisson_set_side(single, 1, 1, NULL, 0));
     OK(clinalg_grid_poisson_solve(single, f, v, POINTS, NULL, NULL, NULL, NULL, 0));
     CHECK(v[(NY - 1) * NX + 7] == 0);
-    OK(clinalg_release(single));
-    OK(clinalg_release(source));
-    OK(clinalg_release(start));
-    OK(clinalg_release(a));
-    OK(clinalg_release(m));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(single));
+    OK(clinalg_object_release(source));
+    OK(clinalg_object_release(start));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
 }
 
 static int mentions(const char *word) { return strstr(clinalg_last_error_message(), word) != NULL; }
@@ -333,7 +333,7 @@ static void refusals(void)
 
     for (k = 0; k < POINTS; ++k) f[k] = 1, u[k] = 0.25;
     OK(clinalg_grid_poisson_create(&options, &solver));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, f, POINTS - 1, &vector));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, f, POINTS - 1, &vector));
     FAILS(clinalg_grid_poisson_solve(solver, f, u, POINTS - 1, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_poisson_solve(solver, u, u, POINTS, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(mentions("overlap") && u[40] == 0.25);
@@ -353,9 +353,9 @@ static void refusals(void)
     f[40] = NAN;
     OK(clinalg_grid_poisson_solve(solver, f, u, POINTS, NULL, NULL, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_NOT_FINITE && u[0] == 0.25 && u[40] == 0.25);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     FAILS(clinalg_grid_poisson_solve(solver, f, u, POINTS, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_HANDLE_STALE);
-    OK(clinalg_release(vector));
+    OK(clinalg_object_release(vector));
 }
 
 /* Whether halving the intervals divides an error by 2^order. */
@@ -369,14 +369,14 @@ static void check_order(const char *name, double coarse, double fine, double ord
 int main(void)
 {
     clinalg_memory_report before = {0}, after = {0};
-    OK(clinalg_memory(&before));
+    OK(clinalg_device_memory(&before));
     check_order("conditions", conditions(17), conditions(33), 2);
     check_order("order 4", fourth_order(17), fourth_order(33), 4);
     check_order("full tensor", full_tensor(17), full_tensor(33), 2);
     check_order("cells", cells(6), cells(12), 2);
     on_the_device();
     refusals();
-    OK(clinalg_memory(&after));
+    OK(clinalg_device_memory(&after));
     CHECK(after.live_bytes == before.live_bytes);
     OK(clinalg_shutdown());
     if (failures == 0) {

@@ -40,7 +40,7 @@ static double distance(clinalg_handle x, const double *wanted, double factor, si
 {
     double found[MOST], most = 0;
     size_t i;
-    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, count, found));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, count, found));
     for (i = 0; i < count; ++i) {
         if (!(fabs(found[i] - factor * wanted[i]) <= most)) most = fabs(found[i] - factor * wanted[i]);
     }
@@ -84,9 +84,9 @@ static void standing(clinalg_grid_wave_options options, const uint32_t *sides, c
     options.dt = 0.9 * limit;
     omega = 2 * asin(options.c * options.dt * sqrt(sum) / 2) / options.dt;
     OK(clinalg_grid_wave_create(&options, &wave));
-    OK(clinalg_info(wave, &info));
+    OK(clinalg_object_get_info(wave, &info));
     CHECK(info.kind == CLINALG_KIND_GRID_WAVE && info.rows == count && info.precision == CLINALG_PRECISION_F64);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, count, &start));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, count, &start));
     OK(clinalg_grid_wave_start(wave, start, 0));
     OK(clinalg_grid_wave_step(wave, 1, NULL, NULL, NULL));
     OK(clinalg_grid_wave_energy(wave, &kinetic, &potential));
@@ -112,11 +112,11 @@ static void standing(clinalg_grid_wave_options options, const uint32_t *sides, c
     OK(clinalg_grid_wave_step(again, 5, NULL, NULL, NULL));
     OK(clinalg_grid_wave_displacement(again, &u));
     CHECK(distance(u, values, cos(omega * (report.time + 5 * options.dt)), count) < 1e-11);
-    OK(clinalg_release(wave));
-    OK(clinalg_release(again));
-    OK(clinalg_release(start));
-    OK(clinalg_release(u));
-    OK(clinalg_release(v));
+    OK(clinalg_object_release(wave));
+    OK(clinalg_object_release(again));
+    OK(clinalg_object_release(start));
+    OK(clinalg_object_release(u));
+    OK(clinalg_object_release(v));
 }
 
 static int32_t stop(size_t made, double time, void *data)
@@ -145,13 +145,13 @@ static void absorbed(void)
     OK(clinalg_grid_wave_limit(&options, &options.dt));
     options.precision = CLINALG_PRECISION_F32;
     OK(clinalg_grid_wave_create(&options, &wave));
-    OK(clinalg_dense(CLINALG_PRECISION_F64, NX, NY, values, &u));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, NX, NY, values, &u));
     FAILS(clinalg_grid_wave_start(wave, u, 0), CLINALG_STATUS_PRECISION);
     {
         clinalg_handle narrow = 0;
-        OK(clinalg_convert(u, CLINALG_PRECISION_F32, &narrow));
+        OK(clinalg_array_convert(u, CLINALG_PRECISION_F32, &narrow));
         OK(clinalg_grid_wave_start(wave, narrow, 0));
-        OK(clinalg_release(narrow));
+        OK(clinalg_object_release(narrow));
     }
     OK(clinalg_grid_wave_energy(wave, &kinetic, &potential));
     before = kinetic + potential;
@@ -160,8 +160,8 @@ static void absorbed(void)
     CHECK(before > 0 && kinetic + potential < 1e-3 * before);
     OK(clinalg_grid_wave_step(wave, 100000000, stop, &calls, &report));
     CHECK(calls == 1 && report.steps < 100000000 && report.stop == CLINALG_STOP_CANCELLED);
-    OK(clinalg_release(wave));
-    OK(clinalg_release(u));
+    OK(clinalg_object_release(wave));
+    OK(clinalg_object_release(u));
 }
 
 /* `change` is refused with a message that has the word. */
@@ -203,15 +203,15 @@ static void refusals(void)
     FAILS(clinalg_grid_wave_limit(&good, &limit), CLINALG_STATUS_VALUE);
     good.c = 1;
     OK(clinalg_grid_wave_create(&good, &wave));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, speeds, 2, &small));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, speeds, 2, &small));
     FAILS(clinalg_grid_wave_start(wave, small, 0), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_wave_start(small, small, 0), CLINALG_STATUS_HANDLE_KIND);
     FAILS(clinalg_grid_wave_displacement(wave, &small), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_wave_velocity(wave, &small), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_grid_wave_velocity(wave, NULL), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_wave_step(wave, 1, NULL), CLINALG_STATUS_HANDLE_KIND);
-    OK(clinalg_release(small));
-    OK(clinalg_release(wave));
+    OK(clinalg_object_release(small));
+    OK(clinalg_object_release(wave));
     FAILS(clinalg_grid_wave_step(wave, 1, NULL, NULL, NULL), CLINALG_STATUS_HANDLE_STALE);
     FAILS(clinalg_grid_wave_energy(5, &limit, &limit), CLINALG_STATUS_HANDLE_FOREIGN);
 }

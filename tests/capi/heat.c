@@ -1,5 +1,7 @@
 /* Operators of the heat equation from C99 and C++11: products, published norms, solvers, refusals. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <math.h>
@@ -63,21 +65,21 @@ static void check_norms(uint32_t kind, const double *norms, double tolerance)
     params.alpha = 0.5;
     params.steps = STEPS;
     OK(clinalg_heat_operator_create(&params, kind, CLINALG_PRECISION_F64, points[0], NODES, corners[0], TRIANGLES, &a));
-    OK(clinalg_info(a, &info));
+    OK(clinalg_object_get_info(a, &info));
     rows = info.rows / STEPS, cols = info.cols / STEPS;
     memset(values, 0, sizeof values);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, info.cols, &x));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, info.cols, &x));
     for (j = 0; j < cols; ++j) {
-        OK(clinalg_write(x, CLINALG_PRECISION_F64, j, 1, &one));
-        OK(clinalg_mv(1.0, a, x, 0.0, &y));
-        OK(clinalg_write(x, CLINALG_PRECISION_F64, j, 1, &zero));
-        OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, info.rows, values));
+        OK(clinalg_array_write(x, CLINALG_PRECISION_F64, j, 1, &one));
+        OK(clinalg_matrix_mv(1.0, a, x, 0.0, &y));
+        OK(clinalg_array_write(x, CLINALG_PRECISION_F64, j, 1, &zero));
+        OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, info.rows, values));
         for (k = 0; k < info.rows; ++k) squares[k / rows] += values[k] * values[k];
     }
     for (k = 0; k < STEPS; ++k) CHECK(fabs(sqrt(squares[k]) / norms[k] - 1) < tolerance);
-    OK(clinalg_release(a));
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
 }
 
 /* The largest |A x - b| over the largest |b|. */
@@ -85,11 +87,11 @@ static double misfit(clinalg_handle a, clinalg_handle x, clinalg_handle b)
 {
     clinalg_handle r = 0;
     double difference = 0, whole = 0;
-    OK(clinalg_mv(1.0, a, x, 0.0, &r));
-    OK(clinalg_minus(r, b, &r));
-    OK(clinalg_norm_inf(r, &difference));
-    OK(clinalg_norm_inf(b, &whole));
-    OK(clinalg_release(r));
+    OK(clinalg_matrix_mv(1.0, a, x, 0.0, &r));
+    OK(clinalg_array_subtract(r, b, &r));
+    OK(clinalg_array_norm_inf(r, &difference));
+    OK(clinalg_array_norm_inf(b, &whole));
+    OK(clinalg_object_release(r));
     return difference / whole;
 }
 
@@ -109,18 +111,18 @@ static void check_solvers(uint32_t kind)
     params.alpha = 0.5;
     params.steps = STEPS;
     OK(clinalg_heat_operator_create(&params, kind, CLINALG_PRECISION_F64, points[0], NODES, corners[0], TRIANGLES, &a));
-    OK(clinalg_info(a, &info));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, info.rows, &b));
+    OK(clinalg_object_get_info(a, &info));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, info.rows, &b));
     OK(clinalg_heat_forward_create(a, &forward));
     OK(clinalg_heat_opposite_create(a, CLINALG_STORAGE_ASSEMBLED, &opposite));
-    OK(clinalg_mv(1.0, forward, b, 0.0, &x));
+    OK(clinalg_matrix_mv(1.0, forward, b, 0.0, &x));
     CHECK(misfit(a, x, b) < 1e-10);
     OK(clinalg_solve_params_default(&solver));
     solver.method = CLINALG_METHOD_GMRES;
     solver.restart = info.rows;
     OK(clinalg_solve(&solver, a, b, &y, &plain, NULL, 0));
     CHECK(plain.stop == CLINALG_STOP_CONVERGED);
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(y));
     y = 0;
     OK(clinalg_solve_preconditioned(&solver, a, opposite, b, &y, &report, history, 3));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain.iterations && history[0] == 1);
@@ -142,16 +144,16 @@ static void check_solvers(uint32_t kind)
     FAILS(clinalg_heat_opposite_create(a, CLINALG_STORAGE_AUTO, NULL), CLINALG_STATUS_NULL_POINTER);
 
     /* Both keep the operator. */
-    OK(clinalg_release(a));
-    OK(clinalg_mv(-1.0, forward, b, 1.0, &x));
-    OK(clinalg_norm_inf(x, values));
+    OK(clinalg_object_release(a));
+    OK(clinalg_matrix_mv(-1.0, forward, b, 1.0, &x));
+    OK(clinalg_array_norm_inf(x, values));
     CHECK(values[0] == 0);
-    OK(clinalg_mv(1.0, opposite, b, 0.0, &x));
-    OK(clinalg_release(forward));
-    OK(clinalg_release(opposite));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
+    OK(clinalg_matrix_mv(1.0, opposite, b, 0.0, &x));
+    OK(clinalg_object_release(forward));
+    OK(clinalg_object_release(opposite));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
 }
 
 int main(void)
@@ -173,16 +175,16 @@ int main(void)
     clinalg_memory_report before, after;
     clinalg_handle v = 0, d = 0, x = 0, b = 0, w = 0;
 
-    OK(clinalg_memory(&before));
+    OK(clinalg_device_memory(&before));
     OK(clinalg_heat_params_default(&params));
     params.alpha = 0.5;
     params.steps = 4;
     OK(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &v));
-    OK(clinalg_info(v, &info));
+    OK(clinalg_object_get_info(v, &info));
     CHECK(info.kind == CLINALG_KIND_OPERATOR && info.rows == 16 && info.cols == 16);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, first, 16, &x));
-    OK(clinalg_mv(1.0, v, x, 0.0, &b));
-    OK(clinalg_read(b, CLINALG_PRECISION_F64, 0, 16, y));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, first, 16, &x));
+    OK(clinalg_matrix_mv(1.0, v, x, 0.0, &b));
+    OK(clinalg_array_read(b, CLINALG_PRECISION_F64, 0, 16, y));
     CHECK(fabs(y[0] / 8.522019593658992e-3 - 1) < 1e-9 && fabs(y[4] / 2.455648861659851e-3 - 1) < 1e-9);
 
     OK(clinalg_solve_params_default(&solver));
@@ -190,7 +192,7 @@ int main(void)
     solver.restart = 16;
     OK(clinalg_solve(&solver, v, b, &w, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
-    OK(clinalg_read(w, CLINALG_PRECISION_F64, 0, 16, y));
+    OK(clinalg_array_read(w, CLINALG_PRECISION_F64, 0, 16, y));
     CHECK(fabs(y[0] - 1) < 1e-6 && fabs(y[4]) < 1e-6 && fabs(y[15]) < 1e-6);
 
     make_cube();
@@ -202,13 +204,13 @@ int main(void)
 
     params.storage = CLINALG_STORAGE_ON_THE_FLY;
     OK(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_D, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d));
-    OK(clinalg_mv(1.0, d, x, 0.0, &b));
+    OK(clinalg_matrix_mv(1.0, d, x, 0.0, &b));
     solver.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
     FAILS(clinalg_solve(&solver, d, b, &w, &report, NULL, 0), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_mv_transposed(1.0, v, x, 0.0, &b), CLINALG_STATUS_HANDLE_KIND);
-    FAILS(clinalg_plus(v, v, &b), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_matrix_mv_transposed(1.0, v, x, 0.0, &b), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_array_add(v, v, &b), CLINALG_STATUS_HANDLE_KIND);
 
-    OK(clinalg_release(d));
+    OK(clinalg_object_release(d));
     d = 0;
     FAILS(clinalg_heat_operator_create(&params, 4, CLINALG_PRECISION_F64, nodes, 4, triangles, 4, &d), CLINALG_STATUS_VALUE);
     FAILS(clinalg_heat_operator_create(&params, CLINALG_HEAT_KIND_V, CLINALG_PRECISION_F64, nodes, 4, open, 3, &d),
@@ -223,12 +225,12 @@ int main(void)
           CLINALG_STATUS_NULL_POINTER);
     CHECK(d == 0);
 
-    OK(clinalg_release(v));
-    FAILS(clinalg_mv(1.0, v, x, 0.0, &b), CLINALG_STATUS_HANDLE_STALE);
-    OK(clinalg_release(x));
-    OK(clinalg_release(b));
-    OK(clinalg_release(w));
-    OK(clinalg_memory(&after));
+    OK(clinalg_object_release(v));
+    FAILS(clinalg_matrix_mv(1.0, v, x, 0.0, &b), CLINALG_STATUS_HANDLE_STALE);
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(w));
+    OK(clinalg_device_memory(&after));
     CHECK(after.live_bytes == before.live_bytes && after.live_buffers == before.live_buffers);
     printf("%s\n", failures == 0 ? "passed" : "FAILED");
     return failures == 0 ? 0 : 1;

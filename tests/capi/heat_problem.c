@@ -148,7 +148,7 @@ static void projections(void)
     OK(clinalg_heat_project(k, linear, &calls, &u));
     OK(clinalg_heat_project(ks, linear, &calls, &w));
     CHECK(calls > 2 * triangle_count * steps);
-    OK(clinalg_read(u, CLINALG_PRECISION_F64, 0, node_count * steps, found));
+    OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 0, node_count * steps, found));
     for (step = 0; step < steps; ++step) {
         for (i = 0; i < node_count; ++i) {
             const double want = 1 + nodes[i][0] - 2 * nodes[i][1] + 3 * nodes[i][2] + ((double)step + 0.5) * h;
@@ -163,15 +163,15 @@ static void projections(void)
         }
     }
     OK(clinalg_heat_right_side(k, u, &b));
-    OK(clinalg_mv(1, k, u, 0, &product));
-    OK(clinalg_minus(b, product, &b));
-    OK(clinalg_read(b, CLINALG_PRECISION_F64, 0, triangle_count * steps, found));
+    OK(clinalg_matrix_mv(1, k, u, 0, &product));
+    OK(clinalg_array_subtract(b, product, &b));
+    OK(clinalg_array_read(b, CLINALG_PRECISION_F64, 0, triangle_count * steps, found));
     for (i = 0; i < triangle_count * steps; ++i) CHECK(fabs(found[i] - mass[i]) < 1e-12);
-    OK(clinalg_release(b));
-    OK(clinalg_release(product));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(product));
     product = 0;
 
-    OK(clinalg_read(w, CLINALG_PRECISION_F64, 0, triangle_count * steps, found));
+    OK(clinalg_array_read(w, CLINALG_PRECISION_F64, 0, triangle_count * steps, found));
     memset(mass, 0, sizeof mass);
     for (step = 0; step < steps; ++step) {
         for (i = 0; i < triangle_count; ++i) {
@@ -181,9 +181,9 @@ static void projections(void)
         }
     }
     OK(clinalg_heat_right_side(ks, w, &b));
-    OK(clinalg_mv(1, ks, w, 0, &product));
-    OK(clinalg_plus(b, product, &b));
-    OK(clinalg_read(b, CLINALG_PRECISION_F64, 0, node_count * steps, found));
+    OK(clinalg_matrix_mv(1, ks, w, 0, &product));
+    OK(clinalg_array_add(b, product, &b));
+    OK(clinalg_array_read(b, CLINALG_PRECISION_F64, 0, node_count * steps, found));
     for (i = 0; i < node_count * steps; ++i) CHECK(fabs(found[i] - mass[i]) < 1e-12);
 
     {
@@ -196,7 +196,7 @@ static void projections(void)
         FAILS(clinalg_heat_right_side(k, w, &none), CLINALG_STATUS_LENGTH);
         FAILS(clinalg_heat_right_side(w, w, &none), CLINALG_STATUS_HANDLE_KIND);
         FAILS(clinalg_heat_right_side(k, u, NULL), CLINALG_STATUS_NULL_POINTER);
-        OK(clinalg_convert(u, CLINALG_PRECISION_F32, &narrow));
+        OK(clinalg_array_convert(u, CLINALG_PRECISION_F32, &narrow));
         FAILS(clinalg_heat_right_side(k, narrow, &none), CLINALG_STATUS_PRECISION);
         FAILS(clinalg_heat_project(v, NULL, NULL, &none), CLINALG_STATUS_NULL_POINTER);
         FAILS(clinalg_heat_project(v, failing, NULL, &none), CLINALG_STATUS_VALUE);
@@ -213,15 +213,15 @@ static void projections(void)
         FAILS(clinalg_heat_mesh_read("heat_problem.off", NULL, 0, NULL, NULL, 0, &count), CLINALG_STATUS_NULL_POINTER);
         FAILS(clinalg_heat_mesh_read("heat_problem.off", NULL, 1, &count, NULL, 0, &count), CLINALG_STATUS_NULL_POINTER);
         CHECK(none == 0);
-        OK(clinalg_release(v));
-        OK(clinalg_release(narrow));
+        OK(clinalg_object_release(v));
+        OK(clinalg_object_release(narrow));
     }
-    OK(clinalg_release(k));
-    OK(clinalg_release(ks));
-    OK(clinalg_release(u));
-    OK(clinalg_release(w));
-    OK(clinalg_release(b));
-    OK(clinalg_release(product));
+    OK(clinalg_object_release(k));
+    OK(clinalg_object_release(ks));
+    OK(clinalg_object_release(u));
+    OK(clinalg_object_release(w));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(product));
 }
 
 /* Solves V w = (M / 2 + K) u for a point source outside; gives the largest relative error of the temperature inside, in the last step. */
@@ -239,19 +239,19 @@ static double dirichlet(void)
     OK(clinalg_solver_options_default(&options, sizeof options));
     options.method = CLINALG_METHOD_GMRES;
     options.inverse = inverse;
-    OK(clinalg_solve_system(&options, v, b, &w, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, v, b, &w, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
     OK(clinalg_heat_interior(v, w, u, inside[0], 2, values, 2 * steps));
     for (i = 0; i < 2; ++i) {
         const double want = temperature(inside[i], ((double)steps - 0.5) * end_time / (double)steps);
         if (!(fabs(values[2 * (steps - 1) + i] / want - 1) <= most)) most = fabs(values[2 * (steps - 1) + i] / want - 1);
     }
-    OK(clinalg_release(v));
-    OK(clinalg_release(k));
-    OK(clinalg_release(u));
-    OK(clinalg_release(b));
-    OK(clinalg_release(w));
-    OK(clinalg_release(inverse));
+    OK(clinalg_object_release(v));
+    OK(clinalg_object_release(k));
+    OK(clinalg_object_release(u));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(w));
+    OK(clinalg_object_release(inverse));
     return most;
 }
 

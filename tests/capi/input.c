@@ -20,11 +20,11 @@ static void read_rows(clinalg_handle a, double *values, size_t rows, size_t cols
         double unit[N] = {0};
         clinalg_handle e = 0, y = 0;
         unit[j] = 1;
-        OK(clinalg_vector(CLINALG_PRECISION_F64, unit, cols, &e));
-        OK(clinalg_mv(1, a, e, 0, &y));
-        OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, rows, values + j * rows));
-        OK(clinalg_release(e));
-        OK(clinalg_release(y));
+        OK(clinalg_vector_create(CLINALG_PRECISION_F64, unit, cols, &e));
+        OK(clinalg_matrix_mv(1, a, e, 0, &y));
+        OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, rows, values + j * rows));
+        OK(clinalg_object_release(e));
+        OK(clinalg_object_release(y));
     }
 }
 
@@ -36,22 +36,22 @@ static void coordinates(void)
     const double values[] = {2, 5, 3, 1}, expected[] = {1, 0, 0, 5, 5, 0};
     double found[6];
     clinalg_handle a = 0, b = 0, c = 0;
-    OK(clinalg_coo(CLINALG_PRECISION_F64, 2, 3, 4, wide_rows, wide_cols, values, &a));
+    OK(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 2, 3, 4, wide_rows, wide_cols, values, &a));
     read_rows(a, found, 2, 3);
     CHECK(memcmp(found, expected, sizeof found) == 0);
-    OK(clinalg_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, rows, cols, values, &b));
+    OK(clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, rows, cols, values, &b));
     read_rows(b, found, 2, 3);
     CHECK(memcmp(found, expected, sizeof found) == 0);
-    FAILS(clinalg_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, bad, cols, values, &c), CLINALG_STATUS_INDEX);
+    FAILS(clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, bad, cols, values, &c), CLINALG_STATUS_INDEX);
     CHECK(strstr(clinalg_last_error_message(), "negative") != NULL && c == 0);
-    FAILS(clinalg_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, far, cols, values, &c), CLINALG_STATUS_INDEX);
-    FAILS(clinalg_coo(CLINALG_PRECISION_F64, 2, 2, 4, wide_rows, wide_cols, values, &c), CLINALG_STATUS_INDEX);
-    FAILS(clinalg_coo(CLINALG_PRECISION_F64, 2, 3, 4, NULL, wide_cols, values, &c), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_coo(CLINALG_PRECISION_F64, 2, 3, 4, wide_rows, wide_cols, values, NULL), CLINALG_STATUS_NULL_POINTER);
-    OK(clinalg_coo(CLINALG_PRECISION_F64, 2, 3, 0, NULL, NULL, NULL, &c));
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(c));
+    FAILS(clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, 2, 3, 4, far, cols, values, &c), CLINALG_STATUS_INDEX);
+    FAILS(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 2, 2, 4, wide_rows, wide_cols, values, &c), CLINALG_STATUS_INDEX);
+    FAILS(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 2, 3, 4, NULL, wide_cols, values, &c), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 2, 3, 4, wide_rows, wide_cols, values, NULL), CLINALG_STATUS_NULL_POINTER);
+    OK(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 2, 3, 0, NULL, NULL, NULL, &c));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(c));
 }
 
 static void compressed(void)
@@ -61,13 +61,13 @@ static void compressed(void)
     const double replaced[] = {-1, 0, 0, 0.5, 7, 0};
     double found[6];
     clinalg_handle a = 0, b = 0, c = 0;
-    OK(clinalg_csr_i32(CLINALG_PRECISION_F64, 2, 3, offsets, indices, values, &a));
+    OK(clinalg_sparse_from_csr_i32(CLINALG_PRECISION_F64, 2, 3, offsets, indices, values, &a));
     read_rows(a, found, 2, 3);
     CHECK(memcmp(found, expected, sizeof found) == 0);
-    OK(clinalg_csc_i32(CLINALG_PRECISION_F64, 2, 3, by_columns, rows, columns, &b));
+    OK(clinalg_sparse_from_csc_i32(CLINALG_PRECISION_F64, 2, 3, by_columns, rows, columns, &b));
     read_rows(b, found, 2, 3);
     CHECK(memcmp(found, expected, sizeof found) == 0);
-    FAILS(clinalg_csr_i32(CLINALG_PRECISION_F64, 2, 3, bad, indices, values, &c), CLINALG_STATUS_INDEX);
+    FAILS(clinalg_sparse_from_csr_i32(CLINALG_PRECISION_F64, 2, 3, bad, indices, values, &c), CLINALG_STATUS_INDEX);
 
     OK(clinalg_sparse_write(a, CLINALG_PRECISION_F64, others, 3));
     read_rows(a, found, 2, 3);
@@ -75,15 +75,15 @@ static void compressed(void)
     FAILS(clinalg_sparse_write(a, CLINALG_PRECISION_F64, others, 2), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_sparse_write(a, CLINALG_PRECISION_F32, others, 3), CLINALG_STATUS_PRECISION);
 
-    OK(clinalg_write_matrix_market(a, "input.mtx"));
-    OK(clinalg_read_matrix_market("input.mtx", CLINALG_PRECISION_F64, &c));
+    OK(clinalg_matrix_market_write(a, "input.mtx"));
+    OK(clinalg_matrix_market_read("input.mtx", CLINALG_PRECISION_F64, &c));
     read_rows(c, found, 2, 3);
     CHECK(memcmp(found, replaced, sizeof found) == 0);
     remove("input.mtx");
-    FAILS(clinalg_write_matrix_market(a, "no/such/folder/a.mtx"), CLINALG_STATUS_FILE_IO);
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(c));
+    FAILS(clinalg_matrix_market_write(a, "no/such/folder/a.mtx"), CLINALG_STATUS_FILE_IO);
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(c));
 }
 
 /* A stencil keeps neither columns nor values: new ones must not be lost. */
@@ -101,18 +101,18 @@ static void new_values_of_a_stencil(void)
             values[entries++] = i == j ? 2 : -1;
         }
     }
-    OK(clinalg_coo_i32(CLINALG_PRECISION_F64, N, N, entries, rows, cols, values, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, ones, N, &x));
-    OK(clinalg_mv(1, a, x, 0, &y));
+    OK(clinalg_sparse_from_coo_i32(CLINALG_PRECISION_F64, N, N, entries, rows, cols, values, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, ones, N, &x));
+    OK(clinalg_matrix_mv(1, a, x, 0, &y));
     for (i = 0; i < entries; ++i) values[i] = (double)(i + 1);
     OK(clinalg_sparse_write(a, CLINALG_PRECISION_F64, values, entries));
-    OK(clinalg_mv(1, a, x, 0, &y));
-    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, N, sums));
+    OK(clinalg_matrix_mv(1, a, x, 0, &y));
+    OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, N, sums));
     /* Rows of the numbers 1, 2; 3, 4, 5; 6, 7, 8; ... */
     CHECK(sums[0] == 3 && sums[1] == 12 && sums[2] == 21 && sums[N - 1] == 2.0 * (double)entries - 1);
-    OK(clinalg_release(a));
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
 }
 
 typedef struct {
@@ -126,10 +126,10 @@ static int32_t diagonal(clinalg_handle x, clinalg_handle y, void *data)
     state *seen = data;
     double values[N];
     size_t i;
-    if (clinalg_read(x, CLINALG_PRECISION_F64, 0, N, values)) return 1;
+    if (clinalg_array_read(x, CLINALG_PRECISION_F64, 0, N, values)) return 1;
     for (i = 0; i < N; ++i) values[i] *= (double)(i + 1);
     ++seen->products;
-    return clinalg_write(y, CLINALG_PRECISION_F64, 0, N, values) ? 2 : seen->fail;
+    return clinalg_array_write(y, CLINALG_PRECISION_F64, 0, N, values) ? 2 : seen->fail;
 }
 
 static int32_t inverse(clinalg_handle x, clinalg_handle y, void *data)
@@ -137,9 +137,9 @@ static int32_t inverse(clinalg_handle x, clinalg_handle y, void *data)
     double values[N];
     size_t i;
     (void)data;
-    if (clinalg_read(x, CLINALG_PRECISION_F64, 0, N, values)) return 1;
+    if (clinalg_array_read(x, CLINALG_PRECISION_F64, 0, N, values)) return 1;
     for (i = 0; i < N; ++i) values[i] /= (double)(i + 1);
-    return clinalg_write(y, CLINALG_PRECISION_F64, 0, N, values) ? 2 : 0;
+    return clinalg_array_write(y, CLINALG_PRECISION_F64, 0, N, values) ? 2 : 0;
 }
 
 static void freed(void *data)
@@ -165,59 +165,59 @@ static void operators(void)
     clinalg_memory_report before, after;
     size_t i;
     for (i = 0; i < N; ++i) ones[i] = 1;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, ones, N, &b));
-    OK(clinalg_memory(&before));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, ones, N, &b));
+    OK(clinalg_device_memory(&before));
     OK(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, diagonal, &seen, freed, &a));
     OK(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, inverse, NULL, NULL, &m));
-    OK(clinalg_mv(2, a, b, 0, &y));
-    OK(clinalg_mv(1, a, b, -1, &y));
-    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, N, found));
+    OK(clinalg_matrix_mv(2, a, b, 0, &y));
+    OK(clinalg_matrix_mv(1, a, b, -1, &y));
+    OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, N, found));
     for (i = 0; i < N; ++i) CHECK(found[i] == -(double)(i + 1));
     CHECK(seen.products == 2);
 
     OK(clinalg_solver_options_default(&options, sizeof options));
     CHECK(options.progress == NULL && options.progress_data == NULL);
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
-    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, N, found));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, N, found));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations > 5);
     for (i = 0; i < N; ++i) CHECK(fabs(found[i] - 1 / (double)(i + 1)) < 1e-9);
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(x));
     x = 0;
     options.inverse = m;
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations <= 2);
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(x));
     x = 0;
 
     options.inverse = 0;
     options.method = CLINALG_METHOD_GMRES;
     options.progress = told;
     options.progress_data = &other;
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && other.last == 3 && report.iterations == 3 && other.residual < 1);
     /* A program of an older header has no progress. */
     options.struct_size = offsetof(clinalg_solver_options, progress);
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
     options.struct_size = sizeof options;
 
     seen.fail = 7;
-    FAILS(clinalg_mv(1, a, b, 0, &y), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_matrix_mv(1, a, b, 0, &y), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "7") != NULL);
-    FAILS(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0), CLINALG_STATUS_VALUE);
     seen.fail = 0;
 
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
+    OK(clinalg_object_release(m));
     CHECK(seen.freed == 0);
-    OK(clinalg_release(a));
+    OK(clinalg_object_release(a));
     CHECK(seen.freed == 1);
-    OK(clinalg_memory(&after));
+    OK(clinalg_device_memory(&after));
     CHECK(after.live_bytes == before.live_bytes);
     FAILS(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, NULL, &seen, freed, &none), CLINALG_STATUS_NULL_POINTER);
     CHECK(seen.freed == 2 && none == 0);
-    OK(clinalg_release(b));
+    OK(clinalg_object_release(b));
 }
 
 static void cancelled_multigrid(void)
@@ -230,14 +230,14 @@ static void cancelled_multigrid(void)
     clinalg_handle f = 0, u = 0;
     size_t k;
     for (k = 0; values && k < SIDE * SIDE; ++k) values[k] = 1;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, SIDE * SIDE, &f));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, SIDE * SIDE, &f));
     OK(clinalg_poisson_options_default(&options, sizeof options));
     options.progress = told;
     options.progress_data = &seen;
-    OK(clinalg_solve_poisson(&options, f, &u, &report, NULL, 0));
+    OK(clinalg_poisson_solve(&options, f, &u, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && seen.last == 3 && report.iterations == 3);
-    OK(clinalg_release(f));
-    OK(clinalg_release(u));
+    OK(clinalg_object_release(f));
+    OK(clinalg_object_release(u));
     free(values);
 }
 

@@ -1,5 +1,7 @@
 /* Sizes and texts that no call can take: each is an error with its status, and the next call works. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <errno.h>
@@ -26,7 +28,7 @@ static double values[64];
     do {                                                                                                                 \
         const clinalg_status status_ = (call);                                                                           \
         CHECK(status_ != CLINALG_STATUS_INTERNAL);                                                                       \
-        CHECK(status_ != CLINALG_STATUS_OK || clinalg_release(made) == CLINALG_STATUS_OK);                               \
+        CHECK(status_ != CLINALG_STATUS_OK || clinalg_object_release(made) == CLINALG_STATUS_OK);                               \
     } while (0)
 
 static void arrays(void)
@@ -34,34 +36,34 @@ static void arrays(void)
     size_t offsets[] = {0, 0}, index = 0, k, l, entries = 1;
     clinalg_handle made = 0, x = 0;
 
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, 4, &x));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, 4, &x));
     for (k = 0; k < SIZES; ++k) {
         const size_t big = sizes[k];
         double read[2];
-        FAILS(clinalg_vector(CLINALG_PRECISION_F64, values, big > SIZE_MAX / 8 ? big : SIZE_MAX, &made), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_vector_create(CLINALG_PRECISION_F64, values, big > SIZE_MAX / 8 ? big : SIZE_MAX, &made), CLINALG_STATUS_VALUE);
         for (l = 0; l < SIZES; ++l) {
             /* 2^32 x 2^32 is 0 where the product wraps. */
             if (big > SIZE_MAX / 16 / sizes[l]) {
-                REFUSED(clinalg_dense(CLINALG_PRECISION_F64, big, sizes[l], values, &made));
-                REFUSED(clinalg_band(CLINALG_PRECISION_F64, big, sizes[l], 0, 0, values, &made));
+                REFUSED(clinalg_dense_create(CLINALG_PRECISION_F64, big, sizes[l], values, &made));
+                REFUSED(clinalg_band_create(CLINALG_PRECISION_F64, big, sizes[l], 0, 0, values, &made));
             }
         }
-        REFUSED(clinalg_band(CLINALG_PRECISION_F64, 2, 2, big, big, values, &made));
+        REFUSED(clinalg_band_create(CLINALG_PRECISION_F64, 2, 2, big, big, values, &made));
         offsets[1] = big;
         if (big > SIZE_MAX / 16) {
-            REFUSED(clinalg_csr(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
-            REFUSED(clinalg_csc(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
-            REFUSED(clinalg_csr(CLINALG_PRECISION_F64, big, 1, offsets, &index, values, &made));
+            REFUSED(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
+            REFUSED(clinalg_sparse_from_csc(CLINALG_PRECISION_F64, 1, 1, offsets, &index, values, &made));
+            REFUSED(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, big, 1, offsets, &index, values, &made));
         }
-        REFUSED(clinalg_read(x, CLINALG_PRECISION_F64, big, 2, read));
-        REFUSED(clinalg_write(x, CLINALG_PRECISION_F64, big, 2, values));
-        REFUSED(clinalg_slice(x, big, 2, &made));
-        REFUSED(clinalg_slice(x, 2, big, &made));
-        REFUSED(clinalg_write_slice(x, big, x));
+        REFUSED(clinalg_array_read(x, CLINALG_PRECISION_F64, big, 2, read));
+        REFUSED(clinalg_array_write(x, CLINALG_PRECISION_F64, big, 2, values));
+        REFUSED(clinalg_vector_slice(x, big, 2, &made));
+        REFUSED(clinalg_vector_slice(x, 2, big, &made));
+        REFUSED(clinalg_vector_write_slice(x, big, x));
     }
-    REFUSED(clinalg_read_sparse(x, CLINALG_PRECISION_F64, offsets, &index, values, &entries));
+    REFUSED(clinalg_sparse_read(x, CLINALG_PRECISION_F64, offsets, &index, values, &entries));
     CHECK(made == 0);
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(x));
 }
 
 static void solvers(void)
@@ -76,8 +78,8 @@ static void solvers(void)
     const double eye[] = {1, 0, 0, 1};
     size_t k;
 
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, eye, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, eye, 2, &b));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 2, eye, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, eye, 2, &b));
     for (k = 0; k < SIZES; ++k) {
         OK(clinalg_solve_params_default(&params));
         params.method = CLINALG_METHOD_GMRES;
@@ -109,9 +111,9 @@ static void solvers(void)
     params.max_iterations = SIZE_MAX;
     OK(clinalg_solve(&params, a, b, &x, NULL, NULL, 0));
     CHECK(made == 0);
-    OK(clinalg_release(x));
-    OK(clinalg_release(b));
-    OK(clinalg_release(a));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(a));
 }
 
 /* Waves, heat operators and elastodynamics: the same for structures that can grow and for those that stay. */
@@ -156,11 +158,11 @@ static void growing(void)
     OK(clinalg_elastodynamics_make(&elasto.known, &corners[0][0], 4, &faces[0][0], 4, 4, &made[4]));
     OK(clinalg_elastodynamics_create(&old_elasto, CLINALG_PRECISION_F32, &corners[0][0], 4, &faces[0][0], 4, 4, &made[5]));
     for (k = 0; k < 6; k += 2) {
-        OK(clinalg_info(made[k], &info[0]));
-        OK(clinalg_info(made[k + 1], &info[1]));
+        OK(clinalg_object_get_info(made[k], &info[0]));
+        OK(clinalg_object_get_info(made[k + 1], &info[1]));
         CHECK(info[0].kind == info[1].kind && info[0].rows == info[1].rows && info[0].precision == info[1].precision);
     }
-    for (k = 0; k < 6; ++k) OK(clinalg_release(made[k]));
+    for (k = 0; k < 6; ++k) OK(clinalg_object_release(made[k]));
 
     for (k = 0; k < sizeof elasto.known; ++k)
         FAILS(clinalg_elastodynamics_options_default(&elasto.known, k), CLINALG_STATUS_VALUE);
@@ -189,28 +191,28 @@ static void options(void)
     double read[2];
     size_t k;
 
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, eye, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 2, &b));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 2, eye, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, right, 2, &b));
     OK(clinalg_solver_options_default(&solver.known, sizeof solver.known));
     CHECK(solver.known.struct_size == sizeof solver.known && solver.known.restart == 30 && solver.newer == 0);
-    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&solver.known, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
-    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, 2, read));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 2, read));
     CHECK(read[0] > 0.999999 && read[0] < 1.000001 && read[1] > 0.999999 && read[1] < 1.000001);
     solver.known.inverse = a; /* not much of an inverse, but a matrix */
-    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&solver.known, a, b, &x, &report, NULL, 0));
     solver.known.preconditioner = CLINALG_PRECONDITIONER_JACOBI;
-    FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     solver.known.inverse = 0;
-    OK(clinalg_solve_system(&solver.known, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&solver.known, a, b, &x, &report, NULL, 0));
     for (k = 0; k < SIZES; ++k) {
         FAILS(clinalg_solver_options_default(&solver.known, sizes[k]), CLINALG_STATUS_VALUE);
         solver.known.struct_size = sizes[k];
-        FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+        FAILS(clinalg_system_solve(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     }
     FAILS(clinalg_solver_options_default(&solver.known, sizeof solver), CLINALG_STATUS_VALUE);
     solver.known.struct_size = sizeof solver;
-    FAILS(clinalg_solve_system(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_system_solve(&solver.known, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "newer version") != NULL);
     for (k = 0; k < sizeof solver.known; ++k) {
         /* The first version ended before the progress. */
@@ -218,20 +220,20 @@ static void options(void)
         FAILS(clinalg_solver_options_default(&solver.known, k), first ? CLINALG_STATUS_OK : CLINALG_STATUS_VALUE);
     }
     FAILS(clinalg_solver_options_default(NULL, sizeof solver.known), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_solve_system(NULL, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_system_solve(NULL, a, b, &x, NULL, NULL, 0), CLINALG_STATUS_NULL_POINTER);
 
-    OK(clinalg_zeros(CLINALG_PRECISION_F64, 9, 9, &grid));
-    OK(clinalg_fill(grid, 1));
+    OK(clinalg_array_zeros(CLINALG_PRECISION_F64, 9, 9, &grid));
+    OK(clinalg_array_fill(grid, 1));
     OK(clinalg_poisson_options_default(&poisson, sizeof poisson));
-    OK(clinalg_solve_poisson(&poisson, grid, &u, &report, NULL, 0));
+    OK(clinalg_poisson_solve(&poisson, grid, &u, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= poisson.tolerance);
     poisson.struct_size = 0;
-    FAILS(clinalg_solve_poisson(&poisson, grid, &u, NULL, NULL, 0), CLINALG_STATUS_VALUE);
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
-    OK(clinalg_release(grid));
-    OK(clinalg_release(u));
+    FAILS(clinalg_poisson_solve(&poisson, grid, &u, NULL, NULL, 0), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(grid));
+    OK(clinalg_object_release(u));
 }
 
 /* `count` copies of `part` between `before` and `after`. */
@@ -286,8 +288,8 @@ static void descriptions(void)
         /* Some of these are formulas that can be read. */
         NOT_INTERNAL(clinalg_ode_system(text, NULL, 0, 0, &made));
         REFUSED(clinalg_ode_problem(text, 4, &made));
-        REFUSED(clinalg_read_matrix_market(text, CLINALG_PRECISION_F64, &made));
-        REFUSED(clinalg_select_device(text));
+        REFUSED(clinalg_matrix_market_read(text, CLINALG_PRECISION_F64, &made));
+        REFUSED(clinalg_device_select(text));
         free(text);
     }
     for (k = 0; k < sizeof problems / sizeof *problems; ++k) {
@@ -327,7 +329,7 @@ static void integrations(void)
     y[0] = 1;
     OK(clinalg_ode_solve(decay, NULL, NULL, &options, times, 2, &y[0], 1, y, NULL));
     CHECK(y[1] > 0.3678 && y[1] < 0.3680);
-    OK(clinalg_release(decay));
+    OK(clinalg_object_release(decay));
 }
 
 /* Linux takes any bytes but zero and '/' in a file's name. */
@@ -343,12 +345,12 @@ static void paths(void)
     CHECK(file != NULL);
     fputs("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 2 4\n", file);
     fclose(file);
-    OK(clinalg_read_matrix_market(name, CLINALG_PRECISION_F64, &a));
-    OK(clinalg_sum(a, &sum));
+    OK(clinalg_matrix_market_read(name, CLINALG_PRECISION_F64, &a));
+    OK(clinalg_array_sum(a, &sum));
     CHECK(sum == 7);
-    OK(clinalg_release(a));
+    OK(clinalg_object_release(a));
     remove(name);
-    FAILS(clinalg_read_matrix_market(name, CLINALG_PRECISION_F64, &a), CLINALG_STATUS_FILE_IO);
+    FAILS(clinalg_matrix_market_read(name, CLINALG_PRECISION_F64, &a), CLINALG_STATUS_FILE_IO);
 }
 
 int main(void)

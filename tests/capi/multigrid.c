@@ -17,7 +17,7 @@ static clinalg_handle grid(size_t n, double (*f)(double, double))
             values[j * n + i] = f((double)i / (double)(n - 1), (double)j / (double)(n - 1));
         }
     }
-    OK(clinalg_dense(CLINALG_PRECISION_F64, n, n, values, &made));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, n, n, values, &made));
     return made;
 }
 
@@ -31,9 +31,9 @@ static double distance(clinalg_handle a, clinalg_handle b)
 {
     clinalg_handle difference = 0;
     double norm = NAN;
-    OK(clinalg_minus(a, b, &difference));
-    OK(clinalg_norm_inf(difference, &norm));
-    OK(clinalg_release(difference));
+    OK(clinalg_array_subtract(a, b, &difference));
+    OK(clinalg_array_norm_inf(difference, &norm));
+    OK(clinalg_object_release(difference));
     return norm;
 }
 
@@ -45,33 +45,33 @@ static void components(void)
     double norm = NAN;
 
     /* Bilinear functions are interpolated exactly, and weighted exactly inside. */
-    OK(clinalg_interpolate(coarse, &d));
+    OK(clinalg_multigrid_interpolate(coarse, &d));
     CHECK(distance(d, fine) < 1e-14);
-    OK(clinalg_restrict(fine, &v));
+    OK(clinalg_multigrid_restrict(fine, &v));
     {
         double got[COARSE * COARSE], want[COARSE * COARSE];
-        OK(clinalg_read(v, CLINALG_PRECISION_F64, 0, COARSE * COARSE, got));
-        OK(clinalg_read(coarse, CLINALG_PRECISION_F64, 0, COARSE * COARSE, want));
+        OK(clinalg_array_read(v, CLINALG_PRECISION_F64, 0, COARSE * COARSE, got));
+        OK(clinalg_array_read(coarse, CLINALG_PRECISION_F64, 0, COARSE * COARSE, want));
         CHECK(fabs(got[2 * COARSE + 2] - want[2 * COARSE + 2]) < 1e-14 && fabs(got[COARSE + 3] - want[COARSE + 3]) < 1e-14);
     }
     /* The stencil is exact for parabolas: no defect, and sweeps change nothing. */
-    OK(clinalg_defect(u, f, &d));
-    OK(clinalg_norm_inf(d, &norm));
+    OK(clinalg_multigrid_defect(u, f, &d));
+    OK(clinalg_array_norm_inf(d, &norm));
     CHECK(norm < 1e-11);
-    OK(clinalg_copy(u, &w));
-    OK(clinalg_jacobi(w, f, &w, 3, 0.8));
+    OK(clinalg_array_copy(u, &w));
+    OK(clinalg_multigrid_jacobi(w, f, &w, 3, 0.8));
     CHECK(distance(w, u) < 1e-13);
-    OK(clinalg_red_black(w, f, &w, 2));
+    OK(clinalg_multigrid_red_black(w, f, &w, 2));
     CHECK(distance(w, u) < 1e-13);
     /* Sweeps from another start come nearer. */
-    OK(clinalg_copy(nothing, &w));
-    OK(clinalg_red_black(nothing, nothing, &w, 1));
+    OK(clinalg_array_copy(nothing, &w));
+    OK(clinalg_multigrid_red_black(nothing, nothing, &w, 1));
     CHECK(distance(w, nothing) == 0);
-    OK(clinalg_red_black(nothing, f, &w, 1));
-    OK(clinalg_norm_inf(w, &norm));
+    OK(clinalg_multigrid_red_black(nothing, f, &w, 1));
+    OK(clinalg_array_norm_inf(w, &norm));
     CHECK(norm > 0);
-    FAILS(clinalg_jacobi(u, coarse, &w, 1, 0.8), CLINALG_STATUS_LENGTH);
-    FAILS(clinalg_restrict(u, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_multigrid_jacobi(u, coarse, &w, 1, 0.8), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_multigrid_restrict(u, NULL), CLINALG_STATUS_NULL_POINTER);
 }
 
 /* Corrections in single precision reach residuals far below its rounding. */
@@ -84,21 +84,21 @@ static void mixed_precision(void)
     double values[FINE * FINE];
     size_t i, j;
     /* The boundary values, with another start inside. */
-    OK(clinalg_read(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
+    OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
     for (j = 1; j + 1 < FINE; ++j) {
         for (i = 1; i + 1 < FINE; ++i) values[j * FINE + i] = 0;
     }
-    OK(clinalg_write(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
-    OK(clinalg_copy(u, &v));
+    OK(clinalg_array_write(u, CLINALG_PRECISION_F64, 0, FINE * FINE, values));
+    OK(clinalg_array_copy(u, &v));
     OK(clinalg_poisson_options_default(&options, sizeof options));
     options.tolerance = 1e-12;
-    OK(clinalg_solve_poisson_mixed(&options, f, &u, &report, NULL, 0));
+    OK(clinalg_poisson_solve_mixed(&options, f, &u, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-12 && distance(u, exact) < 1e-11);
-    OK(clinalg_solve_poisson(&options, f, &v, &report, NULL, 0));
+    OK(clinalg_poisson_solve(&options, f, &v, &report, NULL, 0));
     CHECK(distance(u, v) > 0 && distance(u, v) < 1e-11);
-    OK(clinalg_convert(f, CLINALG_PRECISION_F32, &single));
+    OK(clinalg_array_convert(f, CLINALG_PRECISION_F32, &single));
     v = 0;
-    FAILS(clinalg_solve_poisson_mixed(&options, single, &v, &report, NULL, 0), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_poisson_solve_mixed(&options, single, &v, &report, NULL, 0), CLINALG_STATUS_VALUE);
     CHECK(v == 0 && strstr(clinalg_last_error_message(), "`f` is in single precision") != NULL);
 }
 
@@ -112,25 +112,25 @@ static void conversions(void)
     clinalg_handle a = 0, t = 0, s = 0, d = 0, z = 0, c = 0;
     clinalg_object_info info;
 
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 3, values, &a));
-    OK(clinalg_transpose(a, &t));
-    OK(clinalg_read(t, CLINALG_PRECISION_F64, 0, 6, got));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 3, values, &a));
+    OK(clinalg_matrix_transpose(a, &t));
+    OK(clinalg_array_read(t, CLINALG_PRECISION_F64, 0, 6, got));
     CHECK(got[0] == 1 && got[1] == 3 && got[2] == 5 && got[3] == 2 && got[5] == 6);
-    OK(clinalg_convert(a, CLINALG_PRECISION_F32, &c));
-    OK(clinalg_read(c, CLINALG_PRECISION_F32, 0, 6, single));
+    OK(clinalg_array_convert(a, CLINALG_PRECISION_F32, &c));
+    OK(clinalg_array_read(c, CLINALG_PRECISION_F32, 0, 6, single));
     CHECK(single[0] == 1 && single[5] == 6);
-    OK(clinalg_csr(CLINALG_PRECISION_F64, 2, 2, offsets, indices, entries, &s));
-    OK(clinalg_diagonal(s, &d));
-    OK(clinalg_read(d, CLINALG_PRECISION_F64, 0, 2, got));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 2, 2, offsets, indices, entries, &s));
+    OK(clinalg_matrix_diagonal(s, &d));
+    OK(clinalg_array_read(d, CLINALG_PRECISION_F64, 0, 2, got));
     CHECK(got[0] == 7 && got[1] == 9);
-    OK(clinalg_zeros(CLINALG_PRECISION_F32, 2, 3, &z));
-    OK(clinalg_info(z, &info));
+    OK(clinalg_array_zeros(CLINALG_PRECISION_F32, 2, 3, &z));
+    OK(clinalg_object_get_info(z, &info));
     CHECK(info.kind == CLINALG_KIND_DENSE && info.precision == CLINALG_PRECISION_F32 && info.rows == 2 && info.cols == 3);
-    OK(clinalg_read(z, CLINALG_PRECISION_F32, 0, 6, single));
+    OK(clinalg_array_read(z, CLINALG_PRECISION_F32, 0, 6, single));
     CHECK(single[0] == 0 && single[5] == 0);
-    FAILS(clinalg_diagonal(d, &z), CLINALG_STATUS_SHAPE);
-    FAILS(clinalg_convert(a, 7, &z), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_zeros(CLINALG_PRECISION_F64, (size_t)1 << 40, (size_t)1 << 40, &z), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_matrix_diagonal(d, &z), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_array_convert(a, 7, &z), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_array_zeros(CLINALG_PRECISION_F64, (size_t)1 << 40, (size_t)1 << 40, &z), CLINALG_STATUS_VALUE);
 }
 
 int main(void)

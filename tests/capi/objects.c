@@ -1,5 +1,7 @@
 /* The C interface from C99: results, errors, released and forged handles. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <math.h>
@@ -15,58 +17,58 @@ static void operations(void)
     clinalg_handle a = 0, b = 0, sum = 0, dense = 0, sparse = 0, product = 0;
     clinalg_object_info info;
 
-    OK(clinalg_vector(CLINALG_PRECISION_F64, x, 3, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 3, &b));
-    OK(clinalg_plus(a, b, &sum));
-    OK(clinalg_read(sum, CLINALG_PRECISION_F64, 0, 3, result));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, x, 3, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, y, 3, &b));
+    OK(clinalg_array_add(a, b, &sum));
+    OK(clinalg_array_read(sum, CLINALG_PRECISION_F64, 0, 3, result));
     CHECK(result[0] == 5 && result[1] == -3 && result[2] == 9);
-    OK(clinalg_minus_scaled(a, b, 2.0, &a)); /* into an input */
-    OK(clinalg_read(a, CLINALG_PRECISION_F64, 0, 3, result));
+    OK(clinalg_array_subtract_scaled(a, b, 2.0, &a)); /* into an input */
+    OK(clinalg_array_read(a, CLINALG_PRECISION_F64, 0, 3, result));
     CHECK(result[0] == -7 && result[1] == 12 && result[2] == -9);
-    OK(clinalg_write(a, CLINALG_PRECISION_F64, 0, 3, x));
-    OK(clinalg_dot(a, b, &number));
+    OK(clinalg_array_write(a, CLINALG_PRECISION_F64, 0, 3, x));
+    OK(clinalg_array_dot(a, b, &number));
     CHECK(number == 12);
-    OK(clinalg_norm_inf(b, &number));
+    OK(clinalg_array_norm_inf(b, &number));
     CHECK(number == 6);
-    OK(clinalg_norm2(a, &number));
+    OK(clinalg_array_norm2(a, &number));
     CHECK(fabs(number - sqrt(14.0)) < 1e-15);
 
     /* [1 2 3; 0 0 4] by columns, times (1, 2, 3)'. */
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 3, full, &dense));
-    OK(clinalg_mv(1.0, dense, a, 0.0, &product));
-    OK(clinalg_read(product, CLINALG_PRECISION_F64, 0, 2, result));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 3, full, &dense));
+    OK(clinalg_matrix_mv(1.0, dense, a, 0.0, &product));
+    OK(clinalg_array_read(product, CLINALG_PRECISION_F64, 0, 2, result));
     CHECK(result[0] == 1 * 1 + 2 * 2 + 3 * 3 && result[1] == 4 * 3);
     /* [1 2 0; 0 0 4] by rows. */
-    OK(clinalg_csr(CLINALG_PRECISION_F64, 2, 3, offsets, columns, entries, &sparse));
-    OK(clinalg_mv(2.0, sparse, a, 1.0, &product));
-    OK(clinalg_read(product, CLINALG_PRECISION_F64, 0, 2, result));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 2, 3, offsets, columns, entries, &sparse));
+    OK(clinalg_matrix_mv(2.0, sparse, a, 1.0, &product));
+    OK(clinalg_array_read(product, CLINALG_PRECISION_F64, 0, 2, result));
     CHECK(result[0] == 2 * 5 + 14 && result[1] == 2 * 12 + 12);
-    OK(clinalg_info(sparse, &info));
+    OK(clinalg_object_get_info(sparse, &info));
     CHECK(info.kind == CLINALG_KIND_CSR && info.rows == 2 && info.cols == 3 && info.entries == 3);
 
     /* Errors name what is wrong and leave everything as it was. */
-    FAILS(clinalg_mv(1.0, dense, product, 0.0, &sum), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_matrix_mv(1.0, dense, product, 0.0, &sum), CLINALG_STATUS_LENGTH);
     CHECK(strcmp(clinalg_last_error_id(), "clinalg:argument:length") == 0);
-    FAILS(clinalg_plus(a, product, &sum), CLINALG_STATUS_LENGTH);
-    FAILS(clinalg_read(a, CLINALG_PRECISION_F32, 0, 3, result), CLINALG_STATUS_PRECISION);
-    FAILS(clinalg_read(a, CLINALG_PRECISION_F64, 1, 3, result), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_vector(7, x, 3, &sum), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_vector(CLINALG_PRECISION_F64, NULL, 3, &sum), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_vector(CLINALG_PRECISION_F64, x, 3, NULL), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_dot(a, b, NULL), CLINALG_STATUS_NULL_POINTER);
-    FAILS(clinalg_dot(a, 0, &number), CLINALG_STATUS_HANDLE_FOREIGN);
-    FAILS(clinalg_mv(1.0, a, b, 0.0, &product), CLINALG_STATUS_HANDLE_KIND);
-    FAILS(clinalg_select_device("no such device"), CLINALG_STATUS_DEVICE_NOT_FOUND);
-    FAILS(clinalg_read_matrix_market("/no/such/file", CLINALG_PRECISION_F64, &sum), CLINALG_STATUS_FILE_IO);
+    FAILS(clinalg_array_add(a, product, &sum), CLINALG_STATUS_LENGTH);
+    FAILS(clinalg_array_read(a, CLINALG_PRECISION_F32, 0, 3, result), CLINALG_STATUS_PRECISION);
+    FAILS(clinalg_array_read(a, CLINALG_PRECISION_F64, 1, 3, result), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector_create(7, x, 3, &sum), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_vector_create(CLINALG_PRECISION_F64, NULL, 3, &sum), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_vector_create(CLINALG_PRECISION_F64, x, 3, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_array_dot(a, b, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_array_dot(a, 0, &number), CLINALG_STATUS_HANDLE_FOREIGN);
+    FAILS(clinalg_matrix_mv(1.0, a, b, 0.0, &product), CLINALG_STATUS_HANDLE_KIND);
+    FAILS(clinalg_device_select("no such device"), CLINALG_STATUS_DEVICE_NOT_FOUND);
+    FAILS(clinalg_matrix_market_read("/no/such/file", CLINALG_PRECISION_F64, &sum), CLINALG_STATUS_FILE_IO);
 
-    OK(clinalg_release(a));
-    FAILS(clinalg_release(a), CLINALG_STATUS_HANDLE_STALE);
-    FAILS(clinalg_plus(a, b, &sum), CLINALG_STATUS_HANDLE_STALE);
-    OK(clinalg_release(b));
-    OK(clinalg_release(sum));
-    OK(clinalg_release(dense));
-    OK(clinalg_release(sparse));
-    OK(clinalg_release(product));
+    OK(clinalg_object_release(a));
+    FAILS(clinalg_object_release(a), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_array_add(a, b, &sum), CLINALG_STATUS_HANDLE_STALE);
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(sum));
+    OK(clinalg_object_release(dense));
+    OK(clinalg_object_release(sparse));
+    OK(clinalg_object_release(product));
 }
 
 /* What an upload finds, in words; other formats by force; the arrays stay as they are. */
@@ -103,46 +105,46 @@ static void formats(void)
             want[i] += entries[k] * (double)(columns[k] % 7) - 3 * entries[k];
         }
     }
-    OK(clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, x, ROWS, &v));
-    OK(clinalg_explain(a, text, sizeof text, &needed));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, x, ROWS, &v));
+    OK(clinalg_object_explain(a, text, sizeof text, &needed));
     CHECK(needed == strlen(text) + 1 && strncmp(text, "stencil", 7) == 0 && strstr(text, "analysis took") != NULL);
     /* Cut where there is no room. */
-    OK(clinalg_explain(a, whole, 8, &needed));
+    OK(clinalg_object_explain(a, whole, 8, &needed));
     CHECK(strcmp(whole, "stencil") == 0 && needed == strlen(text) + 1);
-    OK(clinalg_explain(a, NULL, 0, &needed));
-    OK(clinalg_explain(v, text, sizeof text, NULL));
+    OK(clinalg_object_explain(a, NULL, 0, &needed));
+    OK(clinalg_object_explain(v, text, sizeof text, NULL));
     CHECK(strstr(text, " x 1 vector") != NULL);
     for (k = 0; k < 3; ++k) {
         size_t held = ENTRIES;
-        OK(clinalg_set_format(a, all[k]));
-        OK(clinalg_explain(a, text, sizeof text, NULL));
+        OK(clinalg_sparse_set_format(a, all[k]));
+        OK(clinalg_object_explain(a, text, sizeof text, NULL));
         CHECK(strncmp(text, words[k], strlen(words[k])) == 0);
-        OK(clinalg_mv(1.0, a, v, 0.0, &y));
-        OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, ROWS, result));
+        OK(clinalg_matrix_mv(1.0, a, v, 0.0, &y));
+        OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, ROWS, result));
         CHECK(memcmp(result, want, sizeof want) == 0);
-        OK(clinalg_read_sparse(a, CLINALG_PRECISION_F64, got_offsets, got_rows, got_entries, &held));
+        OK(clinalg_sparse_read(a, CLINALG_PRECISION_F64, got_offsets, got_rows, got_entries, &held));
         CHECK(held == ENTRIES && memcmp(got_offsets, offsets, sizeof offsets) == 0);
         CHECK(memcmp(got_rows, columns, sizeof columns) == 0 && memcmp(got_entries, entries, sizeof entries) == 0);
     }
-    OK(clinalg_set_format(a, CLINALG_FORMAT_BEST));
-    OK(clinalg_explain(a, text, sizeof text, NULL));
+    OK(clinalg_sparse_set_format(a, CLINALG_FORMAT_BEST));
+    OK(clinalg_object_explain(a, text, sizeof text, NULL));
     CHECK(strncmp(text, "stencil", 7) == 0);
     /* Coefficients that differ are no stencil: an error, and everything as it was. */
     for (i = 0; i < ENTRIES; ++i) {
         entries[i] = (double)(i % 11);
     }
-    OK(clinalg_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &other));
-    OK(clinalg_explain(other, whole, sizeof whole, NULL));
-    FAILS(clinalg_set_format(other, CLINALG_FORMAT_STENCIL), CLINALG_STATUS_VALUE);
-    OK(clinalg_explain(other, text, sizeof text, NULL));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, ROWS, ROWS, offsets, columns, entries, &other));
+    OK(clinalg_object_explain(other, whole, sizeof whole, NULL));
+    FAILS(clinalg_sparse_set_format(other, CLINALG_FORMAT_STENCIL), CLINALG_STATUS_VALUE);
+    OK(clinalg_object_explain(other, text, sizeof text, NULL));
     CHECK(strcmp(text, whole) == 0);
-    FAILS(clinalg_set_format(other, 99), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_set_format(v, CLINALG_FORMAT_ROWS), CLINALG_STATUS_HANDLE_KIND);
-    OK(clinalg_release(a));
-    OK(clinalg_release(v));
-    OK(clinalg_release(y));
-    OK(clinalg_release(other));
+    FAILS(clinalg_sparse_set_format(other, 99), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_sparse_set_format(v, CLINALG_FORMAT_ROWS), CLINALG_STATUS_HANDLE_KIND);
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(v));
+    OK(clinalg_object_release(y));
+    OK(clinalg_object_release(other));
 }
 
 static void solvers(void)
@@ -158,17 +160,17 @@ static void solvers(void)
     double source[25], cube[27], middle;
     uint32_t method;
 
-    OK(clinalg_csc(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 3, &b));
+    OK(clinalg_sparse_from_csc(CLINALG_PRECISION_F64, 3, 3, offsets, columns, entries, &a));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, right, 3, &b));
     OK(clinalg_solve_params_default(&params));
     for (method = CLINALG_METHOD_CG; method <= CLINALG_METHOD_GMRES; ++method) {
         params.method = method;
         solution = 0;
         OK(clinalg_solve(&params, a, b, &solution, &report, history, 16));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.history == report.iterations + 1);
-        OK(clinalg_read(solution, CLINALG_PRECISION_F64, 0, 3, x));
+        OK(clinalg_array_read(solution, CLINALG_PRECISION_F64, 0, 3, x));
         CHECK(fabs(x[0] - 1) < 1e-9 && fabs(x[1] - 2) < 1e-9 && fabs(x[2] - 3) < 1e-9);
-        OK(clinalg_release(solution));
+        OK(clinalg_object_release(solution));
     }
     params.method = 99;
     solution = 0;
@@ -177,32 +179,32 @@ static void solvers(void)
 
     /* -Laplace u = 1 at N = 3: the one unknown is h^2 / 4 = 1 / 16. */
     for (middle = 0; middle < 9; ++middle) source[(int)middle] = 1;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, source, 9, &f));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, source, 9, &f));
     OK(clinalg_poisson_params_default(&grid));
     OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
-    OK(clinalg_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
+    OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 16) < 1e-15);
     FAILS(clinalg_poisson(&grid, b, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
     /* With a shift of 16, (4 / h^2 + 16) u = 1; on the cube 6 / h^2 u = 1. */
     grid.shift = 16;
     OK(clinalg_poisson(&grid, f, &u, &report, NULL, 0));
-    OK(clinalg_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
+    OK(clinalg_array_read(u, CLINALG_PRECISION_F64, 4, 1, &middle));
     CHECK(fabs(middle - 1.0 / 32) < 1e-15);
     grid.shift = 0;
     grid.dim = 3;
     FAILS(clinalg_poisson(&grid, f, &u, &report, NULL, 0), CLINALG_STATUS_SHAPE);
     for (middle = 0; middle < 27; ++middle) cube[(int)middle] = 1;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, cube, 27, &c));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, cube, 27, &c));
     OK(clinalg_poisson(&grid, c, &v, &report, NULL, 0));
-    OK(clinalg_read(v, CLINALG_PRECISION_F64, 13, 1, &middle));
+    OK(clinalg_array_read(v, CLINALG_PRECISION_F64, 13, 1, &middle));
     CHECK(fabs(middle - 1.0 / 24) < 1e-15);
-    OK(clinalg_release(c));
-    OK(clinalg_release(v));
+    OK(clinalg_object_release(c));
+    OK(clinalg_object_release(v));
 
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(f));
-    OK(clinalg_release(u));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(f));
+    OK(clinalg_object_release(u));
 }
 
 /* Ends steps after so many; the time is theirs. */
@@ -229,16 +231,16 @@ static void waves(void)
     params.n = 3;
     params.dt = 0.25;
     OK(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave));
-    OK(clinalg_info(wave, &info));
+    OK(clinalg_object_get_info(wave, &info));
     CHECK(info.kind == CLINALG_KIND_WAVE && info.rows == 3 && info.cols == 3 && info.entries == 0);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, start, 9, &u));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, start, 9, &u));
     OK(clinalg_wave_start(wave, u, 0, &report));
     CHECK(report.steps == 0 && report.time == 0 && report.stop == CLINALG_STOP_CONVERGED);
     OK(clinalg_wave_energy(wave, &kinetic, &potential));
     energy = kinetic + potential;
     for (step = 0; step < 7; ++step) {
         OK(clinalg_wave_displacement(wave, &now));
-        OK(clinalg_read(now, CLINALG_PRECISION_F64, 4, 1, &value));
+        OK(clinalg_array_read(now, CLINALG_PRECISION_F64, 4, 1, &value));
         CHECK(value == expected[step]);
         OK(clinalg_wave_energy(wave, &kinetic, &potential));
         CHECK(kinetic + potential == energy);
@@ -256,29 +258,29 @@ static void waves(void)
     OK(clinalg_wave_start(wave, now, v, NULL));
     FAILS(clinalg_wave_step(u, 1, NULL), CLINALG_STATUS_HANDLE_KIND);
     FAILS(clinalg_wave_start(wave, wave, 0, NULL), CLINALG_STATUS_HANDLE_KIND);
-    OK(clinalg_release(wave));
+    OK(clinalg_object_release(wave));
     FAILS(clinalg_wave_step(wave, 1, NULL), CLINALG_STATUS_HANDLE_STALE);
     wave = 0;
     params.dt = 0.36;
     FAILS(clinalg_wave_create(&params, CLINALG_PRECISION_F64, &wave), CLINALG_STATUS_VALUE);
     CHECK(wave == 0 && strstr(clinalg_last_error_message(), "stability limit") != NULL);
-    OK(clinalg_release(u));
-    OK(clinalg_release(now));
-    OK(clinalg_release(v));
+    OK(clinalg_object_release(u));
+    OK(clinalg_object_release(now));
+    OK(clinalg_object_release(v));
 }
 
 int main(void)
 {
     clinalg_memory_report before, after;
-    OK(clinalg_memory(&before));
+    OK(clinalg_device_memory(&before));
     operations();
     formats();
     solvers();
     waves();
-    OK(clinalg_memory(&after));
+    OK(clinalg_device_memory(&after));
     CHECK(after.live_bytes == before.live_bytes && after.live_buffers == before.live_buffers);
     OK(clinalg_shutdown());
-    OK(clinalg_memory(&after));
+    OK(clinalg_device_memory(&after));
     CHECK(after.live_bytes == 0);
     printf("%s\n", failures == 0 ? "passed" : "FAILED");
     return failures == 0 ? 0 : 1;

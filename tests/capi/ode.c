@@ -1,5 +1,7 @@
 /* Differential equations from C99: formulas, test problems, OpenCL C, and what goes wrong. */
 
+/* Deprecated functions are tested too. */
+#define CLINALG_ALLOW_DEPRECATED
 #include "check.h"
 
 #include <math.h>
@@ -74,7 +76,7 @@ static void formulas(void)
     FAILS(clinalg_ode_release(swing), CLINALG_STATUS_HANDLE_STALE);
     FAILS(clinalg_ode_shape(swing + 1000, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
     FAILS(clinalg_ode_shape(7, &fields, &points, &distance), CLINALG_STATUS_HANDLE_FOREIGN);
-    FAILS(clinalg_release(swing), CLINALG_STATUS_HANDLE_STALE);
+    FAILS(clinalg_object_release(swing), CLINALG_STATUS_HANDLE_STALE);
 
     FAILS(clinalg_ode_system("u' = 1 + q", NULL, 0, 0, &swing), CLINALG_STATUS_ODE_FORMULA);
     SAYS("column 5");
@@ -188,7 +190,7 @@ static void waveform(void)
     options.steps = (size_t)1 << 40;
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 54, y, NULL, NULL, 0), CLINALG_STATUS_ODE_MEMORY);
     SAYS("waveform relaxation, component: ");
-    OK(clinalg_release(heat));
+    OK(clinalg_object_release(heat));
 
     /* A value that is not finite: window, iteration and component, all but the iteration from 0. */
     options.steps = 32;
@@ -201,7 +203,7 @@ static void waveform(void)
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 12, y, NULL, NULL, 0), CLINALG_STATUS_ODE_WAVEFORM);
     SAYS("window 1, iteration");
     SAYS("component 7");
-    OK(clinalg_release(heat));
+    OK(clinalg_object_release(heat));
 
     /* OpenCL C: Euler's steps of y' = -y, and a right-hand side that reads further than it declares. */
     options.steps = 4;
@@ -211,11 +213,11 @@ static void waveform(void)
     OK(clinalg_ode_snippet(12, "return Y(I > 0 ? I - 1 : I) - Y(I);", NULL, 1, &heat));
     OK(clinalg_waveform_solve(heat, "block-boundary", &options, 0, y0, 12, y, NULL, NULL, 0));
     CHECK(y[7] == 0.0625 && y[8] == 4 * 0.0625 && y[11] == 0.0625 && y[6] == 0);
-    OK(clinalg_release(heat));
+    OK(clinalg_object_release(heat));
     OK(clinalg_ode_snippet(12, "return Y((I + 5) % N) - Y(I);", NULL, 1, &heat));
     FAILS(clinalg_waveform_solve(heat, NULL, &options, 0, y0, 12, y, NULL, NULL, 0), CLINALG_STATUS_ODE_ACCESS);
     SAYS("no further than 1");
-    OK(clinalg_release(heat));
+    OK(clinalg_object_release(heat));
 }
 
 /* Numbers for each point, and all points acting on each: decay towards the weighted mean. */
@@ -232,7 +234,7 @@ static void data(void)
     OK(clinalg_ode_solve(flock, NULL, NULL, &options, times, 2, y0, 3, y, NULL));
     CHECK(y[0] == 1 && y[1] == 2 && y[2] == 5);
     /* The mean moves unless all rates are equal; with rates of 1 the solution is known. */
-    OK(clinalg_ode_release(flock));
+    OK(clinalg_object_release(flock));
     {
         const double equal[6] = {0.5, 0.25, 0.25, 1, 1, 1};
         OK(clinalg_ode_system("grid 3\ndata w\ndata r\nu' = r*sum(w'*(u' - u))", equal, 6, 2, &flock));
@@ -241,7 +243,7 @@ static void data(void)
     for (int k = 0; k < 3; ++k) {
         CHECK(fabs(y[3 + k] - (mean + (y0[k] - mean) * exp(-1.5))) < 1e-7);
     }
-    OK(clinalg_ode_release(flock));
+    OK(clinalg_object_release(flock));
     FAILS(clinalg_ode_system("grid 3\ndata w\nu' = w", weights, 5, 2, &flock), CLINALG_STATUS_VALUE);
     FAILS(clinalg_ode_system("grid 3\ndata w\nu' = w", weights, 2, 1, &flock), CLINALG_STATUS_VALUE);
 }
@@ -266,7 +268,7 @@ static void problems(void)
     }
     CHECK(fabs(after - before) < 1e-3);
     FAILS(clinalg_ode_initial(pairs, y0, 35, NULL, NULL), CLINALG_STATUS_LENGTH);
-    OK(clinalg_ode_release(pairs));
+    OK(clinalg_object_release(pairs));
     FAILS(clinalg_ode_problem("lotka", 18, &pairs), CLINALG_STATUS_VALUE);
     SAYS("lotka-volterra");
 }
@@ -286,11 +288,11 @@ static void snippets(void)
     OK(clinalg_ode_solve(chain, NULL, NULL, &options, times, 2, y0, 40, y, NULL));
     CHECK(fabs(y[40 + 39] - 40 * exp(-2.0)) < 1e-4);
     FAILS(clinalg_ode_initial(chain, y0, 40, NULL, NULL), CLINALG_STATUS_VALUE);
-    OK(clinalg_ode_release(chain));
+    OK(clinalg_object_release(chain));
     OK(clinalg_ode_snippet(40, "return Y((I + 2) % N);", NULL, 2, &chain));
     FAILS(clinalg_ode_solve(chain, NULL, NULL, &options, times, 2, y0, 40, y, NULL), CLINALG_STATUS_ODE_ACCESS);
     SAYS("38 away");
-    OK(clinalg_ode_release(chain));
+    OK(clinalg_object_release(chain));
 }
 
 /* What a run saw. */
@@ -404,24 +406,24 @@ static void vectors(void)
     }
     OK(clinalg_ode_options_default(&options, sizeof options));
     OK(clinalg_ode_system("grid 50\nu' = -u", NULL, 0, 0, &decay));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &before));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 50, &after));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, y, 50, &before));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, y, 50, &after));
     OK(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, &report));
-    OK(clinalg_read(after, CLINALG_PRECISION_F64, 0, 50, y));
+    OK(clinalg_array_read(after, CLINALG_PRECISION_F64, 0, 50, y));
     for (int k = 0; k < 50; ++k) {
         CHECK(fabs(y[k] - (k - 20) * exp(-1.0)) < 1e-4);
     }
     CHECK(report.t == 1 && report.accepted > 2);
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, before, NULL), CLINALG_STATUS_VALUE);
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, decay, NULL), CLINALG_STATUS_HANDLE_KIND);
-    OK(clinalg_release(after));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, y, 49, &after));
+    OK(clinalg_object_release(after));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, y, 49, &after));
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, NULL), CLINALG_STATUS_LENGTH);
-    OK(clinalg_release(after));
-    OK(clinalg_vector(CLINALG_PRECISION_F32, (float[2]){1, 2}, 2, &after));
+    OK(clinalg_object_release(after));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F32, (float[2]){1, 2}, 2, &after));
     FAILS(clinalg_ode_solve_vector(decay, NULL, NULL, &options, 0, 1, before, after, NULL), CLINALG_STATUS_PRECISION);
-    OK(clinalg_release(after));
-    OK(clinalg_release(before));
+    OK(clinalg_object_release(after));
+    OK(clinalg_object_release(before));
     OK(clinalg_ode_release(decay));
 }
 

@@ -35,6 +35,13 @@ static cl_uint references(cl_mem mem)
     return count;
 }
 
+static cl_uint context_references(cl_context context)
+{
+    cl_uint count = 0;
+    CHECK(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, NULL) == CL_SUCCESS);
+    return count;
+}
+
 static cl_mem buffer(const setting *own, cl_mem_flags flags, const double *values, size_t count)
 {
     cl_int code = CL_SUCCESS;
@@ -69,15 +76,15 @@ static void one_queue(const setting *own)
     OK(clinalg_vector_import(CLINALG_PRECISION_F64, mx, N, &x));
     OK(clinalg_vector_import(CLINALG_PRECISION_F64, my, N, &y));
     CHECK(references(mx) == 2 && references(my) == 2);
-    OK(clinalg_info(x, &info));
+    OK(clinalg_object_get_info(x, &info));
     CHECK(info.kind == CLINALG_KIND_VECTOR && info.rows == N && info.precision == CLINALG_PRECISION_F64);
     /* The memory is the caller's. */
-    OK(clinalg_memory(&memory));
+    OK(clinalg_device_memory(&memory));
     CHECK(memory.live_bytes == 0 && memory.live_buffers == 2);
 
     for (i = 0; i < 3; ++i) {
         square(own, own->queue, mx, my, 0, NULL);
-        OK(clinalg_axpby(0.25, x, 0.5, y, &x));
+        OK(clinalg_array_axpby(0.25, x, 0.5, y, &x));
     }
     CHECK(clEnqueueReadBuffer(own->queue, mx, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL) == CL_SUCCESS);
     for (i = 0; i < N; ++i) {
@@ -96,18 +103,18 @@ static void one_queue(const setting *own)
         FAILS(clinalg_vector_import(CLINALG_PRECISION_F64, mx, N, &twice), CLINALG_STATUS_VALUE);
         SAYS("release that object first");
         FAILS(clinalg_vector_import(CLINALG_PRECISION_F64, part, 16, &twice), CLINALG_STATUS_VALUE);
-        OK(clinalg_release(x));
+        OK(clinalg_object_release(x));
         OK(clinalg_vector_import(CLINALG_PRECISION_F64, part, 16, &x));
-        OK(clinalg_fill(x, 7));
-        OK(clinalg_release(x));
+        OK(clinalg_array_fill(x, 7));
+        OK(clinalg_object_release(x));
         CHECK(clReleaseMemObject(part) == CL_SUCCESS);
         OK(clinalg_vector_import(CLINALG_PRECISION_F64, mx, N, &x));
-        OK(clinalg_read(x, CLINALG_PRECISION_F64, 15, 2, found));
+        OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 15, 2, found));
         CHECK(found[0] == 7 && found[1] != 7);
     }
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
-    OK(clinalg_finish());
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
+    OK(clinalg_device_finish());
     CHECK(references(mx) == 1 && references(my) == 1);
     CHECK(clReleaseMemObject(mx) == CL_SUCCESS && clReleaseMemObject(my) == CL_SUCCESS);
 }
@@ -132,21 +139,21 @@ static void solve(const setting *own)
     }
     mb = buffer(own, CL_MEM_READ_WRITE, right, N);
     mx = buffer(own, CL_MEM_READ_WRITE, zero, N);
-    OK(clinalg_csr(CLINALG_PRECISION_F64, N, N, offsets, columns, values, &a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, N, N, offsets, columns, values, &a));
     OK(clinalg_vector_import(CLINALG_PRECISION_F64, mb, N, &b));
     OK(clinalg_dense_import(CLINALG_PRECISION_F64, mx, N, 1, &x));
     OK(clinalg_solver_options_default(&options, sizeof options));
     options.preconditioner = CLINALG_PRECONDITIONER_IC;
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
     CHECK(clEnqueueReadBuffer(own->queue, mx, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL) == CL_SUCCESS);
     for (i = 0; i < N; ++i) {
         const double t = (double)(i + 1) * h;
         CHECK(fabs(found[i] - t * (1 - t) / 2) < 1e-9);
     }
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
     CHECK(clReleaseMemObject(mb) == CL_SUCCESS && clReleaseMemObject(mx) == CL_SUCCESS);
 }
 
@@ -164,14 +171,14 @@ static void exported(const setting *own)
     for (i = 0; i < N; ++i) start[i] = (double)i;
     other = clCreateCommandQueue(own->context, own->device, 0, &code);
     CHECK(code == CL_SUCCESS);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, start, N, &x));
-    OK(clinalg_times_constant(x, 0.5, &x));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, start, N, &x));
+    OK(clinalg_array_scale(x, 0.5, &x));
     OK(clinalg_object_export(x, &mem, &queue));
     CHECK(mem != NULL && queue == own->queue);
     CHECK(clEnqueueMarkerWithWaitList((cl_command_queue)queue, 0, NULL, &written) == CL_SUCCESS);
     CHECK(clFlush((cl_command_queue)queue) == CL_SUCCESS);
     square(own, other, (cl_mem)mem, result, 1, &written);
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(x));
     CHECK(clEnqueueReadBuffer(other, result, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL) == CL_SUCCESS);
     for (i = 0; i < N; ++i) CHECK(found[i] == 0.25 * (double)i * (double)i);
     CHECK(references((cl_mem)mem) == 1);
@@ -179,16 +186,16 @@ static void exported(const setting *own)
     CHECK(clReleaseCommandQueue((cl_command_queue)queue) == CL_SUCCESS);
     CHECK(clReleaseCommandQueue(other) == CL_SUCCESS && clReleaseMemObject(result) == CL_SUCCESS);
 
-    OK(clinalg_dense(CLINALG_PRECISION_F32, 2, 2, (float[]){1, 2, 3, 4}, &m));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F32, 2, 2, (float[]){1, 2, 3, 4}, &m));
     OK(clinalg_object_export(m, &mem, NULL));
     CHECK(clReleaseMemObject((cl_mem)mem) == CL_SUCCESS);
     FAILS(clinalg_object_export(m, NULL, &queue), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_object_export(x, &mem, &queue), CLINALG_STATUS_HANDLE_STALE);
     FAILS(clinalg_object_export(7, &mem, &queue), CLINALG_STATUS_HANDLE_FOREIGN);
-    OK(clinalg_csr(CLINALG_PRECISION_F64, 1, 1, (size_t[]){0, 1}, (size_t[]){0}, (double[]){1}, &operator_handle));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 1, 1, (size_t[]){0, 1}, (size_t[]){0}, (double[]){1}, &operator_handle));
     FAILS(clinalg_object_export(operator_handle, &mem, &queue), CLINALG_STATUS_HANDLE_KIND);
-    OK(clinalg_release(operator_handle));
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(operator_handle));
+    OK(clinalg_object_release(m));
 }
 
 static void refusals(const setting *own)
@@ -237,21 +244,21 @@ static void refusals(const setting *own)
     FAILS(clinalg_dense_import(CLINALG_PRECISION_F64, mem, (size_t)-1, 2, &made), CLINALG_STATUS_VALUE);
     CHECK(made == 0);
     OK(clinalg_dense_import(CLINALG_PRECISION_F32, mem, 5, 4, &made));
-    OK(clinalg_release(made));
+    OK(clinalg_object_release(made));
     CHECK(clReleaseMemObject(mem) == CL_SUCCESS);
 
     /* Objects of two contexts do not meet. */
-    OK(clinalg_vector(CLINALG_PRECISION_F64, (double[]){1, 2}, 2, &x));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, (double[]){1, 2}, 2, &x));
     OK(clinalg_opencl_select(other, own->device, NULL));
     OK(clinalg_opencl_export(&context, &device, &queue));
     CHECK(context == other && device == own->device && queue != theirs && queue != own->queue);
     CHECK(clReleaseContext((cl_context)context) == CL_SUCCESS);
     CHECK(clReleaseCommandQueue((cl_command_queue)queue) == CL_SUCCESS);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, (double[]){1, 2}, 2, &y));
-    FAILS(clinalg_plus(x, y, &z), CLINALG_STATUS_CONTEXT);
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, (double[]){1, 2}, 2, &y));
+    FAILS(clinalg_array_add(x, y, &z), CLINALG_STATUS_CONTEXT);
     OK(clinalg_opencl_export(NULL, NULL, NULL));
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
     OK(clinalg_opencl_select(own->context, own->device, own->queue));
     CHECK(clReleaseCommandQueue(theirs) == CL_SUCCESS && clReleaseContext(other) == CL_SUCCESS);
 }
@@ -261,7 +268,7 @@ int main(void)
     setting own;
     cl_platform_id platform;
     cl_program program;
-    cl_uint count = 0;
+    cl_uint count = 0, before;
     cl_int code;
     if (clGetPlatformIDs(1, &platform, NULL) || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &own.device, NULL)) return 2;
     own.context = clCreateContext(NULL, 1, &own.device, NULL, NULL, &code);
@@ -270,7 +277,9 @@ int main(void)
     if (code || clBuildProgram(program, 0, NULL, "", NULL, NULL)) return 2;
     own.square = clCreateKernel(program, "square", &code);
 
+    before = context_references(own.context);
     OK(clinalg_opencl_select(own.context, own.device, own.queue));
+    CHECK(context_references(own.context) > before);
     one_queue(&own);
     solve(&own);
     exported(&own);
@@ -278,6 +287,7 @@ int main(void)
     OK(clinalg_shutdown());
 
     /* The library has let go of everything. */
+    CHECK(context_references(own.context) == before);
     CHECK(clReleaseKernel(own.square) == CL_SUCCESS && clReleaseProgram(program) == CL_SUCCESS);
     CHECK(clGetCommandQueueInfo(own.queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL) == CL_SUCCESS && count == 1);
     CHECK(clReleaseCommandQueue(own.queue) == CL_SUCCESS && clReleaseContext(own.context) == CL_SUCCESS);

@@ -19,7 +19,7 @@ static clinalg_handle tridiagonal(size_t n, double middle, double side)
         if (i + 1 < n) indices[entries] = i + 1, values[entries++] = side;
         offsets[i + 1] = entries;
     }
-    OK(clinalg_csr(CLINALG_PRECISION_F64, n, n, offsets, indices, values, &a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, n, n, offsets, indices, values, &a));
     return a;
 }
 
@@ -41,7 +41,7 @@ static clinalg_handle poisson(double scale)
             offsets[k + 1] = entries;
         }
     }
-    OK(clinalg_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, values, &a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, values, &a));
     return a;
 }
 
@@ -51,7 +51,7 @@ static clinalg_handle ramp(size_t n)
     clinalg_handle x = 0;
     size_t i;
     for (i = 0; i < n; ++i) values[i] = 1 + (double)(i % 7);
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, n, &x));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, n, &x));
     return x;
 }
 
@@ -60,9 +60,9 @@ static double distance(clinalg_handle a, clinalg_handle b, double factor)
 {
     clinalg_handle difference = 0;
     double norm = NAN;
-    OK(clinalg_minus_scaled(a, b, factor, &difference));
-    OK(clinalg_norm_inf(difference, &norm));
-    OK(clinalg_release(difference));
+    OK(clinalg_array_subtract_scaled(a, b, factor, &difference));
+    OK(clinalg_array_norm_inf(difference, &norm));
+    OK(clinalg_object_release(difference));
     return norm;
 }
 
@@ -84,31 +84,31 @@ static void factors(void)
     const clinalg_handle a = tridiagonal(N, 3, -1), x = ramp(N);
     clinalg_handle b = 0, y = 0;
     size_t k;
-    OK(clinalg_mv(1, a, x, 0, &b));
+    OK(clinalg_matrix_mv(1, a, x, 0, &b));
     for (k = 0; k < 3; ++k) {
         clinalg_handle m = made(kinds[k], a), sum = 0;
         clinalg_preconditioner_report report;
         clinalg_object_info info;
-        OK(clinalg_mv(1, m, b, 0, &y));
+        OK(clinalg_matrix_mv(1, m, b, 0, &y));
         CHECK(distance(y, x, 1) < 1e-3);
         CHECK(kinds[k] == CLINALG_PRECONDITIONER_ILUT || distance(y, x, 1) < 1e-12);
         /* With factors. */
-        OK(clinalg_copy(x, &sum));
-        OK(clinalg_mv(2, m, b, 1, &sum));
+        OK(clinalg_array_copy(x, &sum));
+        OK(clinalg_matrix_mv(2, m, b, 1, &sum));
         CHECK(distance(sum, x, 3) < 1e-3);
         OK(clinalg_preconditioner_info(m, &report));
         CHECK(report.kind == kinds[k] && report.rows == N && report.lower_levels == N && !report.is_matched);
         CHECK(kinds[k] != CLINALG_PRECONDITIONER_ILU || report.entries == 3 * N - 2);
         CHECK(kinds[k] != CLINALG_PRECONDITIONER_IC || (report.entries == 2 * N - 1 && report.shift == 0));
-        OK(clinalg_info(m, &info));
+        OK(clinalg_object_get_info(m, &info));
         CHECK(info.kind == CLINALG_KIND_OPERATOR && info.rows == N && info.cols == N);
-        OK(clinalg_release(m));
-        OK(clinalg_release(sum));
+        OK(clinalg_object_release(m));
+        OK(clinalg_object_release(sum));
     }
-    OK(clinalg_release(a));
-    OK(clinalg_release(x));
-    OK(clinalg_release(b));
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(y));
 }
 
 static void approximate_inverses(void)
@@ -118,35 +118,35 @@ static void approximate_inverses(void)
     clinalg_handle b = 0, c = 0, m, y = 0, z = 0;
     double got[3];
     clinalg_preconditioner_options options;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, right, 2, &b));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, right, 2, &b));
     /* a has the inverse [2 1; 1 2] / 3, whose factor has the pattern of the lower triangle. */
     m = made(CLINALG_PRECONDITIONER_FSAI, a);
-    OK(clinalg_mv(1, m, b, 0, &y));
-    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, 2, got));
+    OK(clinalg_matrix_mv(1, m, b, 0, &y));
+    OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, 2, got));
     CHECK(fabs(got[0] - 4.0 / 3) < 1e-14 && fabs(got[1] - 5.0 / 3) < 1e-14);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     /* (D + L) D^-1 (D + U) = [2 -1; -1 2.5] */
     OK(clinalg_preconditioner_options_default(&options, sizeof options));
     options.kind = CLINALG_PRECONDITIONER_SSOR;
     options.ordering = CLINALG_ORDERING_NATURAL;
     OK(clinalg_preconditioner_create(&options, a, &m));
-    OK(clinalg_mv(1, m, b, 0, &y));
-    OK(clinalg_read(y, CLINALG_PRECISION_F64, 0, 2, got));
+    OK(clinalg_matrix_mv(1, m, b, 0, &y));
+    OK(clinalg_array_read(y, CLINALG_PRECISION_F64, 0, 2, got));
     CHECK(fabs(got[0] - 4.5 / 4) < 1e-14 && fabs(got[1] - 5.0 / 4) < 1e-14);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     /* a_ii over the sum of the squares of row i. */
     c = ramp(3);
     m = made(CLINALG_PRECONDITIONER_SPAI0, t);
-    OK(clinalg_mv(1, m, c, 0, &z));
-    OK(clinalg_read(z, CLINALG_PRECISION_F64, 0, 3, got));
+    OK(clinalg_matrix_mv(1, m, c, 0, &z));
+    OK(clinalg_array_read(z, CLINALG_PRECISION_F64, 0, 3, got));
     CHECK(fabs(got[0] - 0.4) < 1e-14 && fabs(got[1] - 2.0 / 3) < 1e-14 && fabs(got[2] - 1.2) < 1e-14);
-    OK(clinalg_release(m));
-    OK(clinalg_release(a));
-    OK(clinalg_release(t));
-    OK(clinalg_release(b));
-    OK(clinalg_release(c));
-    OK(clinalg_release(y));
-    OK(clinalg_release(z));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(t));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(c));
+    OK(clinalg_object_release(y));
+    OK(clinalg_object_release(z));
 }
 
 static void multigrid(void)
@@ -175,13 +175,13 @@ static void multigrid(void)
     OK(clinalg_amg_convergence_factor(m, a, &factor));
     CHECK(factor > 0 && factor < 0.5);
     /* A cycle for 2 A is half of that for A. */
-    OK(clinalg_mv(1, m, b, 0, &y));
+    OK(clinalg_matrix_mv(1, m, b, 0, &y));
     OK(clinalg_amg_refill(m, twice));
-    OK(clinalg_mv(1, m, b, 0, &z));
+    OK(clinalg_matrix_mv(1, m, b, 0, &z));
     CHECK(distance(y, z, 2) < 1e-10);
-    OK(clinalg_release(y));
-    OK(clinalg_release(z));
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(y));
+    OK(clinalg_object_release(z));
+    OK(clinalg_object_release(m));
     /* Not to be filled again, and no hierarchy. */
     options.reusable = 0;
     OK(clinalg_amg_create(&options, a, b, &m));
@@ -206,13 +206,14 @@ static void multigrid(void)
     options.coarsening = CLINALG_AMG_COARSENING_AUTO;
     FAILS(clinalg_amg_create(&options, a, 0, &m), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "aggressive") != NULL);
+    OK(clinalg_object_release(m));
     m = made(CLINALG_PRECONDITIONER_SPAI0, a);
     FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_SHAPE);
     FAILS(clinalg_amg_info(m, &report, NULL, 0), CLINALG_STATUS_SHAPE);
-    OK(clinalg_release(m));
-    OK(clinalg_release(a));
-    OK(clinalg_release(twice));
-    OK(clinalg_release(b));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(twice));
+    OK(clinalg_object_release(b));
 }
 
 enum { NODES = 8, FREE = (NODES - 1) * NODES * NODES };
@@ -269,7 +270,7 @@ static clinalg_handle elasticity(double *coordinates)
             }
         }
     }
-    OK(clinalg_coo(CLINALG_PRECISION_F64, 3 * FREE, 3 * FREE, entries, rows, columns, values, &a));
+    OK(clinalg_sparse_from_coo(CLINALG_PRECISION_F64, 3 * FREE, 3 * FREE, entries, rows, columns, values, &a));
     return a;
 }
 
@@ -285,28 +286,28 @@ static void kinds_of_multigrid(void)
     clinalg_report done;
     size_t i, motions;
     for (i = 0; i < 3 * FREE; ++i) ones[i] = 1;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, ones, 3 * FREE, &b));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, ones, 3 * FREE, &b));
     OK(clinalg_amg_options_default(&options, sizeof options));
     OK(clinalg_solver_options_default(&solver, sizeof solver));
     solver.tolerance = 1e-8;
     options.coarse_size = 100;
     OK(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE, 3, &m));
     solver.inverse = m;
-    OK(clinalg_solve_system(&solver, a, b, &x, &done, NULL, 0));
+    OK(clinalg_system_solve(&solver, a, b, &x, &done, NULL, 0));
     CHECK(done.stop == CLINALG_STOP_CONVERGED && done.iterations <= 30);
     OK(clinalg_amg_info(m, &report, NULL, 0));
     CHECK(report.coarsening == CLINALG_AMG_COARSENING_AGGREGATION && report.levels >= 2);
-    OK(clinalg_release(m));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(x));
     options.block = 3;
     OK(clinalg_amg_create(&options, a, 0, &m));
     solver.inverse = m;
     x = 0;
     motions = done.iterations;
-    OK(clinalg_solve_system(&solver, a, b, &x, &done, NULL, 0));
+    OK(clinalg_system_solve(&solver, a, b, &x, &done, NULL, 0));
     CHECK(done.iterations > motions);
-    OK(clinalg_release(m));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(m));
+    OK(clinalg_object_release(x));
     m = 0;
     FAILS(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE - 1, 3, &m), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_amg_create_with_coordinates(&options, a, coordinates, FREE, 4, &m), CLINALG_STATUS_VALUE);
@@ -318,12 +319,12 @@ static void kinds_of_multigrid(void)
     OK(clinalg_amg_create(&options, scalar, 0, &m));
     OK(clinalg_amg_info(m, &report, NULL, 0));
     CHECK(report.coarsening == CLINALG_AMG_COARSENING_CLASSICAL && report.levels >= 2);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     options.cycle = 3;
     FAILS(clinalg_amg_create(&options, scalar, 0, &m), CLINALG_STATUS_VALUE);
-    OK(clinalg_release(scalar));
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
+    OK(clinalg_object_release(scalar));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
 }
 
 /* Each preconditioner by name and by handle: the same iterations, and fewer than without. */
@@ -337,15 +338,15 @@ static void solves(void)
     uint32_t kind;
     OK(clinalg_solver_options_default(&options, sizeof options));
     options.tolerance = 1e-8;
-    OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED);
     plain = report.iterations;
     for (kind = CLINALG_PRECONDITIONER_ILU; kind <= CLINALG_PRECONDITIONER_AMG; ++kind) {
         size_t iterations;
         clinalg_handle m = 0;
         options.preconditioner = kind;
-        OK(clinalg_fill(x, 0));
-        OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+        OK(clinalg_array_fill(x, 0));
+        OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-8);
         iterations = report.iterations;
         CHECK(kind == CLINALG_PRECONDITIONER_SPAI0 || iterations < plain);
@@ -358,15 +359,15 @@ static void solves(void)
         }
         options.preconditioner = CLINALG_PRECONDITIONER_NONE;
         options.inverse = m;
-        OK(clinalg_fill(x, 0));
-        OK(clinalg_solve_system(&options, a, b, &x, &report, NULL, 0));
+        OK(clinalg_array_fill(x, 0));
+        OK(clinalg_system_solve(&options, a, b, &x, &report, NULL, 0));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations == iterations);
         options.inverse = 0;
-        OK(clinalg_release(m));
+        OK(clinalg_object_release(m));
     }
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
 }
 
 static void errors(void)
@@ -377,9 +378,9 @@ static void errors(void)
     clinalg_solver_options solver;
     clinalg_amg_options amg;
     clinalg_handle full = 0, singular = 0, rhs = 0, m = 0, x = 0;
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 2, dense, &full));
-    OK(clinalg_csr(CLINALG_PRECISION_F64, 2, 2, offsets, indices, one, &singular));
-    OK(clinalg_vector(CLINALG_PRECISION_F64, dense, 2, &rhs));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 2, dense, &full));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, 2, 2, offsets, indices, one, &singular));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, dense, 2, &rhs));
     OK(clinalg_preconditioner_options_default(&options, sizeof options));
     OK(clinalg_amg_options_default(&amg, sizeof amg));
     FAILS(clinalg_preconditioner_create(&options, full, &m), CLINALG_STATUS_HANDLE_KIND);
@@ -401,10 +402,10 @@ static void errors(void)
     FAILS(clinalg_preconditioner_info(full, NULL), CLINALG_STATUS_HANDLE_KIND);
     OK(clinalg_solver_options_default(&solver, sizeof solver));
     solver.preconditioner = CLINALG_PRECONDITIONER_ILU;
-    FAILS(clinalg_solve_system(&solver, full, rhs, &x, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
-    OK(clinalg_release(full));
-    OK(clinalg_release(singular));
-    OK(clinalg_release(rhs));
+    FAILS(clinalg_system_solve(&solver, full, rhs, &x, NULL, NULL, 0), CLINALG_STATUS_SHAPE);
+    OK(clinalg_object_release(full));
+    OK(clinalg_object_release(singular));
+    OK(clinalg_object_release(rhs));
 }
 
 static int32_t end_at_once(size_t iteration, double residual, void *data)
@@ -428,52 +429,98 @@ static void eigenvalues(void)
     clinalg_object_info info;
     for (k = 0; k < SIDE * SIDE; ++k) offsets[k] = indices[k] = k, twos[k] = 2;
     offsets[SIDE * SIDE] = SIDE * SIDE;
-    OK(clinalg_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, twos, &mass));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, SIDE * SIDE, SIDE * SIDE, offsets, indices, twos, &mass));
     OK(clinalg_eigen_options_default(&options, sizeof options));
     options.count = 4;
-    OK(clinalg_eigenpairs(&options, a, &vectors, values, residuals, &report));
+    OK(clinalg_matrix_eigenpairs(&options, a, &vectors, values, residuals, &report));
     plain = report.iterations;
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.relative_residual <= 1e-8);
     for (k = 0; k < 4; ++k) {
         const double exact = 4 - 2 * cos((double)sums[k][0] * pi / (SIDE + 1)) - 2 * cos((double)sums[k][1] * pi / (SIDE + 1));
         CHECK(fabs(values[k] - exact) < 1e-10 && residuals[k] <= 1e-8);
     }
-    OK(clinalg_info(vectors, &info));
+    OK(clinalg_object_get_info(vectors, &info));
     CHECK(info.rows == SIDE * SIDE && info.cols == 4);
-    OK(clinalg_release(vectors));
+    OK(clinalg_object_release(vectors));
     options.mass = mass;
     options.preconditioner = CLINALG_PRECONDITIONER_AMG;
-    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, &report));
+    OK(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, &report));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < plain);
     CHECK(fabs(values[0] - (2 - 2 * cos(pi / (SIDE + 1)))) < 1e-10);
-    OK(clinalg_release(vectors));
+    OK(clinalg_object_release(vectors));
     options.which = CLINALG_SPECTRUM_END_LARGEST;
     vectors = 0;
-    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     options.preconditioner = CLINALG_PRECONDITIONER_NONE;
-    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL));
+    OK(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL));
     CHECK(fabs(values[0] - (2 + 2 * cos(pi / (SIDE + 1)))) < 1e-10);
-    OK(clinalg_release(vectors));
+    OK(clinalg_object_release(vectors));
     vectors = 0;
     options.progress = end_at_once;
     options.progress_data = &called;
-    OK(clinalg_eigenpairs(&options, a, &vectors, values, NULL, &report));
+    OK(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, &report));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && called == 0);
-    OK(clinalg_release(vectors));
+    OK(clinalg_object_release(vectors));
     vectors = 0;
     options.mass = wrong;
-    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_SHAPE);
+    FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_SHAPE);
     options.mass = 0;
     options.count = 0;
-    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
     options.count = 4;
     options.which = 2;
-    FAILS(clinalg_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
-    FAILS(clinalg_eigenpairs(&options, a, NULL, values, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
+    FAILS(clinalg_matrix_eigenpairs(&options, a, &vectors, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    FAILS(clinalg_matrix_eigenpairs(&options, a, NULL, values, NULL, NULL), CLINALG_STATUS_NULL_POINTER);
     CHECK(vectors == 0);
-    OK(clinalg_release(wrong));
-    OK(clinalg_release(mass));
-    OK(clinalg_release(a));
+    OK(clinalg_object_release(wrong));
+    OK(clinalg_object_release(mass));
+    OK(clinalg_object_release(a));
+}
+
+/* The matrix of second differences turned by phases, D A D^H with D = diag(i^k), is Hermitian and has the eigenvalues 2 - 2 cos(k pi / (n + 1)). */
+static void hermitian_eigenvalues(void)
+{
+    enum { ORDER = 40 };
+    const double pi = 3.14159265358979323846;
+    size_t offsets[ORDER + 1] = {0}, indices[3 * ORDER], i, k, entries = 0;
+    double numbers[6 * ORDER], values[3], residuals[3], column[2 * ORDER], image[2 * ORDER], largest = 0;
+    clinalg_eigen_options options;
+    clinalg_eigen_report report;
+    clinalg_object_info info;
+    const clinalg_complex turn = {0, 1};
+    clinalg_handle a = 0, vectors = 0, vector = 0, product = 0, product_of_i = 0, none = 0;
+    for (i = 0; i < ORDER; ++i) {
+        /* Entry (i, i - 1) is -i^i conj(i^(i - 1)) = -i, entry (i, i + 1) is i. */
+        if (i > 0) indices[entries] = i - 1, numbers[2 * entries] = 0, numbers[2 * entries + 1] = -1, ++entries;
+        indices[entries] = i, numbers[2 * entries] = 2, numbers[2 * entries + 1] = 0, ++entries;
+        if (i + 1 < ORDER) indices[entries] = i + 1, numbers[2 * entries] = 0, numbers[2 * entries + 1] = 1, ++entries;
+        offsets[i + 1] = entries;
+    }
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_COMPLEX_F64, ORDER, ORDER, offsets, indices, numbers, &a));
+    OK(clinalg_eigen_options_default(&options, sizeof options));
+    options.count = 3;
+    options.preconditioner = CLINALG_PRECONDITIONER_IC;
+    OK(clinalg_matrix_eigenpairs(&options, a, &vectors, values, residuals, &report));
+    CHECK(report.stop == CLINALG_STOP_CONVERGED);
+    for (k = 0; k < 3; ++k) CHECK(fabs(values[k] - (2 - 2 * cos((double)(k + 1) * pi / (ORDER + 1)))) < 1e-12 && residuals[k] <= 1e-8);
+    OK(clinalg_object_get_info(vectors, &info));
+    CHECK(info.precision == CLINALG_PRECISION_COMPLEX_F64 && info.rows == ORDER && info.cols == 3);
+    OK(clinalg_vector_slice(vectors, 0, ORDER, &vector));
+    OK(clinalg_matrix_mv(1, a, vector, 0, &product));
+    OK(clinalg_array_read(vector, CLINALG_PRECISION_COMPLEX_F64, 0, ORDER, column));
+    OK(clinalg_array_read(product, CLINALG_PRECISION_COMPLEX_F64, 0, ORDER, image));
+    for (i = 0; i < 2 * ORDER; ++i) largest = fmax(largest, fabs(image[i] - values[0] * column[i]));
+    CHECK(largest < 1e-9);
+    /* i A is not Hermitian. */
+    OK(clinalg_array_scale_complex(a, turn, &product_of_i));
+    options.preconditioner = CLINALG_PRECONDITIONER_NONE;
+    FAILS(clinalg_matrix_eigenpairs(&options, product_of_i, &none, values, NULL, NULL), CLINALG_STATUS_VALUE);
+    CHECK(none == 0 && strstr(clinalg_last_error_message(), "Hermitian") != NULL);
+    OK(clinalg_object_release(product_of_i));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(vectors));
+    OK(clinalg_object_release(vector));
+    OK(clinalg_object_release(product));
 }
 
 int main(void)
@@ -485,9 +532,10 @@ int main(void)
     kinds_of_multigrid();
     solves();
     eigenvalues();
+    hermitian_eigenvalues();
     errors();
-    OK(clinalg_finish());
-    OK(clinalg_memory(&memory));
+    OK(clinalg_device_finish());
+    OK(clinalg_device_memory(&memory));
     CHECK(memory.live_bytes == 0);
     OK(clinalg_shutdown());
     if (failures == 0) {

@@ -47,14 +47,14 @@ static void product(const matrix *a, const double *x, double *b)
 static clinalg_handle upload(const matrix *a)
 {
     clinalg_handle made = 0;
-    OK(clinalg_csr(CLINALG_PRECISION_F64, a->rows, a->rows, a->offsets, a->columns, a->values, &made));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, a->rows, a->rows, a->offsets, a->columns, a->values, &made));
     return made;
 }
 
 static clinalg_handle vector(const double *values, size_t count)
 {
     clinalg_handle made = 0;
-    OK(clinalg_vector(CLINALG_PRECISION_F64, values, count, &made));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F64, values, count, &made));
     return made;
 }
 
@@ -64,7 +64,7 @@ static double distance(clinalg_handle x, const double *wanted, size_t count)
     static double found[N];
     double most = 0;
     size_t i;
-    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, count, found));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, count, found));
     for (i = 0; i < count; ++i) {
         if (!(fabs(found[i] - wanted[i]) <= most)) most = fabs(found[i] - wanted[i]);
     }
@@ -90,7 +90,7 @@ static int32_t look(size_t iteration, double residual, void *data)
 {
     watch *seen = data;
     clinalg_memory_report now;
-    OK(clinalg_memory(&now));
+    OK(clinalg_device_memory(&now));
     CHECK(residual >= 0);
     seen->grown += now.live_bytes != seen->before.live_bytes || now.live_buffers != seen->before.live_buffers;
     ++seen->calls;
@@ -111,19 +111,19 @@ static void many_solves(uint32_t method, uint32_t preconditioner)
     five_points(&a, 0.05, 0);
     handle = upload(&a);
     OK(clinalg_solver_create(&options, handle, &solver));
-    OK(clinalg_info(solver, &info));
+    OK(clinalg_object_get_info(solver, &info));
     CHECK(info.kind == CLINALG_KIND_SOLVER && info.rows == N && info.precision == CLINALG_PRECISION_F64);
     /* The solver keeps the matrix. */
-    OK(clinalg_release(handle));
+    OK(clinalg_object_release(handle));
     b = vector(right, N);
     x = vector(right, N);
     for (k = 1; k <= 4; ++k) {
         watch seen = {{0, 0, 0}, 0, 0, 0};
         for (i = 0; i < N; ++i) wanted[i] = sin((double)(k * i)) + (double)k;
         product(&a, wanted, right);
-        OK(clinalg_write(b, CLINALG_PRECISION_F64, 0, N, right));
-        OK(clinalg_fill(x, 0));
-        OK(clinalg_memory(&seen.before));
+        OK(clinalg_array_write(b, CLINALG_PRECISION_F64, 0, N, right));
+        OK(clinalg_array_fill(x, 0));
+        OK(clinalg_device_memory(&seen.before));
         OK(clinalg_solver_solve(solver, b, &x, look, &seen, &report, history, 2));
         CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations > 1 && report.relative_residual <= 1e-10);
         CHECK(seen.calls >= report.iterations && fabs(history[0] - 1) < 1e-12);
@@ -134,13 +134,13 @@ static void many_solves(uint32_t method, uint32_t preconditioner)
     /* From the solution there is nothing to do; into a new vector from zero. */
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
     CHECK(report.iterations == 0 && report.stop == CLINALG_STOP_CONVERGED);
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(x));
     x = 0;
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, NULL, NULL, 0));
     CHECK(x != 0 && distance(x, wanted, N) < 1e-7);
-    OK(clinalg_release(solver));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(solver));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
 }
 
 /* Iterations of a solver for a right-hand side, checked against the solution. */
@@ -155,8 +155,8 @@ static size_t iterations(clinalg_handle solver, const matrix *a)
     b = vector(right, N);
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && distance(x, wanted, N) < 1e-6);
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
     return report.iterations;
 }
 
@@ -182,17 +182,17 @@ static void refills(uint32_t preconditioner)
     /* Another matrix in the place of the first one, whose handle may go. */
     other = upload(&smooth);
     OK(clinalg_solver_refill(solver, other));
-    OK(clinalg_release(other));
+    OK(clinalg_object_release(other));
     CHECK(iterations(solver, &smooth) <= before + 2);
-    OK(clinalg_release(a));
-    OK(clinalg_release(fresh));
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(fresh));
+    OK(clinalg_object_release(solver));
 }
 
 static int32_t halve(clinalg_handle x, clinalg_handle y, void *data)
 {
     ++*(size_t *)data;
-    return clinalg_times_constant(x, 0.5, &y) != CLINALG_STATUS_OK;
+    return clinalg_array_scale(x, 0.5, &y) != CLINALG_STATUS_OK;
 }
 
 /* An approximate inverse and an operator of the caller, the limits, and an end by the caller. */
@@ -218,40 +218,40 @@ static void given_parts(void)
     FAILS(clinalg_solver_refill(solver, 0), CLINALG_STATUS_VALUE);
     SAYS("clinalg_amg_refill");
     OK(clinalg_solver_refill(solver, handle));
-    OK(clinalg_release(inverse));
-    OK(clinalg_release(handle));
+    OK(clinalg_object_release(inverse));
+    OK(clinalg_object_release(handle));
     CHECK(iterations(solver, &a) < 20);
-    OK(clinalg_memory(&seen.before));
+    OK(clinalg_device_memory(&seen.before));
     b = vector(ones, N);
     OK(clinalg_solver_set_limits(solver, 1e-14, 4));
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_ITERATION_LIMIT && report.iterations == 4);
     OK(clinalg_solver_set_limits(solver, 1e-2, 100));
-    OK(clinalg_fill(x, 0));
+    OK(clinalg_array_fill(x, 0));
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && report.iterations < 8 && report.relative_residual > 1e-9);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
 
     OK(clinalg_operator_create(CLINALG_PRECISION_F64, N, N, halve, &products, NULL, &halves));
     options = options_of(CLINALG_METHOD_GMRES, CLINALG_PRECONDITIONER_NONE);
     OK(clinalg_solver_create(&options, halves, &solver));
-    OK(clinalg_release(halves));
-    OK(clinalg_fill(x, 0));
+    OK(clinalg_object_release(halves));
+    OK(clinalg_array_fill(x, 0));
     OK(clinalg_solver_solve(solver, b, &x, NULL, NULL, &report, NULL, 0));
     for (i = 0; i < N; ++i) ones[i] = 2;
     CHECK(products > 0 && distance(x, ones, N) < 1e-9);
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
 
     handle = upload(&a);
     options = options_of(CLINALG_METHOD_GMRES, CLINALG_PRECONDITIONER_NONE);
     OK(clinalg_solver_create(&options, handle, &solver));
-    OK(clinalg_fill(x, 0));
+    OK(clinalg_array_fill(x, 0));
     OK(clinalg_solver_solve(solver, b, &x, look, &seen, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CANCELLED && report.iterations == 3);
-    OK(clinalg_release(handle));
-    OK(clinalg_release(solver));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(handle));
+    OK(clinalg_object_release(solver));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
 }
 
 static void refusals(void)
@@ -283,13 +283,13 @@ static void refusals(void)
     options.struct_size += 8;
     FAILS(clinalg_solver_create(&options, handle, &none), CLINALG_STATUS_VALUE);
     options.struct_size -= 8;
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 2, 1, values, &wide));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 2, 1, values, &wide));
     FAILS(clinalg_solver_create(&options, wide, &none), CLINALG_STATUS_SHAPE);
     options.inverse = wide;
     FAILS(clinalg_solver_create(&options, handle, &none), CLINALG_STATUS_SHAPE);
     options.inverse = 0;
     options.preconditioner = CLINALG_PRECONDITIONER_ILU;
-    OK(clinalg_dense(CLINALG_PRECISION_F64, 1, 1, (double[]){3}, &dense));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, 1, 1, (double[]){3}, &dense));
     FAILS(clinalg_solver_create(&options, dense, &none), CLINALG_STATUS_SHAPE);
     SAYS("sparse");
     CHECK(none == 0);
@@ -301,7 +301,7 @@ static void refusals(void)
     FAILS(clinalg_solver_solve(solver, small, &x, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_solver_solve(solver, b, &small, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_LENGTH);
     FAILS(clinalg_solver_solve(solver, b, &b, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_VALUE);
-    OK(clinalg_vector(CLINALG_PRECISION_F32, values, N, &narrow));
+    OK(clinalg_vector_create(CLINALG_PRECISION_F32, values, N, &narrow));
     FAILS(clinalg_solver_solve(solver, narrow, &x, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_PRECISION);
     FAILS(clinalg_solver_set_limits(solver, -1, 5), CLINALG_STATUS_VALUE);
     FAILS(clinalg_solver_refill(solver, dense), CLINALG_STATUS_SHAPE);
@@ -313,18 +313,18 @@ static void refusals(void)
     none = 0;
     OK(clinalg_solver_solve(amg_solver, dense, &none, NULL, NULL, NULL, NULL, 0));
     CHECK(distance(none, (double[]){1}, 1) < 1e-9);
-    OK(clinalg_release(none));
+    OK(clinalg_object_release(none));
     none = solver;
-    OK(clinalg_release(solver));
+    OK(clinalg_object_release(solver));
     FAILS(clinalg_solver_solve(none, b, &x, NULL, NULL, NULL, NULL, 0), CLINALG_STATUS_HANDLE_STALE);
-    OK(clinalg_release(amg_solver));
-    OK(clinalg_release(handle));
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
-    OK(clinalg_release(narrow));
-    OK(clinalg_release(wide));
-    OK(clinalg_release(small));
-    OK(clinalg_release(dense));
+    OK(clinalg_object_release(amg_solver));
+    OK(clinalg_object_release(handle));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(narrow));
+    OK(clinalg_object_release(wide));
+    OK(clinalg_object_release(small));
+    OK(clinalg_object_release(dense));
 }
 
 enum { FIRST = 40, SECOND = 4, BOTH = FIRST + SECOND };
@@ -364,10 +364,10 @@ static size_t solve_saddle(clinalg_handle handle, const matrix *k, clinalg_handl
     product(k, wanted, right);
     b = vector(right, BOTH);
     options.inverse = inverse;
-    OK(clinalg_solve_system(&options, handle, b, &x, &report, NULL, 0));
+    OK(clinalg_system_solve(&options, handle, b, &x, &report, NULL, 0));
     CHECK(report.stop == CLINALG_STOP_CONVERGED && distance(x, wanted, BOTH) < 1e-7);
-    OK(clinalg_release(b));
-    OK(clinalg_release(x));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(x));
     return report.iterations;
 }
 
@@ -395,7 +395,7 @@ static void saddle_points(void)
     CHECK(report.first_rows == FIRST && report.second_rows == SECOND && report.null_constant == 0);
     CHECK(report.shape == CLINALG_SADDLE_SHAPE_DIAGONAL && report.first == CLINALG_PRECONDITIONER_AMG);
     CHECK(solve_saddle(handle, &k, m, CLINALG_METHOD_MINRES) < without);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
 
     /* Said by the number of rows, by their names, with a mass matrix, in the other shape. */
     options.first_count = FIRST;
@@ -407,7 +407,7 @@ static void saddle_points(void)
     CHECK(report.first == CLINALG_PRECONDITIONER_IC && report.schur == CLINALG_SCHUR_PRODUCT);
     CHECK(report.second == CLINALG_PRECONDITIONER_JACOBI);
     CHECK(solve_saddle(handle, &k, m, CLINALG_METHOD_MINRES) < without);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     options.first_count = 0;
     options.second_rows = rows;
     options.second_count = SECOND;
@@ -419,7 +419,7 @@ static void saddle_points(void)
     CHECK(report.schur == CLINALG_SCHUR_MASS && report.second == CLINALG_PRECONDITIONER_NONE);
     CHECK(report.shape == CLINALG_SADDLE_SHAPE_TRIANGULAR);
     CHECK(solve_saddle(other, &swapped, m, CLINALG_METHOD_GMRES) < without);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
 
     options.mass_count = 3;
     FAILS(clinalg_saddle_create(&options, other, &none), CLINALG_STATUS_LENGTH);
@@ -446,9 +446,9 @@ static void saddle_points(void)
     FAILS(clinalg_saddle_create(NULL, handle, &none), CLINALG_STATUS_NULL_POINTER);
     FAILS(clinalg_saddle_info(handle, &report), CLINALG_STATUS_HANDLE_KIND);
     CHECK(none == 0);
-    OK(clinalg_release(handle));
-    OK(clinalg_release(other));
-    OK(clinalg_release(plain));
+    OK(clinalg_object_release(handle));
+    OK(clinalg_object_release(other));
+    OK(clinalg_object_release(plain));
 }
 
 /* Three right-hand sides together, which share their directions; methods that take one at a time say so. */

@@ -24,7 +24,7 @@ static clinalg_handle matrix(size_t rows, size_t cols, size_t seed)
         }
         offsets[i + 1] = entries;
     }
-    OK(clinalg_csr(CLINALG_PRECISION_F64, rows, cols, offsets, indices, values, &a));
+    OK(clinalg_sparse_from_csr(CLINALG_PRECISION_F64, rows, cols, offsets, indices, values, &a));
     return a;
 }
 
@@ -34,14 +34,14 @@ static void compare(clinalg_handle a, size_t rows, size_t cols, const double *wa
     size_t offsets[9], indices[64], entries = 64, i, j, e;
     double values[64], full[64] = {0};
     clinalg_object_info info;
-    OK(clinalg_info(a, &info));
+    OK(clinalg_object_get_info(a, &info));
     CHECK(info.kind == CLINALG_KIND_CSR && info.rows == rows && info.cols == cols);
-    OK(clinalg_read_sparse(a, CLINALG_PRECISION_F64, offsets, indices, values, &entries));
+    OK(clinalg_sparse_read(a, CLINALG_PRECISION_F64, offsets, indices, values, &entries));
     for (j = 0; j < cols; ++j) {
         for (e = offsets[j]; e < offsets[j + 1]; ++e) full[indices[e] * cols + j] = values[e];
     }
     for (i = 0; i < rows * cols; ++i) CHECK(full[i] == want[i]);
-    OK(clinalg_release(a));
+    OK(clinalg_object_release(a));
 }
 
 int main(void)
@@ -92,36 +92,36 @@ int main(void)
     }
     compare(made, M, K, want);
 
-    OK(clinalg_transpose(a, &made));
+    OK(clinalg_matrix_transpose(a, &made));
     for (i = 0; i < M; ++i) {
         for (j = 0; j < K; ++j) want[j * M + i] = entry(i, j, 1);
     }
     compare(made, K, M, want);
 
     /* Column by column. */
-    OK(clinalg_nonzeros(a, &column));
+    OK(clinalg_sparse_nonzeros(a, &column));
     for (j = 0; j < K; ++j) {
         for (i = 0; i < M; ++i) {
             if (entry(i, j, 1) != 0) want[nonzeros++] = entry(i, j, 1);
         }
     }
-    OK(clinalg_info(column, &info));
+    OK(clinalg_object_get_info(column, &info));
     CHECK(info.kind == CLINALG_KIND_VECTOR && info.rows == nonzeros);
     {
         double got[64];
-        OK(clinalg_read(column, CLINALG_PRECISION_F64, 0, nonzeros, got));
+        OK(clinalg_array_read(column, CLINALG_PRECISION_F64, 0, nonzeros, got));
         for (i = 0; i < nonzeros; ++i) CHECK(got[i] == want[i]);
     }
-    OK(clinalg_release(column));
+    OK(clinalg_object_release(column));
 
     /* A - A has its positions until they are dropped. */
     OK(clinalg_sparse_add(one, a, minus, a, &made));
-    OK(clinalg_info(made, &info));
+    OK(clinalg_object_get_info(made, &info));
     CHECK(info.entries == nonzeros);
     OK(clinalg_sparse_drop_zeros(made, &entries));
-    OK(clinalg_info(made, &info));
+    OK(clinalg_object_get_info(made, &info));
     CHECK(entries == 0 && info.entries == 0 && info.rows == M && info.cols == K);
-    OK(clinalg_release(made));
+    OK(clinalg_object_release(made));
 
     made = 0;
     FAILS(clinalg_sparse_multiply(a, c, &made), CLINALG_STATUS_SHAPE);
@@ -133,10 +133,10 @@ int main(void)
     FAILS(clinalg_sparse_band(a, 0.5, 1, &made), CLINALG_STATUS_VALUE);
     FAILS(clinalg_sparse_drop_zeros(0, NULL), CLINALG_STATUS_HANDLE_FOREIGN);
     CHECK(made == 0);
-    OK(clinalg_release(a));
-    OK(clinalg_release(b));
-    OK(clinalg_release(c));
-    OK(clinalg_memory(&memory));
+    OK(clinalg_object_release(a));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(c));
+    OK(clinalg_device_memory(&memory));
     CHECK(memory.live_bytes == 0);
     OK(clinalg_shutdown());
     if (failures == 0) {

@@ -126,7 +126,7 @@ void ownership()
     CHECK(object.get() == handle);
     Vector back(std::move(object));
     CHECK(back.get() == handle && !object);
-    OK(clinalg_release(back.detach()));
+    OK(clinalg_object_release(back.detach()));
     CHECK(!back);
 }
 
@@ -147,6 +147,26 @@ void matrices()
     CHECK(product.gather<double>() == Values({18, 24}) && (a + a).gather<double>()[5] == 12);
     CHECK(solve_dense(dense<double>(2, 2, {2, 1, 1, 3}), vector<double>({3, 4})).gather<double>() == Values({1, 1}));
     CHECK(refused([] { (void)dense<double>(2, 2, {1, 2, 3}); }) && refused([] { (void)csr<double>(1, 1, {0}, {}, {}); }));
+
+    Dense gram;
+    mm(1, a, CLINALG_TRANSPOSE_FORM_NO, a, CLINALG_TRANSPOSE_FORM_YES, 0, gram);
+    CHECK(gram.gather<double>() == Values({35, 44, 44, 56}));
+
+    const Dense square = dense<double>(2, 2, {2, 1, 1, 3});
+    const Factorisation lu(square), cholesky(square, CLINALG_FACTORISATION_CHOLESKY);
+    const Vector right = vector<double>({3, 4});
+    CHECK(lu.solve(right).gather<double>() == Values({1, 1}));
+    CHECK(cholesky.solve(dense<double>(2, 1, {3, 4}), CLINALG_TRANSPOSE_FORM_YES).rows() == 2);
+    Vector place = vector<double>({3, 4});
+    lu.solve(place, place, CLINALG_TRANSPOSE_FORM_YES);
+    CHECK(place.gather<double>() == Values({1, 1}));
+    CHECK(lu.determinant() == determinant(square) && std::abs(lu.determinant() - 5.0) < 1e-14 && lu.reciprocal_condition() > 0.2);
+    CHECK(norm_inf(lu.inverse() - inverse(square)) < 1e-15 && norm(lu.inverse() * right - vector<double>({1, 1})) < 1e-15);
+    const Factorisation::Factors factors = lu.factors();
+    CHECK(norm(factors.first * factors.second - square) < 1e-15 && factors.rows == std::vector<std::size_t>({0, 1}));
+    CHECK(!cholesky.factors().second && cholesky.factors().rows == std::vector<std::size_t>({0, 1}));
+    CHECK(solve_triangular(CLINALG_TRIANGLE_LOWER, square, right).gather<double>()[0] == 1.5);
+    CHECK(solve_triangular(CLINALG_TRIANGLE_UPPER, square, right, CLINALG_TRANSPOSE_FORM_YES, true).gather<double>() == Values({3, 1}));
 
     const Band b = band<double>(3, 3, 1, 0, {1, 2, 0, 0, 3, 4, 0, 0, 5});
     const CompressedColumns<double> columns = b.gather_sparse<double>();
@@ -235,7 +255,14 @@ void solvers()
     const Team team({0});
     CHECK(team.devices() == std::vector<std::size_t>({0}));
     Vector shared;
-    CHECK(solve(TeamMatrix(team, a), b, shared).converged() && error(shared) < 1e-7);
+    const TeamMatrix on_team(team, a);
+    CHECK(solve(on_team, b, shared).converged() && error(shared) < 1e-7);
+    AmgOptions of_team;
+    of_team.coarse_size = 10;
+    const TeamAmg cycle(on_team, a, of_team);
+    Vector again;
+    const Report preconditioned = solve(on_team, b, again, SolverOptions(CLINALG_METHOD_CG, cycle));
+    CHECK(preconditioned.converged() && preconditioned.iterations < 20 && error(again) < 1e-7 && cycle.hierarchy().levels >= 2);
 }
 
 void callbacks()

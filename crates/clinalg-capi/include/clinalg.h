@@ -18,6 +18,17 @@
 #define CLINALG_MAKE_VERSION(major, minor, patch) ((major) * 1000000L + (minor) * 1000L + (patch))
 #define CLINALG_VERSION CLINALG_MAKE_VERSION(CLINALG_VERSION_MAJOR, CLINALG_VERSION_MINOR, CLINALG_VERSION_PATCH)
 
+/* The compiler warns where a deprecated function is used, unless CLINALG_ALLOW_DEPRECATED is defined before this header is included. */
+#if defined(CLINALG_ALLOW_DEPRECATED)
+#define CLINALG_DEPRECATED(advice)
+#elif defined(__GNUC__) || defined(__clang__)
+#define CLINALG_DEPRECATED(advice) __attribute__((deprecated(advice)))
+#elif defined(_MSC_VER)
+#define CLINALG_DEPRECATED(advice) __declspec(deprecated(advice))
+#else
+#define CLINALG_DEPRECATED(advice)
+#endif
+
 /**
  * The outcome of a call. Numbers are never reused or changed; new ones may be added, below 64.
  */
@@ -287,6 +298,14 @@ typedef enum {
    */
   CLINALG_KIND_GRID_WAVE = 14,
   /**
+   * The factors of a dense matrix of `rows` rows and `cols` columns.
+   */
+  CLINALG_KIND_FACTORISATION = 15,
+  /**
+   * Algebraic multigrid for a matrix of `rows` rows on a team.
+   */
+  CLINALG_KIND_TEAM_AMG = 16,
+  /**
    * A kind of object unknown to this version of the header.
    */
   CLINALG_KIND_OTHER = 255,
@@ -379,6 +398,20 @@ typedef enum {
    */
   CLINALG_FACTORISATION_QR = 2,
 } clinalg_factorisation;
+
+/**
+ * Which triangle of a matrix is read.
+ */
+typedef enum {
+  /**
+   * On and below the diagonal.
+   */
+  CLINALG_TRIANGLE_LOWER = 0,
+  /**
+   * On and above the diagonal.
+   */
+  CLINALG_TRIANGLE_UPPER = 1,
+} clinalg_triangle;
 
 /**
  * A preconditioner. Those from ILU on are made for one solve with their default parameters; `clinalg_preconditioner_create` and
@@ -1023,7 +1056,7 @@ typedef struct {
    */
   clinalg_handle inverse;
   /**
-   * A symmetric positive definite matrix or operator B; 0 for the identity.
+   * A symmetric or Hermitian positive definite matrix or operator B; 0 for the identity.
    */
   clinalg_handle mass;
   /**
@@ -1124,6 +1157,162 @@ typedef struct {
    */
   size_t rule;
 } clinalg_elastodynamics_params;
+
+/**
+ * Kind, type of values, shape and size of an object.
+ */
+typedef struct {
+  /**
+   * The kind of object.
+   */
+  clinalg_kind kind;
+  /**
+   * The type of its values.
+   */
+  clinalg_precision precision;
+  /**
+   * Number of rows; of a vector its length.
+   */
+  size_t rows;
+  /**
+   * Number of columns; 1 for a vector.
+   */
+  size_t cols;
+  /**
+   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
+   * matrix; 0 for a band matrix, whose download leaves zeros out.
+   */
+  size_t entries;
+  /**
+   * Subdiagonals of a band matrix, else 0.
+   */
+  size_t kl;
+  /**
+   * Superdiagonals of a band matrix, else 0.
+   */
+  size_t ku;
+} clinalg_object_info;
+
+/**
+ * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_solver_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The method, a `clinalg_method`.
+   */
+  uint32_t method;
+  /**
+   * The preconditioner, a `clinalg_preconditioner`.
+   */
+  uint32_t preconditioner;
+  /**
+   * Relative residual |b - A x| / |b| to reach.
+   */
+  double tolerance;
+  /**
+   * Most iterations.
+   */
+  size_t max_iterations;
+  /**
+   * Iterations between restarts of GMRES.
+   */
+  size_t restart;
+  /**
+   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
+   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
+   */
+  clinalg_handle inverse;
+  /**
+   * Called after every iteration; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * What `progress` is given.
+   */
+  void *progress_data;
+} clinalg_solver_options;
+
+/**
+ * The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
+ */
+typedef struct {
+  /**
+   * Why it ended.
+   */
+  clinalg_stop stop;
+  /**
+   * Iterations or cycles done.
+   */
+  size_t iterations;
+  /**
+   * |b - A x| / |b|, computed from the returned x.
+   */
+  double relative_residual;
+  /**
+   * Entries of the residual history, `iterations + 1`.
+   */
+  size_t history;
+} clinalg_report;
+
+/**
+ * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
+ * differ. Later versions append members, which take their defaults in programs compiled before.
+ */
+typedef struct {
+  /**
+   * `sizeof(clinalg_poisson_options)`, as the program was compiled.
+   */
+  size_t struct_size;
+  /**
+   * The cycle, a `clinalg_cycle`.
+   */
+  uint32_t cycle;
+  /**
+   * The smoother, a `clinalg_smoother`.
+   */
+  uint32_t smoother;
+  /**
+   * Sweeps before the coarse-grid correction.
+   */
+  size_t pre;
+  /**
+   * Sweeps after it.
+   */
+  size_t post;
+  /**
+   * Weight of Jacobi, between 0 and 2.
+   */
+  double omega;
+  /**
+   * Relative residual to reach.
+   */
+  double tolerance;
+  /**
+   * Most cycles.
+   */
+  size_t max_cycles;
+  /**
+   * 2 for the unit square, 3 for the unit cube.
+   */
+  size_t dim;
+  /**
+   * What is added to -Laplace, at least 0.
+   */
+  double shift;
+  /**
+   * Called after every cycle; null for none.
+   */
+  clinalg_progress progress;
+  /**
+   * What `progress` is given.
+   */
+  void *progress_data;
+} clinalg_poisson_options;
 
 /**
  * Options of a Poisson solver on a box. Fill them with `clinalg_grid_poisson_options_default(&options, sizeof options)`, then set the
@@ -1425,107 +1614,6 @@ typedef int32_t (*clinalg_boundary_function)(const double *point,
                                              void *data);
 
 /**
- * Options of a Krylov solver. Fill them with `clinalg_solver_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_solver_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * The method, a `clinalg_method`.
-   */
-  uint32_t method;
-  /**
-   * The preconditioner, a `clinalg_preconditioner`.
-   */
-  uint32_t preconditioner;
-  /**
-   * Relative residual |b - A x| / |b| to reach.
-   */
-  double tolerance;
-  /**
-   * Most iterations.
-   */
-  size_t max_iterations;
-  /**
-   * Iterations between restarts of GMRES.
-   */
-  size_t restart;
-  /**
-   * A matrix or operator whose product approximates the inverse of A, in the place of `preconditioner`, such as
-   * `clinalg_preconditioner_create` and `clinalg_amg_create` make; 0 for none.
-   */
-  clinalg_handle inverse;
-  /**
-   * Called after every iteration; null for none.
-   */
-  clinalg_progress progress;
-  /**
-   * What `progress` is given.
-   */
-  void *progress_data;
-} clinalg_solver_options;
-
-/**
- * The outcome of a solve. A solve that does not converge is not a failed call: check `stop`.
- */
-typedef struct {
-  /**
-   * Why it ended.
-   */
-  clinalg_stop stop;
-  /**
-   * Iterations or cycles done.
-   */
-  size_t iterations;
-  /**
-   * |b - A x| / |b|, computed from the returned x.
-   */
-  double relative_residual;
-  /**
-   * Entries of the residual history, `iterations + 1`.
-   */
-  size_t history;
-} clinalg_report;
-
-/**
- * Kind, type of values, shape and size of an object.
- */
-typedef struct {
-  /**
-   * The kind of object.
-   */
-  clinalg_kind kind;
-  /**
-   * The type of its values.
-   */
-  clinalg_precision precision;
-  /**
-   * Number of rows; of a vector its length.
-   */
-  size_t rows;
-  /**
-   * Number of columns; 1 for a vector.
-   */
-  size_t cols;
-  /**
-   * Entries that a download gives: rows x cols of a full object, the stored ones of a sparse
-   * matrix; 0 for a band matrix, whose download leaves zeros out.
-   */
-  size_t entries;
-  /**
-   * Subdiagonals of a band matrix, else 0.
-   */
-  size_t kl;
-  /**
-   * Superdiagonals of a band matrix, else 0.
-   */
-  size_t ku;
-} clinalg_object_info;
-
-/**
  * Tolerances and steps of an integration. Fill them with `clinalg_ode_options_default(&options, sizeof options)`, then change what is to
  * differ. Later versions append members, which take their defaults in programs compiled before.
  */
@@ -1610,61 +1698,6 @@ typedef int32_t (*clinalg_ode_watch)(clinalg_ode_step *step, void *data);
  * @deprecated Use `clinalg_ode_watch`.
  */
 typedef int32_t (*clinalg_ode_see)(clinalg_ode_step *step, void *data);
-
-/**
- * Options of the Poisson solver. Fill them with `clinalg_poisson_options_default(&options, sizeof options)`, then change what is to
- * differ. Later versions append members, which take their defaults in programs compiled before.
- */
-typedef struct {
-  /**
-   * `sizeof(clinalg_poisson_options)`, as the program was compiled.
-   */
-  size_t struct_size;
-  /**
-   * The cycle, a `clinalg_cycle`.
-   */
-  uint32_t cycle;
-  /**
-   * The smoother, a `clinalg_smoother`.
-   */
-  uint32_t smoother;
-  /**
-   * Sweeps before the coarse-grid correction.
-   */
-  size_t pre;
-  /**
-   * Sweeps after it.
-   */
-  size_t post;
-  /**
-   * Weight of Jacobi, between 0 and 2.
-   */
-  double omega;
-  /**
-   * Relative residual to reach.
-   */
-  double tolerance;
-  /**
-   * Most cycles.
-   */
-  size_t max_cycles;
-  /**
-   * 2 for the unit square, 3 for the unit cube.
-   */
-  size_t dim;
-  /**
-   * What is added to -Laplace, at least 0.
-   */
-  double shift;
-  /**
-   * Called after every cycle; null for none.
-   */
-  clinalg_progress progress;
-  /**
-   * What `progress` is given.
-   */
-  void *progress_data;
-} clinalg_poisson_options;
 
 /**
  * Options of a preconditioner. Fill them with `clinalg_preconditioner_options_default(&options, sizeof options)`, then change what is
@@ -2219,12 +2252,12 @@ clinalg_status clinalg_operator_create(uint32_t precision,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_mv_complex(uint32_t transpose,
-                                  clinalg_complex alpha,
-                                  clinalg_handle a,
-                                  clinalg_handle x,
-                                  clinalg_complex beta,
-                                  clinalg_handle *out);
+clinalg_status clinalg_matrix_mv_complex(uint32_t transpose,
+                                         clinalg_complex alpha,
+                                         clinalg_handle a,
+                                         clinalg_handle x,
+                                         clinalg_complex beta,
+                                         clinalg_handle *out);
 
 /**
  * out = alpha A X + beta out for dense X and out; out = 0 makes a new matrix and takes beta as 0.
@@ -2232,11 +2265,11 @@ clinalg_status clinalg_mv_complex(uint32_t transpose,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_mm_complex(clinalg_complex alpha,
-                                  clinalg_handle a,
-                                  clinalg_handle x,
-                                  clinalg_complex beta,
-                                  clinalg_handle *out);
+clinalg_status clinalg_matrix_mm_complex(clinalg_complex alpha,
+                                         clinalg_handle a,
+                                         clinalg_handle x,
+                                         clinalg_complex beta,
+                                         clinalg_handle *out);
 
 /**
  * out = alpha x + beta y with complex numbers.
@@ -2244,11 +2277,11 @@ clinalg_status clinalg_mm_complex(clinalg_complex alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_axpby_complex(clinalg_complex alpha,
-                                     clinalg_handle x,
-                                     clinalg_complex beta,
-                                     clinalg_handle y,
-                                     clinalg_handle *out);
+clinalg_status clinalg_array_axpby_complex(clinalg_complex alpha,
+                                           clinalg_handle x,
+                                           clinalg_complex beta,
+                                           clinalg_handle y,
+                                           clinalg_handle *out);
 
 /**
  * out = c a with a complex number.
@@ -2256,14 +2289,14 @@ clinalg_status clinalg_axpby_complex(clinalg_complex alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_times_constant_complex(clinalg_handle a,
-                                              clinalg_complex c,
-                                              clinalg_handle *out);
+clinalg_status clinalg_array_scale_complex(clinalg_handle a,
+                                           clinalg_complex c,
+                                           clinalg_handle *out);
 
 /**
  * Sets every stored value of a complex object.
  */
-clinalg_status clinalg_fill_complex(clinalg_handle handle, clinalg_complex value);
+clinalg_status clinalg_array_fill_complex(clinalg_handle handle, clinalg_complex value);
 
 /**
  * Sum of the stored values of an object of any type.
@@ -2271,7 +2304,7 @@ clinalg_status clinalg_fill_complex(clinalg_handle handle, clinalg_complex value
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_sum_complex(clinalg_handle a, clinalg_complex *result);
+clinalg_status clinalg_array_sum_complex(clinalg_handle a, clinalg_complex *result);
 
 /**
  * Dot product sum conj(a) b of the stored values: the first object is conjugated, as in BLAS's `dotc`, C++'s and NumPy's `vdot` and
@@ -2280,9 +2313,9 @@ clinalg_status clinalg_sum_complex(clinalg_handle a, clinalg_complex *result);
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_dot_complex(clinalg_handle a,
-                                   clinalg_handle b,
-                                   clinalg_complex *result);
+clinalg_status clinalg_array_dot_complex(clinalg_handle a,
+                                         clinalg_handle b,
+                                         clinalg_complex *result);
 
 /**
  * Dot product sum a b of the stored values without conjugation, as in BLAS's `dotu`.
@@ -2290,7 +2323,9 @@ clinalg_status clinalg_dot_complex(clinalg_handle a,
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_dotu_complex(clinalg_handle a, clinalg_handle b, clinalg_complex *result);
+clinalg_status clinalg_array_dotu_complex(clinalg_handle a,
+                                          clinalg_handle b,
+                                          clinalg_complex *result);
 
 /**
  * out = conj(a), element by element; of a real object a copy.
@@ -2298,7 +2333,7 @@ clinalg_status clinalg_dotu_complex(clinalg_handle a, clinalg_handle b, clinalg_
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_conj(clinalg_handle a, clinalg_handle *out);
+clinalg_status clinalg_array_conj(clinalg_handle a, clinalg_handle *out);
 
 /**
  * The conjugate transpose of a vector, dense or sparse matrix; of a real one the transpose.
@@ -2306,7 +2341,7 @@ clinalg_status clinalg_conj(clinalg_handle a, clinalg_handle *out);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_conj_transpose(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_matrix_conj_transpose(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * The real parts of a vector or dense matrix as a real object of the same shape.
@@ -2314,7 +2349,7 @@ clinalg_status clinalg_conj_transpose(clinalg_handle a, clinalg_handle *handle);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_real_part(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_array_real_part(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * The imaginary parts of a vector or dense matrix as a real object of the same shape.
@@ -2322,7 +2357,7 @@ clinalg_status clinalg_real_part(clinalg_handle a, clinalg_handle *handle);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_imaginary_part(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_array_imaginary_part(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * The moduli of a vector or dense matrix as a real object of the same shape.
@@ -2330,7 +2365,7 @@ clinalg_status clinalg_imaginary_part(clinalg_handle a, clinalg_handle *handle);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_abs(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_array_abs(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * re + i im of two real vectors or dense matrices of one shape and precision as a complex object.
@@ -2338,7 +2373,9 @@ clinalg_status clinalg_abs(clinalg_handle a, clinalg_handle *handle);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_join_parts(clinalg_handle re, clinalg_handle im, clinalg_handle *handle);
+clinalg_status clinalg_array_join_parts(clinalg_handle re,
+                                        clinalg_handle im,
+                                        clinalg_handle *handle);
 
 /**
  * Solves A X = b for a dense A, real or complex, and a vector or dense b of the same type, by a `clinalg_factorisation`; QR minimises
@@ -2347,7 +2384,7 @@ clinalg_status clinalg_join_parts(clinalg_handle re, clinalg_handle im, clinalg_
  * # Safety
  * `x` is null or valid for a write.
  */
-clinalg_status clinalg_solve_dense(uint32_t factorisation,
+clinalg_status clinalg_dense_solve(uint32_t factorisation,
                                    clinalg_handle a,
                                    clinalg_handle b,
                                    clinalg_handle *x);
@@ -2358,18 +2395,21 @@ clinalg_status clinalg_solve_dense(uint32_t factorisation,
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_zeros(uint32_t precision, size_t rows, size_t cols, clinalg_handle *handle);
+clinalg_status clinalg_array_zeros(uint32_t precision,
+                                   size_t rows,
+                                   size_t cols,
+                                   clinalg_handle *handle);
 
 /**
  * A copy of a vector or matrix with values of the type `precision` (a `clinalg_precision`), rounded to nearest. A complex object has
- * no real copy: see `clinalg_real_part`.
+ * no real copy: see `clinalg_array_real_part`.
  *
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_convert(clinalg_handle a,
-                               uint32_t precision,
-                               clinalg_handle *handle);
+clinalg_status clinalg_array_convert(clinalg_handle a,
+                                     uint32_t precision,
+                                     clinalg_handle *handle);
 
 /**
  * The transpose of a vector, dense or sparse matrix.
@@ -2377,7 +2417,7 @@ clinalg_status clinalg_convert(clinalg_handle a,
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_transpose(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_matrix_transpose(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * The diagonal of a square matrix as a vector.
@@ -2385,7 +2425,7 @@ clinalg_status clinalg_transpose(clinalg_handle a, clinalg_handle *handle);
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_diagonal(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_matrix_diagonal(clinalg_handle a, clinalg_handle *handle);
 
 /**
  * Number of OpenCL devices.
@@ -2423,12 +2463,12 @@ clinalg_status clinalg_device_number(size_t index, uint32_t what, uint64_t *valu
  * # Safety
  * `selector` is null or a text that ends in zero.
  */
-clinalg_status clinalg_select_device(const char *selector);
+clinalg_status clinalg_device_select(const char *selector);
 
 /**
  * Waits until the device has done everything enqueued.
  */
-clinalg_status clinalg_finish(void);
+clinalg_status clinalg_device_finish(void);
 
 /**
  * Device memory held by the objects of the current device.
@@ -2436,7 +2476,7 @@ clinalg_status clinalg_finish(void);
  * # Safety
  * `report` is null or valid for a write.
  */
-clinalg_status clinalg_memory(clinalg_memory_report *report);
+clinalg_status clinalg_device_memory(clinalg_memory_report *report);
 
 /**
  * Releases every object and the device. All handles become stale; the library can be used again.
@@ -2454,20 +2494,21 @@ clinalg_status clinalg_eigen_options_default(clinalg_eigen_options *options,
                                              size_t struct_size);
 
 /**
- * Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric matrix
- * or operator; its symmetry is not tested. `*vectors` becomes a new dense matrix with a column per eigenvector, x' B x = 1; `values` gets the
+ * Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric or complex
+ * Hermitian matrix or operator. The symmetry of a real one is not tested; a complex one that is not Hermitian is an error. B is a positive definite
+ * one of the same type. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
  * eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
  *
  * # Safety
  * `options` points to at least `options->struct_size` bytes; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
  * and `report` are null or valid for writes, the former of `options->count` values.
  */
-clinalg_status clinalg_eigenpairs(const clinalg_eigen_options *options,
-                                  clinalg_handle a,
-                                  clinalg_handle *vectors,
-                                  double *values,
-                                  double *residuals,
-                                  clinalg_eigen_report *report);
+clinalg_status clinalg_matrix_eigenpairs(const clinalg_eigen_options *options,
+                                         clinalg_handle a,
+                                         clinalg_handle *vectors,
+                                         double *values,
+                                         double *residuals,
+                                         clinalg_eigen_report *report);
 
 /**
  * The defaults: shear modulus 1, Poisson's ratio 0.3, density 1, no damping, the material inside, 8 x 8 Gauss points, double precision.
@@ -2487,6 +2528,7 @@ clinalg_status clinalg_elastodynamics_options_default(clinalg_elastodynamics_opt
  * # Safety
  * `params` is null or valid for a write.
  */
+CLINALG_DEPRECATED("use clinalg_elastodynamics_options_default")
 clinalg_status clinalg_elastodynamics_params_default(clinalg_elastodynamics_params *params);
 
 /**
@@ -2495,7 +2537,7 @@ clinalg_status clinalg_elastodynamics_params_default(clinalg_elastodynamics_para
  *
  * The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
  * from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
- * whole is closed. `clinalg_release` frees the problem. Options of a larger size than this library knows are an error.
+ * whole is closed. `clinalg_object_release` frees the problem. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
@@ -2517,6 +2559,7 @@ clinalg_status clinalg_elastodynamics_make(const clinalg_elastodynamics_options 
  * # Safety
  * `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
  */
+CLINALG_DEPRECATED("use clinalg_elastodynamics_make")
 clinalg_status clinalg_elastodynamics_create(const clinalg_elastodynamics_params *params,
                                              uint32_t precision,
                                              const double *nodes,
@@ -2602,6 +2645,710 @@ clinalg_status clinalg_elastodynamics_evaluate(clinalg_handle problem,
                                                double *stresses);
 
 /**
+ * The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
+ * matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` frees them.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_factorisation_create(uint32_t factorisation,
+                                            clinalg_handle a,
+                                            clinalg_handle *handle);
+
+/**
+ * Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose_form`, must be
+ * `CLINALG_TRANSPOSE_FORM_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
+ *
+ * # Safety
+ * `x` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_factorisation_solve(clinalg_handle factorisation,
+                                           uint32_t transpose,
+                                           clinalg_handle b,
+                                           clinalg_handle *x);
+
+/**
+ * The factors as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
+ * `capacity` must be their number. Cholesky: L in `first`, 0 in `second`. QR: Q with min(rows, columns) columns and R. For Cholesky and QR
+ * `rows` is not written.
+ *
+ * # Safety
+ * `first` and `second` are null or valid for writes; `rows` is null or has room for `capacity` values.
+ */
+clinalg_status clinalg_factorisation_factors(clinalg_handle factorisation,
+                                             clinalg_handle *first,
+                                             clinalg_handle *second,
+                                             size_t *rows,
+                                             size_t capacity);
+
+/**
+ * The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_factorisation_determinant(clinalg_handle factorisation,
+                                                 clinalg_complex *result);
+
+/**
+ * The inverse of the matrix as a new dense matrix, from LU or Cholesky. To solve with it is slower and less accurate than
+ * `clinalg_factorisation_solve`.
+ *
+ * # Safety
+ * `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_factorisation_inverse(clinalg_handle factorisation,
+                                             clinalg_handle *handle);
+
+/**
+ * An estimate of the reciprocal condition number in the 1-norm, from LU; 0 for a singular matrix.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_factorisation_condition(clinalg_handle factorisation, double *result);
+
+/**
+ * Solves op(A) X = b by substitution, where A is a triangle (a `clinalg_triangle`) of a square dense matrix, whose other numbers are not read; where
+ * `unit` is not 0, its diagonal is all ones and is not read either. `*x` may be b; 0 there makes a new object of the kind of b.
+ *
+ * # Safety
+ * `x` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_dense_solve_triangular(uint32_t triangle,
+                                              uint32_t transpose,
+                                              int32_t unit,
+                                              clinalg_handle a,
+                                              clinalg_handle b,
+                                              clinalg_handle *x);
+
+/**
+ * The inverse of a square dense matrix as a new one, by LU. `reciprocal_condition`, if not null, gets an estimate of the reciprocal condition
+ * number in the 1-norm.
+ *
+ * # Safety
+ * `handle` is null or valid for a write, `reciprocal_condition` too.
+ */
+clinalg_status clinalg_dense_inverse(clinalg_handle a,
+                                     clinalg_handle *handle,
+                                     double *reciprocal_condition);
+
+/**
+ * The determinant of a square dense matrix by LU; infinite or zero where it leaves the range of the numbers.
+ *
+ * # Safety
+ * `result` is null or valid for a write.
+ */
+clinalg_status clinalg_dense_determinant(clinalg_handle a,
+                                         clinalg_complex *result);
+
+/**
+ * out = alpha op(A) op(B) + beta out for a dense, sparse or band A and dense B and out; out = 0 makes a new matrix and takes beta as 0.
+ * `transpose_a` and `transpose_b` are each a `clinalg_transpose_form`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
+ * beside a sparse or band A, is made in each call: for many products make it once by `clinalg_matrix_transpose`. A band A has no transposed form.
+ *
+ * # Safety
+ * `out` is null or valid for reading and writing.
+ */
+clinalg_status clinalg_matrix_multiply(uint32_t transpose_a,
+                                       uint32_t transpose_b,
+                                       clinalg_complex alpha,
+                                       clinalg_handle a,
+                                       clinalg_handle b,
+                                       clinalg_complex beta,
+                                       clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_device_select`.
+ */
+CLINALG_DEPRECATED("use clinalg_device_select")
+clinalg_status clinalg_select_device(const char *selector);
+
+/**
+ * @deprecated Use `clinalg_device_finish`.
+ */
+CLINALG_DEPRECATED("use clinalg_device_finish") clinalg_status clinalg_finish(void);
+
+/**
+ * @deprecated Use `clinalg_device_memory`.
+ */
+CLINALG_DEPRECATED("use clinalg_device_memory")
+clinalg_status clinalg_memory(clinalg_memory_report *report);
+
+/**
+ * @deprecated Use `clinalg_object_get_info`.
+ */
+CLINALG_DEPRECATED("use clinalg_object_get_info")
+clinalg_status clinalg_info(clinalg_handle handle,
+                            clinalg_object_info *info);
+
+/**
+ * @deprecated Use `clinalg_object_explain`.
+ */
+CLINALG_DEPRECATED("use clinalg_object_explain")
+clinalg_status clinalg_explain(clinalg_handle handle,
+                               char *buffer,
+                               size_t capacity,
+                               size_t *needed);
+
+/**
+ * @deprecated Use `clinalg_object_release`.
+ */
+CLINALG_DEPRECATED("use clinalg_object_release")
+clinalg_status clinalg_release(clinalg_handle handle);
+
+/**
+ * @deprecated Use `clinalg_array_read`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_read")
+clinalg_status clinalg_read(clinalg_handle handle,
+                            uint32_t precision,
+                            size_t offset,
+                            size_t count,
+                            void *values);
+
+/**
+ * @deprecated Use `clinalg_array_write`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_write")
+clinalg_status clinalg_write(clinalg_handle handle,
+                             uint32_t precision,
+                             size_t offset,
+                             size_t count,
+                             const void *values);
+
+/**
+ * @deprecated Use `clinalg_array_copy`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_copy")
+clinalg_status clinalg_copy(clinalg_handle a,
+                            clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_convert`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_convert")
+clinalg_status clinalg_convert(clinalg_handle a,
+                               uint32_t precision,
+                               clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_array_zeros`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_zeros")
+clinalg_status clinalg_zeros(uint32_t precision,
+                             size_t rows,
+                             size_t cols,
+                             clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_array_fill`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_fill")
+clinalg_status clinalg_fill(clinalg_handle handle,
+                            double value);
+
+/**
+ * @deprecated Use `clinalg_array_fill_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_fill_complex")
+clinalg_status clinalg_fill_complex(clinalg_handle handle,
+                                    clinalg_complex value);
+
+/**
+ * @deprecated Use `clinalg_array_axpby`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_axpby")
+clinalg_status clinalg_axpby(double alpha,
+                             clinalg_handle x,
+                             double beta,
+                             clinalg_handle y,
+                             clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_axpby_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_axpby_complex")
+clinalg_status clinalg_axpby_complex(clinalg_complex alpha,
+                                     clinalg_handle x,
+                                     clinalg_complex beta,
+                                     clinalg_handle y,
+                                     clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_add`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_add")
+clinalg_status clinalg_plus(clinalg_handle a,
+                            clinalg_handle b,
+                            clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_subtract`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_subtract")
+clinalg_status clinalg_minus(clinalg_handle a,
+                             clinalg_handle b,
+                             clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_subtract_scaled`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_subtract_scaled")
+clinalg_status clinalg_minus_scaled(clinalg_handle a,
+                                    clinalg_handle b,
+                                    double c,
+                                    clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_scale`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_scale")
+clinalg_status clinalg_times_constant(clinalg_handle a,
+                                      double c,
+                                      clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_scale_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_scale_complex")
+clinalg_status clinalg_times_constant_complex(clinalg_handle a,
+                                              clinalg_complex c,
+                                              clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_multiply`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_multiply")
+clinalg_status clinalg_multiply(clinalg_handle a,
+                                clinalg_handle b,
+                                clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_sum`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_sum")
+clinalg_status clinalg_sum(clinalg_handle a,
+                           double *result);
+
+/**
+ * @deprecated Use `clinalg_array_sum_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_sum_complex")
+clinalg_status clinalg_sum_complex(clinalg_handle a,
+                                   clinalg_complex *result);
+
+/**
+ * @deprecated Use `clinalg_array_dot`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_dot")
+clinalg_status clinalg_dot(clinalg_handle a,
+                           clinalg_handle b,
+                           double *result);
+
+/**
+ * @deprecated Use `clinalg_array_dot_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_dot_complex")
+clinalg_status clinalg_dot_complex(clinalg_handle a,
+                                   clinalg_handle b,
+                                   clinalg_complex *result);
+
+/**
+ * @deprecated Use `clinalg_array_dotu_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_dotu_complex")
+clinalg_status clinalg_dotu_complex(clinalg_handle a,
+                                    clinalg_handle b,
+                                    clinalg_complex *result);
+
+/**
+ * @deprecated Use `clinalg_array_norm1`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_norm1")
+clinalg_status clinalg_norm1(clinalg_handle a,
+                             double *result);
+
+/**
+ * @deprecated Use `clinalg_array_norm2`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_norm2")
+clinalg_status clinalg_norm2(clinalg_handle a,
+                             double *result);
+
+/**
+ * @deprecated Use `clinalg_array_norm_inf`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_norm_inf")
+clinalg_status clinalg_norm_inf(clinalg_handle a,
+                                double *result);
+
+/**
+ * @deprecated Use `clinalg_array_conj`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_conj")
+clinalg_status clinalg_conj(clinalg_handle a,
+                            clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_array_real_part`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_real_part")
+clinalg_status clinalg_real_part(clinalg_handle a,
+                                 clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_array_imaginary_part`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_imaginary_part")
+clinalg_status clinalg_imaginary_part(clinalg_handle a,
+                                      clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_array_abs`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_abs")
+clinalg_status clinalg_abs(clinalg_handle a,
+                           clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_array_join_parts`.
+ */
+CLINALG_DEPRECATED("use clinalg_array_join_parts")
+clinalg_status clinalg_join_parts(clinalg_handle re,
+                                  clinalg_handle im,
+                                  clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_vector_create`.
+ */
+CLINALG_DEPRECATED("use clinalg_vector_create")
+clinalg_status clinalg_vector(uint32_t precision,
+                              const void *values,
+                              size_t len,
+                              clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_vector_slice`.
+ */
+CLINALG_DEPRECATED("use clinalg_vector_slice")
+clinalg_status clinalg_slice(clinalg_handle handle,
+                             size_t offset,
+                             size_t count,
+                             clinalg_handle *part);
+
+/**
+ * @deprecated Use `clinalg_vector_write_slice`.
+ */
+CLINALG_DEPRECATED("use clinalg_vector_write_slice")
+clinalg_status clinalg_write_slice(clinalg_handle target,
+                                   size_t offset,
+                                   clinalg_handle source);
+
+/**
+ * @deprecated Use `clinalg_dense_create`.
+ */
+CLINALG_DEPRECATED("use clinalg_dense_create")
+clinalg_status clinalg_dense(uint32_t precision,
+                             size_t rows,
+                             size_t cols,
+                             const void *values,
+                             clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_dense_solve`.
+ */
+CLINALG_DEPRECATED("use clinalg_dense_solve")
+clinalg_status clinalg_solve_dense(uint32_t factorisation,
+                                   clinalg_handle a,
+                                   clinalg_handle b,
+                                   clinalg_handle *x);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_csr`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_csr")
+clinalg_status clinalg_csr(uint32_t precision,
+                           size_t rows,
+                           size_t cols,
+                           const size_t *offsets,
+                           const size_t *indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_csc`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_csc")
+clinalg_status clinalg_csc(uint32_t precision,
+                           size_t rows,
+                           size_t cols,
+                           const size_t *offsets,
+                           const size_t *indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_coo`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_coo")
+clinalg_status clinalg_coo(uint32_t precision,
+                           size_t rows,
+                           size_t cols,
+                           size_t entries,
+                           const size_t *row_indices,
+                           const size_t *col_indices,
+                           const void *values,
+                           clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_csr_i32`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_csr_i32")
+clinalg_status clinalg_csr_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               const int32_t *offsets,
+                               const int32_t *indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_csc_i32`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_csc_i32")
+clinalg_status clinalg_csc_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               const int32_t *offsets,
+                               const int32_t *indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_from_coo_i32`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_from_coo_i32")
+clinalg_status clinalg_coo_i32(uint32_t precision,
+                               size_t rows,
+                               size_t cols,
+                               size_t entries,
+                               const int32_t *row_indices,
+                               const int32_t *col_indices,
+                               const void *values,
+                               clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_sparse_read`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_read")
+clinalg_status clinalg_read_sparse(clinalg_handle handle,
+                                   uint32_t precision,
+                                   size_t *offsets,
+                                   size_t *indices,
+                                   void *values,
+                                   size_t *entries);
+
+/**
+ * @deprecated Use `clinalg_sparse_set_format`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_set_format")
+clinalg_status clinalg_set_format(clinalg_handle handle,
+                                  uint32_t format);
+
+/**
+ * @deprecated Use `clinalg_sparse_nonzeros`.
+ */
+CLINALG_DEPRECATED("use clinalg_sparse_nonzeros")
+clinalg_status clinalg_nonzeros(clinalg_handle a,
+                                clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_band_create`.
+ */
+CLINALG_DEPRECATED("use clinalg_band_create")
+clinalg_status clinalg_band(uint32_t precision,
+                            size_t rows,
+                            size_t cols,
+                            size_t kl,
+                            size_t ku,
+                            const void *values,
+                            clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_matrix_mv`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_mv")
+clinalg_status clinalg_mv(double alpha,
+                          clinalg_handle a,
+                          clinalg_handle x,
+                          double beta,
+                          clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_matrix_mv_transposed`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_mv_transposed")
+clinalg_status clinalg_mv_transposed(double alpha,
+                                     clinalg_handle a,
+                                     clinalg_handle x,
+                                     double beta,
+                                     clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_matrix_mv_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_mv_complex")
+clinalg_status clinalg_mv_complex(uint32_t transpose,
+                                  clinalg_complex alpha,
+                                  clinalg_handle a,
+                                  clinalg_handle x,
+                                  clinalg_complex beta,
+                                  clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_matrix_mm`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_mm")
+clinalg_status clinalg_mm(double alpha,
+                          clinalg_handle a,
+                          clinalg_handle x,
+                          double beta,
+                          clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_matrix_mm_complex`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_mm_complex")
+clinalg_status clinalg_mm_complex(clinalg_complex alpha,
+                                  clinalg_handle a,
+                                  clinalg_handle x,
+                                  clinalg_complex beta,
+                                  clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_matrix_transpose`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_transpose")
+clinalg_status clinalg_transpose(clinalg_handle a,
+                                 clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_matrix_conj_transpose`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_conj_transpose")
+clinalg_status clinalg_conj_transpose(clinalg_handle a,
+                                      clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_matrix_diagonal`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_diagonal")
+clinalg_status clinalg_diagonal(clinalg_handle a,
+                                clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_matrix_eigenpairs`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_eigenpairs")
+clinalg_status clinalg_eigenpairs(const clinalg_eigen_options *options,
+                                  clinalg_handle a,
+                                  clinalg_handle *vectors,
+                                  double *values,
+                                  double *residuals,
+                                  clinalg_eigen_report *report);
+
+/**
+ * @deprecated Use `clinalg_matrix_market_read`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_market_read")
+clinalg_status clinalg_read_matrix_market(const char *path,
+                                          uint32_t precision,
+                                          clinalg_handle *handle);
+
+/**
+ * @deprecated Use `clinalg_matrix_market_write`.
+ */
+CLINALG_DEPRECATED("use clinalg_matrix_market_write")
+clinalg_status clinalg_write_matrix_market(clinalg_handle handle,
+                                           const char *path);
+
+/**
+ * @deprecated Use `clinalg_system_solve`.
+ */
+CLINALG_DEPRECATED("use clinalg_system_solve")
+clinalg_status clinalg_solve_system(const clinalg_solver_options *options,
+                                    clinalg_handle a,
+                                    clinalg_handle b,
+                                    clinalg_handle *x,
+                                    clinalg_report *report,
+                                    double *history,
+                                    size_t capacity);
+
+/**
+ * @deprecated Use `clinalg_poisson_solve`.
+ */
+CLINALG_DEPRECATED("use clinalg_poisson_solve")
+clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
+                                     clinalg_handle f,
+                                     clinalg_handle *u,
+                                     clinalg_report *report,
+                                     double *history,
+                                     size_t capacity);
+
+/**
+ * @deprecated Use `clinalg_poisson_solve_mixed`.
+ */
+CLINALG_DEPRECATED("use clinalg_poisson_solve_mixed")
+clinalg_status clinalg_solve_poisson_mixed(const clinalg_poisson_options *options,
+                                           clinalg_handle f,
+                                           clinalg_handle *u,
+                                           clinalg_report *report,
+                                           double *history,
+                                           size_t capacity);
+
+/**
+ * @deprecated Use `clinalg_multigrid_jacobi`.
+ */
+CLINALG_DEPRECATED("use clinalg_multigrid_jacobi")
+clinalg_status clinalg_jacobi(clinalg_handle u,
+                              clinalg_handle f,
+                              clinalg_handle *out,
+                              size_t sweeps,
+                              double omega);
+
+/**
+ * @deprecated Use `clinalg_multigrid_red_black`.
+ */
+CLINALG_DEPRECATED("use clinalg_multigrid_red_black")
+clinalg_status clinalg_red_black(clinalg_handle u,
+                                 clinalg_handle f,
+                                 clinalg_handle *out,
+                                 size_t sweeps);
+
+/**
+ * @deprecated Use `clinalg_multigrid_defect`.
+ */
+CLINALG_DEPRECATED("use clinalg_multigrid_defect")
+clinalg_status clinalg_defect(clinalg_handle u,
+                              clinalg_handle f,
+                              clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_multigrid_interpolate`.
+ */
+CLINALG_DEPRECATED("use clinalg_multigrid_interpolate")
+clinalg_status clinalg_interpolate(clinalg_handle coarse,
+                                   clinalg_handle *out);
+
+/**
+ * @deprecated Use `clinalg_multigrid_restrict`.
+ */
+CLINALG_DEPRECATED("use clinalg_multigrid_restrict")
+clinalg_status clinalg_restrict(clinalg_handle fine,
+                                clinalg_handle *out);
+
+/**
  * The defaults: two dimensions of length 1, a vertex-centred grid with equal spacing, u = g on all sides, D = 1, order 2, V(2,1)-cycles to 1e-10
  * in at most 100 cycles, double precision. `struct_size` is `sizeof(clinalg_grid_poisson_options)`.
  *
@@ -2614,7 +3361,7 @@ clinalg_status clinalg_grid_poisson_options_default(clinalg_grid_poisson_options
 /**
  * A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
  * constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
- * `clinalg_grid_poisson_set_side` sets them. `clinalg_release` frees the solver.
+ * `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` frees the solver.
  *
  * # Safety
  * `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
@@ -2677,7 +3424,7 @@ clinalg_status clinalg_grid_poisson_solve_vector(clinalg_handle poisson,
 
 /**
  * The matrix of the equations integrated over the cells: a symmetric operator on vectors of the unknowns. The unknowns are the values at all
- * points except those on vertex-centred sides with u = g; `clinalg_info` gives their number. The solver may be released before the operator.
+ * points except those on vertex-centred sides with u = g; `clinalg_object_get_info` gives their number. The solver may be released before the operator.
  *
  * # Safety
  * `handle` is null or valid for a write.
@@ -2737,7 +3484,7 @@ clinalg_status clinalg_grid_wave_limit(const clinalg_grid_wave_options *options,
 
 /**
  * A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
- * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_release` frees it.
+ * condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` frees it.
  *
  * # Safety
  * `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.
@@ -2814,6 +3561,7 @@ clinalg_status clinalg_heat_options_default(clinalg_heat_options *options,
  * # Safety
  * `params` is null or valid for a write.
  */
+CLINALG_DEPRECATED("use clinalg_heat_options_default")
 clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
 
 /**
@@ -2822,8 +3570,8 @@ clinalg_status clinalg_heat_params_default(clinalg_heat_params *params);
  *
  * The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
  * anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
- * time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
- * `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+ * time step after the other. `clinalg_matrix_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
+ * `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
@@ -2845,6 +3593,7 @@ clinalg_status clinalg_heat_operator_make(const clinalg_heat_options *options,
  * # Safety
  * `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
  */
+CLINALG_DEPRECATED("use clinalg_heat_operator_make")
 clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
                                             uint32_t kind,
                                             uint32_t precision,
@@ -2856,7 +3605,7 @@ clinalg_status clinalg_heat_operator_create(const clinalg_heat_params *params,
 
 /**
  * Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
- * product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
+ * product with the new handle, `clinalg_matrix_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
  * handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
  *
  * # Safety
@@ -2910,7 +3659,7 @@ clinalg_status clinalg_heat_project(clinalg_handle matrix,
 /**
  * The right-hand side of a boundary value problem from the boundary values that are given, by the operator `other`: for V w = (M / 2 + K) u
  * (Dirichlet) K and the values u at nodes, for D u = (M' / 2 - Ks) w (Neumann) Ks and the values w on triangles. M is the mass matrix. `*out` gets a new
- * vector; solve with it by `clinalg_solve_system` or by the product with `clinalg_heat_forward_create`.
+ * vector; solve with it by `clinalg_system_solve` or by the product with `clinalg_heat_forward_create`.
  *
  * # Safety
  * `out` is null or valid for a write.
@@ -2936,13 +3685,13 @@ clinalg_status clinalg_heat_interior(clinalg_handle matrix,
                                      size_t count);
 
 /**
- * Makes OpenCL objects of the caller those that new objects live on, in the place of `clinalg_select_device`: a `cl_context`, one of its
+ * Makes OpenCL objects of the caller those that new objects live on, in the place of `clinalg_device_select`: a `cl_context`, one of its
  * devices (a `cl_device_id`), and an in-order `cl_command_queue` of both, in which this library enqueues its commands; null there makes
  * a queue of the library's own. Context and queue are retained until the last object is released and another device is selected, or
  * `clinalg_shutdown` is called.
  *
  * Commands that the caller enqueues in the same queue run in the order of the calls. Order those in other queues by events, or by
- * `clinalg_finish` and `clFinish`.
+ * `clinalg_device_finish` and `clFinish`.
  *
  * # Safety
  * The pointers are null or live objects of the OpenCL library that this process has loaded.
@@ -3007,7 +3756,7 @@ clinalg_status clinalg_object_export(clinalg_handle object,
 /**
  * A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
  * `a` is a dense, sparse or band matrix or an operator, square, real or complex. The solver keeps `a` and `options->inverse` alive after their
- * handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_release` frees the solver.
+ * handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` frees the solver.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `solver` is null or valid for a write.
@@ -3020,7 +3769,7 @@ clinalg_status clinalg_solver_create(const clinalg_solver_options *options,
  * Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
  * exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The present values of A count; the preconditioner is that of the last
  * `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
- * `clinalg_solve_system`. One call at a time uses a solver; others wait for it.
+ * `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
  *
  * # Safety
  * `x` is valid for reading and writing; `progress` is null or may be called with `progress_data`; `report` and `history` are null or valid for a
@@ -3056,11 +3805,11 @@ clinalg_status clinalg_solver_set_limits(clinalg_handle solver,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_jacobi(clinalg_handle u,
-                              clinalg_handle f,
-                              clinalg_handle *out,
-                              size_t sweeps,
-                              double omega);
+clinalg_status clinalg_multigrid_jacobi(clinalg_handle u,
+                                        clinalg_handle f,
+                                        clinalg_handle *out,
+                                        size_t sweeps,
+                                        double omega);
 
 /**
  * `sweeps` sweeps of red-black Gauss-Seidel from u for -Laplace_h u = f. out may be u; out = 0 makes a new grid.
@@ -3068,10 +3817,10 @@ clinalg_status clinalg_jacobi(clinalg_handle u,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_red_black(clinalg_handle u,
-                                 clinalg_handle f,
-                                 clinalg_handle *out,
-                                 size_t sweeps);
+clinalg_status clinalg_multigrid_red_black(clinalg_handle u,
+                                           clinalg_handle f,
+                                           clinalg_handle *out,
+                                           size_t sweeps);
 
 /**
  * out = f + Laplace_h u, 0 on the boundary; out = 0 makes a new grid.
@@ -3079,7 +3828,7 @@ clinalg_status clinalg_red_black(clinalg_handle u,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_defect(clinalg_handle u, clinalg_handle f, clinalg_handle *out);
+clinalg_status clinalg_multigrid_defect(clinalg_handle u, clinalg_handle f, clinalg_handle *out);
 
 /**
  * Bilinear interpolation of n x n points to 2n - 1 by 2n - 1; out = 0 makes a new grid.
@@ -3087,7 +3836,7 @@ clinalg_status clinalg_defect(clinalg_handle u, clinalg_handle f, clinalg_handle
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_interpolate(clinalg_handle coarse, clinalg_handle *out);
+clinalg_status clinalg_multigrid_interpolate(clinalg_handle coarse, clinalg_handle *out);
 
 /**
  * Full weighting of 2n - 1 by 2n - 1 points to n x n; out = 0 makes a new grid.
@@ -3095,7 +3844,7 @@ clinalg_status clinalg_interpolate(clinalg_handle coarse, clinalg_handle *out);
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_restrict(clinalg_handle fine, clinalg_handle *out);
+clinalg_status clinalg_multigrid_restrict(clinalg_handle fine, clinalg_handle *out);
 
 /**
  * A vector with a copy of `values[0..len]`, of the type `precision` (a `clinalg_precision`).
@@ -3103,10 +3852,10 @@ clinalg_status clinalg_restrict(clinalg_handle fine, clinalg_handle *out);
  * # Safety
  * `values` names `len` values (null for none); `handle` is null or valid for a write.
  */
-clinalg_status clinalg_vector(uint32_t precision,
-                              const void *values,
-                              size_t len,
-                              clinalg_handle *handle);
+clinalg_status clinalg_vector_create(uint32_t precision,
+                                     const void *values,
+                                     size_t len,
+                                     clinalg_handle *handle);
 
 /**
  * A dense matrix, `values[j * rows + i]` at row i and column j.
@@ -3115,11 +3864,11 @@ clinalg_status clinalg_vector(uint32_t precision,
  * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
  * write.
  */
-clinalg_status clinalg_dense(uint32_t precision,
-                             size_t rows,
-                             size_t cols,
-                             const void *values,
-                             clinalg_handle *handle);
+clinalg_status clinalg_dense_create(uint32_t precision,
+                                    size_t rows,
+                                    size_t cols,
+                                    const void *values,
+                                    clinalg_handle *handle);
 
 /**
  * A sparse matrix from compressed rows: `rows + 1` offsets, `offsets[rows]` column indices
@@ -3128,13 +3877,13 @@ clinalg_status clinalg_dense(uint32_t precision,
  * # Safety
  * The arrays have those lengths; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_csr(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           const size_t *offsets,
-                           const size_t *indices,
-                           const void *values,
-                           clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_csr(uint32_t precision,
+                                       size_t rows,
+                                       size_t cols,
+                                       const size_t *offsets,
+                                       const size_t *indices,
+                                       const void *values,
+                                       clinalg_handle *handle);
 
 /**
  * A sparse matrix from compressed columns: `cols + 1` offsets, `offsets[cols]` row indices
@@ -3143,13 +3892,13 @@ clinalg_status clinalg_csr(uint32_t precision,
  * # Safety
  * The arrays have those lengths; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_csc(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           const size_t *offsets,
-                           const size_t *indices,
-                           const void *values,
-                           clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_csc(uint32_t precision,
+                                       size_t rows,
+                                       size_t cols,
+                                       const size_t *offsets,
+                                       const size_t *indices,
+                                       const void *values,
+                                       clinalg_handle *handle);
 
 /**
  * A band matrix of `kl` sub- and `ku` superdiagonals from its full column-major form; a nonzero
@@ -3159,13 +3908,13 @@ clinalg_status clinalg_csc(uint32_t precision,
  * `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
  * write.
  */
-clinalg_status clinalg_band(uint32_t precision,
-                            size_t rows,
-                            size_t cols,
-                            size_t kl,
-                            size_t ku,
-                            const void *values,
-                            clinalg_handle *handle);
+clinalg_status clinalg_band_create(uint32_t precision,
+                                   size_t rows,
+                                   size_t cols,
+                                   size_t kl,
+                                   size_t ku,
+                                   const void *values,
+                                   clinalg_handle *handle);
 
 /**
  * Copies `count` values from `offset` on of a vector or dense matrix to the host. `precision` must
@@ -3174,11 +3923,11 @@ clinalg_status clinalg_band(uint32_t precision,
  * # Safety
  * `values` has room for `count` values of the type `precision`.
  */
-clinalg_status clinalg_read(clinalg_handle handle,
-                            uint32_t precision,
-                            size_t offset,
-                            size_t count,
-                            void *values);
+clinalg_status clinalg_array_read(clinalg_handle handle,
+                                  uint32_t precision,
+                                  size_t offset,
+                                  size_t count,
+                                  void *values);
 
 /**
  * Replaces `count` values from `offset` on of a vector or dense matrix. `precision` must be that
@@ -3187,11 +3936,11 @@ clinalg_status clinalg_read(clinalg_handle handle,
  * # Safety
  * `values` names `count` values of the type `precision`.
  */
-clinalg_status clinalg_write(clinalg_handle handle,
-                             uint32_t precision,
-                             size_t offset,
-                             size_t count,
-                             const void *values);
+clinalg_status clinalg_array_write(clinalg_handle handle,
+                                   uint32_t precision,
+                                   size_t offset,
+                                   size_t count,
+                                   const void *values);
 
 /**
  * Downloads a sparse or band matrix in compressed columns. `entries` is the capacity of `indices`
@@ -3202,7 +3951,7 @@ clinalg_status clinalg_write(clinalg_handle handle,
  * # Safety
  * `offsets` has room for cols + 1 values, `indices` and `values` for `*entries`.
  */
-clinalg_status clinalg_read_sparse(clinalg_handle handle,
+clinalg_status clinalg_sparse_read(clinalg_handle handle,
                                    uint32_t precision,
                                    size_t *offsets,
                                    size_t *indices,
@@ -3216,7 +3965,7 @@ clinalg_status clinalg_read_sparse(clinalg_handle handle,
  * # Safety
  * `path` is null or a path that ends in zero, of any bytes on Unix; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_read_matrix_market(const char *path,
+clinalg_status clinalg_matrix_market_read(const char *path,
                                           uint32_t precision,
                                           clinalg_handle *handle);
 
@@ -3226,19 +3975,19 @@ clinalg_status clinalg_read_matrix_market(const char *path,
  * # Safety
  * `info` is null or valid for a write.
  */
-clinalg_status clinalg_info(clinalg_handle handle, clinalg_object_info *info);
+clinalg_status clinalg_object_get_info(clinalg_handle handle, clinalg_object_info *info);
 
 /**
  * Releases an object of any kind; a second release is an error without side effects.
  */
-clinalg_status clinalg_release(clinalg_handle handle);
+clinalg_status clinalg_object_release(clinalg_handle handle);
 
 /**
  * Chooses the format of a sparse matrix by its current values; `format` is a `clinalg_format`. One that the matrix or the
  * device does not support is an error and changes nothing.
  */
-clinalg_status clinalg_set_format(clinalg_handle handle,
-                                  uint32_t format);
+clinalg_status clinalg_sparse_set_format(clinalg_handle handle,
+                                         uint32_t format);
 
 /**
  * How the products of a sparse matrix run and why, or the kind and size of another object, cut to `capacity` bytes with the ending zero. `needed`, if
@@ -3247,10 +3996,10 @@ clinalg_status clinalg_set_format(clinalg_handle handle,
  * # Safety
  * `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
  */
-clinalg_status clinalg_explain(clinalg_handle handle,
-                               char *buffer,
-                               size_t capacity,
-                               size_t *needed);
+clinalg_status clinalg_object_explain(clinalg_handle handle,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *needed);
 
 /**
  * Makes a test problem: `name` is one of those that `clinalg ode --list` prints, `n` the number of points along each axis.
@@ -3298,8 +4047,9 @@ clinalg_status clinalg_ode_snippet(size_t components,
 /**
  * Frees a system of equations.
  *
- * @deprecated Use `clinalg_release`, which frees objects of any kind.
+ * @deprecated Use `clinalg_object_release`, which frees objects of any kind.
  */
+CLINALG_DEPRECATED("use clinalg_object_release, which frees objects of any kind")
 clinalg_status clinalg_ode_release(clinalg_handle ode);
 
 /**
@@ -3415,6 +4165,7 @@ clinalg_status clinalg_ode_solve_with(clinalg_handle ode,
  * # Safety
  * As `clinalg_ode_solve_with`.
  */
+CLINALG_DEPRECATED("use clinalg_ode_solve_with")
 clinalg_status clinalg_ode_run(clinalg_handle ode,
                                const char *method,
                                const char *variant,
@@ -3487,7 +4238,7 @@ clinalg_status clinalg_ode_solve_vector(clinalg_handle ode,
 /**
  * Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
  * `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
- * system do not reach it; the system may be released. `clinalg_release` frees it.
+ * system do not reach it; the system may be released. `clinalg_object_release` frees it.
  *
  * # Safety
  * `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.
@@ -3527,11 +4278,11 @@ clinalg_status clinalg_ode_options_default(clinalg_ode_options *options,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_mv(double alpha,
-                          clinalg_handle a,
-                          clinalg_handle x,
-                          double beta,
-                          clinalg_handle *out);
+clinalg_status clinalg_matrix_mv(double alpha,
+                                 clinalg_handle a,
+                                 clinalg_handle x,
+                                 double beta,
+                                 clinalg_handle *out);
 
 /**
  * out = alpha A' x + beta out; out = 0 makes a new vector and takes beta as 0.
@@ -3539,11 +4290,11 @@ clinalg_status clinalg_mv(double alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_mv_transposed(double alpha,
-                                     clinalg_handle a,
-                                     clinalg_handle x,
-                                     double beta,
-                                     clinalg_handle *out);
+clinalg_status clinalg_matrix_mv_transposed(double alpha,
+                                            clinalg_handle a,
+                                            clinalg_handle x,
+                                            double beta,
+                                            clinalg_handle *out);
 
 /**
  * out = alpha A X + beta out for dense X and out, several right-hand sides at once; out = 0 makes a new matrix and takes
@@ -3552,11 +4303,11 @@ clinalg_status clinalg_mv_transposed(double alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_mm(double alpha,
-                          clinalg_handle a,
-                          clinalg_handle x,
-                          double beta,
-                          clinalg_handle *out);
+clinalg_status clinalg_matrix_mm(double alpha,
+                                 clinalg_handle a,
+                                 clinalg_handle x,
+                                 double beta,
+                                 clinalg_handle *out);
 
 /**
  * out = alpha x + beta y.
@@ -3564,11 +4315,11 @@ clinalg_status clinalg_mm(double alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_axpby(double alpha,
-                             clinalg_handle x,
-                             double beta,
-                             clinalg_handle y,
-                             clinalg_handle *out);
+clinalg_status clinalg_array_axpby(double alpha,
+                                   clinalg_handle x,
+                                   double beta,
+                                   clinalg_handle y,
+                                   clinalg_handle *out);
 
 /**
  * out = a + b.
@@ -3576,7 +4327,7 @@ clinalg_status clinalg_axpby(double alpha,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_plus(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+clinalg_status clinalg_array_add(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
 
 /**
  * out = a - b.
@@ -3584,7 +4335,7 @@ clinalg_status clinalg_plus(clinalg_handle a, clinalg_handle b, clinalg_handle *
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_minus(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+clinalg_status clinalg_array_subtract(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
 
 /**
  * out = a - c b.
@@ -3592,10 +4343,10 @@ clinalg_status clinalg_minus(clinalg_handle a, clinalg_handle b, clinalg_handle 
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_minus_scaled(clinalg_handle a,
-                                    clinalg_handle b,
-                                    double c,
-                                    clinalg_handle *out);
+clinalg_status clinalg_array_subtract_scaled(clinalg_handle a,
+                                             clinalg_handle b,
+                                             double c,
+                                             clinalg_handle *out);
 
 /**
  * out = c a.
@@ -3603,7 +4354,7 @@ clinalg_status clinalg_minus_scaled(clinalg_handle a,
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_times_constant(clinalg_handle a, double c, clinalg_handle *out);
+clinalg_status clinalg_array_scale(clinalg_handle a, double c, clinalg_handle *out);
 
 /**
  * out = a .* b, element by element.
@@ -3611,7 +4362,7 @@ clinalg_status clinalg_times_constant(clinalg_handle a, double c, clinalg_handle
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_multiply(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
+clinalg_status clinalg_array_multiply(clinalg_handle a, clinalg_handle b, clinalg_handle *out);
 
 /**
  * out = a, copied on the device.
@@ -3619,12 +4370,12 @@ clinalg_status clinalg_multiply(clinalg_handle a, clinalg_handle b, clinalg_hand
  * # Safety
  * `out` is null or valid for reading and writing.
  */
-clinalg_status clinalg_copy(clinalg_handle a, clinalg_handle *out);
+clinalg_status clinalg_array_copy(clinalg_handle a, clinalg_handle *out);
 
 /**
  * Sets every stored value.
  */
-clinalg_status clinalg_fill(clinalg_handle handle, double value);
+clinalg_status clinalg_array_fill(clinalg_handle handle, double value);
 
 /**
  * A new vector with `count` values from `offset` on.
@@ -3632,15 +4383,17 @@ clinalg_status clinalg_fill(clinalg_handle handle, double value);
  * # Safety
  * `part` is null or valid for a write.
  */
-clinalg_status clinalg_slice(clinalg_handle handle,
-                             size_t offset,
-                             size_t count,
-                             clinalg_handle *part);
+clinalg_status clinalg_vector_slice(clinalg_handle handle,
+                                    size_t offset,
+                                    size_t count,
+                                    clinalg_handle *part);
 
 /**
  * Replaces the values of `target` from `offset` on by those of `source`, on the device.
  */
-clinalg_status clinalg_write_slice(clinalg_handle target, size_t offset, clinalg_handle source);
+clinalg_status clinalg_vector_write_slice(clinalg_handle target,
+                                          size_t offset,
+                                          clinalg_handle source);
 
 /**
  * Sum of the stored values.
@@ -3648,7 +4401,7 @@ clinalg_status clinalg_write_slice(clinalg_handle target, size_t offset, clinalg
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_sum(clinalg_handle a, double *result);
+clinalg_status clinalg_array_sum(clinalg_handle a, double *result);
 
 /**
  * Dot product of the stored values.
@@ -3656,7 +4409,7 @@ clinalg_status clinalg_sum(clinalg_handle a, double *result);
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_dot(clinalg_handle a, clinalg_handle b, double *result);
+clinalg_status clinalg_array_dot(clinalg_handle a, clinalg_handle b, double *result);
 
 /**
  * Sum of the magnitudes of the stored values.
@@ -3664,7 +4417,7 @@ clinalg_status clinalg_dot(clinalg_handle a, clinalg_handle b, double *result);
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_norm1(clinalg_handle a, double *result);
+clinalg_status clinalg_array_norm1(clinalg_handle a, double *result);
 
 /**
  * Euclidean norm of the stored values.
@@ -3672,7 +4425,7 @@ clinalg_status clinalg_norm1(clinalg_handle a, double *result);
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_norm2(clinalg_handle a, double *result);
+clinalg_status clinalg_array_norm2(clinalg_handle a, double *result);
 
 /**
  * Largest magnitude of the stored values; NaN if one is NaN.
@@ -3680,7 +4433,7 @@ clinalg_status clinalg_norm2(clinalg_handle a, double *result);
  * # Safety
  * `result` is null or valid for a write.
  */
-clinalg_status clinalg_norm_inf(clinalg_handle a, double *result);
+clinalg_status clinalg_array_norm_inf(clinalg_handle a, double *result);
 
 /**
  * The defaults: CG without preconditioner to 1e-10 in at most 10 000 iterations, restart 30. `struct_size` is
@@ -3702,7 +4455,7 @@ clinalg_status clinalg_solver_options_default(clinalg_solver_options *options,
  * `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or
  * valid for a write, the latter of `capacity` values.
  */
-clinalg_status clinalg_solve_system(const clinalg_solver_options *options,
+clinalg_status clinalg_system_solve(const clinalg_solver_options *options,
                                     clinalg_handle a,
                                     clinalg_handle b,
                                     clinalg_handle *x,
@@ -3723,12 +4476,12 @@ clinalg_status clinalg_poisson_options_default(clinalg_poisson_options *options,
 /**
  * Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
  * side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
- * new vector of zeros. `history` as in `clinalg_solve_system`.
+ * new vector of zeros. `history` as in `clinalg_system_solve`.
  *
  * # Safety
- * As `clinalg_solve_system`.
+ * As `clinalg_system_solve`.
  */
-clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
+clinalg_status clinalg_poisson_solve(const clinalg_poisson_options *options,
                                      clinalg_handle f,
                                      clinalg_handle *u,
                                      clinalg_report *report,
@@ -3736,13 +4489,13 @@ clinalg_status clinalg_solve_poisson(const clinalg_poisson_options *options,
                                      size_t capacity);
 
 /**
- * As `clinalg_solve_poisson` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
+ * As `clinalg_poisson_solve` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
  * residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
  *
  * # Safety
- * As `clinalg_solve_system`.
+ * As `clinalg_system_solve`.
  */
-clinalg_status clinalg_solve_poisson_mixed(const clinalg_poisson_options *options,
+clinalg_status clinalg_poisson_solve_mixed(const clinalg_poisson_options *options,
                                            clinalg_handle f,
                                            clinalg_handle *u,
                                            clinalg_report *report,
@@ -3759,7 +4512,7 @@ clinalg_status clinalg_preconditioner_options_default(clinalg_preconditioner_opt
                                                       size_t struct_size);
 
 /**
- * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_mv`, applies its inverse, for
+ * A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
  * `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
  *
  * # Safety
@@ -3788,7 +4541,7 @@ clinalg_status clinalg_amg_options_default(clinalg_amg_options *options,
                                            size_t struct_size);
 
 /**
- * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+ * Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
  * `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
  * motions of a rigid body for elasticity; 0 takes constants.
  *
@@ -3857,7 +4610,7 @@ clinalg_status clinalg_saddle_options_default(clinalg_saddle_options *options,
 
 /**
  * A block preconditioner for the real sparse matrix [A B'; B -C] of a saddle point (Stokes, mixed elements, constraints): an operator whose
- * product, by `clinalg_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It keeps nothing of the matrix.
+ * product, by `clinalg_matrix_mv`, applies its inverse, for `clinalg_solver_options.inverse`. It keeps nothing of the matrix.
  *
  * # Safety
  * `options` names as many bytes as its first member says, its arrays as many values as their numbers say; `handle` is null or valid for a write.
@@ -3882,6 +4635,7 @@ clinalg_status clinalg_saddle_info(clinalg_handle preconditioner, clinalg_saddle
  * # Safety
  * `params` is null or valid for a write.
  */
+CLINALG_DEPRECATED("use clinalg_solver_options_default")
 clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
 
 /**
@@ -3889,12 +4643,13 @@ clinalg_status clinalg_solve_params_default(clinalg_solve_params *params);
  * iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
  * first `capacity` relative residuals, the start's first.
  *
- * @deprecated Use `clinalg_solve_system`.
+ * @deprecated Use `clinalg_system_solve`.
  *
  * # Safety
  * `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
  * valid for a write, the latter of `capacity` values.
  */
+CLINALG_DEPRECATED("use clinalg_system_solve")
 clinalg_status clinalg_solve(const clinalg_solve_params *params,
                              clinalg_handle a,
                              clinalg_handle b,
@@ -3907,11 +4662,12 @@ clinalg_status clinalg_solve(const clinalg_solve_params *params,
  * As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
  * as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
  *
- * @deprecated Use `clinalg_solve_system` with `clinalg_solver_options.inverse`.
+ * @deprecated Use `clinalg_system_solve` with `clinalg_solver_options.inverse`.
  *
  * # Safety
  * As `clinalg_solve`.
  */
+CLINALG_DEPRECATED("use clinalg_system_solve with clinalg_solver_options.inverse")
 clinalg_status clinalg_solve_preconditioned(const clinalg_solve_params *params,
                                             clinalg_handle a,
                                             clinalg_handle preconditioner,
@@ -3929,6 +4685,7 @@ clinalg_status clinalg_solve_preconditioned(const clinalg_solve_params *params,
  * # Safety
  * `params` is null or valid for a write.
  */
+CLINALG_DEPRECATED("use clinalg_poisson_options_default")
 clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
 
 /**
@@ -3936,11 +4693,12 @@ clinalg_status clinalg_poisson_params_default(clinalg_poisson_params *params);
  * boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
  * solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
  *
- * @deprecated Use `clinalg_solve_poisson`.
+ * @deprecated Use `clinalg_poisson_solve`.
  *
  * # Safety
  * As `clinalg_solve`.
  */
+CLINALG_DEPRECATED("use clinalg_poisson_solve")
 clinalg_status clinalg_poisson(const clinalg_poisson_params *params,
                                clinalg_handle f,
                                clinalg_handle *u,
@@ -4012,7 +4770,7 @@ clinalg_status clinalg_sparse_band(clinalg_handle a,
 
 /**
  * Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left. With
- * `clinalg_fill` of 1 afterwards the matrix is its pattern.
+ * `clinalg_array_fill` of 1 afterwards the matrix is its pattern.
  *
  * # Safety
  * `entries` is null or valid for a write.
@@ -4026,35 +4784,35 @@ clinalg_status clinalg_sparse_drop_zeros(clinalg_handle a,
  * # Safety
  * `handle` is null or valid for a write.
  */
-clinalg_status clinalg_nonzeros(clinalg_handle a, clinalg_handle *handle);
+clinalg_status clinalg_sparse_nonzeros(clinalg_handle a, clinalg_handle *handle);
 
 /**
- * As `clinalg_csr` with offsets and indices of 32 bits.
+ * As `clinalg_sparse_from_csr` with offsets and indices of 32 bits.
  *
  * # Safety
- * As `clinalg_csr`.
+ * As `clinalg_sparse_from_csr`.
  */
-clinalg_status clinalg_csr_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               const int32_t *offsets,
-                               const int32_t *indices,
-                               const void *values,
-                               clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_csr_i32(uint32_t precision,
+                                           size_t rows,
+                                           size_t cols,
+                                           const int32_t *offsets,
+                                           const int32_t *indices,
+                                           const void *values,
+                                           clinalg_handle *handle);
 
 /**
- * As `clinalg_csc` with offsets and indices of 32 bits.
+ * As `clinalg_sparse_from_csc` with offsets and indices of 32 bits.
  *
  * # Safety
- * As `clinalg_csc`.
+ * As `clinalg_sparse_from_csc`.
  */
-clinalg_status clinalg_csc_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               const int32_t *offsets,
-                               const int32_t *indices,
-                               const void *values,
-                               clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_csc_i32(uint32_t precision,
+                                           size_t rows,
+                                           size_t cols,
+                                           const int32_t *offsets,
+                                           const int32_t *indices,
+                                           const void *values,
+                                           clinalg_handle *handle);
 
 /**
  * A sparse matrix of `rows` and `cols` from `entries` coordinates in any order: `values[k]` at row `row_indices[k]` and column
@@ -4063,29 +4821,29 @@ clinalg_status clinalg_csc_i32(uint32_t precision,
  * # Safety
  * The arrays name `entries` values; `handle` is null or valid for a write.
  */
-clinalg_status clinalg_coo(uint32_t precision,
-                           size_t rows,
-                           size_t cols,
-                           size_t entries,
-                           const size_t *row_indices,
-                           const size_t *col_indices,
-                           const void *values,
-                           clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_coo(uint32_t precision,
+                                       size_t rows,
+                                       size_t cols,
+                                       size_t entries,
+                                       const size_t *row_indices,
+                                       const size_t *col_indices,
+                                       const void *values,
+                                       clinalg_handle *handle);
 
 /**
- * As `clinalg_coo` with indices of 32 bits.
+ * As `clinalg_sparse_from_coo` with indices of 32 bits.
  *
  * # Safety
- * As `clinalg_coo`.
+ * As `clinalg_sparse_from_coo`.
  */
-clinalg_status clinalg_coo_i32(uint32_t precision,
-                               size_t rows,
-                               size_t cols,
-                               size_t entries,
-                               const int32_t *row_indices,
-                               const int32_t *col_indices,
-                               const void *values,
-                               clinalg_handle *handle);
+clinalg_status clinalg_sparse_from_coo_i32(uint32_t precision,
+                                           size_t rows,
+                                           size_t cols,
+                                           size_t entries,
+                                           const int32_t *row_indices,
+                                           const int32_t *col_indices,
+                                           const void *values,
+                                           clinalg_handle *handle);
 
 /**
  * Replaces the values of a sparse matrix and keeps their positions: `count` values, as many as the matrix has entries, row by row with
@@ -4107,7 +4865,7 @@ clinalg_status clinalg_sparse_write(clinalg_handle a,
  * # Safety
  * `path` is null or a path that ends in zero, of any bytes on Unix.
  */
-clinalg_status clinalg_write_matrix_market(clinalg_handle handle,
+clinalg_status clinalg_matrix_market_write(clinalg_handle handle,
                                            const char *path);
 
 /**
@@ -4130,7 +4888,7 @@ const char *clinalg_version(void);
 
 /**
  * A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
- * the work of what is made on the team. `clinalg_release` frees it; what was made on it lives on.
+ * the work of what is made on the team. `clinalg_object_release` frees it; what was made on it lives on.
  *
  * # Safety
  * `devices` names `count` values; `team` is null or valid for a write.
@@ -4151,8 +4909,9 @@ clinalg_status clinalg_team_info(clinalg_handle team,
                                  size_t capacity);
 
 /**
- * A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_solve_system` takes it
- * in the place of a matrix, without preconditioner or with `CLINALG_PRECONDITIONER_JACOBI`; b and x are vectors on the current device.
+ * A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
+ * in the place of a matrix, without preconditioner, with `CLINALG_PRECONDITIONER_JACOBI` or with the handle of
+ * `clinalg_team_amg_create` in `options.inverse`; b and x are vectors on the current device.
  *
  * # Safety
  * `handle` is null or valid for a write.
@@ -4162,11 +4921,25 @@ clinalg_status clinalg_team_matrix_create(clinalg_handle team,
                                           clinalg_handle *handle);
 
 /**
- * `clinalg_solve_poisson` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
+ * Algebraic multigrid for a matrix on a team, as `clinalg_solver_options.inverse` of its solves. `a` is the sparse matrix on one device that `matrix` was made
+ * of; nothing of it is kept. The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile; then its finer levels are shared
+ * out among the devices. Near-null vectors are constants. K-cycles, a hierarchy in single precision and a reusable one are errors.
+ * `clinalg_amg_info` tells levels and sizes.
+ *
+ * # Safety
+ * `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+ */
+clinalg_status clinalg_team_amg_create(const clinalg_amg_options *options,
+                                       clinalg_handle matrix,
+                                       clinalg_handle a,
+                                       clinalg_handle *handle);
+
+/**
+ * `clinalg_poisson_solve` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
  * the bits of one device.
  *
  * # Safety
- * As `clinalg_solve_poisson`.
+ * As `clinalg_poisson_solve`.
  */
 clinalg_status clinalg_team_solve_poisson(const clinalg_poisson_options *options,
                                           clinalg_handle team,
@@ -4205,12 +4978,13 @@ clinalg_status clinalg_wave_options_default(clinalg_wave_options *options,
  * # Safety
  * `params` is null or valid for a write.
  */
+CLINALG_DEPRECATED("use clinalg_wave_options_default")
 clinalg_status clinalg_wave_params_default(clinalg_wave_params *params);
 
 /**
  * Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
  * the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
- * limit. `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+ * limit. `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
  *
  * # Safety
  * `options` names as many bytes as its first member says; `wave` is valid for a write.
@@ -4226,6 +5000,7 @@ clinalg_status clinalg_wave_make(const clinalg_wave_options *options,
  * # Safety
  * `params` is valid for reading, `wave` for a write.
  */
+CLINALG_DEPRECATED("use clinalg_wave_make")
 clinalg_status clinalg_wave_create(const clinalg_wave_params *params,
                                    uint32_t precision,
                                    clinalg_handle *wave);

@@ -10,6 +10,7 @@
 
 #include "clinalg/array.hpp"
 #include "clinalg/bem.hpp"
+#include "clinalg/factorisation.hpp"
 #include "clinalg/grid.hpp"
 #include "clinalg/object.hpp"
 #include "clinalg/ode.hpp"

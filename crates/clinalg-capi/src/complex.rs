@@ -33,6 +33,26 @@ pub enum ClinalgFactorisation {
     Qr = 2,
 }
 
+/// The form that a code names.
+pub(crate) fn transpose_of(argument: &'static str, code: u32) -> Result<Transpose, Fault> {
+    let known = [
+        (ClinalgTranspose::No as u32, Transpose::No),
+        (ClinalgTranspose::Yes as u32, Transpose::Yes),
+        (ClinalgTranspose::Conjugate as u32, Transpose::Conjugate),
+    ];
+    choice(argument, code, &known)
+}
+
+/// The factorisation that a code names.
+pub(crate) fn factorisation_of(code: u32) -> Result<Factorisation, Fault> {
+    let known = [
+        (ClinalgFactorisation::Lu as u32, Factorisation::Lu),
+        (ClinalgFactorisation::Cholesky as u32, Factorisation::Cholesky),
+        (ClinalgFactorisation::Qr as u32, Factorisation::Qr),
+    ];
+    choice("factorisation", code, &known)
+}
+
 fn number(result: *mut ClinalgComplex, run: impl FnOnce(&Registry) -> clinalg::Result<Complex<f64>>) -> ClinalgStatus {
     guard(|| {
         if result.is_null() {
@@ -49,7 +69,7 @@ fn number(result: *mut ClinalgComplex, run: impl FnOnce(&Registry) -> clinalg::R
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mv_complex(
+pub unsafe extern "C" fn clinalg_matrix_mv_complex(
     transpose: u32,
     alpha: ClinalgComplex,
     a: ClinalgHandle,
@@ -57,13 +77,8 @@ pub unsafe extern "C" fn clinalg_mv_complex(
     beta: ClinalgComplex,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    let known = [
-        (ClinalgTranspose::No as u32, Transpose::No),
-        (ClinalgTranspose::Yes as u32, Transpose::Yes),
-        (ClinalgTranspose::Conjugate as u32, Transpose::Conjugate),
-    ];
-    match choice("transpose", transpose, &known) {
-        Ok(op) => into(out, |registry, given| registry.mv_op(op, alpha, a, x, beta, given)),
+    match transpose_of("transpose", transpose) {
+        Ok(op) => into("out", out, |registry, given| registry.mv_op(op, alpha, a, x, beta, given)),
         Err(fault) => guard(|| Err(fault)),
     }
 }
@@ -73,14 +88,14 @@ pub unsafe extern "C" fn clinalg_mv_complex(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mm_complex(
+pub unsafe extern "C" fn clinalg_matrix_mm_complex(
     alpha: ClinalgComplex,
     a: ClinalgHandle,
     x: ClinalgHandle,
     beta: ClinalgComplex,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.mm(alpha, a, x, beta, given))
+    into("out", out, |registry, given| registry.mm(alpha, a, x, beta, given))
 }
 
 /// out = alpha x + beta y with complex numbers.
@@ -88,14 +103,14 @@ pub unsafe extern "C" fn clinalg_mm_complex(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_axpby_complex(
+pub unsafe extern "C" fn clinalg_array_axpby_complex(
     alpha: ClinalgComplex,
     x: ClinalgHandle,
     beta: ClinalgComplex,
     y: ClinalgHandle,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.axpby(alpha, x, beta, y, given))
+    into("out", out, |registry, given| registry.axpby(alpha, x, beta, y, given))
 }
 
 /// out = c a with a complex number.
@@ -103,17 +118,17 @@ pub unsafe extern "C" fn clinalg_axpby_complex(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_times_constant_complex(
+pub unsafe extern "C" fn clinalg_array_scale_complex(
     a: ClinalgHandle,
     c: ClinalgComplex,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.times_constant(a, c, given))
+    into("out", out, |registry, given| registry.times_constant(a, c, given))
 }
 
 /// Sets every stored value of a complex object.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_fill_complex(handle: ClinalgHandle, value: ClinalgComplex) -> ClinalgStatus {
+pub extern "C" fn clinalg_array_fill_complex(handle: ClinalgHandle, value: ClinalgComplex) -> ClinalgStatus {
     guard(|| Ok(Registry::global().fill(handle, value)?))
 }
 
@@ -122,7 +137,7 @@ pub extern "C" fn clinalg_fill_complex(handle: ClinalgHandle, value: ClinalgComp
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_sum_complex(a: ClinalgHandle, result: *mut ClinalgComplex) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_sum_complex(a: ClinalgHandle, result: *mut ClinalgComplex) -> ClinalgStatus {
     number(result, |registry| registry.sum_complex(a))
 }
 
@@ -132,7 +147,7 @@ pub unsafe extern "C" fn clinalg_sum_complex(a: ClinalgHandle, result: *mut Clin
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_dot_complex(
+pub unsafe extern "C" fn clinalg_array_dot_complex(
     a: ClinalgHandle,
     b: ClinalgHandle,
     result: *mut ClinalgComplex,
@@ -145,7 +160,7 @@ pub unsafe extern "C" fn clinalg_dot_complex(
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_dotu_complex(
+pub unsafe extern "C" fn clinalg_array_dotu_complex(
     a: ClinalgHandle,
     b: ClinalgHandle,
     result: *mut ClinalgComplex,
@@ -158,8 +173,8 @@ pub unsafe extern "C" fn clinalg_dotu_complex(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_conj(a: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.conj(a, given))
+pub unsafe extern "C" fn clinalg_array_conj(a: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.conj(a, given))
 }
 
 /// The conjugate transpose of a vector, dense or sparse matrix; of a real one the transpose.
@@ -167,7 +182,7 @@ pub unsafe extern "C" fn clinalg_conj(a: ClinalgHandle, out: *mut ClinalgHandle)
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_conj_transpose(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_matrix_conj_transpose(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().conj_transpose(a)?))
 }
 
@@ -176,7 +191,7 @@ pub unsafe extern "C" fn clinalg_conj_transpose(a: ClinalgHandle, handle: *mut C
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_real_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_real_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().real_part(a)?))
 }
 
@@ -185,7 +200,7 @@ pub unsafe extern "C" fn clinalg_real_part(a: ClinalgHandle, handle: *mut Clinal
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_imaginary_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_imaginary_part(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().imaginary_part(a)?))
 }
 
@@ -194,7 +209,7 @@ pub unsafe extern "C" fn clinalg_imaginary_part(a: ClinalgHandle, handle: *mut C
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_abs(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_abs(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().abs(a)?))
 }
 
@@ -203,7 +218,7 @@ pub unsafe extern "C" fn clinalg_abs(a: ClinalgHandle, handle: *mut ClinalgHandl
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_join_parts(
+pub unsafe extern "C" fn clinalg_array_join_parts(
     re: ClinalgHandle,
     im: ClinalgHandle,
     handle: *mut ClinalgHandle,
@@ -217,22 +232,17 @@ pub unsafe extern "C" fn clinalg_join_parts(
 /// # Safety
 /// `x` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_dense(
+pub unsafe extern "C" fn clinalg_dense_solve(
     factorisation: u32,
     a: ClinalgHandle,
     b: ClinalgHandle,
     x: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    let known = [
-        (ClinalgFactorisation::Lu as u32, Factorisation::Lu),
-        (ClinalgFactorisation::Cholesky as u32, Factorisation::Cholesky),
-        (ClinalgFactorisation::Qr as u32, Factorisation::Qr),
-    ];
     guard(|| {
         if x.is_null() {
             return Err(Fault::Null("x"));
         }
-        let factorisation = choice("factorisation", factorisation, &known)?;
+        let factorisation = factorisation_of(factorisation)?;
         let made = Registry::global().solve_dense(factorisation, a, b)?;
         // SAFETY: checked above, and by the contract.
         unsafe { put("x", x, made) }

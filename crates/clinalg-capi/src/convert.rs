@@ -10,7 +10,7 @@ use crate::status::ClinalgStatus;
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_zeros(
+pub unsafe extern "C" fn clinalg_array_zeros(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -20,12 +20,12 @@ pub unsafe extern "C" fn clinalg_zeros(
 }
 
 /// A copy of a vector or matrix with values of the type `precision` (a `clinalg_precision`), rounded to nearest. A complex object has
-/// no real copy: see `clinalg_real_part`.
+/// no real copy: see `clinalg_array_real_part`.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_convert(
+pub unsafe extern "C" fn clinalg_array_convert(
     a: ClinalgHandle,
     precision: u32,
     handle: *mut ClinalgHandle,
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn clinalg_convert(
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_transpose(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_matrix_transpose(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().transpose(a)?))
 }
 
@@ -47,6 +47,6 @@ pub unsafe extern "C" fn clinalg_transpose(a: ClinalgHandle, handle: *mut Clinal
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_diagonal(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_matrix_diagonal(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().diagonal(a)?))
 }

@@ -130,7 +130,7 @@ pub unsafe extern "C" fn clinalg_device_number(index: usize, what: u32, value: *
 /// # Safety
 /// `selector` is null or a text that ends in zero.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_select_device(selector: *const c_char) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_device_select(selector: *const c_char) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
         let selector = unsafe { text("selector", selector)? };
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn clinalg_select_device(selector: *const c_char) -> Clina
 
 /// Waits until the device has done everything enqueued.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_finish() -> ClinalgStatus {
+pub extern "C" fn clinalg_device_finish() -> ClinalgStatus {
     guard(|| Ok(Context::global()?.finish()?))
 }
 
@@ -150,7 +150,7 @@ pub extern "C" fn clinalg_finish() -> ClinalgStatus {
 /// # Safety
 /// `report` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_memory(report: *mut ClinalgMemory) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_device_memory(report: *mut ClinalgMemory) -> ClinalgStatus {
     guard(|| {
         let memory = Context::global()?.memory();
         let value = ClinalgMemory {

@@ -42,7 +42,7 @@ pub struct ClinalgEigenOptions {
     pub max_iterations: usize,
     /// A matrix or operator that approximates the inverse of A, used instead of `preconditioner`; 0 for none.
     pub inverse: ClinalgHandle,
-    /// A symmetric positive definite matrix or operator B; 0 for the identity.
+    /// A symmetric or Hermitian positive definite matrix or operator B; 0 for the identity.
     pub mass: ClinalgHandle,
     /// Called at the start and after every iteration with the number of iterations done and the largest relative residual; null for none.
     pub progress: ClinalgProgress,
@@ -97,15 +97,16 @@ pub unsafe extern "C" fn clinalg_eigen_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric matrix
-/// or operator; its symmetry is not tested. `*vectors` becomes a new dense matrix with a column per eigenvector, x' B x = 1; `values` gets the
+/// Finds `options->count` eigenpairs of A x = lambda x, or of A x = lambda B x with `options->mass`, by LOBPCG. A is a real symmetric or complex
+/// Hermitian matrix or operator. The symmetry of a real one is not tested; a complex one that is not Hermitian is an error. B is a positive definite
+/// one of the same type. `*vectors` becomes a new dense matrix with a column per eigenvector, x^H B x = 1; `values` gets the
 /// eigenvalues and `residuals`, if not null, the relative residual of each pair, `options->count` numbers each.
 ///
 /// # Safety
 /// `options` points to at least `options->struct_size` bytes; `vectors` is valid for a write, `values` for `options->count` of them; `residuals`
 /// and `report` are null or valid for writes, the former of `options->count` values.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_eigenpairs(
+pub unsafe extern "C" fn clinalg_matrix_eigenpairs(
     options: *const ClinalgEigenOptions,
     a: ClinalgHandle,
     vectors: *mut ClinalgHandle,

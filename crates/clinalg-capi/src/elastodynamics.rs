@@ -126,6 +126,7 @@ pub unsafe extern "C" fn clinalg_elastodynamics_options_default(
 ///
 /// # Safety
 /// `params` is null or valid for a write.
+#[deprecated(note = "use clinalg_elastodynamics_options_default")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_elastodynamics_params_default(
     params: *mut ClinalgElastodynamicsParams,
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn clinalg_elastodynamics_params_default(
 ///
 /// The surface has `node_count` nodes of three coordinates each and `element_count` quadrilaterals of four nodes each, from 0 on, anticlockwise seen
 /// from outside; a triangle names its last node twice. The first `boundary` elements carry unknowns, the others enclose an open patch; the
-/// whole is closed. `clinalg_release` frees the problem. Options of a larger size than this library knows are an error.
+/// whole is closed. `clinalg_object_release` frees the problem. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, `nodes` is valid for reading 3 `node_count` and `elements` 4 `element_count` values, `out`
@@ -166,6 +167,7 @@ pub unsafe extern "C" fn clinalg_elastodynamics_make(
 ///
 /// # Safety
 /// `params` is valid for reading, `nodes` of 3 `node_count` and `elements` of 4 `element_count` values, `out` for a write.
+#[deprecated(note = "use clinalg_elastodynamics_make")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_elastodynamics_create(
     params: *const ClinalgElastodynamicsParams,

@@ -274,7 +274,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_options_default(
 
 /// A multigrid solver of -div(k D grad u) + c u = f on a box, made once for many right-hand sides; it owns the memory of all levels. D is a
 /// constant symmetric positive definite tensor, k a positive coefficient. The values g of all sides are 0 until
-/// `clinalg_grid_poisson_set_side` sets them. `clinalg_release` frees the solver.
+/// `clinalg_grid_poisson_set_side` sets them. `clinalg_object_release` frees the solver.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, its coordinates as many values as the points and sides say, its
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_solve_vector(
 }
 
 /// The matrix of the equations integrated over the cells: a symmetric operator on vectors of the unknowns. The unknowns are the values at all
-/// points except those on vertex-centred sides with u = g; `clinalg_info` gives their number. The solver may be released before the operator.
+/// points except those on vertex-centred sides with u = g; `clinalg_object_get_info` gives their number. The solver may be released before the operator.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn clinalg_grid_poisson_right_side(
     f: ClinalgHandle,
     b: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(b, |registry, given| registry.grid_poisson_right_side(poisson, f, given))
+    into("b", b, |registry, given| registry.grid_poisson_right_side(poisson, f, given))
 }
 
 /// The values at all points, from the unknowns x and the values of the sides with u = g. If `*u` is 0, a new vector is made.
@@ -435,5 +435,5 @@ pub unsafe extern "C" fn clinalg_grid_poisson_points(
     x: ClinalgHandle,
     u: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(u, |registry, given| registry.grid_poisson_points(poisson, x, given))
+    into("u", u, |registry, given| registry.grid_poisson_points(poisson, x, given))
 }

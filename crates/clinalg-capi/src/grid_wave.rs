@@ -14,7 +14,7 @@ use crate::operation::into;
 use crate::options::{Versioned, put_defaults, read};
 use crate::solver::ClinalgStop;
 use crate::status::{ClinalgStatus, Fault, guard};
-use crate::wave::ClinalgWaveReport;
+use crate::wave::{ClinalgWaveReport, energy};
 use crate::{choice, put, slice};
 
 /// What a wave does on a side of a box.
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn clinalg_grid_wave_limit(
 }
 
 /// A wave on a box, at rest with u = 0: u_tt = c^2 Laplace u by leapfrog, of order 2 in space and time, with a speed for each point and a
-/// condition on each side. Objects with its values have one for each point, x fastest. `clinalg_release` frees it.
+/// condition on each side. Objects with its values have one for each point, x fastest. `clinalg_object_release` frees it.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says, `speed` there as many values as its number says; `wave` is null or valid for a write.
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn clinalg_grid_wave_step(
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_grid_wave_displacement(wave: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.grid_wave_displacement(wave, given))
+    into("out", out, |registry, given| registry.grid_wave_displacement(wave, given))
 }
 
 /// The velocity into `*out`, through the host's memory; 0 there makes a new vector. `clinalg_grid_wave_start` with it and the displacement
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn clinalg_grid_wave_displacement(wave: ClinalgHandle, out
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_grid_wave_velocity(wave: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.grid_wave_velocity(wave, given))
+    into("out", out, |registry, given| registry.grid_wave_velocity(wave, given))
 }
 
 /// The discrete energy of a medium of density 1 / c^2, half a step before the time reached: without absorbing sides the sum stays the same.
@@ -246,14 +246,6 @@ pub unsafe extern "C" fn clinalg_grid_wave_energy(
     kinetic: *mut f64,
     potential: *mut f64,
 ) -> ClinalgStatus {
-    guard(|| {
-        let energy = Registry::global().grid_wave_energy(wave)?;
-        for (pointer, value) in [(kinetic, energy.kinetic), (potential, energy.potential)] {
-            if !pointer.is_null() {
-                // SAFETY: by the contract above.
-                unsafe { pointer.write(value) };
-            }
-        }
-        Ok(())
-    })
+    // SAFETY: by the contract above.
+    unsafe { energy((kinetic, potential), |registry| registry.grid_wave_energy(wave)) }
 }

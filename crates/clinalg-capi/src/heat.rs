@@ -122,6 +122,7 @@ pub unsafe extern "C" fn clinalg_heat_options_default(
 ///
 /// # Safety
 /// `params` is null or valid for a write.
+#[deprecated(note = "use clinalg_heat_options_default")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatParams) -> ClinalgStatus {
     let ClinalgHeatOptions { alpha, end_time, steps, order, singular_order, storage, .. } = Versioned::defaults();
@@ -135,8 +136,8 @@ pub unsafe extern "C" fn clinalg_heat_params_default(params: *mut ClinalgHeatPar
 ///
 /// The surface has `node_count` nodes of three coordinates each and `triangle_count` triangles of three nodes each, from 0 on,
 /// anticlockwise seen from outside; it is closed. `kind` is a `clinalg_heat_kind`. Vectors store one
-/// time step after the other. `clinalg_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
-/// `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+/// time step after the other. `clinalg_matrix_mv` and `clinalg_solve` accept the handle as a matrix, without the Jacobi preconditioner;
+/// `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `nodes` and `triangles` are valid for reading three times as many values as they count,
@@ -161,6 +162,7 @@ pub unsafe extern "C" fn clinalg_heat_operator_make(
 ///
 /// # Safety
 /// `params` is valid for reading, `nodes` and `triangles` of three times as many values as they count, `out` for a write.
+#[deprecated(note = "use clinalg_heat_operator_make")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_heat_operator_create(
     params: *const ClinalgHeatParams,
@@ -227,7 +229,7 @@ unsafe fn make(
 }
 
 /// Makes the inverse of `matrix`, an operator V or D, by block forward elimination: its diagonal block is inverted here, and each
-/// product with the new handle, `clinalg_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
+/// product with the new handle, `clinalg_matrix_mv(1, inverse, b, 0, &x)`, solves A x = b up to rounding in one pass through time. The
 /// handle can also be a preconditioner. It keeps the operator alive: `matrix` may be released before it.
 ///
 /// # Safety

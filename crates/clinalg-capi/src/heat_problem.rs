@@ -104,7 +104,7 @@ pub unsafe extern "C" fn clinalg_heat_project(
 
 /// The right-hand side of a boundary value problem from the boundary values that are given, by the operator `other`: for V w = (M / 2 + K) u
 /// (Dirichlet) K and the values u at nodes, for D u = (M' / 2 - Ks) w (Neumann) Ks and the values w on triangles. M is the mass matrix. `*out` gets a new
-/// vector; solve with it by `clinalg_solve_system` or by the product with `clinalg_heat_forward_create`.
+/// vector; solve with it by `clinalg_system_solve` or by the product with `clinalg_heat_forward_create`.
 ///
 /// # Safety
 /// `out` is null or valid for a write.

@@ -11,13 +11,13 @@ use crate::object::{ClinalgHandle, scalar_of, typed, upload};
 use crate::put;
 use crate::status::{ClinalgStatus, Fault, guard};
 
-/// Makes OpenCL objects of the caller those that new objects live on, in the place of `clinalg_select_device`: a `cl_context`, one of its
+/// Makes OpenCL objects of the caller those that new objects live on, in the place of `clinalg_device_select`: a `cl_context`, one of its
 /// devices (a `cl_device_id`), and an in-order `cl_command_queue` of both, in which this library enqueues its commands; null there makes
 /// a queue of the library's own. Context and queue are retained until the last object is released and another device is selected, or
 /// `clinalg_shutdown` is called.
 ///
 /// Commands that the caller enqueues in the same queue run in the order of the calls. Order those in other queues by events, or by
-/// `clinalg_finish` and `clFinish`.
+/// `clinalg_device_finish` and `clFinish`.
 ///
 /// # Safety
 /// The pointers are null or live objects of the OpenCL library that this process has loaded.

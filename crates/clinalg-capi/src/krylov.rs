@@ -14,7 +14,7 @@ use crate::status::{ClinalgStatus, guard};
 
 /// A solver of A x = b for one matrix and many right-hand sides: the method with its memory, and the preconditioner that the options name.
 /// `a` is a dense, sparse or band matrix or an operator, square, real or complex. The solver keeps `a` and `options->inverse` alive after their
-/// handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_release` frees the solver.
+/// handles are released. `options->progress` must be null: `clinalg_solver_solve` takes it. `clinalg_object_release` frees the solver.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `solver` is null or valid for a write.
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn clinalg_solver_create(
 /// Solves A x = b. `*x` holds the start on entry and the last iterate after; 0 there makes a new vector and starts from zero. With an x that
 /// exists, solves after the first, which prepares the products of the matrix, allocate nothing on the device. The present values of A count; the preconditioner is that of the last
 /// `clinalg_solver_refill`. `progress`, if not null, is called with `progress_data` after every iteration. `report` and `history` as in
-/// `clinalg_solve_system`. One call at a time uses a solver; others wait for it.
+/// `clinalg_system_solve`. One call at a time uses a solver; others wait for it.
 ///
 /// # Safety
 /// `x` is valid for reading and writing; `progress` is null or may be called with `progress_data`; `report` and `history` are null or valid for a

@@ -9,14 +9,14 @@ use crate::status::ClinalgStatus;
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_jacobi(
+pub unsafe extern "C" fn clinalg_multigrid_jacobi(
     u: ClinalgHandle,
     f: ClinalgHandle,
     out: *mut ClinalgHandle,
     sweeps: usize,
     omega: f64,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.jacobi(u, f, given, sweeps, omega))
+    into("out", out, |registry, given| registry.jacobi(u, f, given, sweeps, omega))
 }
 
 /// `sweeps` sweeps of red-black Gauss-Seidel from u for -Laplace_h u = f. out may be u; out = 0 makes a new grid.
@@ -24,13 +24,13 @@ pub unsafe extern "C" fn clinalg_jacobi(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_red_black(
+pub unsafe extern "C" fn clinalg_multigrid_red_black(
     u: ClinalgHandle,
     f: ClinalgHandle,
     out: *mut ClinalgHandle,
     sweeps: usize,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.red_black(u, f, given, sweeps))
+    into("out", out, |registry, given| registry.red_black(u, f, given, sweeps))
 }
 
 /// out = f + Laplace_h u, 0 on the boundary; out = 0 makes a new grid.
@@ -38,8 +38,12 @@ pub unsafe extern "C" fn clinalg_red_black(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_defect(u: ClinalgHandle, f: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.defect(u, f, given))
+pub unsafe extern "C" fn clinalg_multigrid_defect(
+    u: ClinalgHandle,
+    f: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.defect(u, f, given))
 }
 
 /// Bilinear interpolation of n x n points to 2n - 1 by 2n - 1; out = 0 makes a new grid.
@@ -47,8 +51,11 @@ pub unsafe extern "C" fn clinalg_defect(u: ClinalgHandle, f: ClinalgHandle, out:
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_interpolate(coarse: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.interpolate(coarse, given))
+pub unsafe extern "C" fn clinalg_multigrid_interpolate(
+    coarse: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.interpolate(coarse, given))
 }
 
 /// Full weighting of 2n - 1 by 2n - 1 points to n x n; out = 0 makes a new grid.
@@ -56,6 +63,6 @@ pub unsafe extern "C" fn clinalg_interpolate(coarse: ClinalgHandle, out: *mut Cl
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_restrict(fine: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.restrict(fine, given))
+pub unsafe extern "C" fn clinalg_multigrid_restrict(fine: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.restrict(fine, given))
 }

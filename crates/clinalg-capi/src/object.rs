@@ -82,6 +82,10 @@ pub enum ClinalgKind {
     Solver = 13,
     /// A wave on a box of `rows` points.
     GridWave = 14,
+    /// The factors of a dense matrix of `rows` rows and `cols` columns.
+    Factorisation = 15,
+    /// Algebraic multigrid for a matrix of `rows` rows on a team.
+    TeamAmg = 16,
     /// A kind of object unknown to this version of the header.
     Other = 255,
 }
@@ -196,7 +200,7 @@ pub(crate) fn precision_of(code: u32) -> Result<Precision, Fault> {
 /// # Safety
 /// `values` names `len` values (null for none); `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_vector(
+pub unsafe extern "C" fn clinalg_vector_create(
     precision: u32,
     values: *const c_void,
     len: usize,
@@ -217,7 +221,7 @@ pub unsafe extern "C" fn clinalg_vector(
 /// `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
 /// write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_dense(
+pub unsafe extern "C" fn clinalg_dense_create(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -239,7 +243,7 @@ pub unsafe extern "C" fn clinalg_dense(
 /// # Safety
 /// The arrays have those lengths; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_csr(
+pub unsafe extern "C" fn clinalg_sparse_from_csr(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -263,7 +267,7 @@ pub unsafe extern "C" fn clinalg_csr(
 /// # Safety
 /// The arrays have those lengths; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_csc(
+pub unsafe extern "C" fn clinalg_sparse_from_csc(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -288,7 +292,7 @@ pub unsafe extern "C" fn clinalg_csc(
 /// `values` names `rows * cols` values of the type `precision`; `handle` is null or valid for a
 /// write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_band(
+pub unsafe extern "C" fn clinalg_band_create(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -312,7 +316,7 @@ pub unsafe extern "C" fn clinalg_band(
 /// # Safety
 /// `values` has room for `count` values of the type `precision`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_read(
+pub unsafe extern "C" fn clinalg_array_read(
     handle: ClinalgHandle,
     precision: u32,
     offset: usize,
@@ -334,7 +338,7 @@ pub unsafe extern "C" fn clinalg_read(
 /// # Safety
 /// `values` names `count` values of the type `precision`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_write(
+pub unsafe extern "C" fn clinalg_array_write(
     handle: ClinalgHandle,
     precision: u32,
     offset: usize,
@@ -358,7 +362,7 @@ pub unsafe extern "C" fn clinalg_write(
 /// # Safety
 /// `offsets` has room for cols + 1 values, `indices` and `values` for `*entries`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_read_sparse(
+pub unsafe extern "C" fn clinalg_sparse_read(
     handle: ClinalgHandle,
     precision: u32,
     offsets: *mut usize,
@@ -391,7 +395,7 @@ pub unsafe extern "C" fn clinalg_read_sparse(
 }
 
 /// # Safety
-/// As [`clinalg_read_sparse`].
+/// As [`clinalg_sparse_read`].
 unsafe fn copy_sparse<T: Copy>(
     handle: u64,
     host: Host<T>,
@@ -427,7 +431,7 @@ unsafe fn copy_sparse<T: Copy>(
 /// # Safety
 /// `path` is null or a path that ends in zero, of any bytes on Unix; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_read_matrix_market(
+pub unsafe extern "C" fn clinalg_matrix_market_read(
     path: *const c_char,
     precision: u32,
     handle: *mut ClinalgHandle,
@@ -454,7 +458,7 @@ pub unsafe extern "C" fn clinalg_read_matrix_market(
 /// # Safety
 /// `info` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgInfo) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_object_get_info(handle: ClinalgHandle, info: *mut ClinalgInfo) -> ClinalgStatus {
     guard(|| {
         let found = Registry::global().info(handle)?;
         let kind = match found.kind {
@@ -472,6 +476,8 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
             Kind::GridPoisson => ClinalgKind::GridPoisson,
             Kind::Solver => ClinalgKind::Solver,
             Kind::GridWave => ClinalgKind::GridWave,
+            Kind::Factorisation => ClinalgKind::Factorisation,
+            Kind::TeamAmg => ClinalgKind::TeamAmg,
             _ => ClinalgKind::Other,
         };
         let value = ClinalgInfo {
@@ -495,7 +501,7 @@ pub unsafe extern "C" fn clinalg_info(handle: ClinalgHandle, info: *mut ClinalgI
 
 /// Releases an object of any kind; a second release is an error without side effects.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_release(handle: ClinalgHandle) -> ClinalgStatus {
+pub extern "C" fn clinalg_object_release(handle: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().release(handle, Kind::ALL)?))
 }
 
@@ -522,7 +528,7 @@ pub enum ClinalgFormat {
 /// Chooses the format of a sparse matrix by its current values; `format` is a `clinalg_format`. One that the matrix or the
 /// device does not support is an error and changes nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> ClinalgStatus {
+pub extern "C" fn clinalg_sparse_set_format(handle: ClinalgHandle, format: u32) -> ClinalgStatus {
     guard(|| {
         let format = choice(
             "format",
@@ -547,7 +553,7 @@ pub extern "C" fn clinalg_set_format(handle: ClinalgHandle, format: u32) -> Clin
 /// # Safety
 /// `buffer` is null or has room for `capacity` bytes; `needed` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_explain(
+pub unsafe extern "C" fn clinalg_object_explain(
     handle: ClinalgHandle,
     buffer: *mut c_char,
     capacity: usize,

@@ -166,7 +166,8 @@ pub unsafe extern "C" fn clinalg_ode_snippet(
 
 /// Frees a system of equations.
 ///
-/// @deprecated Use `clinalg_release`, which frees objects of any kind.
+/// @deprecated Use `clinalg_object_release`, which frees objects of any kind.
+#[deprecated(note = "use clinalg_object_release, which frees objects of any kind")]
 #[unsafe(no_mangle)]
 pub extern "C" fn clinalg_ode_release(ode: ClinalgHandle) -> ClinalgStatus {
     guard(|| Ok(Registry::global().release(ode, Kind::ODE)?))
@@ -436,6 +437,7 @@ pub unsafe extern "C" fn clinalg_ode_solve_with(
 ///
 /// # Safety
 /// As `clinalg_ode_solve_with`.
+#[deprecated(note = "use clinalg_ode_solve_with")]
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no named arguments and no slices")]
 pub unsafe extern "C" fn clinalg_ode_run(
@@ -581,7 +583,7 @@ pub unsafe extern "C" fn clinalg_ode_solve_vector(
 
 /// Makes a stepper: the kernels and the memory of a method for one system on the current device, for several integrations by
 /// `clinalg_ode_stepper_solve`, which then cost no set-up. `method`, `variant` and `options` as in `clinalg_ode_solve`. Later changes of the
-/// system do not reach it; the system may be released. `clinalg_release` frees it.
+/// system do not reach it; the system may be released. `clinalg_object_release` frees it.
 ///
 /// # Safety
 /// `method` and `variant` are null or texts that end in zero; `options` names as many bytes as its first member says, `stepper` for a write.

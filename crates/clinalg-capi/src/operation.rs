@@ -9,20 +9,21 @@ use crate::object::ClinalgHandle;
 use crate::put;
 use crate::status::{ClinalgStatus, Fault, guard};
 
-/// Runs an operation whose result goes to `*out`.
+/// Runs an operation whose result goes to `*out`, which errors call `argument`.
 pub(crate) fn into(
+    argument: &'static str,
     out: *mut ClinalgHandle,
     run: impl FnOnce(&Registry, Option<u64>) -> clinalg::Result<u64>,
 ) -> ClinalgStatus {
     guard(|| {
         if out.is_null() {
-            return Err(Fault::Null("out"));
+            return Err(Fault::Null(argument));
         }
         // SAFETY: checked above; every caller passes on a pointer valid for reading and writing.
         let given = unsafe { *out };
         let made = run(Registry::global(), (given != 0).then_some(given))?;
         // SAFETY: as above.
-        unsafe { put("out", out, made) }
+        unsafe { put(argument, out, made) }
     })
 }
 
@@ -41,14 +42,14 @@ fn number(result: *mut f64, run: impl FnOnce(&Registry) -> clinalg::Result<f64>)
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mv(
+pub unsafe extern "C" fn clinalg_matrix_mv(
     alpha: f64,
     a: ClinalgHandle,
     x: ClinalgHandle,
     beta: f64,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.mv(alpha, a, x, beta, given))
+    into("out", out, |registry, given| registry.mv(alpha, a, x, beta, given))
 }
 
 /// out = alpha A' x + beta out; out = 0 makes a new vector and takes beta as 0.
@@ -56,14 +57,14 @@ pub unsafe extern "C" fn clinalg_mv(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mv_transposed(
+pub unsafe extern "C" fn clinalg_matrix_mv_transposed(
     alpha: f64,
     a: ClinalgHandle,
     x: ClinalgHandle,
     beta: f64,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.mv_transposed(alpha, a, x, beta, given))
+    into("out", out, |registry, given| registry.mv_transposed(alpha, a, x, beta, given))
 }
 
 /// out = alpha A X + beta out for dense X and out, several right-hand sides at once; out = 0 makes a new matrix and takes
@@ -72,14 +73,14 @@ pub unsafe extern "C" fn clinalg_mv_transposed(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_mm(
+pub unsafe extern "C" fn clinalg_matrix_mm(
     alpha: f64,
     a: ClinalgHandle,
     x: ClinalgHandle,
     beta: f64,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.mm(alpha, a, x, beta, given))
+    into("out", out, |registry, given| registry.mm(alpha, a, x, beta, given))
 }
 
 /// out = alpha x + beta y.
@@ -87,14 +88,14 @@ pub unsafe extern "C" fn clinalg_mm(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_axpby(
+pub unsafe extern "C" fn clinalg_array_axpby(
     alpha: f64,
     x: ClinalgHandle,
     beta: f64,
     y: ClinalgHandle,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.axpby(alpha, x, beta, y, given))
+    into("out", out, |registry, given| registry.axpby(alpha, x, beta, y, given))
 }
 
 /// out = a + b.
@@ -102,8 +103,12 @@ pub unsafe extern "C" fn clinalg_axpby(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_plus(a: ClinalgHandle, b: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.plus(a, b, given))
+pub unsafe extern "C" fn clinalg_array_add(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.plus(a, b, given))
 }
 
 /// out = a - b.
@@ -111,8 +116,12 @@ pub unsafe extern "C" fn clinalg_plus(a: ClinalgHandle, b: ClinalgHandle, out: *
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_minus(a: ClinalgHandle, b: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.minus(a, b, given))
+pub unsafe extern "C" fn clinalg_array_subtract(
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.minus(a, b, given))
 }
 
 /// out = a - c b.
@@ -120,13 +129,13 @@ pub unsafe extern "C" fn clinalg_minus(a: ClinalgHandle, b: ClinalgHandle, out: 
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_minus_scaled(
+pub unsafe extern "C" fn clinalg_array_subtract_scaled(
     a: ClinalgHandle,
     b: ClinalgHandle,
     c: f64,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.minus_scaled(a, b, c, given))
+    into("out", out, |registry, given| registry.minus_scaled(a, b, c, given))
 }
 
 /// out = c a.
@@ -134,8 +143,8 @@ pub unsafe extern "C" fn clinalg_minus_scaled(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_times_constant(a: ClinalgHandle, c: f64, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.times_constant(a, c, given))
+pub unsafe extern "C" fn clinalg_array_scale(a: ClinalgHandle, c: f64, out: *mut ClinalgHandle) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.times_constant(a, c, given))
 }
 
 /// out = a .* b, element by element.
@@ -143,12 +152,12 @@ pub unsafe extern "C" fn clinalg_times_constant(a: ClinalgHandle, c: f64, out: *
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_multiply(
+pub unsafe extern "C" fn clinalg_array_multiply(
     a: ClinalgHandle,
     b: ClinalgHandle,
     out: *mut ClinalgHandle,
 ) -> ClinalgStatus {
-    into(out, |registry, given| registry.multiply(a, b, given))
+    into("out", out, |registry, given| registry.multiply(a, b, given))
 }
 
 /// out = a, copied on the device.
@@ -156,13 +165,13 @@ pub unsafe extern "C" fn clinalg_multiply(
 /// # Safety
 /// `out` is null or valid for reading and writing.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_copy(a: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
-    into(out, |registry, given| registry.copy(a, given))
+pub unsafe extern "C" fn clinalg_array_copy(a: ClinalgHandle, out: *mut ClinalgHandle) -> ClinalgStatus {
+    into("out", out, |registry, given| registry.copy(a, given))
 }
 
 /// Sets every stored value.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_fill(handle: ClinalgHandle, value: f64) -> ClinalgStatus {
+pub extern "C" fn clinalg_array_fill(handle: ClinalgHandle, value: f64) -> ClinalgStatus {
     guard(|| Ok(Registry::global().fill(handle, value)?))
 }
 
@@ -171,7 +180,7 @@ pub extern "C" fn clinalg_fill(handle: ClinalgHandle, value: f64) -> ClinalgStat
 /// # Safety
 /// `part` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_slice(
+pub unsafe extern "C" fn clinalg_vector_slice(
     handle: ClinalgHandle,
     offset: usize,
     count: usize,
@@ -189,7 +198,11 @@ pub unsafe extern "C" fn clinalg_slice(
 
 /// Replaces the values of `target` from `offset` on by those of `source`, on the device.
 #[unsafe(no_mangle)]
-pub extern "C" fn clinalg_write_slice(target: ClinalgHandle, offset: usize, source: ClinalgHandle) -> ClinalgStatus {
+pub extern "C" fn clinalg_vector_write_slice(
+    target: ClinalgHandle,
+    offset: usize,
+    source: ClinalgHandle,
+) -> ClinalgStatus {
     guard(|| Ok(Registry::global().write_slice(target, offset, source)?))
 }
 
@@ -198,7 +211,7 @@ pub extern "C" fn clinalg_write_slice(target: ClinalgHandle, offset: usize, sour
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_sum(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_sum(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
     number(result, |registry| registry.sum(a))
 }
 
@@ -207,7 +220,7 @@ pub unsafe extern "C" fn clinalg_sum(a: ClinalgHandle, result: *mut f64) -> Clin
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_dot(a: ClinalgHandle, b: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_dot(a: ClinalgHandle, b: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
     number(result, |registry| registry.dot(a, b))
 }
 
@@ -216,7 +229,7 @@ pub unsafe extern "C" fn clinalg_dot(a: ClinalgHandle, b: ClinalgHandle, result:
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_norm1(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_norm1(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
     number(result, |registry| registry.norm1(a))
 }
 
@@ -225,7 +238,7 @@ pub unsafe extern "C" fn clinalg_norm1(a: ClinalgHandle, result: *mut f64) -> Cl
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_norm2(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_norm2(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
     number(result, |registry| registry.norm2(a))
 }
 
@@ -234,6 +247,6 @@ pub unsafe extern "C" fn clinalg_norm2(a: ClinalgHandle, result: *mut f64) -> Cl
 /// # Safety
 /// `result` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_norm_inf(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_array_norm_inf(a: ClinalgHandle, result: *mut f64) -> ClinalgStatus {
     number(result, |registry| registry.norm_inf(a))
 }

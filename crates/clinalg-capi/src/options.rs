@@ -253,7 +253,7 @@ pub unsafe extern "C" fn clinalg_solver_options_default(
 /// `options` names as many bytes as its first member says; `x` is valid for reading and writing; `report` and `history` are null or
 /// valid for a write, the latter of `capacity` values.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_system(
+pub unsafe extern "C" fn clinalg_system_solve(
     options: *const ClinalgSolverOptions,
     a: ClinalgHandle,
     b: ClinalgHandle,
@@ -296,12 +296,12 @@ pub unsafe extern "C" fn clinalg_poisson_options_default(
 
 /// Solves -Laplace u + shift u = f on the unit square or cube by multigrid. f and u are real grids with their boundary points, N per
 /// side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the solution after; 0 there makes a
-/// new vector of zeros. `history` as in `clinalg_solve_system`.
+/// new vector of zeros. `history` as in `clinalg_system_solve`.
 ///
 /// # Safety
-/// As `clinalg_solve_system`.
+/// As `clinalg_system_solve`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_poisson(
+pub unsafe extern "C" fn clinalg_poisson_solve(
     options: *const ClinalgPoissonOptions,
     f: ClinalgHandle,
     u: *mut ClinalgHandle,
@@ -317,13 +317,13 @@ pub unsafe extern "C" fn clinalg_solve_poisson(
     })
 }
 
-/// As `clinalg_solve_poisson` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
+/// As `clinalg_poisson_solve` for grids in double precision, but the cycles compute their corrections in single precision. The solution and its
 /// residual stay in double precision, and the same residuals are reached. Meant for devices with slow double precision.
 ///
 /// # Safety
-/// As `clinalg_solve_system`.
+/// As `clinalg_system_solve`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_solve_poisson_mixed(
+pub unsafe extern "C" fn clinalg_poisson_solve_mixed(
     options: *const ClinalgPoissonOptions,
     f: ClinalgHandle,
     u: *mut ClinalgHandle,
@@ -337,7 +337,7 @@ pub unsafe extern "C" fn clinalg_solve_poisson_mixed(
         let (handle, value, residuals) = solved.map_err(|fault| match fault {
             // There is no argument of that name here.
             Fault::Library(Error::Value { argument: "mixed", .. }) => {
-                let expected = "double precision; in single precision use clinalg_solve_poisson";
+                let expected = "double precision; in single precision use clinalg_poisson_solve";
                 Fault::Library(Error::value("f", expected, "in single precision"))
             }
             other => other,

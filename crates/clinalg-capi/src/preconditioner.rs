@@ -287,7 +287,7 @@ impl ClinalgPreconditionerOptions {
 }
 
 impl ClinalgAmgOptions {
-    fn params(&self) -> Result<AmgParams, Fault> {
+    pub(crate) fn params(&self) -> Result<AmgParams, Fault> {
         let steps = self.smoother_steps;
         let smoothers = [
             (ClinalgAmgSmoother::Chebyshev as u32, Smoother::Chebyshev(steps)),
@@ -348,7 +348,7 @@ pub unsafe extern "C" fn clinalg_preconditioner_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_mv`, applies its inverse, for
+/// A preconditioner of a sparse matrix, real or complex: an operator whose product, by `clinalg_matrix_mv`, applies its inverse, for
 /// `clinalg_solver_options.inverse`. It keeps nothing of the matrix; for other values make another one.
 ///
 /// # Safety
@@ -404,7 +404,7 @@ pub unsafe extern "C" fn clinalg_amg_options_default(
     guard(|| unsafe { put_defaults(options, struct_size) })
 }
 
-/// Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_mv`, is a cycle, for
+/// Algebraic multigrid for a real sparse matrix: an operator whose product, by `clinalg_matrix_mv`, is a cycle, for
 /// `clinalg_solver_options.inverse`. `near_null` is a vector or a dense matrix whose columns the matrix nearly takes to zero, such as the
 /// motions of a rigid body for elasticity; 0 takes constants.
 ///

@@ -105,7 +105,7 @@ impl ClinalgSolveParams {
             preconditioner: ClinalgPreconditioner::None as u32,
             tolerance: defaults.stopping.tolerance_of::<f64>(),
             max_iterations: defaults.stopping.max_iterations,
-            restart: 30,
+            restart: defaults.restart,
         }
     }
 }
@@ -210,6 +210,7 @@ pub(crate) fn stop(stop: Stop) -> ClinalgStop {
 ///
 /// # Safety
 /// `params` is null or valid for a write.
+#[deprecated(note = "use clinalg_solver_options_default")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveParams) -> ClinalgStatus {
     // SAFETY: by the contract above.
@@ -220,11 +221,12 @@ pub unsafe extern "C" fn clinalg_solve_params_default(params: *mut ClinalgSolveP
 /// iterate after; 0 there makes a new vector and starts from zero. `history`, if not null, gets the
 /// first `capacity` relative residuals, the start's first.
 ///
-/// @deprecated Use `clinalg_solve_system`.
+/// @deprecated Use `clinalg_system_solve`.
 ///
 /// # Safety
 /// `params` is valid for reading, `x` for reading and writing; `report` and `history` are null or
 /// valid for a write, the latter of `capacity` values.
+#[deprecated(note = "use clinalg_system_solve")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_solve(
     params: *const ClinalgSolveParams,
@@ -248,10 +250,11 @@ pub unsafe extern "C" fn clinalg_solve(
 /// As `clinalg_solve`, preconditioned with `preconditioner`: a matrix or operator whose product approximates the inverse of A, such
 /// as `clinalg_heat_opposite_create` makes. `params->preconditioner` has to be `CLINALG_PRECONDITIONER_NONE`.
 ///
-/// @deprecated Use `clinalg_solve_system` with `clinalg_solver_options.inverse`.
+/// @deprecated Use `clinalg_system_solve` with `clinalg_solver_options.inverse`.
 ///
 /// # Safety
 /// As `clinalg_solve`.
+#[deprecated(note = "use clinalg_system_solve with clinalg_solver_options.inverse")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_solve_preconditioned(
     params: *const ClinalgSolveParams,
@@ -335,6 +338,7 @@ pub(crate) fn summary(done: &Report) -> ClinalgReport {
 ///
 /// # Safety
 /// `params` is null or valid for a write.
+#[deprecated(note = "use clinalg_poisson_options_default")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPoissonParams) -> ClinalgStatus {
     // SAFETY: by the contract above.
@@ -345,10 +349,11 @@ pub unsafe extern "C" fn clinalg_poisson_params_default(params: *mut ClinalgPois
 /// boundary points, N per side, of N^dim values, N = 2^k + 1; `*u` holds the boundary values and the start on entry and the
 /// solution after; 0 there makes a new vector of zeros. `history` as in `clinalg_solve`.
 ///
-/// @deprecated Use `clinalg_solve_poisson`.
+/// @deprecated Use `clinalg_poisson_solve`.
 ///
 /// # Safety
 /// As `clinalg_solve`.
+#[deprecated(note = "use clinalg_poisson_solve")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_poisson(
     params: *const ClinalgPoissonParams,

@@ -109,7 +109,7 @@ pub unsafe extern "C" fn clinalg_sparse_band(
 }
 
 /// Removes the stored zeros of a sparse matrix, in place. `entries`, if not null, gets the number of entries that are left. With
-/// `clinalg_fill` of 1 afterwards the matrix is its pattern.
+/// `clinalg_array_fill` of 1 afterwards the matrix is its pattern.
 ///
 /// # Safety
 /// `entries` is null or valid for a write.
@@ -130,6 +130,6 @@ pub unsafe extern "C" fn clinalg_sparse_drop_zeros(a: ClinalgHandle, entries: *m
 /// # Safety
 /// `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_nonzeros(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_sparse_nonzeros(a: ClinalgHandle, handle: *mut ClinalgHandle) -> ClinalgStatus {
     upload(handle, |_| Ok(Registry::global().nonzeros(a)?))
 }

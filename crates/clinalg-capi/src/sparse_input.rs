@@ -42,12 +42,12 @@ unsafe fn compressed_i32<'a, T>(
     Ok((offsets, widened("indices", indices)?, values))
 }
 
-/// As `clinalg_csr` with offsets and indices of 32 bits.
+/// As `clinalg_sparse_from_csr` with offsets and indices of 32 bits.
 ///
 /// # Safety
-/// As `clinalg_csr`.
+/// As `clinalg_sparse_from_csr`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_csr_i32(
+pub unsafe extern "C" fn clinalg_sparse_from_csr_i32(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -65,12 +65,12 @@ pub unsafe extern "C" fn clinalg_csr_i32(
     })
 }
 
-/// As `clinalg_csc` with offsets and indices of 32 bits.
+/// As `clinalg_sparse_from_csc` with offsets and indices of 32 bits.
 ///
 /// # Safety
-/// As `clinalg_csc`.
+/// As `clinalg_sparse_from_csc`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_csc_i32(
+pub unsafe extern "C" fn clinalg_sparse_from_csc_i32(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn clinalg_csc_i32(
 /// The arrays name `entries` values; `handle` is null or valid for a write.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no slices")]
-pub unsafe extern "C" fn clinalg_coo(
+pub unsafe extern "C" fn clinalg_sparse_from_coo(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -113,13 +113,13 @@ pub unsafe extern "C" fn clinalg_coo(
     unsafe { coordinates(precision, (rows, cols), entries, indices, values, handle) }
 }
 
-/// As `clinalg_coo` with indices of 32 bits.
+/// As `clinalg_sparse_from_coo` with indices of 32 bits.
 ///
 /// # Safety
-/// As `clinalg_coo`.
+/// As `clinalg_sparse_from_coo`.
 #[unsafe(no_mangle)]
 #[allow(clippy::too_many_arguments, reason = "C has no slices")]
-pub unsafe extern "C" fn clinalg_coo_i32(
+pub unsafe extern "C" fn clinalg_sparse_from_coo_i32(
     precision: u32,
     rows: usize,
     cols: usize,
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn clinalg_sparse_write(
 /// # Safety
 /// `path` is null or a path that ends in zero, of any bytes on Unix.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn clinalg_write_matrix_market(handle: ClinalgHandle, path: *const c_char) -> ClinalgStatus {
+pub unsafe extern "C" fn clinalg_matrix_market_write(handle: ClinalgHandle, path: *const c_char) -> ClinalgStatus {
     guard(|| {
         // SAFETY: by the contract above.
         let path = unsafe { crate::path("path", path)? };

@@ -4,13 +4,14 @@ use clinalg_handles::Registry;
 
 use crate::object::{ClinalgHandle, upload};
 use crate::options::{ClinalgPoissonOptions, poisson_of, read};
+use crate::preconditioner::ClinalgAmgOptions;
 use crate::solver::{ClinalgReport, results};
 use crate::status::{ClinalgStatus, Fault, guard};
 use crate::wave::{ClinalgWaveOptions, make};
 use crate::{put, slice, slice_mut};
 
 /// A team of the devices of these indices (from 0 on, below the number that `clinalg_device_count` gives), in the order of their ranks. They share
-/// the work of what is made on the team. `clinalg_release` frees it; what was made on it lives on.
+/// the work of what is made on the team. `clinalg_object_release` frees it; what was made on it lives on.
 ///
 /// # Safety
 /// `devices` names `count` values; `team` is null or valid for a write.
@@ -56,8 +57,9 @@ pub unsafe extern "C" fn clinalg_team_info(
     })
 }
 
-/// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_solve_system` takes it
-/// in the place of a matrix, without preconditioner or with `CLINALG_PRECONDITIONER_JACOBI`; b and x are vectors on the current device.
+/// A real sparse matrix with its rows shared out among the devices of a team, about as many entries for each. `clinalg_system_solve` takes it
+/// in the place of a matrix, without preconditioner, with `CLINALG_PRECONDITIONER_JACOBI` or with the handle of
+/// `clinalg_team_amg_create` in `options.inverse`; b and x are vectors on the current device.
 ///
 /// # Safety
 /// `handle` is null or valid for a write.
@@ -70,11 +72,32 @@ pub unsafe extern "C" fn clinalg_team_matrix_create(
     upload(handle, |_| Ok(Registry::global().team_matrix(team, a)?))
 }
 
-/// `clinalg_solve_poisson` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
+/// Algebraic multigrid for a matrix on a team, as `clinalg_solver_options.inverse` of its solves. `a` is the sparse matrix on one device that `matrix` was made
+/// of; nothing of it is kept. The hierarchy is set up on the device of rank 0, whose memory has to hold it meanwhile; then its finer levels are shared
+/// out among the devices. Near-null vectors are constants. K-cycles, a hierarchy in single precision and a reusable one are errors.
+/// `clinalg_amg_info` tells levels and sizes.
+///
+/// # Safety
+/// `options` names as many bytes as its first member says; `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_team_amg_create(
+    options: *const ClinalgAmgOptions,
+    matrix: ClinalgHandle,
+    a: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| {
+        // SAFETY: by the contract above.
+        let params = unsafe { read(options)? }.params()?;
+        Ok(Registry::global().team_amg(matrix, a, &params)?)
+    })
+}
+
+/// `clinalg_poisson_solve` on strips of the grid, or slabs of the cube, one for each device of a team. The solution after each cycle has
 /// the bits of one device.
 ///
 /// # Safety
-/// As `clinalg_solve_poisson`.
+/// As `clinalg_poisson_solve`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_team_solve_poisson(
     options: *const ClinalgPoissonOptions,

@@ -5,11 +5,12 @@ use std::mem::offset_of;
 
 use clinalg::Context;
 use clinalg::multigrid::Backend;
-use clinalg::wave::{Scheme, WaveParams, WaveReport};
+use clinalg::wave::{Scheme, WaveEnergy, WaveParams, WaveReport};
 use clinalg_handles::Registry;
 
 use crate::callback::{self, ClinalgProgress};
 use crate::object::{ClinalgHandle, ClinalgPrecision, precision_of};
+use crate::operation::into;
 use crate::options::{Versioned, put_defaults, read as read_options};
 use crate::solver::{ClinalgStop, stop};
 use crate::status::{ClinalgStatus, Fault, guard};
@@ -148,6 +149,7 @@ pub unsafe extern "C" fn clinalg_wave_options_default(
 ///
 /// # Safety
 /// `params` is null or valid for a write.
+#[deprecated(note = "use clinalg_wave_options_default")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_params_default(params: *mut ClinalgWaveParams) -> ClinalgStatus {
     let ClinalgWaveOptions { n, scheme, form, c, dt, steps_per_pass, tolerance, max_cycles, .. } =
@@ -159,7 +161,7 @@ pub unsafe extern "C" fn clinalg_wave_params_default(params: *mut ClinalgWavePar
 
 /// Makes a membrane at rest on the current device: u_tt = c^2 Laplace u on the unit square, values on
 /// the boundary fixed. A time step past the stability limit of the explicit scheme is an error that names the
-/// limit. `clinalg_release` frees it. Options of a larger size than this library knows are an error.
+/// limit. `clinalg_object_release` frees it. Options of a larger size than this library knows are an error.
 ///
 /// # Safety
 /// `options` names as many bytes as its first member says; `wave` is valid for a write.
@@ -178,6 +180,7 @@ pub unsafe extern "C" fn clinalg_wave_make(
 ///
 /// # Safety
 /// `params` is valid for reading, `wave` for a write.
+#[deprecated(note = "use clinalg_wave_make")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_create(
     params: *const ClinalgWaveParams,
@@ -323,8 +326,7 @@ pub unsafe extern "C" fn clinalg_wave_step_with(
 /// `u` is valid for reading and writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_displacement(wave: ClinalgHandle, u: *mut ClinalgHandle) -> ClinalgStatus {
-    // SAFETY: by the contract above.
-    guard(|| unsafe { read("u", u, |u| Registry::global().wave_displacement(wave, u)) })
+    into("u", u, |registry, given| registry.wave_displacement(wave, given))
 }
 
 /// The velocity into `*v`, as `clinalg_wave_displacement`.
@@ -333,8 +335,7 @@ pub unsafe extern "C" fn clinalg_wave_displacement(wave: ClinalgHandle, u: *mut 
 /// `v` is valid for reading and writing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clinalg_wave_velocity(wave: ClinalgHandle, v: *mut ClinalgHandle) -> ClinalgStatus {
-    // SAFETY: by the contract above.
-    guard(|| unsafe { read("v", v, |v| Registry::global().wave_velocity(wave, v)) })
+    into("v", v, |registry, given| registry.wave_velocity(wave, given))
 }
 
 /// The discrete energy, kinetic and potential; the sum is what the schemes keep. Each pointer may be null.
@@ -347,8 +348,20 @@ pub unsafe extern "C" fn clinalg_wave_energy(
     kinetic: *mut f64,
     potential: *mut f64,
 ) -> ClinalgStatus {
+    // SAFETY: by the contract above.
+    unsafe { energy((kinetic, potential), |registry| registry.wave_energy(wave)) }
+}
+
+/// Writes the parts of an energy where they are wanted.
+///
+/// # Safety
+/// The pointers are null or valid for a write.
+pub(crate) unsafe fn energy(
+    (kinetic, potential): (*mut f64, *mut f64),
+    of: impl FnOnce(&Registry) -> clinalg::Result<WaveEnergy>,
+) -> ClinalgStatus {
     guard(|| {
-        let energy = Registry::global().wave_energy(wave)?;
+        let energy = of(Registry::global())?;
         for (pointer, value) in [(kinetic, energy.kinetic), (potential, energy.potential)] {
             if !pointer.is_null() {
                 // SAFETY: by the contract above.
@@ -376,23 +389,4 @@ unsafe fn write_report(wave: ClinalgHandle, done: &WaveReport, report: *mut Clin
     };
     // SAFETY: by the contract above.
     unsafe { put("report", report, value) }
-}
-
-/// Reads into the handle given, or into a new one.
-///
-/// # Safety
-/// `handle` is null or valid for reading and writing.
-unsafe fn read(
-    argument: &'static str,
-    handle: *mut ClinalgHandle,
-    from: impl FnOnce(Option<u64>) -> clinalg::Result<u64>,
-) -> Result<(), Fault> {
-    if handle.is_null() {
-        return Err(Fault::Null(argument));
-    }
-    // SAFETY: by the contract above.
-    let given = unsafe { *handle };
-    let made = from((given != 0).then_some(given))?;
-    // SAFETY: by the contract above.
-    unsafe { put(argument, handle, made) }
 }

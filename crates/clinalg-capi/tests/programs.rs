@@ -1,8 +1,11 @@
 //! C and C++ programs against the shared library.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+
+use clinalg_handles::table::{former_names, functions};
 
 /// Random calls; `CLINALG_FUZZ` sets another number.
 const CALLS: &str = "20000";
@@ -219,6 +222,12 @@ fn a_hermitian_system_from_c99() {
 }
 
 #[test]
+fn factors_of_a_dense_matrix_from_c99() {
+    let text = run(&mut compile(["CC", "cc"], "examples/c/dense.c", &["-std=c99"]));
+    assert_eq!(text, "1 1 1\n1 1 1\ndeterminant 50\n");
+}
+
+#[test]
 fn algebraic_multigrid_from_c99() {
     let text = run(&mut compile(["CC", "cc"], "examples/c/amg.c", &["-std=c99"]));
     let number = |word: &str| word.trim_end_matches(',').parse::<f64>().unwrap();
@@ -422,10 +431,49 @@ fn solvers_made_once_and_waves_on_boxes_from_cpp_with_sanitizers() {
 }
 
 #[test]
-fn only_our_names_are_exported() {
+fn factorisations_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/factorisation.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn former_names_from_c99_with_sanitizers() {
+    let sanitizers = ["-std=c99", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    let mut program = compile(["CC", "cc"], "tests/capi/former.c", &sanitizers);
+    assert_eq!(run(program.env("ASAN_OPTIONS", "detect_leaks=0")), "passed\n");
+}
+
+#[test]
+fn the_compiler_warns_of_deprecated_functions() {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("deprecated.c");
+    std::fs::write(
+        &program,
+        "#include <clinalg.h>\nint main(void) { return clinalg_release(1) != CLINALG_STATUS_OK; }\n",
+    )
+    .unwrap();
+    for (compiler, options) in [("cc", ["-std=c99", "-pedantic"]), ("c++", ["-std=c++11", "-xc++"])] {
+        let check = |define: &[&str]| {
+            let mut command = Command::new(compiler);
+            command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror"]).args(options).args(define);
+            command.arg("-I").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("include")).arg(&program);
+            command.output().unwrap()
+        };
+        let refused = check(&[]);
+        let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && text.contains("use clinalg_object_release"), "{compiler}: {text}");
+        let taken = check(&["-DCLINALG_ALLOW_DEPRECATED"]);
+        assert!(taken.status.success(), "{compiler}: {}", String::from_utf8_lossy(&taken.stderr));
+    }
+}
+
+#[test]
+fn the_names_of_the_table_are_exported_and_no_other() {
     let names = run(Command::new("nm").args(["-D", "--defined-only"]).arg(library().join("libclinalg.so")));
-    let names: Vec<_> = names.lines().filter_map(|line| line.split_whitespace().last()).collect();
-    assert!(names.contains(&"clinalg_mv"), "{names:?}");
-    let foreign: Vec<_> = names.iter().filter(|name| !name.starts_with("clinalg_")).collect();
-    assert!(foreign.is_empty(), "{foreign:?}");
+    let exported: BTreeSet<_> = names.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    let named = functions().flat_map(|function| function.c.names()).copied();
+    let wanted: BTreeSet<_> = named.chain(former_names().map(|(former, _)| former)).collect();
+    assert!(wanted.contains("clinalg_matrix_mv") && wanted.contains("clinalg_mv"));
+    let different: Vec<_> = exported.symmetric_difference(&wanted).collect();
+    assert!(different.is_empty(), "{different:?}");
 }

@@ -38,6 +38,10 @@ pub enum Kind {
     Solver = 13,
     /// A [`BoxWave`](clinalg::wave::BoxWave).
     GridWave = 14,
+    /// The factors of a dense matrix.
+    Factorisation = 15,
+    /// [Algebraic multigrid](clinalg::team::Amg) on a team.
+    TeamAmg = 16,
 }
 
 impl Info {
@@ -64,6 +68,8 @@ impl Kind {
         Kind::GridPoisson,
         Kind::Solver,
         Kind::GridWave,
+        Kind::Factorisation,
+        Kind::TeamAmg,
     ];
     /// A vector.
     pub const VECTOR: &'static [Kind] = &[Kind::Vector];
@@ -83,6 +89,14 @@ impl Kind {
     pub const SOLVER: &'static [Kind] = &[Kind::Solver];
     /// A wave on a box.
     pub const GRID_WAVE: &'static [Kind] = &[Kind::GridWave];
+    /// The factors of a dense matrix.
+    pub const FACTORISATION: &'static [Kind] = &[Kind::Factorisation];
+    /// A matrix on a team.
+    pub const TEAM_MATRIX: &'static [Kind] = &[Kind::TeamMatrix];
+    /// Algebraic multigrid on a team.
+    pub const TEAM_AMG: &'static [Kind] = &[Kind::TeamAmg];
+    /// What may be algebraic multigrid.
+    pub const HIERARCHY: &'static [Kind] = &[Kind::Operator, Kind::TeamAmg];
     /// A team of devices.
     pub const TEAM: &'static [Kind] = &[Kind::Team];
     /// Every kind of vector and matrix.
@@ -121,6 +135,8 @@ impl Kind {
             Kind::GridPoisson => "Poisson solver on a box",
             Kind::Solver => "Krylov solver",
             Kind::GridWave => "wave on a box",
+            Kind::Factorisation => "factorisation of a dense matrix",
+            Kind::TeamAmg => "algebraic multigrid on a team",
         }
     }
 }

@@ -22,15 +22,15 @@ public:
         return code == CLINALG_PRECISION_COMPLEX_F32 || code == CLINALG_PRECISION_COMPLEX_F64;
     }
     // Sets every stored value.
-    void fill(std::complex<double> value) { check(clinalg_fill_complex(get(), number(value))); }
+    void fill(std::complex<double> value) { check(clinalg_array_fill_complex(get(), number(value))); }
 
     // Copies `count` values from `offset` on of a vector or dense matrix to the host; T is the type of the values.
     template <class T> void read(std::size_t offset, T *values, std::size_t count) const {
-        check(clinalg_read(get(), Precision<T>::code, offset, count, values));
+        check(clinalg_array_read(get(), Precision<T>::code, offset, count, values));
     }
     // Replaces values of a vector or dense matrix from `offset` on.
     template <class T> void write(std::size_t offset, const T *values, std::size_t count) {
-        check(clinalg_write(get(), Precision<T>::code, offset, count, values));
+        check(clinalg_array_write(get(), Precision<T>::code, offset, count, values));
     }
     template <class T> void write(std::size_t offset, const std::vector<T> &values) {
         write(offset, values.data(), values.size());
@@ -40,7 +40,7 @@ public:
     template <class T> void write(std::size_t offset, std::span<T> values) { write(offset, values.data(), values.size()); }
 #endif
     // Replaces the values from `offset` on by those of a vector, on the device.
-    void write_slice(std::size_t offset, const Array &source) { check(clinalg_write_slice(get(), offset, source.get())); }
+    void write_slice(std::size_t offset, const Array &source) { check(clinalg_vector_write_slice(get(), offset, source.get())); }
     // All values of a vector or dense matrix, column by column.
     template <class T> CLINALG_NODISCARD std::vector<T> gather() const {
         std::vector<T> values(size());
@@ -75,7 +75,7 @@ public:
     CLINALG_NODISCARD std::string explain() const {
         const clinalg_handle handle = get();
         return detail::text([handle](char *buffer, std::size_t capacity, std::size_t *needed) {
-            return clinalg_explain(handle, buffer, capacity, needed);
+            return clinalg_object_explain(handle, buffer, capacity, needed);
         });
     }
     // A sparse or band matrix by compressed columns; T is the type of its values.
@@ -89,7 +89,7 @@ public:
         for (;;) {
             matrix.indices.resize(entries);
             matrix.values.resize(entries);
-            const clinalg_status status = clinalg_read_sparse(get(), Precision<T>::code, matrix.offsets.data(),
+            const clinalg_status status = clinalg_sparse_read(get(), Precision<T>::code, matrix.offsets.data(),
                                                               matrix.indices.data(), matrix.values.data(), &entries);
             // A band matrix tells its entries only now.
             if (status == CLINALG_STATUS_LENGTH && entries > matrix.values.size()) continue;
@@ -117,7 +117,7 @@ public:
     Csr() {}
     explicit Csr(Object &&object) : Matrix(std::move(object), CLINALG_KIND_CSR) {}
     // Chooses how the products run.
-    void set_format(clinalg_format format) { check(clinalg_set_format(get(), format)); }
+    void set_format(clinalg_format format) { check(clinalg_sparse_set_format(get(), format)); }
     // Replaces the values and keeps their positions: row by row with ascending columns.
     template <class T> void write_values(const T *values, std::size_t count) {
         check(clinalg_sparse_write(get(), Precision<T>::code, values, count));
@@ -157,7 +157,7 @@ public:
         return detail::made<Csr>(clinalg_sparse_band, get(), low, high);
     }
     // The entries that are not zero, column by column.
-    CLINALG_NODISCARD Vector nonzeros() const { return detail::made<Vector>(clinalg_nonzeros, get()); }
+    CLINALG_NODISCARD Vector nonzeros() const { return detail::made<Vector>(clinalg_sparse_nonzeros, get()); }
 };
 
 // A band matrix.
@@ -194,13 +194,13 @@ inline void require_compressed(std::size_t count, const std::vector<std::int32_t
 // Uploads.
 
 template <class T> CLINALG_NODISCARD Vector vector(const T *values, std::size_t size) {
-    return detail::made<Vector>(clinalg_vector, static_cast<std::uint32_t>(Precision<T>::code), values, size);
+    return detail::made<Vector>(clinalg_vector_create, static_cast<std::uint32_t>(Precision<T>::code), values, size);
 }
 template <class T> CLINALG_NODISCARD Vector vector(const std::vector<T> &values) { return vector(values.data(), values.size()); }
 
 // A dense matrix, column by column.
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const T *values) {
-    return detail::made<Dense>(clinalg_dense, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, values);
+    return detail::made<Dense>(clinalg_dense_create, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, values);
 }
 template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t cols, const std::vector<T> &values) {
     detail::require(cols == 0 ? values.empty() : values.size() / cols == rows && values.size() % cols == 0,
@@ -210,12 +210,12 @@ template <class T> CLINALG_NODISCARD Dense dense(std::size_t rows, std::size_t c
 
 // A dense matrix of zeros.
 template <class T> CLINALG_NODISCARD Dense zeros(std::size_t rows, std::size_t cols) {
-    return detail::made<Dense>(clinalg_zeros, static_cast<std::uint32_t>(Precision<T>::code), rows, cols);
+    return detail::made<Dense>(clinalg_array_zeros, static_cast<std::uint32_t>(Precision<T>::code), rows, cols);
 }
 
 // A band matrix of `kl` sub- and `ku` superdiagonals from its full form, column by column.
 template <class T> CLINALG_NODISCARD Band band(std::size_t rows, std::size_t cols, std::size_t kl, std::size_t ku, const T *values) {
-    return detail::made<Band>(clinalg_band, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, kl, ku, values);
+    return detail::made<Band>(clinalg_band_create, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, kl, ku, values);
 }
 template <class T>
 CLINALG_NODISCARD Band band(std::size_t rows, std::size_t cols, std::size_t kl, std::size_t ku, const std::vector<T> &values) {
@@ -232,7 +232,7 @@ CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> 
     detail::require(offsets.size() != 0 && offsets.size() - 1 == rows && offsets.data()[rows] <= indices.size() &&
                         offsets.data()[rows] <= size,
                     "clinalg::csr: wrong length, expected rows + 1 offsets, and as many indices and values as the last offset says");
-    return detail::made<Csr>(clinalg_csr, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
+    return detail::made<Csr>(clinalg_sparse_from_csr, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
                              indices.data(), values);
 }
 template <class T>
@@ -248,7 +248,7 @@ CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> 
     detail::require(offsets.size() != 0 && offsets.size() - 1 == cols && offsets.data()[cols] <= indices.size() &&
                         offsets.data()[cols] <= size,
                     "clinalg::csc: wrong length, expected cols + 1 offsets, and as many indices and values as the last offset says");
-    return detail::made<Csr>(clinalg_csc, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
+    return detail::made<Csr>(clinalg_sparse_from_csc, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets.data(),
                              indices.data(), values);
 }
 template <class T>
@@ -261,7 +261,7 @@ CLINALG_NODISCARD Csr csc(std::size_t rows, std::size_t cols, View<std::size_t> 
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
                                                          const T *values) {
-    return detail::made<Csr>(clinalg_csr_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+    return detail::made<Csr>(clinalg_sparse_from_csr_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
 }
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
@@ -272,7 +272,7 @@ CLINALG_NODISCARD typename detail::SignedOnly<I>::type csr(std::size_t rows, std
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const I *offsets, const I *indices,
                                                          const T *values) {
-    return detail::made<Csr>(clinalg_csc_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
+    return detail::made<Csr>(clinalg_sparse_from_csc_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, offsets, indices, values);
 }
 template <class T, class I>
 CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std::size_t cols, const std::vector<I> &offsets,
@@ -285,13 +285,13 @@ CLINALG_NODISCARD typename detail::SignedOnly<I>::type csc(std::size_t rows, std
 template <class T>
 CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entries, const std::size_t *row_indices,
                           const std::size_t *col_indices, const T *values) {
-    return detail::made<Csr>(clinalg_coo, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
+    return detail::made<Csr>(clinalg_sparse_from_coo, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
                              col_indices, values);
 }
 template <class T>
 CLINALG_NODISCARD Csr coo(std::size_t rows, std::size_t cols, std::size_t entries, const std::int32_t *row_indices,
                           const std::int32_t *col_indices, const T *values) {
-    return detail::made<Csr>(clinalg_coo_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
+    return detail::made<Csr>(clinalg_sparse_from_coo_i32, static_cast<std::uint32_t>(Precision<T>::code), rows, cols, entries, row_indices,
                              col_indices, values);
 }
 template <class T, class I>
@@ -319,18 +319,18 @@ CLINALG_NODISCARD Csr csr(std::size_t rows, std::size_t cols, View<std::size_t> 
 // The matrix of a MatrixMarket file: sparse for coordinate files, dense for array files; Csr(read_matrix_market<double>(path)) takes
 // the former only.
 template <class T> CLINALG_NODISCARD Matrix read_matrix_market(const std::string &path) {
-    return detail::made<Matrix>(clinalg_read_matrix_market, path.c_str(), static_cast<std::uint32_t>(Precision<T>::code));
+    return detail::made<Matrix>(clinalg_matrix_market_read, path.c_str(), static_cast<std::uint32_t>(Precision<T>::code));
 }
 
 // Writes a coordinate file of a sparse or band matrix, an array file of a vector or dense matrix.
 inline void write_matrix_market(const Array &a, const std::string &path) {
-    check(clinalg_write_matrix_market(a.get(), path.c_str()));
+    check(clinalg_matrix_market_write(a.get(), path.c_str()));
 }
 
 // The values of a vector or dense matrix, column by column.
 template <class T> CLINALG_NODISCARD std::vector<T> gather(const Object &object) {
     std::vector<T> values(object.info().entries);
-    check(clinalg_read(object.get(), Precision<T>::code, 0, values.size(), values.data()));
+    check(clinalg_array_read(object.get(), Precision<T>::code, 0, values.size(), values.data()));
     return values;
 }
 
@@ -347,123 +347,128 @@ template <> struct Transposed<Vector> { typedef Dense type; };
 }  // namespace detail
 
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type copy(const A &a) {
-    return detail::made<A>(clinalg_copy, a.get());
+    return detail::made<A>(clinalg_array_copy, a.get());
 }
-template <class A> typename detail::ArrayOnly<A, void>::type copy(const A &a, A &out) { check(clinalg_copy(a.get(), out.out())); }
+template <class A> typename detail::ArrayOnly<A, void>::type copy(const A &a, A &out) { check(clinalg_array_copy(a.get(), out.out())); }
 
 // A copy with values of the type T, rounded to nearest.
 template <class T, class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type convert(const A &a) {
-    return detail::made<A>(clinalg_convert, a.get(), static_cast<std::uint32_t>(Precision<T>::code));
+    return detail::made<A>(clinalg_array_convert, a.get(), static_cast<std::uint32_t>(Precision<T>::code));
 }
 
 // `count` values from `offset` on of a vector or dense matrix as a new vector.
 CLINALG_NODISCARD inline Vector slice(const Array &a, std::size_t offset, std::size_t count) {
-    return detail::made<Vector>(clinalg_slice, a.get(), offset, count);
+    return detail::made<Vector>(clinalg_vector_slice, a.get(), offset, count);
 }
 
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator+(const A &a, const A &b) {
-    return detail::made<A>(clinalg_plus, a.get(), b.get());
+    return detail::made<A>(clinalg_array_add, a.get(), b.get());
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator-(const A &a, const A &b) {
-    return detail::made<A>(clinalg_minus, a.get(), b.get());
+    return detail::made<A>(clinalg_array_subtract, a.get(), b.get());
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator*(std::complex<double> c, const A &a) {
-    return detail::made<A>(clinalg_times_constant_complex, a.get(), number(c));
+    return detail::made<A>(clinalg_array_scale_complex, a.get(), number(c));
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator*(const A &a, std::complex<double> c) { return c * a; }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type operator-(const A &a) { return -1.0 * a; }
 template <class A> typename detail::ArrayOnly<A, A &>::type operator+=(A &a, const A &b) {
-    check(clinalg_plus(a.get(), b.get(), a.out()));
+    check(clinalg_array_add(a.get(), b.get(), a.out()));
     return a;
 }
 template <class A> typename detail::ArrayOnly<A, A &>::type operator-=(A &a, const A &b) {
-    check(clinalg_minus(a.get(), b.get(), a.out()));
+    check(clinalg_array_subtract(a.get(), b.get(), a.out()));
     return a;
 }
 template <class A> typename detail::ArrayOnly<A, A &>::type operator*=(A &a, std::complex<double> c) {
-    check(clinalg_times_constant_complex(a.get(), number(c), a.out()));
+    check(clinalg_array_scale_complex(a.get(), number(c), a.out()));
     return a;
 }
 
 // out = alpha x + beta y; out may be x or y.
 template <class A>
 typename detail::ArrayOnly<A, void>::type axpby(std::complex<double> alpha, const A &x, std::complex<double> beta, const A &y, A &out) {
-    check(clinalg_axpby_complex(number(alpha), x.get(), number(beta), y.get(), out.out()));
+    check(clinalg_array_axpby_complex(number(alpha), x.get(), number(beta), y.get(), out.out()));
 }
 // a - c b for real c; out may be a or b.
 template <class A> typename detail::ArrayOnly<A, void>::type minus_scaled(const A &a, const A &b, double c, A &out) {
-    check(clinalg_minus_scaled(a.get(), b.get(), c, out.out()));
+    check(clinalg_array_subtract_scaled(a.get(), b.get(), c, out.out()));
 }
 // The product element by element.
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type multiply(const A &a, const A &b) {
-    return detail::made<A>(clinalg_multiply, a.get(), b.get());
+    return detail::made<A>(clinalg_array_multiply, a.get(), b.get());
 }
 template <class A> typename detail::ArrayOnly<A, void>::type multiply(const A &a, const A &b, A &out) {
-    check(clinalg_multiply(a.get(), b.get(), out.out()));
+    check(clinalg_array_multiply(a.get(), b.get(), out.out()));
 }
 
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type conj(const A &a) {
-    return detail::made<A>(clinalg_conj, a.get());
+    return detail::made<A>(clinalg_array_conj, a.get());
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type real(const A &a) {
-    return detail::made<A>(clinalg_real_part, a.get());
+    return detail::made<A>(clinalg_array_real_part, a.get());
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type imag(const A &a) {
-    return detail::made<A>(clinalg_imaginary_part, a.get());
+    return detail::made<A>(clinalg_array_imaginary_part, a.get());
 }
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type abs(const A &a) {
-    return detail::made<A>(clinalg_abs, a.get());
+    return detail::made<A>(clinalg_array_abs, a.get());
 }
 // re + i im.
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A>::type join_parts(const A &re, const A &im) {
-    return detail::made<A>(clinalg_join_parts, re.get(), im.get());
+    return detail::made<A>(clinalg_array_join_parts, re.get(), im.get());
 }
 
 // The transpose; of a vector a matrix of one row.
 template <class A> CLINALG_NODISCARD typename detail::ArrayOnly<A, typename detail::Transposed<A>::type>::type transpose(const A &a) {
-    return detail::made<typename detail::Transposed<A>::type>(clinalg_transpose, a.get());
+    return detail::made<typename detail::Transposed<A>::type>(clinalg_matrix_transpose, a.get());
 }
 template <class A>
 CLINALG_NODISCARD typename detail::ArrayOnly<A, typename detail::Transposed<A>::type>::type conj_transpose(const A &a) {
-    return detail::made<typename detail::Transposed<A>::type>(clinalg_conj_transpose, a.get());
+    return detail::made<typename detail::Transposed<A>::type>(clinalg_matrix_conj_transpose, a.get());
 }
 // The diagonal of a square matrix.
-CLINALG_NODISCARD inline Vector diagonal(const Matrix &a) { return detail::made<Vector>(clinalg_diagonal, a.get()); }
+CLINALG_NODISCARD inline Vector diagonal(const Matrix &a) { return detail::made<Vector>(clinalg_matrix_diagonal, a.get()); }
 
 // The dot product sum conj(a) b; dot<double> for real objects.
 template <class T = std::complex<double>> CLINALG_NODISCARD T dot(const Object &a, const Object &b) {
-    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_dot_complex, a.get(), b.get());
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_array_dot_complex, a.get(), b.get());
     return {result.re, result.im};
 }
 template <> inline double dot<double>(const Object &a, const Object &b) {
-    return detail::given<double>(clinalg_dot, a.get(), b.get());
+    return detail::given<double>(clinalg_array_dot, a.get(), b.get());
 }
 // The dot product sum a b without conjugation.
 CLINALG_NODISCARD inline std::complex<double> dotu(const Array &a, const Array &b) {
-    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_dotu_complex, a.get(), b.get());
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_array_dotu_complex, a.get(), b.get());
     return {result.re, result.im};
 }
 // The sum of the stored values; sum<double> for real objects.
 template <class T = std::complex<double>> CLINALG_NODISCARD T sum(const Array &a) {
-    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_sum_complex, a.get());
+    const clinalg_complex result = detail::given<clinalg_complex>(clinalg_array_sum_complex, a.get());
     return {result.re, result.im};
 }
-template <> inline double sum<double>(const Array &a) { return detail::given<double>(clinalg_sum, a.get()); }
+template <> inline double sum<double>(const Array &a) { return detail::given<double>(clinalg_array_sum, a.get()); }
 // The Euclidean norm of the stored values.
-CLINALG_NODISCARD inline double norm(const Array &a) { return detail::given<double>(clinalg_norm2, a.get()); }
+CLINALG_NODISCARD inline double norm(const Array &a) { return detail::given<double>(clinalg_array_norm2, a.get()); }
 // The sum of their magnitudes.
-CLINALG_NODISCARD inline double norm1(const Array &a) { return detail::given<double>(clinalg_norm1, a.get()); }
+CLINALG_NODISCARD inline double norm1(const Array &a) { return detail::given<double>(clinalg_array_norm1, a.get()); }
 // The largest of their magnitudes.
-CLINALG_NODISCARD inline double norm_inf(const Array &a) { return detail::given<double>(clinalg_norm_inf, a.get()); }
+CLINALG_NODISCARD inline double norm_inf(const Array &a) { return detail::given<double>(clinalg_array_norm_inf, a.get()); }
 
 // y = alpha op(A) x + beta y for a matrix or operator A; an empty y is made and beta taken as 0.
 inline void mv(std::complex<double> alpha, const Object &a, const Vector &x, std::complex<double> beta, Vector &y,
                clinalg_transpose_form op = CLINALG_TRANSPOSE_FORM_NO) {
-    check(clinalg_mv_complex(op, number(alpha), a.get(), x.get(), number(beta), y.out()));
+    check(clinalg_matrix_mv_complex(op, number(alpha), a.get(), x.get(), number(beta), y.out()));
 }
 // Y = alpha A X + beta Y, several right-hand sides at once.
 inline void mm(std::complex<double> alpha, const Object &a, const Dense &x, std::complex<double> beta, Dense &y) {
-    check(clinalg_mm_complex(number(alpha), a.get(), x.get(), number(beta), y.out()));
+    check(clinalg_matrix_mm_complex(number(alpha), a.get(), x.get(), number(beta), y.out()));
+}
+// C = alpha op(A) op(B) + beta C for a dense, sparse or band A. The transpose of a sparse A, and that of B beside a sparse or band A, is made in each call.
+inline void mm(std::complex<double> alpha, const Matrix &a, clinalg_transpose_form op_a, const Dense &b, clinalg_transpose_form op_b,
+               std::complex<double> beta, Dense &c) {
+    check(clinalg_matrix_multiply(op_a, op_b, number(alpha), a.get(), b.get(), number(beta), c.out()));
 }
 CLINALG_NODISCARD inline Vector operator*(const Matrix &a, const Vector &x) {
     Vector y;

@@ -117,7 +117,7 @@ public:
         Out(const Out &) = delete;
         Out &operator=(const Out &) = delete;
         ~Out() {
-            if (object_ != nullptr && before_ != 0 && object_->handle_ != before_) clinalg_release(before_);
+            if (object_ != nullptr && before_ != 0 && object_->handle_ != before_) clinalg_object_release(before_);
         }
         operator clinalg_handle *() { return &object_->handle_; }
 
@@ -135,7 +135,7 @@ public:
     }
     Object(const Object &) = delete;
     Object &operator=(const Object &) = delete;
-    ~Object() { if (handle_ != 0) clinalg_release(handle_); }
+    ~Object() { if (handle_ != 0) clinalg_object_release(handle_); }
 
     clinalg_handle get() const { return handle_; }
     // Whether there is an object.
@@ -151,7 +151,7 @@ public:
     }
     CLINALG_NODISCARD clinalg_object_info info() const {
         clinalg_object_info info;
-        check(clinalg_info(handle_, &info));
+        check(clinalg_object_get_info(handle_, &info));
         return info;
     }
 
@@ -248,13 +248,13 @@ CLINALG_NODISCARD inline std::vector<Device> devices() {
 }
 
 // Selects the device of this index or name for new objects.
-inline void select_device(const std::string &selector) { check(clinalg_select_device(selector.c_str())); }
+inline void select_device(const std::string &selector) { check(clinalg_device_select(selector.c_str())); }
 
 // Waits until the device has done everything enqueued.
-inline void finish() { check(clinalg_finish()); }
+inline void finish() { check(clinalg_device_finish()); }
 
 // Device memory held by the objects of the current device.
-CLINALG_NODISCARD inline clinalg_memory_report memory() { return detail::given<clinalg_memory_report>(clinalg_memory); }
+CLINALG_NODISCARD inline clinalg_memory_report memory() { return detail::given<clinalg_memory_report>(clinalg_device_memory); }
 
 // Releases every object and the device. Objects that are still owned become stale, which does no harm.
 inline void shutdown() { check(clinalg_shutdown()); }

@@ -1,19 +1,14 @@
-// Systems of equations: factorisations, Krylov methods, preconditioners, multigrid. Part of clinalg.hpp.
+// Systems of equations: Krylov methods, preconditioners, multigrid. Part of clinalg.hpp.
 #pragma once
 
 #include "array.hpp"
+#include "factorisation.hpp"
 #include "team.hpp"
 
 #include <algorithm>
 #include <functional>
 
 namespace clinalg {
-
-// X with A X = b for a dense A, real or complex; QR minimises |A X - b|.
-template <class B>
-CLINALG_NODISCARD B solve_dense(const Object &a, const B &b, clinalg_factorisation factorisation = CLINALG_FACTORISATION_LU) {
-    return detail::made<B>(clinalg_solve_dense, static_cast<std::uint32_t>(factorisation), a.get(), b.get());
-}
 
 // Called with the number of each iteration, 0 for the start, and its relative residual; gives whether to go on. It must not use the objects
 // of the solve. An exception that it throws ends the solve and is thrown again there.
@@ -100,7 +95,7 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Vector &b, Vector &
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
     clinalg_report done;
-    detail::check_solve(clinalg_solve_system(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_system_solve(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 
@@ -203,6 +198,21 @@ public:
     }
 };
 
+// Algebraic multigrid for a matrix on a team, for the options of solves with it. `a` is the matrix on one device that the other was made of.
+class TeamAmg : public Object {
+public:
+    TeamAmg() {}
+    explicit TeamAmg(Object &&object) : Object(std::move(object), CLINALG_KIND_TEAM_AMG) {}
+    TeamAmg(const TeamMatrix &matrix, const Csr &a, const AmgOptions &options = AmgOptions()) {
+        check(clinalg_team_amg_create(&options, matrix.get(), a.get(), out()));
+    }
+    CLINALG_NODISCARD clinalg_amg_report hierarchy() const {
+        clinalg_amg_report report;
+        check(clinalg_amg_info(get(), &report, nullptr, 0));
+        return report;
+    }
+};
+
 // Shape and parts of a preconditioner for a saddle point, the rows of its blocks.
 struct SaddleOptions : public detail::Defaults<clinalg_saddle_options, clinalg_saddle_options_default> {
     // The rows of the second block, ascending; empty where `first_count` says the rows of A, or the blocks are to be found. Hides the C
@@ -279,7 +289,7 @@ struct EigenOptions : public detail::Defaults<clinalg_eigen_options, clinalg_eig
 struct Eigenpairs {
     // Ascending for the smallest eigenvalues, descending for the largest.
     std::vector<double> values;
-    // A column each, x' B x = 1.
+    // A column each, x^H B x = 1.
     Dense vectors;
     // |A x - lambda B x| / (|lambda| |B x|) of each.
     std::vector<double> residuals;
@@ -288,14 +298,14 @@ struct Eigenpairs {
     bool converged() const { return stop == CLINALG_STOP_CONVERGED; }
 };
 
-// A few eigenpairs of A x = lambda x, or of A x = lambda B x, for real symmetric matrices or operators.
+// A few eigenpairs of A x = lambda x, or of A x = lambda B x, for real symmetric or complex Hermitian matrices or operators.
 CLINALG_NODISCARD inline Eigenpairs eigenpairs(const Object &a, const EigenOptions &options = EigenOptions()) {
     const clinalg_eigen_options plain = detail::with_progress<clinalg_eigen_options>(options);
     Eigenpairs pairs;
     pairs.values.resize(options.count);
     pairs.residuals.resize(options.count);
     clinalg_eigen_report done;
-    detail::check_solve(clinalg_eigenpairs(&plain, a.get(), pairs.vectors.out(), pairs.values.data(), pairs.residuals.data(), &done));
+    detail::check_solve(clinalg_matrix_eigenpairs(&plain, a.get(), pairs.vectors.out(), pairs.values.data(), pairs.residuals.data(), &done));
     pairs.stop = done.stop;
     pairs.iterations = done.iterations;
     return pairs;
@@ -307,7 +317,7 @@ template <class A> CLINALG_NODISCARD Report solve_poisson(const A &f, A &u, cons
     std::vector<double> history = detail::history(options.max_cycles);
     const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
     clinalg_report done;
-    detail::check_solve(clinalg_solve_poisson(&plain, f.get(), u.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_poisson_solve(&plain, f.get(), u.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 
@@ -316,7 +326,7 @@ template <class A> CLINALG_NODISCARD Report solve_poisson_mixed(const A &f, A &u
     std::vector<double> history = detail::history(options.max_cycles);
     const clinalg_poisson_options plain = detail::with_progress<clinalg_poisson_options>(options);
     clinalg_report done;
-    detail::check_solve(clinalg_solve_poisson_mixed(&plain, f.get(), u.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_poisson_solve_mixed(&plain, f.get(), u.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 
@@ -334,17 +344,17 @@ CLINALG_NODISCARD Report solve_poisson(const Team &team, const A &f, A &u, const
 
 // `sweeps` sweeps of Jacobi, weighted with omega, from u for -Laplace_h u = f, into `out`, which may be u.
 template <class A> void jacobi(const A &u, const A &f, std::size_t sweeps, double omega, A &out) {
-    check(clinalg_jacobi(u.get(), f.get(), out.out(), sweeps, omega));
+    check(clinalg_multigrid_jacobi(u.get(), f.get(), out.out(), sweeps, omega));
 }
 // `sweeps` sweeps of red-black Gauss-Seidel.
 template <class A> void red_black(const A &u, const A &f, std::size_t sweeps, A &out) {
-    check(clinalg_red_black(u.get(), f.get(), out.out(), sweeps));
+    check(clinalg_multigrid_red_black(u.get(), f.get(), out.out(), sweeps));
 }
 // out = f + Laplace_h u, 0 on the boundary.
-template <class A> void defect(const A &u, const A &f, A &out) { check(clinalg_defect(u.get(), f.get(), out.out())); }
+template <class A> void defect(const A &u, const A &f, A &out) { check(clinalg_multigrid_defect(u.get(), f.get(), out.out())); }
 // Bilinear interpolation of n x n points to 2n - 1 by 2n - 1.
-template <class A> void interpolate(const A &coarse, A &out) { check(clinalg_interpolate(coarse.get(), out.out())); }
+template <class A> void interpolate(const A &coarse, A &out) { check(clinalg_multigrid_interpolate(coarse.get(), out.out())); }
 // Full weighting of 2n - 1 by 2n - 1 points to n x n.
-template <class A> void restrict_grid(const A &fine, A &out) { check(clinalg_restrict(fine.get(), out.out())); }
+template <class A> void restrict_grid(const A &fine, A &out) { check(clinalg_multigrid_restrict(fine.get(), out.out())); }
 
 }  // namespace clinalg

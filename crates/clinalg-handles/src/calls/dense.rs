@@ -34,7 +34,7 @@ impl Factorisation {
     }
 }
 
-fn dense<T: Scalar>(stored: &Stored<T>) -> &Dense<T> {
+pub(super) fn dense<T: Scalar>(stored: &Stored<T>) -> &Dense<T> {
     match stored {
         Stored::Dense(a) => a,
         _ => unreachable!("a is dense"),

@@ -1,12 +1,12 @@
 //! Eigenvalues on handles.
 
-use clinalg::Result;
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
-use clinalg::solve::{Progress, Stop};
+use clinalg::solve::{Operator, Progress, Stop};
+use clinalg::{Error, Precision, Real as _, Result, Scalar, Vector, ops};
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
 use crate::kind::Kind;
-use crate::object::{Object, typed_real};
+use crate::object::{Object, typed};
 use crate::registry::{Operand, Registry};
 
 /// Eigenvalues, and how they were found.
@@ -23,13 +23,35 @@ pub struct EigenReport {
     pub stop: Stop,
 }
 
+/// An error where x^H (A y) and (A x)^H y differ by more than rounding for two vectors: their products are those of a Hermitian matrix, or not.
+fn check_hermitian<T: Scalar>(a: &dyn Operator<T>) -> Result<()> {
+    let (context, n) = (a.context(), a.rows());
+    let part = |phase: f64| T::Real::nearest(phase.sin());
+    let values = |step: f64| -> Vec<T> {
+        (0..n).map(|k| k as f64 * step + 1.0).map(|phase| T::from_parts(part(phase), part(1.7 * phase))).collect()
+    };
+    let (x, y) = (Vector::from_slice(context, &values(2.4))?, Vector::from_slice(context, &values(3.9))?);
+    let (mut of_x, mut of_y) = (Vector::zeros(context, a.rows())?, Vector::zeros(context, a.rows())?);
+    a.apply(T::one(), &x, T::zero(), &mut of_x)?;
+    a.apply(T::one(), &y, T::zero(), &mut of_y)?;
+    let difference = (ops::dot(&x, &of_y)? - ops::dot(&of_x, &y)?).modulus().into_f64();
+    let norm = |v: &Vector<T>| ops::norm2(v).map(|norm| norm.into_f64());
+    let scale = norm(&of_x)? * norm(&y)? + norm(&x)? * norm(&of_y)?;
+    let rounding = if T::PRECISION == Precision::F32 { 1e-3 } else { 1e-7 };
+    if difference > rounding * scale {
+        let expected = "a matrix or operator that is real symmetric or complex Hermitian";
+        return Err(Error::value("a", expected, "a complex one that is not Hermitian"));
+    }
+    Ok(())
+}
+
 impl Registry {
-    /// A few eigenpairs of A x = lambda x, or of A x = lambda B x with `mass` for B, by [`Lobpcg`]. A is a real symmetric matrix or operator, B a
-    /// symmetric positive definite one. Gives the handle of the eigenvectors, a dense matrix of one column each. Not to converge is no error: see
+    /// A few eigenpairs of A x = lambda x, or of A x = lambda B x with `mass` for B, by [`Lobpcg`]. A is a real symmetric or complex Hermitian matrix or
+    /// operator, B a positive definite one of the same type. Gives the handle of the eigenvectors, a dense matrix of one column each. Not to converge is no error: see
     /// [`EigenReport::stop`].
     ///
     /// # Errors
-    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`](clinalg::Error::Value) for complex values; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
+    /// [`Error::Handle`](clinalg::Error::Handle); [`Error::Value`] for complex matrices that are not Hermitian; [`Error::Precision`](clinalg::Error::Precision), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context); those of the
     /// preconditioner and of [`Lobpcg::run`].
     pub fn eigenpairs(
         &self,
@@ -45,7 +67,7 @@ impl Registry {
             operands.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
         }
         let (object, report) = self.call(&operands, None, |inputs, _| {
-            typed_real!(inputs[0], "a", T => {
+            typed!(inputs[0], T => {
                 let a = inputs[0].matrix::<T>("a")?;
                 let b = match mass {
                     Some(_) => Some(inputs[1].matrix::<T>("mass")?),
@@ -53,6 +75,9 @@ impl Registry {
                 };
                 let inverse = inputs.get(1 + usize::from(mass.is_some())).copied();
                 let operator = a.operator()?;
+                if T::IS_COMPLEX && operator.rows() == operator.cols() {
+                    check_hermitian(operator)?;
+                }
                 let place = (operator.context(), operator.rows());
                 with_preconditioner(preconditioning, &a, inverse, place, |m| {
                     let mut method = Lobpcg::new(operator).params(params.clone()).progress(progress);

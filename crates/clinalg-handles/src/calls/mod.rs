@@ -10,6 +10,7 @@ mod eigen;
 mod elastodynamics;
 mod elementwise;
 mod expression;
+mod factorisation;
 mod factors;
 mod format;
 mod grid;

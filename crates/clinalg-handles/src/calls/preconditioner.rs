@@ -404,12 +404,16 @@ impl Registry {
         })
     }
 
-    /// Levels, sizes and complexities of a hierarchy: [`Amg::report`].
+    /// Levels, sizes and complexities of a hierarchy, of one on a team too: [`Amg::report`].
     ///
     /// # Errors
     /// [`Error::Handle`]; [`Error::Shape`] for another preconditioner.
     pub fn amg_report(&self, preconditioner: u64) -> Result<AmgReport> {
-        self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::OPERATOR)], None, |inputs, _| {
+        self.call(&[Operand::new(ARGUMENT, preconditioner, Kind::HIERARCHY)], None, |inputs, _| {
+            if let Object::TeamAmg(amg) = inputs[0] {
+                // All devices of a handle's team are in one process, that of rank 0.
+                return Ok(amg.report().expect("the process of rank 0 has the report"));
+            }
             typed_real!(inputs[0], ARGUMENT, T => {
                 with_hierarchy::<T, _>(inputs[0], |hierarchy| Ok(hierarchy.report().clone()))
             })

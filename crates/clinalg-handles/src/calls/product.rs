@@ -1,12 +1,74 @@
 //! Products with matrices.
 
 use clinalg::ops::Transpose;
-use clinalg::{Complex, Dense, Result, Scalar as _, Vector, ops};
+use clinalg::{Complex, Dense, Error, Result, Scalar, Vector, ops};
 
 use crate::calls::complex::constant;
 use crate::kind::Kind;
 use crate::object::{Matrix, Object, Stored, typed};
 use crate::registry::{Operand, Registry};
+
+/// The transpose, or the conjugate transpose.
+fn turned<T: Scalar>(op: Transpose, b: &Dense<T>) -> Result<Dense<T>> {
+    let mut turned = Dense::zeros(b.context(), b.cols(), b.rows())?;
+    ops::transpose((b.rows(), b.cols()), b.as_vector(), turned.as_vector_mut())?;
+    if op != Transpose::Conjugate || !T::IS_COMPLEX {
+        return Ok(turned);
+    }
+    let mut conjugate = Dense::zeros(b.context(), b.cols(), b.rows())?;
+    ops::conj(&turned, &mut conjugate)?;
+    Ok(conjugate)
+}
+
+/// Rows and columns of op(A).
+fn shape_of(op: Transpose, (rows, cols): (usize, usize)) -> (usize, usize) {
+    if op == Transpose::No { (rows, cols) } else { (cols, rows) }
+}
+
+/// C = alpha op(A) op(B) + beta C.
+fn multiply<T: Scalar>(
+    (op_a, op_b): (Transpose, Transpose),
+    alpha: T,
+    (a, b): (&Stored<T>, &Dense<T>),
+    beta: T,
+    c: &mut Dense<T>,
+) -> Result<()> {
+    let words = |(rows, cols)| format!("{rows} x {cols}");
+    let (of_a, of_b) = (shape_of(op_a, a.shape()), shape_of(op_b, (b.rows(), b.cols())));
+    if of_b.0 != of_a.1 {
+        let expected = format!("op(B) of {} rows, as op(A) has {} columns", of_a.1, of_a.1);
+        return Err(Error::Shape { argument: "b", expected, got: words(of_b) });
+    }
+    let (expected, got) = ((of_a.0, of_b.1), (c.rows(), c.cols()));
+    if expected != got {
+        return Err(Error::Shape { argument: "out", expected: words(expected), got: words(got) });
+    }
+    for (argument, context) in [("b", b.context()), ("out", c.context())] {
+        if !a.context().same(context) {
+            return Err(Error::Context { argument });
+        }
+    }
+    if let Stored::Dense(a) = a {
+        return ops::gemm(alpha, op_a, a, op_b, b, beta, c);
+    }
+    let turned = match op_b {
+        Transpose::No => None,
+        _ => Some(turned(op_b, b)?),
+    };
+    let b = turned.as_ref().unwrap_or(b);
+    match (a, op_a) {
+        (Stored::Csr(a), Transpose::No) => ops::mm(alpha, a, b, beta, c),
+        (Stored::Csr(a), Transpose::Yes) => ops::mm(alpha, &a.transpose()?, b, beta, c),
+        (Stored::Csr(a), Transpose::Conjugate) => ops::mm(alpha, &ops::conj_transpose(a)?, b, beta, c),
+        (Stored::Band(a), Transpose::No) => ops::mm(alpha, a, b, beta, c),
+        (Stored::Band(_), _) => Err(Error::Shape {
+            argument: "a",
+            expected: "a dense or sparse matrix for the transpose".into(),
+            got: "a band matrix".into(),
+        }),
+        (Stored::Dense(_) | Stored::Vector(_), _) => Err(a.no_matrix()),
+    }
+}
 
 impl Registry {
     /// y = alpha A x + beta y into `y`, or alpha A x into a new vector; gives the handle of the result.
@@ -102,6 +164,44 @@ impl Registry {
             })
         })?;
         Ok(self.result(made, y))
+    }
+
+    /// C = alpha op(A) op(B) + beta C into `c`, or alpha op(A) op(B) into a new dense matrix, for a dense B; gives the handle of the result. The transpose of
+    /// a sparse A, and that of B beside a sparse or band A, is made for the call.
+    ///
+    /// # Errors
+    /// As [`mv`](Registry::mv); [`Error::Shape`](clinalg::Error::Shape) for the transpose of a band matrix.
+    pub fn multiply_op(
+        &self,
+        (op_a, op_b): (Transpose, Transpose),
+        alpha: Complex<f64>,
+        (a, b): (u64, u64),
+        beta: Complex<f64>,
+        c: Option<u64>,
+    ) -> Result<u64> {
+        let inputs = [Operand::new("a", a, Kind::ENTRIES), Operand::new("b", b, Kind::COLUMNS)];
+        let output = c.map(|c| Operand::new("out", c, Kind::COLUMNS));
+        let made = self.call(&inputs, output, |inputs, output| {
+            typed!(inputs[0], T => {
+                let a = inputs[0].stored::<T>("a")?;
+                let Stored::Dense(b) = inputs[1].stored::<T>("b")? else { unreachable!("b is dense") };
+                let (alpha, beta) = (constant::<T>("alpha", alpha)?, constant::<T>("beta", beta)?);
+                match output {
+                    Some(c) => {
+                        let Stored::Dense(c) = c.stored_mut::<T>("out")? else { unreachable!("c is dense") };
+                        multiply((op_a, op_b), alpha, (a, b), beta, c)?;
+                        Ok(None)
+                    }
+                    None => {
+                        let (rows, cols) = (shape_of(op_a, a.shape()).0, shape_of(op_b, (b.rows(), b.cols())).1);
+                        let mut c = Dense::zeros(b.context(), rows, cols)?;
+                        multiply((op_a, op_b), alpha, (a, b), T::from_f64(0.0), &mut c)?;
+                        Ok(Some(Object::from(c)))
+                    }
+                }
+            })
+        })?;
+        Ok(self.result(made, c))
     }
 
     #[allow(clippy::too_many_arguments)]

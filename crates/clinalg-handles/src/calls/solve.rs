@@ -129,8 +129,9 @@ fn solve_columns<T: Element + BlockScalar>(
 
 impl Registry {
     /// Solves A x = b; x holds the start on entry and the last iterate after. `None` starts from zero
-    /// in a new vector. b and x may be matrices of several columns with [`Method::Cg`], which is [`BlockCg`] then. Gives the handle of x. `a` may be a matrix on a team, for real systems, without preconditioner or with
-    /// [`Preconditioning::Jacobi`].
+    /// in a new vector. b and x may be matrices of several columns with [`Method::Cg`], which is [`BlockCg`] then. Gives the handle of x.
+    /// `a` may be a matrix on a team, for real systems, without preconditioner, with [`Preconditioning::Jacobi`] or with the handle of
+    /// [`Registry::team_amg`].
     ///
     /// # Errors
     /// [`Error::Handle`](clinalg::Error::Handle), [`Error::Precision`](clinalg::Error::Precision), [`Error::Length`](clinalg::Error::Length), [`Error::Shape`](clinalg::Error::Shape), [`Error::Context`](clinalg::Error::Context) or [`Error::Value`](clinalg::Error::Value) that
@@ -162,7 +163,8 @@ impl Registry {
     ) -> Result<(u64, Report)> {
         let mut inputs = vec![Operand::new("a", a, Kind::SYSTEM), Operand::new("b", b, Kind::FULL)];
         if let Preconditioning::Inverse(inverse) = preconditioning {
-            inputs.push(Operand::new(INVERSE, inverse, Kind::MATRIX));
+            let on_team = self.info(a).is_ok_and(|info| info.kind == Kind::TeamMatrix);
+            inputs.push(Operand::new(INVERSE, inverse, if on_team { Kind::TEAM_AMG } else { Kind::MATRIX }));
         }
         self.solve_into(x, b, |x| {
             self.call(&inputs, Some(Operand::new("x", x, Kind::FULL)), |inputs, output| {
@@ -170,7 +172,8 @@ impl Registry {
                 if inputs[0].kind() == Kind::TeamMatrix {
                     return typed_real!(inputs[0], "a", T => {
                         let a = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
-                        team::solve((method, preconditioning), a, inputs[1], output, (stopping, progress))
+                        let given = (inputs[1], inputs.get(2).copied());
+                        team::solve((method, preconditioning), a, given, output, (stopping, progress))
                     });
                 }
                 typed!(inputs[0], T => {

@@ -4,16 +4,17 @@
 
 use std::ops::ControlFlow;
 
+use clinalg::amg::AmgParams;
 use clinalg::multigrid::{self, PoissonParams, PoissonReport};
 use clinalg::solve::{GmresParams, Progress, Report, Stopping};
 use clinalg::team::{self, Team};
 use clinalg::wave::WaveParams;
 use clinalg::{Context, ContextOptions, Error, Precision, Result, runtime};
 
-use super::solve::{Method, Preconditioning};
+use super::solve::{INVERSE, Method, Preconditioning};
 use crate::calls::sparse::sparse;
-use crate::kind::Kind;
-use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, typed_real};
+use crate::kind::{Kind, ScalarType};
+use crate::object::{AnyWave, Distributed, Membrane, Object, RealElement, TeamAmg, typed_real};
 use crate::registry::{Operand, Registry};
 
 fn team_of(object: &Object) -> &Team {
@@ -62,6 +63,28 @@ impl Registry {
             typed_real!(inputs[1], "a", T => {
                 let parts = sparse::<T>(inputs[1], "a")?.to_parts()?;
                 Ok(Object::TeamMatrix(T::erase_distributed(Distributed::new(team_of(inputs[0]), &parts)?)))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    /// Algebraic multigrid for a matrix on a team: [`team::Amg`]. `a` is the sparse matrix that `matrix` was made of, of which nothing is kept.
+    /// [`Registry::solve`] takes its handle as [`Preconditioning::Inverse`] for that matrix, [`Registry::release`] with [`Kind::TEAM_AMG`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Precision`]; [`Error::Shape`] for a matrix of another size; those of [`team::Amg::new`].
+    pub fn team_amg(&self, matrix: u64, a: u64, params: &AmgParams) -> Result<u64> {
+        let operands = [Operand::new("matrix", matrix, Kind::TEAM_MATRIX), Operand::new("a", a, Kind::SPARSE)];
+        let object = self.call(&operands, None, |inputs, _| {
+            typed_real!(inputs[0], "matrix", T => {
+                let matrix = T::of_distributed(inputs[0]).expect("the type is that of the matrix");
+                let a = sparse::<T>(inputs[1], "a")?;
+                if (a.rows(), a.nnz()) != (matrix.rows, matrix.entries) {
+                    let words = |rows: usize, entries: usize| format!("{rows} rows and {entries} entries");
+                    let expected = words(matrix.rows, matrix.entries) + ", as the matrix on the team";
+                    return Err(Error::Shape { argument: "a", expected, got: words(a.rows(), a.nnz()) });
+                }
+                Ok(T::erase_team_amg(TeamAmg::new(matrix, &a.to_parts()?, params)?))
             })
         })?;
         Ok(self.insert(object))
@@ -131,7 +154,7 @@ impl Registry {
 pub(super) fn solve<T: RealElement>(
     (method, preconditioning): (Method, Preconditioning),
     a: &Distributed<T>,
-    b: &Object,
+    (b, inverse): (&Object, Option<&Object>),
     x: &mut Object,
     (stopping, progress): (&Stopping, Progress<'_>),
 ) -> Result<Report> {
@@ -150,15 +173,28 @@ pub(super) fn solve<T: RealElement>(
     let right = team::Vector::from_slice(&team, &partition, &b.to_vec()?)?;
     let mut left = team::Vector::from_slice(&team, &partition, &x.to_vec()?)?;
     let mut jacobi;
+    let mut amg;
     let m: Option<&mut dyn team::Preconditioner<T>> = match preconditioning {
         Preconditioning::None => None,
         Preconditioning::Jacobi => {
             jacobi = team::Jacobi::new(&team, &partition, &a.diagonal)?;
             Some(&mut jacobi)
         }
-        _ => {
-            let expected = "none or jacobi for a matrix on a team; the others take a matrix on one device";
-            return Err(Error::value("preconditioner", expected, "another one"));
+        Preconditioning::Inverse(_) => {
+            let inverse = inverse.expect("it was named");
+            let object = T::of_team_amg(inverse);
+            let hierarchy = object.ok_or_else(|| inverse.scalar().mismatch(INVERSE, ScalarType::of::<T>()))?;
+            if hierarchy.rows != a.rows {
+                let (expected, got) = (format!("{0} x {0}", a.rows), format!("{0} x {0}", hierarchy.rows));
+                return Err(Error::Shape { argument: INVERSE, expected, got });
+            }
+            amg = hierarchy.lock();
+            Some(&mut *amg)
+        }
+        Preconditioning::Of(_) => {
+            let expected = "none, jacobi or a handle of algebraic multigrid on the team (clinalg_team_amg_create) for a matrix on a team; the \
+                            others take a matrix on one device";
+            return Err(Error::value(INVERSE, expected, "another one"));
         }
     };
     let stopping = stopping.clone();

@@ -4,6 +4,7 @@ pub(crate) mod cell;
 mod download;
 #[cfg(feature = "heat")]
 mod elastodynamics;
+mod factorisation;
 mod grid;
 mod grid_wave;
 #[cfg(feature = "ode")]
@@ -20,6 +21,7 @@ pub use download::{Download, Host};
 pub use elastodynamics::AnyElastodynamics;
 #[cfg(feature = "heat")]
 pub(crate) use elastodynamics::each_problem;
+pub use factorisation::{AnyFactored, Factored, Factors};
 pub(crate) use grid::BoxState;
 pub use grid::{AnyBoxSolver, BoxSolver};
 pub use grid_wave::{AnyBoxWave, BoxMotion};
@@ -33,7 +35,7 @@ pub use solver::{AnySolver, KrylovSolver};
 pub(crate) use solver::{Kept, Krylov, Remade, each_solver};
 pub use stored::Stored;
 pub(crate) use stored::each;
-pub use team::{AnyDistributed, Distributed};
+pub use team::{AnyDistributed, AnyTeamAmg, Distributed, TeamAmg};
 pub use wave::{AnyWave, Membrane};
 
 use std::sync::Arc;
@@ -73,6 +75,10 @@ pub enum Object {
     Solver(Box<AnySolver>),
     /// A wave on a box, in either precision.
     GridWave(Box<AnyBoxWave>),
+    /// The factors of a dense matrix, with values of any type.
+    Factorisation(Box<AnyFactored>),
+    /// Algebraic multigrid on a team, in either precision.
+    TeamAmg(Box<AnyTeamAmg>),
     /// A problem of elastodynamics, in either precision.
     #[cfg(feature = "heat")]
     Elastodynamics(Box<AnyElastodynamics>),
@@ -100,6 +106,10 @@ pub trait Element: Scalar {
     fn of_solver(object: &Object) -> Option<&KrylovSolver<Self>>;
     /// A Krylov solver as an object.
     fn erase_solver(solver: KrylovSolver<Self>) -> Object;
+    /// The factors of a dense matrix, if they are of this type.
+    fn of_factored(object: &Object) -> Option<&Factored<Self>>;
+    /// The factors of a dense matrix as an object.
+    fn erase_factored(factored: Factored<Self>) -> Object;
     /// The values, as a download holds them.
     fn erase_host(host: Host<Self>) -> Download;
 }
@@ -113,6 +123,10 @@ pub trait RealElement: Element + Real {
     fn of_wave(object: &Object) -> Result<&Membrane<Self>>;
     /// The matrix on a team, if it is one of this precision.
     fn of_distributed(object: &Object) -> Option<&Distributed<Self>>;
+    /// Algebraic multigrid on a team, if it is one of this precision.
+    fn of_team_amg(object: &Object) -> Option<&TeamAmg<Self>>;
+    /// Algebraic multigrid on a team as an object.
+    fn erase_team_amg(amg: TeamAmg<Self>) -> Object;
     /// Forgets the precision of a matrix on a team.
     fn erase_distributed(matrix: Distributed<Self>) -> AnyDistributed;
     /// The Poisson solver on a box, if it is one of this precision.
@@ -161,6 +175,18 @@ macro_rules! scalars {
             fn erase_solver(solver: KrylovSolver<$t>) -> Object {
                 Object::Solver(Box::new(AnySolver::$variant(solver)))
             }
+            fn of_factored(object: &Object) -> Option<&Factored<$t>> {
+                match object {
+                    Object::Factorisation(factored) => match &**factored {
+                        AnyFactored::$variant(factored) => Some(factored),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            fn erase_factored(factored: Factored<$t>) -> Object {
+                Object::Factorisation(Box::new(AnyFactored::$variant(factored)))
+            }
             fn erase_host(host: Host<$t>) -> Download {
                 Download::$variant(host)
             }
@@ -180,6 +206,18 @@ macro_rules! reals {
             }
             fn of_distributed(object: &Object) -> Option<&Distributed<$t>> {
                 if let Object::TeamMatrix(AnyDistributed::$variant(matrix)) = object { Some(matrix) } else { None }
+            }
+            fn of_team_amg(object: &Object) -> Option<&TeamAmg<$t>> {
+                match object {
+                    Object::TeamAmg(amg) => match &**amg {
+                        AnyTeamAmg::$variant(amg) => Some(amg),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            fn erase_team_amg(amg: TeamAmg<$t>) -> Object {
+                Object::TeamAmg(Box::new(AnyTeamAmg::$variant(amg)))
             }
             fn erase_distributed(matrix: Distributed<$t>) -> AnyDistributed {
                 AnyDistributed::$variant(matrix)
@@ -287,6 +325,8 @@ impl Object {
             Object::GridPoisson(_) => Kind::GridPoisson,
             Object::Solver(_) => Kind::Solver,
             Object::GridWave(_) => Kind::GridWave,
+            Object::Factorisation(_) => Kind::Factorisation,
+            Object::TeamAmg(_) => Kind::TeamAmg,
             #[cfg(feature = "heat")]
             Object::Elastodynamics(_) => Kind::Elastodynamics,
             #[cfg(feature = "ode")]
@@ -314,6 +354,8 @@ impl Object {
             Object::GridPoisson(solver) => solver.precision().into(),
             Object::Solver(solver) => solver.scalar(),
             Object::GridWave(wave) => wave.precision().into(),
+            Object::Factorisation(factored) => factored.scalar(),
+            Object::TeamAmg(amg) => amg.precision().into(),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.precision().into(),
         }
@@ -379,6 +421,8 @@ impl Object {
             Object::GridPoisson(solver) => (solver.points(), 1),
             Object::Solver(solver) => (solver.size(), 1),
             Object::GridWave(wave) => (wave.points(), 1),
+            Object::Factorisation(factored) => factored.shape(),
+            Object::TeamAmg(amg) => (amg.rows(), amg.rows()),
             #[cfg(feature = "heat")]
             Object::Elastodynamics(problem) => problem.shape(),
             #[cfg(feature = "ode")]

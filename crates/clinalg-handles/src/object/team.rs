@@ -1,8 +1,9 @@
-//! Sparse matrices on teams of devices, in either precision.
+//! Sparse matrices and algebraic multigrid on teams of devices, in either precision.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use clinalg::team::{Csr, Partition, Team};
+use clinalg::amg::{AmgParams, AmgReport};
+use clinalg::team::{Amg, Csr, Operator as _, Partition, Team};
 use clinalg::{CsrParts, Precision, Real, Result};
 
 /// A sparse matrix whose rows are shared out among the devices of a team, for one caller at a time.
@@ -51,6 +52,68 @@ impl AnyDistributed {
         match self {
             AnyDistributed::F32(a) => (a.rows, a.entries),
             AnyDistributed::F64(a) => (a.rows, a.entries),
+        }
+    }
+}
+
+/// Algebraic multigrid on a team, for one caller at a time.
+#[derive(Debug)]
+pub struct TeamAmg<T: Real> {
+    pub(crate) rows: usize,
+    amg: Mutex<Amg<T>>,
+}
+
+impl<T: Real> TeamAmg<T> {
+    /// For the rows of `matrix`; `a` has its entries.
+    pub(crate) fn new(matrix: &Distributed<T>, a: &CsrParts<T>, params: &AmgParams) -> Result<TeamAmg<T>> {
+        let (team, partition) = {
+            let matrix = matrix.lock();
+            (matrix.team().clone(), matrix.partition().clone())
+        };
+        Ok(TeamAmg { rows: a.rows, amg: Mutex::new(Amg::new(&team, a, &partition, params)?) })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Amg<T>> {
+        // A panic leaves a hierarchy as it was: a cycle changes only its scratch memory.
+        self.amg.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn report(&self) -> Option<AmgReport> {
+        self.lock().report().cloned()
+    }
+}
+
+/// Such a hierarchy whose precision is known at run time only.
+#[derive(Debug)]
+pub enum AnyTeamAmg {
+    /// In single precision.
+    F32(TeamAmg<f32>),
+    /// In double precision.
+    F64(TeamAmg<f64>),
+}
+
+impl AnyTeamAmg {
+    /// Its precision.
+    pub fn precision(&self) -> Precision {
+        match self {
+            AnyTeamAmg::F32(_) => Precision::F32,
+            AnyTeamAmg::F64(_) => Precision::F64,
+        }
+    }
+
+    /// Rows of its matrix.
+    pub(crate) fn rows(&self) -> usize {
+        match self {
+            AnyTeamAmg::F32(amg) => amg.rows,
+            AnyTeamAmg::F64(amg) => amg.rows,
+        }
+    }
+
+    /// Levels, sizes and complexities.
+    pub(crate) fn report(&self) -> Option<AmgReport> {
+        match self {
+            AnyTeamAmg::F32(amg) => amg.report(),
+            AnyTeamAmg::F64(amg) => amg.report(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays by parts, element by element and along a dimension.
 
-use super::{Function, LIBRARY, Offer};
+use super::{Argument, Function, Kind, LIBRARY, Offer};
 
 /// Why C has none of these yet.
 const ARRAYS: &str = "an array operation of MATLAB; C has the vector operations";
@@ -75,9 +75,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "gemm",
-        title: "C = op(A) op(B) of dense matrices.",
-        arguments: &[],
-        c: Offer::Missing(ARRAYS),
+        title: "C = alpha op(A) op(B) + beta C for a dense, sparse or band A and a dense B.",
+        arguments: &[
+            Argument::new("transpose_a", Kind::Code),
+            Argument::new("transpose_b", Kind::Code),
+            Argument::new("alpha", Kind::Complex),
+            Argument::new("a", Kind::Handle),
+            Argument::new("b", Kind::Handle),
+            Argument::new("beta", Kind::Complex),
+            Argument::new("out", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_matrix_multiply"]),
         matlab: Offer::Names(&["MexMatrixMatrix"]),
         program: Offer::Missing(LIBRARY),
     },

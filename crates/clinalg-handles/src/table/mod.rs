@@ -7,8 +7,10 @@ mod algebra;
 mod array;
 mod complex;
 mod cpp;
+mod dense;
 mod devices;
 mod elastodynamics;
+mod former;
 mod grid;
 mod grid_wave;
 mod heat;
@@ -21,7 +23,8 @@ mod sparse;
 mod team;
 mod wave;
 
-pub use cpp::{cpp, cpp_functions};
+pub use cpp::{cpp, cpp_functions, is_deprecated};
+pub use former::former_names;
 
 /// What an argument of a C function is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +171,11 @@ pub struct Function {
 impl Function {
     /// The declaration of the C function on one line, if there is one.
     pub fn declaration(&self) -> Option<String> {
-        let name = *self.c.names().first()?;
+        self.c.names().first().map(|name| self.declaration_as(name))
+    }
+
+    /// The declaration of the C function under another name.
+    pub fn declaration_as(&self, name: &str) -> String {
         // Texts that stay valid; all else gives a status.
         let result = if matches!(self.name, "version" | "last_error_message" | "last_error_id") {
             "const char *"
@@ -177,7 +184,7 @@ impl Function {
         };
         let arguments: Vec<_> = self.arguments.iter().map(Argument::declaration).collect();
         let arguments = if arguments.is_empty() { "void".into() } else { arguments.join(", ") };
-        Some(format!("{result}{name}({arguments});"))
+        format!("{result}{name}({arguments});")
     }
 }
 
@@ -197,6 +204,13 @@ const DEFAULTS: &str = "arguments that are left out take the defaults";
 /// Why the program has no command for a component of a solver.
 const STEP: &str = "a component of `clinalg poisson`";
 
+/// What only Rust offers, and why no other binding does.
+pub const RUST_ONLY: &[(&str, &str)] = &[(
+    "Views: a part of a vector or a column of a dense matrix without a copy.",
+    "an object that shared the memory of another one would break what operations on handles rest on: inputs and outputs are told apart by their memory, and \
+     each object has a lock of its own; clinalg_vector_slice copies on the device, and an OpenCL sub-buffer that a program imports is a view that it answers for",
+)];
+
 /// Every function by topic.
 pub const GROUPS: &[Group] = &[
     Group { title: "Devices and sessions", functions: devices::FUNCTIONS },
@@ -206,6 +220,7 @@ pub const GROUPS: &[Group] = &[
     Group { title: "Arrays", functions: array::FUNCTIONS },
     Group { title: "Sparse algebra", functions: sparse::FUNCTIONS },
     Group { title: "Complex numbers", functions: complex::FUNCTIONS },
+    Group { title: "Factorisations of dense matrices", functions: dense::FUNCTIONS },
     Group { title: "Systems of equations and multigrid", functions: solvers::FUNCTIONS },
     Group { title: "The Poisson problem on boxes", functions: grid::FUNCTIONS },
     Group { title: "Preconditioners", functions: preconditioners::FUNCTIONS },

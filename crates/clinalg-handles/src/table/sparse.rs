@@ -97,7 +97,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         name: "nonzeros",
         title: "The entries that are not zero, column by column.",
         arguments: &[Argument::new("a", Kind::Handle), Argument::new("handle", Kind::Output)],
-        c: Offer::Names(&["clinalg_nonzeros"]),
+        c: Offer::Names(&["clinalg_sparse_nonzeros"]),
         matlab: Offer::Names(&["MexNonzeros"]),
         program: Offer::Missing(LIBRARY),
     },

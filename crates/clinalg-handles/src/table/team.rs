@@ -44,6 +44,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(OPTION),
     },
     Function {
+        name: "team_amg",
+        title: "Algebraic multigrid for a matrix on a team.",
+        arguments: &[
+            Argument::new("options", Kind::Options("clinalg_amg_options")),
+            Argument::new("matrix", Kind::Handle),
+            Argument::new("a", Kind::Handle),
+            Argument::new("handle", Kind::Output),
+        ],
+        c: Offer::Names(&["clinalg_team_amg_create"]),
+        matlab: Offer::Missing("`pcg` of `clinalg.team` takes the diagonal as preconditioner so far"),
+        program: Offer::Missing(OPTION),
+    },
+    Function {
         name: "team_poisson",
         title: "Solves -Laplace u + shift u = f by multigrid on a team.",
         arguments: &[

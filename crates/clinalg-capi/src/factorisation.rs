@@ -1,0 +1,222 @@
+//! Factorisations of dense matrices, triangular systems, inverses and determinants.
+
+use clinalg::ops::factor::{Diagonal, Triangle};
+use clinalg_handles::Registry;
+
+use crate::complex::{factorisation_of, transpose_of};
+use crate::object::{ClinalgComplex, ClinalgHandle, upload};
+use crate::operation::into;
+use crate::status::{ClinalgStatus, Fault, guard};
+use crate::{choice, put, slice_mut};
+
+/// Which triangle of a matrix is read.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClinalgTriangle {
+    /// On and below the diagonal.
+    Lower = 0,
+    /// On and above the diagonal.
+    Upper = 1,
+}
+
+/// The factors of a dense matrix by a `clinalg_factorisation`, to solve with many right-hand sides. They keep nothing of `a`. A singular
+/// matrix has factors; `clinalg_factorisation_solve` reports it. `clinalg_object_release` frees them.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_create(
+    factorisation: u32,
+    a: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().factorisation(factorisation_of(factorisation)?, a)?))
+}
+
+/// Solves op(A) X = b for a vector or the columns of a dense matrix b; QR minimises |A X - b|. `transpose`, a `clinalg_transpose_form`, must be
+/// `CLINALG_TRANSPOSE_FORM_NO` for QR and not `_YES` for Cholesky of complex matrices. `*x` may be b; 0 there makes a new object of the kind of b.
+///
+/// # Safety
+/// `x` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_solve(
+    factorisation: ClinalgHandle,
+    transpose: u32,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    match transpose_of("transpose", transpose) {
+        Ok(op) => into("x", x, |registry, given| registry.factorisation_solve(factorisation, op, b, given)),
+        Err(fault) => guard(|| Err(fault)),
+    }
+}
+
+/// The factors as new dense matrices. LU: L and U, and in `rows`, if not null, the order of the rows, row k of L U being row `rows[k]` of A;
+/// `capacity` must be their number. Cholesky: L in `first`, 0 in `second`. QR: Q with min(rows, columns) columns and R. For Cholesky and QR
+/// `rows` is not written.
+///
+/// # Safety
+/// `first` and `second` are null or valid for writes; `rows` is null or has room for `capacity` values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_factors(
+    factorisation: ClinalgHandle,
+    first: *mut ClinalgHandle,
+    second: *mut ClinalgHandle,
+    rows: *mut usize,
+    capacity: usize,
+) -> ClinalgStatus {
+    guard(|| {
+        for (argument, pointer) in [("first", first), ("second", second)] {
+            if pointer.is_null() {
+                return Err(Fault::Null(argument));
+            }
+        }
+        let registry = Registry::global();
+        if !rows.is_null() {
+            let expected = registry.info(factorisation)?.rows;
+            if capacity != expected {
+                return Err(clinalg::Error::Length { argument: "capacity", expected, got: capacity }.into());
+            }
+        }
+        let (made, other, order) = registry.factorisation_factors(factorisation)?;
+        // SAFETY: checked above, and by the contract.
+        unsafe {
+            if !rows.is_null() {
+                slice_mut("rows", rows, order.len())?.copy_from_slice(&order);
+            }
+            put("first", first, made)?;
+            put("second", second, other.unwrap_or(0))
+        }
+    })
+}
+
+/// The determinant of the matrix, from LU or Cholesky; infinite or zero where it leaves the range of the numbers.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_determinant(
+    factorisation: ClinalgHandle,
+    result: *mut ClinalgComplex,
+) -> ClinalgStatus {
+    guard(|| {
+        let value = Registry::global().factorisation_determinant(factorisation)?;
+        // SAFETY: by the contract above.
+        unsafe { put("result", result, value.into()) }
+    })
+}
+
+/// The inverse of the matrix as a new dense matrix, from LU or Cholesky. To solve with it is slower and less accurate than
+/// `clinalg_factorisation_solve`.
+///
+/// # Safety
+/// `handle` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_inverse(
+    factorisation: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    upload(handle, |_| Ok(Registry::global().factorisation_inverse(factorisation)?))
+}
+
+/// An estimate of the reciprocal condition number in the 1-norm, from LU; 0 for a singular matrix.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_factorisation_condition(
+    factorisation: ClinalgHandle,
+    result: *mut f64,
+) -> ClinalgStatus {
+    guard(|| {
+        let value = Registry::global().factorisation_condition(factorisation)?;
+        // SAFETY: by the contract above.
+        unsafe { put("result", result, value) }
+    })
+}
+
+/// Solves op(A) X = b by substitution, where A is a triangle (a `clinalg_triangle`) of a square dense matrix, whose other numbers are not read; where
+/// `unit` is not 0, its diagonal is all ones and is not read either. `*x` may be b; 0 there makes a new object of the kind of b.
+///
+/// # Safety
+/// `x` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dense_solve_triangular(
+    triangle: u32,
+    transpose: u32,
+    unit: i32,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    x: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    let form = || -> Result<_, Fault> {
+        let known =
+            [(ClinalgTriangle::Lower as u32, Triangle::Lower), (ClinalgTriangle::Upper as u32, Triangle::Upper)];
+        let diagonal = if unit == 0 { Diagonal::Stored } else { Diagonal::Unit };
+        Ok((choice("triangle", triangle, &known)?, transpose_of("transpose", transpose)?, diagonal))
+    };
+    match form() {
+        Ok(form) => into("x", x, |registry, given| registry.solve_triangular(form, a, b, given)),
+        Err(fault) => guard(|| Err(fault)),
+    }
+}
+
+/// The inverse of a square dense matrix as a new one, by LU. `reciprocal_condition`, if not null, gets an estimate of the reciprocal condition
+/// number in the 1-norm.
+///
+/// # Safety
+/// `handle` is null or valid for a write, `reciprocal_condition` too.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dense_inverse(
+    a: ClinalgHandle,
+    handle: *mut ClinalgHandle,
+    reciprocal_condition: *mut f64,
+) -> ClinalgStatus {
+    upload(handle, |_| {
+        let (made, reciprocal) = Registry::global().inverse(a)?;
+        if !reciprocal_condition.is_null() {
+            // SAFETY: by the contract above.
+            unsafe { put("reciprocal_condition", reciprocal_condition, reciprocal)? };
+        }
+        Ok(made)
+    })
+}
+
+/// The determinant of a square dense matrix by LU; infinite or zero where it leaves the range of the numbers.
+///
+/// # Safety
+/// `result` is null or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_dense_determinant(a: ClinalgHandle, result: *mut ClinalgComplex) -> ClinalgStatus {
+    guard(|| {
+        let value = Registry::global().determinant(a)?;
+        // SAFETY: by the contract above.
+        unsafe { put("result", result, value.into()) }
+    })
+}
+
+/// out = alpha op(A) op(B) + beta out for a dense, sparse or band A and dense B and out; out = 0 makes a new matrix and takes beta as 0.
+/// `transpose_a` and `transpose_b` are each a `clinalg_transpose_form`. With a dense A nothing is copied. The transpose of a sparse A, and that of B
+/// beside a sparse or band A, is made in each call: for many products make it once by `clinalg_matrix_transpose`. A band A has no transposed form.
+///
+/// # Safety
+/// `out` is null or valid for reading and writing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clinalg_matrix_multiply(
+    transpose_a: u32,
+    transpose_b: u32,
+    alpha: ClinalgComplex,
+    a: ClinalgHandle,
+    b: ClinalgHandle,
+    beta: ClinalgComplex,
+    out: *mut ClinalgHandle,
+) -> ClinalgStatus {
+    match transpose_of("transpose_a", transpose_a)
+        .and_then(|op_a| Ok((op_a, transpose_of("transpose_b", transpose_b)?)))
+    {
+        Ok(ops) => {
+            into("out", out, |registry, given| registry.multiply_op(ops, alpha.into(), (a, b), beta.into(), given))
+        }
+        Err(fault) => guard(|| Err(fault)),
+    }
+}

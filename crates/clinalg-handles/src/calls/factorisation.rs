@@ -1,0 +1,262 @@
+//! Factorisations of dense matrices that are made once for many right-hand sides.
+
+use clinalg::matrix::Values as _;
+use clinalg::ops::factor::{Determinant, Diagonal, Side, Triangle};
+use clinalg::ops::{self, Cholesky, Lu, Qr, Transpose};
+use clinalg::{Complex, Dense, Error, Real as _, Result, Scalar, Vector};
+
+use crate::calls::dense::{Factorisation, dense};
+use crate::kind::Kind;
+use crate::object::{Element, Factored, Factors, Object, Stored, typed};
+use crate::registry::{Operand, Registry};
+
+/// What errors call the handle of a factorisation.
+const ARGUMENT: &str = "factorisation";
+
+/// A copy of b as columns.
+fn column<T: Scalar>(b: &Stored<T>) -> Result<Dense<T>> {
+    match b {
+        Stored::Dense(b) => b.try_clone(),
+        b => {
+            let b = b.full("b")?;
+            // SAFETY: all values are written, and what fails is dropped.
+            let mut column = unsafe { Dense::uninit_unchecked(b.context(), b.len(), 1)? };
+            column.as_vector_mut().copy_from(b)?;
+            Ok(column)
+        }
+    }
+}
+
+/// The columns of x as an object of the kind of b.
+fn like<T: Element>(b: &Stored<T>, x: Dense<T>) -> Result<Object> {
+    Ok(match b {
+        Stored::Dense(_) => x.into(),
+        _ => Vector::from_view(x.as_vector().slice(0..x.rows())?)?.into(),
+    })
+}
+
+/// Solves for b, which is x where it is left out, into x or into a new object.
+fn solve_into<T: Element>(
+    b: Option<&Object>,
+    x: Option<&mut Object>,
+    solve: impl FnOnce(Dense<T>) -> Result<Dense<T>>,
+) -> Result<Option<Object>> {
+    let b = match (b, &x) {
+        (Some(b), _) => b.stored::<T>("b")?,
+        (None, Some(x)) => x.stored::<T>("b")?,
+        (None, None) => unreachable!("only an output is left out"),
+    };
+    let solved = solve(column(b)?)?;
+    let Some(x) = x else { return like(b, solved).map(Some) };
+    let x = x.stored_mut::<T>("x")?;
+    let (expected, got) = ((solved.rows(), solved.cols()), x.shape());
+    if expected != got {
+        let words = |(rows, cols)| format!("{rows} x {cols}");
+        return Err(Error::Shape { argument: "x", expected: words(expected), got: words(got) });
+    }
+    if !x.context().same(solved.context()) {
+        return Err(Error::Context { argument: "x" });
+    }
+    x.full_mut("x")?.copy_from(solved.as_vector())?;
+    Ok(None)
+}
+
+fn number<T: Scalar>(determinant: &Determinant<T>) -> Complex<f64> {
+    let value = determinant.value();
+    Complex::new(value.re().into_f64(), value.im().into_f64())
+}
+
+impl<T: Scalar> Factored<T> {
+    fn new(factorisation: Factorisation, a: &Dense<T>) -> Result<Factored<T>> {
+        let (rows, cols) = (a.rows(), a.cols());
+        let factors = match factorisation {
+            Factorisation::Lu => Factors::Lu(Lu::new(a.try_clone()?)?),
+            Factorisation::Cholesky => Factors::Cholesky(Cholesky::new(a.try_clone()?)?),
+            Factorisation::Qr => Factors::Qr(Qr::new(a.try_clone()?)?),
+            Factorisation::Auto => {
+                let expected = "lu, cholesky or qr: an object is made of one of them";
+                return Err(Error::value(ARGUMENT, expected, "auto"));
+            }
+        };
+        Ok(Factored { rows, cols, factors })
+    }
+
+    fn solve(&self, op: Transpose, mut b: Dense<T>) -> Result<Dense<T>> {
+        match &self.factors {
+            Factors::Lu(lu) => lu.solve_op(op, &mut b)?,
+            // A is its own conjugate transpose.
+            Factors::Cholesky(cholesky) if op != Transpose::Yes || !T::IS_COMPLEX => cholesky.solve_in_place(&mut b)?,
+            Factors::Cholesky(_) => {
+                let expected = "the matrix itself or its conjugate transpose, which are the same; for its transpose factorise by LU";
+                return Err(Error::value("transpose", expected, op));
+            }
+            Factors::Qr(qr) if op == Transpose::No => return qr.solve(&b),
+            Factors::Qr(_) => {
+                let expected = "the matrix itself; for least squares with the transpose factorise that";
+                return Err(Error::value("transpose", expected, op));
+            }
+        }
+        Ok(b)
+    }
+
+    fn determinant(&self) -> Result<Determinant<T>> {
+        match &self.factors {
+            Factors::Lu(lu) => lu.determinant(),
+            Factors::Cholesky(cholesky) => cholesky.determinant(),
+            Factors::Qr(_) => Err(square_only("the determinant")),
+        }
+    }
+
+    fn inverse(&self) -> Result<Dense<T>> {
+        match &self.factors {
+            Factors::Lu(lu) => lu.inverse(),
+            Factors::Cholesky(cholesky) => cholesky.inverse(),
+            Factors::Qr(_) => Err(square_only("the inverse")),
+        }
+    }
+
+    fn reciprocal_condition(&self) -> Result<f64> {
+        match &self.factors {
+            Factors::Lu(lu) => lu.reciprocal_condition(),
+            Factors::Cholesky(_) | Factors::Qr(_) => {
+                Err(Error::value(ARGUMENT, "an LU factorisation for the condition number", "another one"))
+            }
+        }
+    }
+}
+
+fn square_only(what: &str) -> Error {
+    Error::value(ARGUMENT, format!("an LU or Cholesky factorisation for {what}"), "a QR factorisation")
+}
+
+/// The factorisation behind an operand of its kind.
+fn factored<T: Element>(object: &Object) -> &Factored<T> {
+    T::of_factored(object).expect("the type is that of the factorisation")
+}
+
+impl Registry {
+    /// The factors of a dense matrix, for many right-hand sides. They keep nothing of `a`. Gives their handle, which [`Registry::release`] takes with
+    /// [`Kind::FACTORISATION`].
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for [`Factorisation::Auto`]; those of the factorisation, among them [`Error::NotPositiveDefinite`]. A
+    /// singular matrix is found by [`Registry::factorisation_solve`].
+    pub fn factorisation(&self, factorisation: Factorisation, a: u64) -> Result<u64> {
+        let object = self.call(&[Operand::new("a", a, Kind::DENSE)], None, |inputs, _| {
+            typed!(inputs[0], T => {
+                let a = dense(inputs[0].stored::<T>("a")?);
+                Ok(T::erase_factored(Factored::new(factorisation, a)?))
+            })
+        })?;
+        Ok(self.insert(object))
+    }
+
+    fn with_factors<R>(&self, factorisation: u64, f: impl FnOnce(&Object) -> Result<R>) -> Result<R> {
+        self.call(&[Operand::new(ARGUMENT, factorisation, Kind::FACTORISATION)], None, |inputs, _| f(inputs[0]))
+    }
+
+    /// X with op(A) X = b for a vector or the columns of a dense matrix b, by QR in the sense of least squares: into `x`, which may be `b`, or into a
+    /// new object of the kind of b. Gives the handle of X. QR takes the matrix itself only, Cholesky of complex matrices not the transpose.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Precision`], [`Error::Shape`], [`Error::Length`] or [`Error::Context`] that names the argument; [`Error::Value`] for
+    /// another op; [`Error::Singular`].
+    pub fn factorisation_solve(&self, factorisation: u64, op: Transpose, b: u64, x: Option<u64>) -> Result<u64> {
+        let inputs = [Operand::new(ARGUMENT, factorisation, Kind::FACTORISATION), Operand::new("b", b, Kind::FULL)];
+        let output = x.map(|x| Operand::new("x", x, Kind::FULL));
+        let made = self.call_aliased(&inputs, output, |inputs, x| {
+            let object = inputs[0].expect("a factorisation is no output");
+            typed!(object, T => {
+                solve_into::<T>(inputs[1], x, |b| factored::<T>(object).solve(op, b))
+            })
+        })?;
+        Ok(self.result(made, x))
+    }
+
+    /// The factors as new dense matrices: L and U, where row k of L U is row `rows[k]` of A; L of Cholesky, and nothing else; Q with min(m, n) columns
+    /// and R.
+    ///
+    /// # Errors
+    /// [`Error::Handle`], [`Error::Allocation`].
+    pub fn factorisation_factors(&self, factorisation: u64) -> Result<(u64, Option<u64>, Vec<usize>)> {
+        let (first, second, rows) = self.with_factors(factorisation, |object| {
+            typed!(object, T => {
+                let factored = factored::<T>(object);
+                Ok(match &factored.factors {
+                    Factors::Lu(lu) => {
+                        let mut rows: Vec<usize> = (0..factored.rows).collect();
+                        for (k, pivot) in lu.pivots()?.into_iter().enumerate() {
+                            rows.swap(k, pivot);
+                        }
+                        (Object::from(lu.lower()?), Some(Object::from(lu.upper()?)), rows)
+                    }
+                    Factors::Cholesky(cholesky) => (cholesky.factor()?.into(), None, Vec::new()),
+                    Factors::Qr(qr) => (qr.q()?.into(), Some(qr.r()?.into()), Vec::new()),
+                })
+            })
+        })?;
+        Ok((self.insert(first), second.map(|second| self.insert(second)), rows))
+    }
+
+    /// The determinant of the matrix; infinite or zero where it leaves the range.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for QR; [`Error::Shape`] unless the matrix is square.
+    pub fn factorisation_determinant(&self, factorisation: u64) -> Result<Complex<f64>> {
+        self.with_factors(
+            factorisation,
+            |object| typed!(object, T => Ok(number(&factored::<T>(object).determinant()?))),
+        )
+    }
+
+    /// The inverse of the matrix as a new dense matrix.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for QR; [`Error::Shape`] unless the matrix is square; [`Error::Singular`].
+    pub fn factorisation_inverse(&self, factorisation: u64) -> Result<u64> {
+        let made = self.with_factors(
+            factorisation,
+            |object| typed!(object, T => Ok(Object::from(factored::<T>(object).inverse()?))),
+        )?;
+        Ok(self.insert(made))
+    }
+
+    /// An estimate of the reciprocal condition number in the 1-norm, of LU.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Value`] for Cholesky and QR; [`Error::Shape`] unless the matrix is square.
+    pub fn factorisation_condition(&self, factorisation: u64) -> Result<f64> {
+        self.with_factors(factorisation, |object| typed!(object, T => factored::<T>(object).reciprocal_condition()))
+    }
+
+    /// X with op(A) X = b by substitution, where A is a triangle of a square dense matrix whose other numbers are not read, with ones on its diagonal
+    /// if `unit`. Into `x`, which may be `b`, or into a new object of the kind of b; gives the handle of X.
+    ///
+    /// # Errors
+    /// [`Error::Handle`]; [`Error::Precision`], [`Error::Shape`] or [`Error::Context`] that names the argument; [`Error::Singular`];
+    /// [`Error::Value`] where `x` is `a`.
+    pub fn solve_triangular(
+        &self,
+        (triangle, op, diagonal): (Triangle, Transpose, Diagonal),
+        a: u64,
+        b: u64,
+        x: Option<u64>,
+    ) -> Result<u64> {
+        if x == Some(a) {
+            return Err(Error::value("x", "another object than argument `a`", format!("handle {a:#018x}")));
+        }
+        let inputs = [Operand::new("a", a, Kind::DENSE), Operand::new("b", b, Kind::FULL)];
+        let output = x.map(|x| Operand::new("x", x, Kind::FULL));
+        let made = self.call_aliased(&inputs, output, |inputs, x| {
+            let object = inputs[0].expect("compared above");
+            typed!(object, T => {
+                let a = dense(object.stored::<T>("a")?);
+                solve_into::<T>(inputs[1], x, |mut b| {
+                    ops::solve_triangular(Side::Left, triangle, op, diagonal, a, &mut b)?;
+                    Ok(b)
+                })
+            })
+        })?;
+        Ok(self.result(made, x))
+    }
+}
