@@ -2,6 +2,7 @@
 
 use clinalg::Result;
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
+use clinalg::precond::SaddleShape;
 use clinalg::solve::{Progress, Stop};
 
 use crate::calls::solve::{INVERSE, Preconditioning, with_preconditioner};
@@ -54,7 +55,7 @@ impl Registry {
                 let inverse = inputs.get(1 + usize::from(mass.is_some())).copied();
                 let operator = a.operator()?;
                 let place = (operator.context(), operator.rows());
-                with_preconditioner(preconditioning, &a, inverse, place, |m| {
+                with_preconditioner((preconditioning, SaddleShape::Diagonal), &a, inverse, place, |m| {
                     let mut method = Lobpcg::new(operator).params(params.clone()).progress(progress);
                     if let Some(b) = &b {
                         method = method.mass(b.operator()?);

@@ -20,12 +20,14 @@ mod elastodynamics;
 mod expression;
 mod factors;
 mod grid;
+mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
 mod preconditioner;
 mod products;
 mod runtime;
+mod saddle;
 mod small;
 mod solve;
 mod sparse;
@@ -49,11 +51,12 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
             products::FUNCTIONS,
             preconditioner::FUNCTIONS,
             factors::FUNCTIONS,
+            saddle::FUNCTIONS,
             eigen::FUNCTIONS,
         ],
     ),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS, boxes::FUNCTIONS]),
-    ("The wave equation", &[wave::FUNCTIONS]),
+    ("The wave equation", &[wave::FUNCTIONS, grid_wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),
     ("Boundary elements for the heat equation", &[heat::FUNCTIONS]),
