@@ -75,6 +75,10 @@
 %   MexWithElement                 - A copy of a full matrix or vector with another element.
 %   MexVectorNumber                - Sum or norm of a vector.
 %   MexSmallProduct                - Product of a matrix of any kind and a column, where the operands fit.
+%   MexPart                        - Elements of a full array by a subscript.
+%   MexBlock                       - Rows and columns of a full array by two subscripts.
+%   MexWithPart                    - A copy of a full array with other elements, by a subscript.
+%   MexWithBlock                   - A copy of a full array with other rows and columns, by two subscripts.
 %
 % Sparse algebra
 %   MexSparseMultiply              - Product of two sparse matrices.

@@ -85,6 +85,10 @@ calls = {
   'MexMark', {gpu, x()}
   'MexElement', {gpu, full_(), 1, 2}
   'MexWithElement', {gpu, full_(), 5, 1, 2}
+  'MexPart', {gpu, full_(), 1}
+  'MexBlock', {gpu, full_(), 1, 2}
+  'MexWithPart', {gpu, full_(), 5, 1}
+  'MexWithBlock', {gpu, full_(), 5, 1, 2}
   'MexVectorNumber', {gpu, 'sum', x()}
   'MexSmallProduct', {gpu, 'notransp', full_(), x()}
   'MexReduce', {gpu, 'sum', full_(), 1}
@@ -236,8 +240,9 @@ for k = 1 : size(calls, 1)
         end
       end
     end
-    % These functions give 0 for what is neither a handle nor a number.
-    least = 5 - 4 * (strncmp(name, 'MexLazy', 7) && a > 2) - 5 * (strcmp(name, 'MexWithElement') && a == 3);
+    % These functions give 0 or [] for what is neither a handle nor a number, or no subscript.
+    least = 5 - 4 * (strncmp(name, 'MexLazy', 7) && a > 2) - 5 * (strcmp(name, 'MexWithElement') && a == 3) ...
+      - 5 * (any(strcmp(name, {'MexPart', 'MexBlock', 'MexWithPart', 'MexWithBlock'})) && a > 2);
     check(refused >= least, '%s argument %d: only %d of the values are refused', name, a, refused);
   end
 end

@@ -33,8 +33,8 @@ mod registry;
 pub mod table;
 
 pub use calls::{
-    Automatic, BoxField, EigenReport, Factorisation, LuFactors, Method, Part, Positions, PreconditionerInfo,
-    PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Term,
+    Automatic, BoxField, EigenReport, Factorisation, Given, LuFactors, Method, Part, Positions, PreconditionerInfo,
+    PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript, Taken, Term,
     VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]

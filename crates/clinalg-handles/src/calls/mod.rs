@@ -22,6 +22,7 @@ mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
+mod part;
 mod preconditioner;
 mod product;
 mod reduce;
@@ -48,6 +49,7 @@ pub use heat::{
     right_side_handle, sample_points,
 };
 pub use operator::Product;
+pub use part::{Given, Subscript, Taken};
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};

@@ -24,6 +24,7 @@ mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
+mod part;
 mod preconditioner;
 mod products;
 mod runtime;
@@ -40,7 +41,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Devices and sessions", &[runtime::FUNCTIONS]),
     ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
     ("Linear algebra", &[algebra::FUNCTIONS]),
-    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS, small::FUNCTIONS]),
+    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS, small::FUNCTIONS, part::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
     (
