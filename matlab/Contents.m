@@ -75,6 +75,10 @@
 %   MexWithElement                 - A copy of a full matrix or vector with another element.
 %   MexVectorNumber                - Sum or norm of a vector.
 %   MexSmallProduct                - Product of a matrix of any kind and a column, where the operands fit.
+%   MexPart                        - Elements of a full array by a subscript.
+%   MexBlock                       - Rows and columns of a full array by two subscripts.
+%   MexWithPart                    - A copy of a full array with other elements, by a subscript.
+%   MexWithBlock                   - A copy of a full array with other rows and columns, by two subscripts.
 %
 % Sparse algebra
 %   MexSparseMultiply              - Product of two sparse matrices.
@@ -103,7 +107,9 @@
 %   MexDeterminant                 - Determinant of a full matrix.
 %   MexCG                          - Solve a symmetric positive definite system by conjugate gradients.
 %   MexBiCGStab                    - Solve a system by stabilised biconjugate gradients.
+%   MexMINRES                      - Solve a symmetric system by minimal residuals.
 %   MexGMRES                       - Solve a system by generalised minimal residuals.
+%   MexSolveSparse                 - Solve a sparse system by a method and a preconditioner that suit the matrix.
 %   MexSolveBegin                  - Begin a Krylov method whose products the caller computes.
 %   MexSolveNext                   - Give a product to a Krylov method, and ask for the next.
 %   MexSolveEnd                    - End a Krylov method begun by MexSolveBegin.
@@ -116,6 +122,8 @@
 %   MexIncompleteLU                - Incomplete LU factors of a sparse matrix.
 %   MexIncompleteCholesky          - Incomplete Cholesky factor of a sparse matrix.
 %   MexTriangular                  - Make a preconditioner of triangular factors.
+%   MexSaddle                      - Make a block preconditioner for a saddle point.
+%   MexSaddleInfo                  - Blocks and parts of a preconditioner for a saddle point.
 %   MexEigs                        - Find a few eigenvalues and eigenvectors of a symmetric matrix.
 %
 % Grids and the Poisson problem
@@ -128,6 +136,10 @@
 %   MexGridPoisson                 - Make a solver of the Poisson problem on a box.
 %   MexGridPoissonSide             - Set the values of a side of a box.
 %   MexGridPoissonSolve            - Solve the Poisson problem on a box.
+%   MexGridPoissonOperator         - Matrix of the Poisson problem on a box, as an operator.
+%   MexGridPoissonPreconditioner   - Multigrid cycle on a box as a preconditioner.
+%   MexGridPoissonRightSide        - Right-hand side for the operator on a box.
+%   MexGridPoissonPoints           - Values at all points of a box, from the unknowns.
 %
 % The wave equation
 %   MexWave                        - Make a membrane for the wave equation.
@@ -136,6 +148,13 @@
 %   MexWaveDisplacement            - Displacement of a membrane.
 %   MexWaveVelocity                - Velocity of a membrane.
 %   MexWaveEnergy                  - Energy of a membrane.
+%   MexGridWave                    - Make a wave on a box.
+%   MexGridWaveLimit               - Largest stable time step of a wave on a box.
+%   MexGridWaveStart               - Set displacement and velocity of a wave on a box at time 0.
+%   MexGridWaveStep                - Make time steps of a wave on a box.
+%   MexGridWaveDisplacement        - Displacement of a wave on a box.
+%   MexGridWaveVelocity            - Velocity of a wave on a box.
+%   MexGridWaveEnergy              - Energy of a wave on a box.
 %
 % Several devices
 %   MexTeam                        - Make a team of devices that share the work of a problem.
@@ -155,6 +174,11 @@
 %   MexHeatOperator                - Make a boundary integral operator of the heat equation.
 %   MexHeatForward                 - Make the inverse of an operator of the heat equation, by block forward elimination.
 %   MexHeatOpposite                - Make a preconditioner for an operator of the heat equation.
+%   MexHeatMesh                    - Read a closed surface of triangles from a file.
+%   MexHeatSamples                 - Points and times where boundary values are projected.
+%   MexHeatProject                 - Project boundary values onto the vectors of an operator.
+%   MexHeatRightSide               - Right-hand side of a boundary value problem of the heat equation.
+%   MexHeatInterior                - Temperature inside, from the boundary values.
 %
 % Boundary elements for elastodynamics
 %   MexElasto                      - Make a problem of elastodynamics: a surface with a material on one side.

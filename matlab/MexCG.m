@@ -8,8 +8,8 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %     tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
 %     maxit    maximum number of iterations (default the smaller of numel(b) and 20)
 %     precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
-%              'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
-%              of a matrix or operator whose product approximates the inverse of A, as these two make
+%              'fsai', 'amg' or 'saddle', made for this solve with the defaults of MexPreconditioner, MexAmg and
+%              MexSaddle; or the handle of a matrix or operator whose product approximates the inverse of A, as these make
 %   flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
 %   down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
 %   the smallest residual and iter its number; to find it again, up to as many iterations are repeated. relres is the relative
@@ -23,7 +23,7 @@ function [x, flag, relres, iter, resvec, reason] = MexCG(gpu, A, b, tol, maxit, 
 %     [x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
 %     flag
 %
-%   See also MexBiCGStab, MexGMRES, MexPreconditioner, MexAmg, MexPoisson.
+%   See also MexBiCGStab, MexGMRES, MexMINRES, MexSolveSparse, MexPreconditioner, MexAmg.
 
 % Made from the table in crates/clinalg-mex; edit it there.
 if nargin < 7, x = []; end

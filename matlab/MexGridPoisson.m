@@ -11,7 +11,9 @@ function S = MexGridPoisson(gpu, points, x, y, z, sides, centring, D, k, at, c, 
 %     sides     2 x d numbers, the low and the high side of each direction: Inf (default) for u = g, 0 for
 %               k D du/dn = g with the outward normal n, alpha > 0 for alpha u + k D du/dn = g, NaN for periodic
 %     centring  'vertex' (default): the first and the last point lie on the sides; 'cell': points at the centres of cells
-%     D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+%     D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1); or, where it varies, a row for
+%               each cell between the points (on a cell-centred grid, each cell), x fastest, with the columns dxx, dyy, dxy, in
+%               three dimensions dxx, dyy, dzz, dxy, dxz, dyz, and without k
 %     k         positive values at the points or in the cells, x fastest (default 1)
 %     at        where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
 %     c         the shift, at least 0 (default 0)

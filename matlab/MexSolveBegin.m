@@ -2,9 +2,9 @@ function run = MexSolveBegin(gpu, method, A, b, precond, tol, maxit, x, restart)
 %MexSolveBegin  Begin a Krylov method whose products the caller computes.
 %   run = MexSolveBegin(gpu, method, A, b [, precond] [, tol] [, maxit] [, x] [, restart])
 %
-%   method is 'pcg', 'bicgstab' or 'gmres'. A or precond, or both, are 'function': the caller computes their products, which
-%   MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x are
-%   those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
+%   method is 'pcg', 'bicgstab', 'gmres' or 'minres'. A or precond, or both, are 'function': the caller computes their products,
+%   which MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x
+%   are those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
 %   MexSolveEnd. Until MexSolveEnd, A, b and precond may be read but not written, and x must not be used: such a call would
 %   wait for ever.
 %

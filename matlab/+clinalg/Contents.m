@@ -4,6 +4,7 @@
 %   array     - matrix or vector on the device, with MATLAB's operators
 %   operations - operators and functions of array that run on the device
 %   hosted    - functions of array that compute in MATLAB's memory
+%   factorisations - lu, chol, qr, inv, det of arrays, and large sparse systems
 %   operands  - what the methods of array have in common
 %   matrix    - copy a matrix or vector to the device
 %   vector    - copy a vector to the device
@@ -15,18 +16,22 @@
 %   restore   - load the variables that store has saved
 %
 % Systems of equations
+%   solve     - solve a sparse system by the method and the preconditioner that suit the matrix
 %   pcg       - conjugate gradients on the device
 %   bicgstab  - stabilised biconjugate gradients on the device
 %   gmres     - generalised minimal residuals on the device
-%   krylov    - what pcg, bicgstab and gmres have in common
+%   minres    - minimal residuals for symmetric matrices on the device
+%   krylov    - what pcg, bicgstab, gmres and minres have in common
 %   precond   - preconditioner of a sparse matrix: incomplete factors, approximate inverses
 %   ilu       - incomplete LU factors of a sparse matrix
 %   ichol     - incomplete Cholesky factor of a sparse matrix
 %   amg       - algebraic multigrid preconditioner of a sparse matrix
+%   saddle    - block preconditioner for a saddle point
 %   eigs      - a few eigenvalues and eigenvectors of a symmetric matrix
 %   poisson   - solve the Poisson problem by multigrid on the device
 %   grid_poisson - solver of the Poisson problem on a box of any size
 %   wave      - integrate the wave equation on the device
+%   grid_wave - waves on a box of two or three dimensions
 %   ode       - solve differential equations, called like ode45
 %   deval     - the solution of ode between its steps
 %   waveform  - solve differential equations by waveform relaxation
@@ -34,6 +39,10 @@
 %   heat_operator - boundary integral operator of the heat equation
 %   heat_forward  - direct solver for such an operator
 %   heat_opposite - preconditioner for such an operator
+%   heat_mesh       - read a closed surface of triangles from a file
+%   heat_project    - project boundary values onto the vectors of such an operator
+%   heat_right_side - right-hand side of a boundary value problem of the heat equation
+%   heat_interior   - temperature inside, from the boundary values
 %   elastodynamics - waves in an elastic material by boundary elements
 %   factor        - factorisation or inverse operator: M \ b, and preconditioners
 %

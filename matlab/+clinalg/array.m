@@ -59,10 +59,17 @@ classdef array < clinalg.hosted & clinalg.operations
         case '()'
           subs = s(1).subs;
           part = [];
-          if is_element(subs) && ~isempty(a.h)
-            part = clinalg_mex('MexElement', 0, a.h, subs{:});
+          h = a.h;
+          n = numel(subs);
+          % One call for what the device reads by itself; [] where it does not.
+          if n == 1 && ~isempty(h) && ~isobject(subs{1})
+            part = clinalg_mex('MexPart', 0, h, subs{1});
+          elseif n == 2 && ~isempty(h) && ~isobject(subs{1}) && ~isobject(subs{2})
+            part = clinalg_mex('MexBlock', 0, h, subs{:});
           end
-          if isempty(part)
+          if isa(part, 'uint64')
+            part = clinalg.array(part);
+          elseif isempty(part)
             part = indexed(a, subs);
           end
           if numel(s) > 1
@@ -71,7 +78,12 @@ classdef array < clinalg.hosted & clinalg.operations
             varargout = {part};
           end
         case '.'
-          settle(a);
+          if ~isempty(a.form), settle(a); end
+          if numel(s) == 1 && strcmp(s.subs, 'h')
+            % What functions outside of this class read most.
+            varargout = {a.h};
+            return
+          end
           varargout = cell(1, max(nargout, ~strcmp(s(1).subs, 'delete')));
           [varargout{:}] = builtin('subsref', a, s);
         otherwise
@@ -610,10 +622,23 @@ classdef array < clinalg.hosted & clinalg.operations
 
     function c = assigned(a, subs, value)
     % a after a(subs{:}) = value.
-      if is_element(subs) && isscalar(value) && isfloat(value) && ~isobject(value) && ~isempty(a.h)
-        c = clinalg_mex('MexWithElement', 0, a.h, value, subs{:});
-        if c, c = clinalg.array(c); return, end
+      h = a.h;
+      given = [];
+      if isa(value, 'clinalg.array')
+        given = value.h;
+      elseif isfloat(value) || islogical(value)
+        given = value;
       end
+      % One call for what the device writes by itself; 0 where it does not.
+      c = 0;
+      n = numel(subs);
+      if isempty(h) || isempty(given)
+      elseif n == 1 && ~isobject(subs{1})
+        c = clinalg_mex('MexWithPart', 0, h, given, subs{1});
+      elseif n == 2 && ~isobject(subs{1}) && ~isobject(subs{2})
+        c = clinalg_mex('MexWithBlock', 0, h, given, subs{:});
+      end
+      if c, c = clinalg.array(c); return, end
       clinalg.operands.check_classes('x(i) = v', a, value);
       subs = clinalg.hosted.gathered('()', subs);
       before = size(a);
@@ -683,11 +708,4 @@ classdef array < clinalg.hosted & clinalg.operations
       a = clinalg.operands.like(s.values, s.class);
     end
   end
-end
-
-function t = is_element(subs)
-% Whether subscripts are one or two numbers of class double.
-n = numel(subs);
-t = (n == 1 && isa(subs{1}, 'double') && isscalar(subs{1})) || (n == 2 && isa(subs{1}, 'double') && isscalar(subs{1}) ...
-  && isa(subs{2}, 'double') && isscalar(subs{2}));
 end

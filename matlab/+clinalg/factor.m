@@ -1,10 +1,11 @@
 classdef factor < handle
 %clinalg.factor  Factorisation or inverse operator: a matrix M given by products with its inverse.
-%   clinalg.precond, clinalg.amg, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
+%   clinalg.precond, clinalg.amg, clinalg.saddle, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
 %   reference is cleared.
 %
 %   M \ b             the inverse of M, exact or approximate, times a column
-%   info(M)           of clinalg.precond and clinalg.amg: the structure of MexPreconditionerInfo or MexAmgInfo
+%   info(M)           of clinalg.precond, clinalg.amg and clinalg.saddle: the structure of MexPreconditionerInfo, MexAmgInfo or
+%                     MexSaddleInfo
 %   refill(M, A)      of clinalg.amg with options.reusable: new values at the positions of its matrix
 %   size, underlyingType, disp
 %   clinalg.gmres(A, b, restart, tol, maxit, M)    with M as preconditioner
@@ -38,7 +39,11 @@ classdef factor < handle
     end
 
     function s = info(o)
-    %info  Kind, entries and levels of a preconditioner; of algebraic multigrid its levels and complexities.
+    %info  Kind, entries and levels of a preconditioner; of algebraic multigrid its levels and complexities; of a saddle point its blocks.
+      if strncmp(o.words, 'block preconditioner', 20)
+        s = clinalg_mex('MexSaddleInfo', 0, o.inverse.h);
+        return
+      end
       s = clinalg_mex('MexPreconditionerInfo', 0, o.inverse.h);
       if strcmp(s.kind, 'amg')
         s = clinalg_mex('MexAmgInfo', 0, o.inverse.h);

@@ -15,7 +15,9 @@ classdef grid_poisson < handle
 %                       periodic
 %     Centring          'vertex' (default): the first and the last point lie on the sides; 'cell': points at the
 %                       centres of cells
-%     Diffusion         D: a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+%     Diffusion         D: a number, the diagonal, or a symmetric positive definite d x d matrix (default 1); or a D that varies as a
+%                       cell array {dxx, dyy, dxy}, in three dimensions {dxx, dyy, dzz, dxy, dxz, dyz}, each a number or an
+%                       array with a value for each cell between the points (on a cell-centred grid, for each cell)
 %     Coefficient       k: an array of positive values at the points or in the cells between them (default 1)
 %     CoefficientAt     where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
 %     Shift             c, at least 0 (default 0)
@@ -32,6 +34,9 @@ classdef grid_poisson < handle
 %             one value for each point of the side, or [] for 0 (default 0). Where sides with u = g meet, the values
 %             of the last direction hold
 %     u0      the initial guess (default 0)
+%   A = operator(S), b = right_side(S, f, g), M = preconditioner(S), u = values(S, x)
+%     for Krylov methods: [x, flag] = clinalg.pcg(A, b, 1e-8, 50, M). A is the symmetric matrix of the unknowns, the values where u is not
+%     given by a side, b its right-hand side for f and g, M a cycle, and u the values at all points
 %   u is a MATLAB array with the shape of the grid; MexGridPoissonSolve describes the other results. S.x, S.y and S.z are
 %   the coordinates of the points.
 %
@@ -49,6 +54,10 @@ classdef grid_poisson < handle
     x      % coordinates of the points
     y
     z
+  end
+
+  properties (Access = private)
+    class_ = 'double'
   end
 
   methods
@@ -80,13 +89,15 @@ classdef grid_poisson < handle
       if ~isempty(given.class) && ~any(strcmp(given.class, {'double', 'single'}))
         error('clinalg:argument:value', '%s: Class is ''%s'', expected ''double'' or ''single''', name, char(given.class));
       end
-      k = clinalg.operands.on_host(given.coefficient);
-      if ~isempty(k)
-        k = k(:);
+      k = clinalg.operands.column(given.coefficient);
+      diffusion = given.diffusion;
+      if iscell(diffusion)
+        diffusion = clinalg.grid_poisson.tensor(diffusion, double(points(:).') - ~strcmpi(given.centring, 'cell') * ~periodic(given.sides, d));
       end
-      o.h = clinalg_mex('MexGridPoisson', 0, points(:), ends{1 : 3}, given.sides, given.centring, given.diffusion, k, ...
+      o.h = clinalg_mex('MexGridPoisson', 0, points(:), ends{1 : 3}, given.sides, given.centring, diffusion, k, ...
         given.coefficientat, given.shift, given.order, given.tolerance, given.maxcycles, given.cycle, strcmp(given.class, 'single'));
       o.points = double(points(:).');
+      if ~isempty(given.class), o.class_ = given.class; end
       sides = given.sides;
       if isempty(sides), sides = Inf(2, d); end
       names = 'xyz';
@@ -102,6 +113,55 @@ classdef grid_poisson < handle
       end
       if nargin < 3, g = []; end
       if nargin < 4, u0 = []; end
+      f = o.whole(f, 'f');
+      if ~isempty(u0)
+        u0 = o.whole(u0, 'u0');
+      end
+      o.set_sides(g);
+      [u, flag, relres, iter, history, reason, imbalance] = clinalg_mex('MexGridPoissonSolve', 0, o.h, f, u0);
+      u = reshape(u, o.points);
+      if nargout < 2 && flag ~= 0
+        warning('clinalg:solve:notConverged', 'grid_poisson: %s (relative residual %.1e)', reason, relres);
+      end
+    end
+
+    function A = operator(o)
+    %operator  The matrix that the solver inverts, as a clinalg.array of the kind operator.
+      A = clinalg.array(clinalg_mex('MexGridPoissonOperator', 0, o.h));
+    end
+
+    function M = preconditioner(o)
+    %preconditioner  A cycle as the approximate inverse of that matrix.
+      M = clinalg.factor(clinalg_mex('MexGridPoissonPreconditioner', 0, o.h), 'multigrid cycle on a box');
+    end
+
+    function b = right_side(o, f, g)
+    %right_side  The right-hand side for that matrix, for a source and values of the sides.
+      if nargin < 3, g = []; end
+      o.set_sides(g);
+      f = clinalg.matrix(double(o.whole(f, 'f')), o.class_);
+      b = clinalg.array(clinalg_mex('MexGridPoissonRightSide', 0, o.h, f.h));
+    end
+
+    function u = values(o, x)
+    %values  The values at all points, of those of the unknowns and of the sides that were last set.
+      if ~isa(x, 'clinalg.array'), x = clinalg.matrix(x, o.class_); end
+      settle(x);
+      u = reshape(gather(clinalg.array(clinalg_mex('MexGridPoissonPoints', 0, o.h, x.h))), o.points);
+    end
+
+    function delete(o)
+    %delete  Free the device memory. Quiet and harmless a second time.
+      try
+        clinalg_mex('MexRelease', 0, o.h);
+      catch
+      end
+    end
+  end
+
+  methods (Access = private)
+    function set_sides(o, g)
+    % The values of all sides.
       d = numel(o.points);
       if isempty(g)
         g = zeros(2, d);
@@ -112,10 +172,6 @@ classdef grid_poisson < handle
       if ~iscell(g) || ~isequal(size(g), [2 d])
         error('clinalg:argument:shape', 'clinalg.grid_poisson: g is %s of class %s, expected 2 x %d numbers or a cell array of this size', ...
           mat2str(size(g)), class(g), d);
-      end
-      f = o.whole(f, 'f');
-      if ~isempty(u0)
-        u0 = o.whole(u0, 'u0');
       end
       for a = 1 : d
         count = prod(o.points) / o.points(a);
@@ -133,23 +189,8 @@ classdef grid_poisson < handle
           clinalg_mex('MexGridPoissonSide', 0, o.h, a, high, values(:));
         end
       end
-      [u, flag, relres, iter, history, reason, imbalance] = clinalg_mex('MexGridPoissonSolve', 0, o.h, f, u0);
-      u = reshape(u, o.points);
-      if nargout < 2 && flag ~= 0
-        warning('clinalg:solve:notConverged', 'grid_poisson: %s (relative residual %.1e)', reason, relres);
-      end
     end
 
-    function delete(o)
-    %delete  Free the device memory. Quiet and harmless a second time.
-      try
-        clinalg_mex('MexRelease', 0, o.h);
-      catch
-      end
-    end
-  end
-
-  methods (Access = private)
     function values = whole(o, values, name)
     % A column of values at all points, of a number or of an array of the grid's shape or as a column.
       values = clinalg.operands.on_host(values);
@@ -166,6 +207,24 @@ classdef grid_poisson < handle
   end
 
   methods (Static, Access = private)
+    function rows = tensor(entries, cells)
+    % The entries of a tensor in each cell, in columns.
+      d = numel(cells);
+      if numel(entries) ~= d * (d + 1) / 2
+        error('clinalg:argument:length', 'clinalg.grid_poisson: Diffusion has %d arrays, expected %d, the diagonal and then dxy, dxz, dyz', ...
+          numel(entries), d * (d + 1) / 2);
+      end
+      rows = zeros(prod(cells), numel(entries));
+      for k = 1 : numel(entries)
+        values = clinalg.operands.on_host(entries{k});
+        if ~isscalar(values) && ~isequal(size(values), cells) && ~isequal(size(values), [prod(cells), 1])
+          error('clinalg:argument:shape', 'clinalg.grid_poisson: Diffusion{%d} is %s, expected a number or a value for each cell, %s', k, ...
+            mat2str(size(values)), mat2str(cells));
+        end
+        rows(:, k) = values(:);
+      end
+    end
+
     function at = coordinates(n, ends, is_periodic, in_cells)
     % The coordinates of the points of a direction.
       if isempty(ends), ends = 1; end
@@ -180,4 +239,10 @@ classdef grid_poisson < handle
       end
     end
   end
+end
+
+function t = periodic(sides, d)
+% Which directions are periodic.
+t = false(1, d);
+if ~isempty(sides), t = isnan(sides(1, :)); end
 end

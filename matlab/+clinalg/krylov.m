@@ -1,17 +1,17 @@
 function [x, flag, relres, iter, resvec, reason] = krylov(name, A, b, given)
-%clinalg.krylov  What clinalg.pcg, clinalg.bicgstab and clinalg.gmres have in common.
+%clinalg.krylov  What clinalg.pcg, clinalg.bicgstab, clinalg.gmres and clinalg.minres have in common.
 %   [x, flag, relres, iter, resvec, reason] = clinalg.krylov(name, A, b, given)
 %
-%   name is 'pcg', 'bicgstab' or 'gmres', given a cell with the arguments after b. Products of functions of the caller are computed between
+%   name is 'pcg', 'bicgstab', 'gmres' or 'minres', given a cell with the arguments after b. Products of functions of the caller are computed between
 %   two calls of the library; all else in one call.
 %
 %   Example:
 %     [x, flag] = clinalg.krylov('pcg', gallery('poisson', 8), ones(64, 1), {1e-8});
 %
-%   See also clinalg.pcg, clinalg.bicgstab, clinalg.gmres.
+%   See also clinalg.pcg, clinalg.bicgstab, clinalg.gmres, clinalg.minres.
 caller = ['clinalg.', name];
 counted = {'Tolerance', 'MaxIterations'};
-mex = struct('pcg', 'MexCG', 'bicgstab', 'MexBiCGStab', 'gmres', 'MexGMRES');
+mex = struct('pcg', 'MexCG', 'bicgstab', 'MexBiCGStab', 'gmres', 'MexGMRES', 'minres', 'MexMINRES');
 if strcmp(name, 'gmres'), counted = [{'Restart'}, counted]; end
 o = clinalg.operands.arguments(caller, given, [counted, {'Preconditioner*', 'Preconditioner2*', 'InitialGuess'}], {});
 if ischar(A) || isa(A, 'string')

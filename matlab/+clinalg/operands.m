@@ -16,13 +16,13 @@ classdef operands
       elseif ~isa(b, 'clinalg.array')
         b = clinalg.operands.operand(b, a);
       end
-      settle(a);
-      settle(b);
-      if bitand(bitxor(a.h, b.h), bitshift(uint64(1), 63)) ~= 0
+      % The two highest bits of a handle: double precision, complex values.
+      differ = bitshift(bitxor(hand(a), hand(b)), -62);
+      if differ > 1
         a = clinalg.operands.lowered(a);
         b = clinalg.operands.lowered(b);
       end
-      if clinalg.operands.is_complex(bitxor(a.h, b.h))
+      if mod(differ, 2) == 1
         a = clinalg.operands.promoted(a);
         b = clinalg.operands.promoted(b);
       end
@@ -127,7 +127,7 @@ classdef operands
     function c = lowered(a)
     % The array itself if it is in single precision, else a copy that is.
       c = a;
-      if bitand(a.h, bitshift(uint64(1), 63)) ~= 0
+      if bitand(hand(a), bitshift(uint64(1), 63)) ~= 0
         c = single(a);
       end
     end
@@ -494,6 +494,18 @@ classdef operands
         A = clinalg.matrix(sparse(A));
       end
       settle(A);
+    end
+
+    function x = column(x)
+    % The values in MATLAB's memory as a column; [] as it is, which leaves an argument of a Mex function out.
+      x = clinalg.operands.on_host(x);
+      if ~isempty(x), x = x(:); end
+    end
+
+    function g = boundary_values(A, g)
+    % A column on the device in the precision of an operator.
+      if ~isa(g, 'clinalg.array'), g = clinalg.matrix(full(g), underlyingType(A)); end
+      settle(g);
     end
 
     function x = start(b, like, x0)

@@ -9,7 +9,7 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, varargin)
 %   with the smallest residual and iter its number.
 %
 %   A may be a function handle: A(x) is the product with a column on the device. The preconditioner is M1 * M2, or M1 alone:
-%     'jacobi' for the diagonal of A; for a sparse A 'amg' or a kind of clinalg.precond, made for this solve
+%     'jacobi' for the diagonal of A; for a sparse A 'amg', 'saddle' or a kind of clinalg.precond, made for this solve
 %     a clinalg.factor, made for several solves, such as clinalg.amg(A)
 %     matrices, such as L and L' of clinalg.ichol, L and U of clinalg.ilu: sparse triangular ones are solved on the device
 %     function handles: M1(r) is M1 \ r
@@ -23,7 +23,7 @@ function [x, flag, relres, iter, resvec] = pcg(A, b, varargin)
 %     [x, flag, relres, iter] = clinalg.pcg(A, b, 1e-8, 200);
 %     [x, flag, relres, iter] = clinalg.pcg(A, b, 1e-8, 200, 'amg');
 %
-%   See also clinalg.bicgstab, clinalg.gmres, clinalg.precond, clinalg.amg, clinalg.ichol, clinalg.poisson, pcg.
+%   See also clinalg.bicgstab, clinalg.gmres, clinalg.minres, clinalg.solve, clinalg.precond, clinalg.amg, clinalg.ichol, clinalg.poisson, pcg.
 if nargin < 2
   error('clinalg:argument:count', 'clinalg.pcg: too few arguments; the call is clinalg.pcg(A, b, ...)');
 end

@@ -1,5 +1,5 @@
 function tests = test_fuzz()
-tests = {@handles_at_random, @arrays_at_random, @expressions_at_random, @parts_at_random};
+tests = {@handles_at_random, @arrays_at_random, @expressions_at_random, @parts_at_random, @steps_without_a_leak};
 end
 
 function n = steps()
@@ -210,6 +210,15 @@ end
 clear device got f
 after = clinalg.memory();
 check(after.objects == before.objects && after.live_bytes == before.live_bytes, '%d objects are left', after.objects - before.objects);
+end
+
+function steps_without_a_leak()
+% CLINALG_FUZZ sets the number; random_steps(1e6) is the long run.
+count = steps() / 5;
+if ~isempty(getenv('CLINALG_TEST_THOROUGH'))
+  count = 4 * count;
+end
+result = random_steps(ceil(count)); %#ok<NASGU>
 end
 
 function [result, problem] = tried(f, a)

@@ -1,6 +1,6 @@
 function tests = test_grid_poisson()
 % The Poisson problem on boxes against manufactured solutions, by the order of their errors.
-tests = {@conditions, @order_four, @full_tensor, @periodic_cells, @three_dimensions, @handles, @single_precision, @bad_input};
+tests = {@conditions, @order_four, @full_tensor, @tensor_that_varies, @krylov_methods, @periodic_cells, @three_dimensions, @handles, @single_precision, @bad_input};
 end
 
 function check_order(errors, order)
@@ -57,6 +57,65 @@ for k = 1 : 2
   errors(k) = max(abs(u(:) - exact(:)));
 end
 check_order(errors, 2);
+end
+
+function tensor_that_varies()
+% -div(D grad u) = f for u = sin(x + 2 y) with D = [2 + x, y / 2; y / 2, 2] in the cells.
+errors = zeros(1, 2);
+for k = 1 : 2
+  n = 16 * k + 1;
+  middles = ((1 : n - 1)' - 0.5) / (n - 1);
+  [x, y] = ndgrid(middles, middles);
+  S = clinalg.grid_poisson([n n], 'Diffusion', {2 + x, 2, y / 2});
+  [x, y] = ndgrid(S.x, S.y);
+  s = x + 2 * y;
+  exact = sin(s);
+  f = (10 + s) .* exact - 1.5 * cos(s);
+  [u, flag] = solve(S, f, {exact(1, :), exact(:, 1); exact(end, :), exact(:, end)});
+  check(flag == 0);
+  errors(k) = max(abs(u(:) - exact(:)));
+end
+check_order(errors, 2);
+% In three dimensions a tensor that is the same in all cells is the constant one.
+D = [2 0.5 0.25; 0.5 1.5 0.125; 0.25 0.125 1];
+count = 8 * 7 * 6;
+S = MexGridPoisson(0, [9 8 7], [], [], [], [], [], repmat([2 1.5 1 0.5 0.25 0.125], count, 1));
+u = MexGridPoissonSolve(0, S, ones(9, 8 * 7));
+v = solve(clinalg.grid_poisson([9 8 7], 'Diffusion', D, 'CoefficientAt', 'cells'), 1);
+check_close(reshape(u, 9, 8, 7), v, 1e-8);
+check_error('clinalg:argument:shape', '336 rows', @() MexGridPoisson(0, [9 8 7], [], [], [], [], [], ones(5, 6)));
+check_error('clinalg:argument:value', '`D`', @() MexGridPoisson(0, [5 5], [], [], [], [], [], repmat([1 1 2], 16, 1)));
+check_error('clinalg:argument:value', '`k`', ...
+  @() MexGridPoisson(0, [5 5], [], [], [], [], [], repmat([1 1 0], 16, 1), ones(16, 1), 'cells'));
+check_error('clinalg:argument:shape', 'Diffusion{1}', @() clinalg.grid_poisson([5 5], 'Diffusion', {ones(5), 1, 0}));
+check_error('clinalg:argument:length', 'Diffusion', @() clinalg.grid_poisson([5 5], 'Diffusion', {1, 1}));
+end
+
+function krylov_methods()
+% Operator, right-hand side and cycle of a solver give its solution by conjugate gradients.
+S = clinalg.grid_poisson([33 21], 'Lengths', [2 1], 'Sides', [1.5 Inf; 0 Inf], 'Shift', 1);
+[x, y] = ndgrid(S.x, S.y);
+f = exp(x) .* y;
+g = {1, S.x; 2 + S.y, 0};
+u = solve(S, f, g);
+A = operator(S);
+b = right_side(S, f, g);
+check(isequal(size(A), numel(b) * [1 1]) && numel(b) < numel(f));
+[z, flag, ~, iter] = clinalg.pcg(A, b, 1e-12, 30, preconditioner(S));
+check(flag == 0 && iter < 15, 'flag %d, %d iterations', flag, iter);
+check_close(values(S, z), u, 1e-9);
+[~, flag, ~, plain] = clinalg.pcg(A, b, 1e-12, 1000);
+check(flag == 0 && plain > 3 * iter);
+gpu = MexInitOpenCL();
+B = MexGridPoissonOperator(gpu, S.h);
+M = MexGridPoissonPreconditioner(gpu, S.h);
+h = MexGridPoissonRightSide(gpu, S.h, MexMatrix(gpu, f));
+[z, flag] = MexCG(gpu, B, h, 1e-12, 30, M);
+check(flag == 0);
+check_close(MexHandleMatrix(gpu, MexGridPoissonPoints(gpu, S.h, z)), u(:), 1e-9);
+check_error('clinalg:argument:length', '', @() MexGridPoissonPoints(gpu, S.h, MexMatrix(gpu, 1)));
+check_error('clinalg:handle:kind', '`S`', @() MexGridPoissonOperator(gpu, z));
+arrayfun(@(a) MexRelease(gpu, a), [B, M, h, z]);
 end
 
 function periodic_cells()

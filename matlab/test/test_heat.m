@@ -1,5 +1,6 @@
 function tests = test_heat()
-tests = {@known_entries, @forms_agree, @the_object, @published_problem, @inverses, @bad_surfaces, @bad_inverses};
+tests = {@known_entries, @forms_agree, @the_object, @published_problem, @flux_given, @surfaces_from_files, @inverses, @bad_surfaces, ...
+  @bad_inverses, @bad_boundary_values};
 end
 
 function [nodes, triangles] = body()
@@ -115,6 +116,7 @@ given = mass \ load_;
 K = clinalg.heat_operator('K', nodes, triangles, alpha, 1, steps);
 V = clinalg.heat_operator('V', nodes, triangles, alpha, 1, steps);
 right = gather(K * given(:)) + reshape(h / 2 * to_triangles * given, [], 1);
+boundary_values(K, V, alpha, given, right);
 start = norm(gather(V * right) - right) / norm(right);
 [w, flag, ~, iter] = clinalg.gmres(V, clinalg.vector(right), 384, 1e-8 * start, 1, [], [], right);
 check(flag == 0 && abs(iter(2) - 19) <= 1, 'flag %d, iterations %d %d', flag, iter);
@@ -128,10 +130,76 @@ check(flag == 0 && iter(2) < 19, 'flag %d, iterations %d %d', flag, iter);
 check_close(gather(w), gather(direct), 1e-6, 'preconditioned');
 end
 
+function boundary_values(K, V, alpha, given, right)
+% The same projection and right-hand side by the library, and u inside.
+heat = @(x, t) (4 * pi * alpha * t) ^ -1.5 * exp(-(sum(x(:, 1 : 2) .^ 2, 2) + (x(:, 3) - 1.5) .^ 2) / (4 * alpha * t));
+g = clinalg.heat_project(K, @(x, n, t) heat(x, t));
+check_close(gather(g), given(:), 1e-11, 'projection');
+b = clinalg.heat_right_side(K, g);
+check_close(gather(b), right, 1e-11, 'right-hand side');
+inside = [0 0 0; 0.2 -0.1 0.3];
+u = clinalg.heat_interior(V, V \ b, g, inside);
+times = ((1 : 4) - 0.5) / 4;
+exact = [arrayfun(@(t) heat(inside(1, :), t), times); arrayfun(@(t) heat(inside(2, :), t), times)];
+% The flux has an error of 0.68, which this formula smooths.
+check_close(u, exact, 0.1, 'inside');
+end
+
 function e = l2_error(w, exact, scale)
 w = reshape(gather(w), 96, 1, []);
 squares = @(f) sum(sum(sum(bsxfun(@times, scale, f .^ 2))));
 e = sqrt(squares(bsxfun(@minus, exact, w)) / squares(exact));
+end
+
+function flux_given()
+% The Neumann problem with the flux w = t: linear in w, and the heat inside is what has come in.
+[nodes, triangles] = cube();
+D = clinalg.heat_operator('D', nodes, triangles, 0.5, 1, 3);
+Ks = clinalg.heat_operator('Ks', nodes, triangles, 0.5, 1, 3);
+w = clinalg.heat_project(Ks, @(x, n, t) t * sum(x .* n, 2));
+check(isequal(size(w), [288 1]));
+% x . n is 1 on the cube.
+check_close(gather(w), kron(((1 : 3)' - 0.5) / 3, ones(96, 1)), 1e-12);
+b = clinalg.heat_right_side(Ks, w);
+u = gather(D \ b);
+twice = gather(D \ clinalg.heat_right_side(Ks, 2 * gather(w)));
+check_close(twice, 2 * u, 1e-10);
+% At a time t the mean inside is 24 t^2 / 2 by the volume 8; the surface is warmer.
+t = 2.5 / 3;
+[x, y, z] = ndgrid([-0.4 0 0.4]);
+points = [x(:), y(:), z(:)];
+inside = clinalg.heat_interior(D, w, u, points);
+surface = mean(u(101 : 150));
+check(all(inside(:, 3) < surface) && max(inside(:, 3)) < 1.5 * t ^ 2 && surface > 1.5 * t ^ 2, '%g', surface);
+end
+
+function surfaces_from_files()
+file = [tempname(), '.off'];
+f = fopen(file, 'w');
+fprintf(f, '%s\n', 'OFF', '4 4 0', '0 0 0', '1 0 0', '0 1 0', '0 0 1', '3 0 2 1', '3 0 1 3', '3 0 3 2', '3 1 2 3');
+fclose(f);
+removed = onCleanup(@() delete(file));
+[nodes, triangles] = clinalg.heat_mesh(file);
+check(isequal(nodes, [0 0 0; 1 0 0; 0 1 0; 0 0 1]) && isequal(triangles, [1 3 2; 1 2 4; 1 4 3; 2 3 4]));
+check(isequal(size(clinalg.heat_operator('V', nodes, triangles, 0.5, 1, 2)), [8 8]));
+check_error('clinalg:file:io', 'missing', @() clinalg.heat_mesh('missing.off'));
+check_error('clinalg:argument:value', '', @() clinalg.heat_mesh('surface.xyz'));
+end
+
+function bad_boundary_values()
+[nodes, triangles] = body();
+V = clinalg.heat_operator('V', nodes, triangles, 0.5, 1, 2);
+K = clinalg.heat_operator('K', nodes, triangles, 0.5, 1, 2);
+check_error('clinalg:argument:class', 'heat_project', @() clinalg.heat_project(K, 1));
+check_error('clinalg:argument:shape', 'f gave 3 x 1', @() clinalg.heat_project(K, @(x, n, t) [1; 2; 3]));
+check_error('clinalg:argument:value', 'finite', @() clinalg.heat_project(K, @(x, n, t) NaN));
+check_error('clinalg:argument:shape', '`values`', @() MexHeatProject(0, K.h, ones(3)));
+check_error('clinalg:argument:value', '`K`', @() clinalg.heat_right_side(V, ones(8, 1)));
+check_error('clinalg:argument:length', '', @() clinalg.heat_right_side(K, ones(3, 1)));
+check_error('clinalg:argument:precision', '`g`', @() clinalg.heat_right_side(K, clinalg.vector(single(ones(8, 1)))));
+check_error('clinalg:argument:length', '`w`', @() clinalg.heat_interior(V, ones(3, 1), ones(8, 1), [0 0 0]));
+check_error('clinalg:argument:shape', 'three columns', @() clinalg.heat_interior(V, ones(8, 1), ones(8, 1), [0 0]));
+check_error('clinalg:handle:kind', '', @() clinalg.heat_project(clinalg.matrix(eye(2)), @(x, n, t) 1));
 end
 
 function inverses()

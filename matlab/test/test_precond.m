@@ -1,6 +1,6 @@
 function tests = test_precond()
 tests = {@incomplete_factors_against_the_host, @approximate_inverses_against_closed_forms, @solvers_take_them, ...
-  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, @multigrid, @multigrid_options, @complex_matrices, @errors};
+  @factors_as_matrices, @functions_of_the_caller, @best_iterate, @eigenvalues, @multigrid, @multigrid_options, @complex_matrices, @saddle_points, @errors};
 end
 
 function incomplete_factors_against_the_host()
@@ -301,6 +301,49 @@ check_close(gather(clinalg.precond(A) \ r), A \ r, 1e-12);
 [~, flag, ~, iter] = clinalg.gmres(A, r, 20, 1e-10, 1, 'ilu');
 check(flag == 0 && iter(2) <= 2);
 check_error('clinalg:argument:value', 'real', @() clinalg.amg(A));
+end
+
+function saddle_points()
+% A chain of masses and constraints of differences.
+B = sparse([1 : 30, 1 : 30], [1 : 30, 2 : 31], [ones(1, 30), -ones(1, 30)], 30, 60);
+K = [gallery('tridiag', 60, -1, 4, -1), B'; B, sparse(30, 30)];
+b = sin((1 : 90)');
+A = clinalg.matrix(K);
+[~, ~, ~, plain] = clinalg.minres(A, b, 1e-10, 200);
+[x, flag, relres, iter] = clinalg.minres(A, clinalg.vector(b), 'Tolerance', 1e-10, 'MaxIterations', 200, 'Preconditioner', 'saddle');
+check(flag == 0 && relres <= 1e-10 && iter < plain / 2, '%d of %d', iter, plain);
+check_close(gather(x), K \ b, 1e-8);
+M = clinalg.saddle(A);
+[x, flag, ~, again] = clinalg.minres(A, b, 1e-10, 200, M);
+check(flag == 0 && again == iter);
+s = info(M);
+check(strcmp(s.shape, 'diagonal') && isequal(s.rows, [60 30]) && ~s.null_constant && any(strcmp(s.schur, {'product', 'diagonal'})));
+% The right half of iterations with triangular blocks, and the rows named.
+order = [61 : 90, 1 : 60];
+P = K(order, order);
+M = clinalg.precond(P, 'saddle', 'Shape', 'triangular', 'Block', 1 : 30, 'Schur', 'product', 'First', 'ic', 'Second', 'jacobi');
+s = info(M);
+check(strcmp(s.shape, 'triangular') && strcmp(s.schur, 'product') && strcmp(s.first, 'ic') && strcmp(s.second, 'jacobi'));
+[x, flag, ~, iter] = clinalg.gmres(P, b(order), 90, 1e-10, 1, M);
+check(flag == 0 && iter(2) < plain / 2);
+check_close(gather(x), P \ b(order), 1e-8);
+[~, flag] = clinalg.gmres(A, b, 90, 1e-10, 1, 'saddle');
+check(flag == 0);
+s = info(clinalg.saddle(A, struct('rows', 60, 'mass', ones(30, 1))));
+check(strcmp(s.schur, 'mass') && isempty(s.second));
+% With a function of the caller as A there are no entries.
+check_error('clinalg:argument:value', 'function', @() clinalg.minres(@(x) A * x, b, 1e-6, 9, 'saddle'));
+check_error('clinalg:argument:value', 'saddle point', @() clinalg.saddle(gallery('poisson', 4)));
+check_error('clinalg:argument:value', 'shape', @() clinalg.saddle(A, 'Shape', 'round'));
+check_error('clinalg:argument:value', '`rows`', @() clinalg.saddle(A, 'Rows', 60, 'Block', 61 : 90));
+check_error('clinalg:argument:value', '`block`', @() clinalg.saddle(A, 'Block', 0 : 5));
+check_error('clinalg:argument:value', 'real', @() clinalg.minres(clinalg.matrix(K + 1i * speye(90)), b, 1e-6, 9, 'saddle'));
+% A symmetric indefinite system and a function as product.
+S = gallery('tridiag', 50, -1, 0.5, -1);
+c = ones(50, 1);
+[x, flag] = clinalg.minres(@(x) S * gather(x), c, 1e-10, 200);
+check(flag == 0);
+check_close(gather(x), S \ c, 1e-8);
 end
 
 function errors()

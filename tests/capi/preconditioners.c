@@ -186,7 +186,7 @@ static void multigrid(void)
     options.reusable = 0;
     OK(clinalg_amg_create(&options, a, b, &m));
     FAILS(clinalg_amg_refill(m, twice), CLINALG_STATUS_VALUE);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     /* Sweeps of Gauss-Seidel, and a finest level that is coarsened aggressively. */
     options.smoother = CLINALG_AMG_SMOOTHER_GAUSS_SEIDEL;
     options.smoother_steps = 1;
@@ -195,14 +195,14 @@ static void multigrid(void)
     OK(clinalg_amg_create(&options, a, 0, &m));
     OK(clinalg_amg_info(m, &report, NULL, 0));
     factor = report.operator_complexity;
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     options.aggressive = 1;
     OK(clinalg_amg_create(&options, a, 0, &m));
     OK(clinalg_amg_info(m, &report, NULL, 0));
     CHECK(report.operator_complexity < factor);
     OK(clinalg_amg_convergence_factor(m, a, &factor));
     CHECK(factor > 0 && factor < 0.8);
-    OK(clinalg_release(m));
+    OK(clinalg_object_release(m));
     options.coarsening = CLINALG_AMG_COARSENING_AUTO;
     FAILS(clinalg_amg_create(&options, a, 0, &m), CLINALG_STATUS_VALUE);
     CHECK(strstr(clinalg_last_error_message(), "aggressive") != NULL);

@@ -467,28 +467,28 @@ static void columns_together(void)
         for (i = 0; i < N; ++i) wanted[k * N + i] = sin((double)((3 * k + 1) * i)) + (double)k;
         product(&a, wanted + k * N, right + k * N);
     }
-    OK(clinalg_dense(CLINALG_PRECISION_F64, N, 3, right, &b));
-    OK(clinalg_solve_system(&options, handle, b, &x, &together, NULL, 0));
+    OK(clinalg_dense_create(CLINALG_PRECISION_F64, N, 3, right, &b));
+    OK(clinalg_system_solve(&options, handle, b, &x, &together, NULL, 0));
     CHECK(together.stop == CLINALG_STOP_CONVERGED && together.relative_residual <= 1e-10);
-    OK(clinalg_read(x, CLINALG_PRECISION_F64, 0, 3 * N, found));
+    OK(clinalg_array_read(x, CLINALG_PRECISION_F64, 0, 3 * N, found));
     for (i = 0; i < 3 * N; ++i) {
         if (!(fabs(found[i] - wanted[i]) <= most)) most = fabs(found[i] - wanted[i]);
     }
     CHECK(most < 1e-7);
     one = vector(right, N);
-    OK(clinalg_solve_system(&options, handle, one, &y, &alone, NULL, 0));
+    OK(clinalg_system_solve(&options, handle, one, &y, &alone, NULL, 0));
     CHECK(together.iterations < alone.iterations);
     /* A start of another shape, and methods without a block form. */
-    CHECK(clinalg_solve_system(&options, handle, b, &y, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
+    CHECK(clinalg_system_solve(&options, handle, b, &y, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
     SAYS("`x`");
     options.method = CLINALG_METHOD_BICGSTAB;
-    CHECK(clinalg_solve_system(&options, handle, b, &x, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
+    CHECK(clinalg_system_solve(&options, handle, b, &x, NULL, NULL, 0) == CLINALG_STATUS_SHAPE);
     SAYS("block form");
-    OK(clinalg_release(handle));
-    OK(clinalg_release(b));
-    OK(clinalg_release(one));
-    OK(clinalg_release(x));
-    OK(clinalg_release(y));
+    OK(clinalg_object_release(handle));
+    OK(clinalg_object_release(b));
+    OK(clinalg_object_release(one));
+    OK(clinalg_object_release(x));
+    OK(clinalg_object_release(y));
 }
 
 int main(void)

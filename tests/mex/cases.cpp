@@ -324,6 +324,7 @@ template <class T> void complex_objects(const Array &gpu)
     check(none->rows() == 0 && none->cols() == 3, precision + "an empty matrix keeps its shape");
 }
 
+#include "indexing.hpp"
 void conversions(const Array &gpu)
 {
     const Array logical = call("MexHandleMatrix", gpu, call("MexMatrix", gpu, full<bool>(1, 3, {true, false, true})));
@@ -672,9 +673,10 @@ extern "C" __attribute__((visibility("default"))) int run(const char *mode, cons
             sessions(gpu);
             const Array before = call("MexMemory", gpu);
             objects<double>(gpu);
-    complex_objects<double>(gpu);
-    complex_objects<float>(gpu);
+            complex_objects<double>(gpu);
+            complex_objects<float>(gpu);
             objects<float>(gpu);
+            indexing(gpu);
             conversions(gpu);
             bad_input(gpu);
             host_memory(gpu);

@@ -10,7 +10,6 @@ mod report;
 mod resume;
 mod saddle;
 mod singular;
-mod symmetry;
 mod system;
 mod team;
 
@@ -19,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use clinalg::CsrParts;
 use clinalg::multigrid::Backend;
+use clinalg::precond::is_hermitian;
 use clinalg::solve::{KrylovMemory, Report, Stop, Stopping};
 use clinalg::{Complex, Error, Real, Scalar};
 use rand::rngs::StdRng;
@@ -42,7 +42,6 @@ use renumbered::Renumbered;
 use report::{Column, Document};
 use resume::Begun;
 use singular::NullVectors;
-use symmetry::is_symmetric;
 use system::System;
 
 /// Solve a sparse system A x = b, or a least-squares problem, from a file
@@ -268,7 +267,7 @@ fn solve<T: Number>(args: &Args, global: &Global, given: Given, out: &mut Output
     progress.stage("setting up");
     out.phase("set-up");
     let square = parts.rows == parts.cols;
-    let symmetric = square && is_symmetric(&parts)?;
+    let symmetric = square && is_hermitian(&parts)?;
     let constants = (symmetric && !least_squares).then(|| NullVectors::constants(&parts));
     let args = &args.resolved(&parts, symmetric, constants.as_ref(), !one_device);
     let method = args.method.unwrap_or_else(|| {

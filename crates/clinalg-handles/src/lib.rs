@@ -33,13 +33,15 @@ mod registry;
 pub mod table;
 
 pub use calls::{
-    EigenReport, Factorisation, LuFactors, Method, Part, Positions, PreconditionerInfo, PreconditionerKind,
-    PreconditionerParams, Preconditioning, Product, SmallProduct, Term, VectorNumber, WaveState,
+    Automatic, BoxField, EigenReport, Factorisation, Given, LuFactors, Method, Part, Positions, PreconditionerInfo,
+    PreconditionerKind, PreconditionerParams, Preconditioning, Product, SmallProduct, Subscript, Taken, Term,
+    VectorNumber, WaveState,
 };
 #[cfg(feature = "heat")]
 pub use calls::{
     ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers, forward_handle,
-    interior_values, operator_handle, opposite_handle, project_handle, right_side_handle,
+    interior_values, operator_handle, opposite_handle, project_handle, project_samples, right_side_handle,
+    sample_points,
 };
 pub use kind::{Info, Kind, ScalarType};
 #[cfg(feature = "heat")]

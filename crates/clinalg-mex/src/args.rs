@@ -48,6 +48,10 @@ pub(crate) enum Kind {
     TextOrHandle,
     /// A handle or a number; anything else counts as not given.
     Operand,
+    /// `:`, positions or a mask; anything else counts as not given.
+    Subscript,
+    /// A handle or a full array; anything else counts as not given.
+    Assigned,
 }
 
 impl Kind {
@@ -67,6 +71,8 @@ impl Kind {
             Kind::Text => "a row of characters",
             Kind::TextOrHandle => "a row of characters or a handle (a uint64 scalar that a Mex function gave)",
             Kind::Operand => "a handle (a uint64 scalar that a Mex function gave) or a number",
+            Kind::Subscript => "':', positions from 1 on or a logical array",
+            Kind::Assigned => "a handle (a uint64 scalar that a Mex function gave) or a full array",
         }
     }
 }
@@ -266,8 +272,16 @@ impl<'a> Array<'a> {
             Kind::Sparse => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix if self.is_sparse() => Value::Sparse(self.sparse(kind)?),
             Kind::Matrix => Value::Full(self.full(kind)?),
-            Kind::TextOrHandle | Kind::Operand if self.is_uint64() => Value::Handle(self.handle(kind)?),
+            Kind::TextOrHandle | Kind::Operand | Kind::Assigned if self.is_uint64() => {
+                Value::Handle(self.handle(kind)?)
+            }
             Kind::Operand => self.operand(),
+            Kind::Subscript if self.is_char() => match self.name(&mut [0; 64]) {
+                Some(":") => Value::Text(":".into()),
+                _ => Value::Absent,
+            },
+            Kind::Subscript => self.array_or_absent(Kind::Full),
+            Kind::Assigned => self.array_or_absent(Kind::Array),
             Kind::Text | Kind::TextOrHandle => Value::Text(self.text().ok_or_else(|| self.wrong_class(kind))?),
         })
     }
@@ -319,6 +333,15 @@ impl<'a> Array<'a> {
         let known = matches!(self.class(), class::DOUBLE | class::SINGLE | class::LOGICAL);
         match known && self.is_one() && !self.is_sparse() {
             true => self.full(Kind::Array).map_or(Value::Absent, Value::Full),
+            false => Value::Absent,
+        }
+    }
+
+    /// What `kind` says, else nothing.
+    fn array_or_absent(self, kind: Kind) -> Value<'a> {
+        let known = self.is_double() || matches!(self.class(), class::SINGLE | class::LOGICAL);
+        match known && !self.is_sparse() && self.is_matrix() && (kind == Kind::Array || !self.is_complex()) {
+            true => self.full(kind).map_or(Value::Absent, Value::Full),
             false => Value::Absent,
         }
     }

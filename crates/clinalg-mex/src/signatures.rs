@@ -30,7 +30,7 @@ fn of_gateway(f: &Function) -> String {
         Kind::Flag => "[[\"numeric\", \"scalar\"], [\"logical\", \"scalar\"]]",
         Kind::Full | Kind::Array | Kind::Sparse | Kind::Matrix => "[[\"numeric\"], [\"logical\"]]",
         Kind::Text => "[[\"char\"], [\"string\", \"scalar\"]]",
-        Kind::Device | Kind::TextOrHandle | Kind::Operand => "",
+        Kind::Device | Kind::TextOrHandle | Kind::Operand | Kind::Subscript | Kind::Assigned => "",
     };
     let how = |position: usize| if position < f.required { "required" } else { "ordered" };
     let inputs: Vec<_> =

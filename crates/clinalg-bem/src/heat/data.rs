@@ -20,11 +20,68 @@ const MASS_TOLERANCE: f64 = 1e-15;
 pub trait BoundaryFunction: Sync {
     /// Its value.
     fn at(&self, point: Point, normal: Point, time: f64) -> f64;
+
+    /// Its value at a place and a time of [`SamplePoints`], counted from 0.
+    fn at_sample(&self, _place: usize, _moment: usize, point: Point, normal: Point, time: f64) -> f64 {
+        self.at(point, normal, time)
+    }
 }
 
 impl<F: Fn(Point, Point, f64) -> f64 + Sync> BoundaryFunction for F {
     fn at(&self, point: Point, normal: Point, time: f64) -> f64 {
         self(point, normal, time)
+    }
+}
+
+/// Where and when projections take the values of a function: at the points of a rule on each triangle, at Gauss points in each time step.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct SamplePoints {
+    /// The points, triangle by triangle.
+    pub points: Vec<Point>,
+    /// The outward normal at each.
+    pub normals: Vec<Point>,
+    /// The times, step by step.
+    pub times: Vec<f64>,
+}
+
+/// The [`SamplePoints`] of a surface.
+///
+/// # Errors
+/// [`Error::Value`] for parameters outside their ranges.
+pub fn samples_of(mesh: &Mesh, params: &HeatParams) -> Result<SamplePoints> {
+    params.check()?;
+    let rule = TriangleRule::of_order(ORDER)?;
+    let times = gauss_legendre(TIME_POINTS);
+    let mut found = SamplePoints::default();
+    for (k, normal) in mesh.normals().iter().enumerate() {
+        found.points.extend(rule.points.iter().map(|at| mesh.point(k, *at)));
+        found.normals.extend(rule.points.iter().map(|_| *normal));
+    }
+    found.times = (0..params.steps)
+        .flat_map(|step| times.iter().map(move |&(t, _)| (step, t)))
+        .map(|(step, t)| (step as f64 + t) * params.step())
+        .collect();
+    Ok(found)
+}
+
+/// A function that is known at [`SamplePoints`] only.
+#[derive(Debug, Clone, Copy)]
+pub struct Sampled<'a> {
+    /// Its values at all points, time by time.
+    pub values: &'a [f64],
+    /// Number of points.
+    pub points: usize,
+}
+
+impl BoundaryFunction for Sampled<'_> {
+    fn at(&self, _: Point, _: Point, _: f64) -> f64 {
+        // Only samples are known.
+        f64::NAN
+    }
+
+    fn at_sample(&self, place: usize, moment: usize, _: Point, _: Point, _: f64) -> f64 {
+        self.values.get(moment * self.points + place).copied().unwrap_or(f64::NAN)
     }
 }
 
@@ -67,10 +124,11 @@ fn samples<R: Send>(
     let triangles: Vec<usize> = (0..mesh.triangles().len()).collect();
     Ok(parallel(&triangles, |&k| {
         let visit = |step: usize, add: &mut dyn FnMut([f64; 3], f64, f64)| {
-            for (at, weight) in rule.points.iter().zip(&rule.weights) {
-                let point = mesh.point(k, *at);
-                for &(t, w) in &times {
-                    let value = f.at(point, mesh.normals()[k], (step as f64 + t) * h);
+            for (number, (at, weight)) in rule.points.iter().zip(&rule.weights).enumerate() {
+                let (point, place) = (mesh.point(k, *at), k * rule.points.len() + number);
+                for (moment, &(t, w)) in times.iter().enumerate() {
+                    let moment = step * TIME_POINTS + moment;
+                    let value = f.at_sample(place, moment, point, mesh.normals()[k], (step as f64 + t) * h);
                     add(*at, weight * w * mesh.areas()[k] * h, value);
                 }
             }

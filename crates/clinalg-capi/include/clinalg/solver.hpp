@@ -104,7 +104,7 @@ CLINALG_NODISCARD inline Report solve(const Object &a, const Dense &b, Dense &x,
     std::vector<double> history = detail::history(options.max_iterations);
     const clinalg_solver_options plain = detail::with_progress<clinalg_solver_options>(options);
     clinalg_report done;
-    detail::check_solve(clinalg_solve_system(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
+    detail::check_solve(clinalg_system_solve(&plain, a.get(), b.get(), x.out(), &done, history.data(), history.size()));
     return detail::report(done, std::move(history));
 }
 

@@ -1,8 +1,8 @@
 //! Systems of `clinalg solve` on one device.
 
+use clinalg::precond::instability;
 use clinalg::solve::{KrylovMemory, Preconditioner, Report, Resumable, Stopping};
-use clinalg::{Context, Csr, CsrParts, Error, Real, Scalar, Vector};
-use num_traits::Float;
+use clinalg::{Context, Csr, CsrParts, Error, Scalar, Vector};
 
 use super::method::{Made, Method, Precond, PrecondOptions, preconditioner, solver};
 use super::number::Number;
@@ -53,7 +53,7 @@ fn made<T: Number>(
     let mut last = make(args.precond).map(|made| (args.precond, made));
     if args.may_fall_back() {
         if let (Precond::Ilu, Ok((_, Some((m, _))))) = (args.precond, &mut last)
-            && let Some(gain) = excess(&mut **m, a, parts)?
+            && let Some(gain) = instability(&mut **m, a, parts)?
         {
             log::warn!(
                 "ILU(0) is unstable for this matrix (it enlarges ones {gain:.0e} times, relative to A); ILUT instead"
@@ -74,20 +74,6 @@ fn made<T: Number>(
         }
     }
     last
-}
-
-/// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.
-/// Appl. Math. 86 (1997) 387-414, section 3).
-fn excess<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: &CsrParts<T>) -> Result<Option<f64>, Failure> {
-    let ones = Vector::filled(a.context(), parts.rows, T::one())?;
-    let mut z = Vector::zeros(a.context(), parts.rows)?;
-    m.apply(&ones, &mut z)?;
-    let most = |largest: f64, value: f64| if value > largest || value.is_nan() { value } else { largest };
-    let gain = z.to_vec()?.into_iter().map(|v| v.widen().modulus()).fold(0.0, most);
-    let row = |i: usize| parts.row(i).map(|(_, v)| v.widen().modulus()).sum::<f64>();
-    let gain = gain * (0..parts.rows).map(row).fold(0.0, most);
-    let bound = T::Real::epsilon().into_f64().recip();
-    Ok((gain > bound || gain.is_nan()).then_some(gain))
 }
 
 /// Whether another preconditioner may do: an error of the values of the matrix or of memory.

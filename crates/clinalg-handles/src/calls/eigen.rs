@@ -1,6 +1,7 @@
 //! Eigenvalues on handles.
 
 use clinalg::eigen::{EigenParams, Eigenpairs, Lobpcg};
+use clinalg::precond::SaddleShape;
 use clinalg::solve::{Operator, Progress, Stop};
 use clinalg::{Error, Precision, Real as _, Result, Scalar, Vector, ops};
 
@@ -79,7 +80,7 @@ impl Registry {
                     check_hermitian(operator)?;
                 }
                 let place = (operator.context(), operator.rows());
-                with_preconditioner(preconditioning, &a, inverse, place, |m| {
+                with_preconditioner((preconditioning, SaddleShape::Diagonal), &a, inverse, place, |m| {
                     let mut method = Lobpcg::new(operator).params(params.clone()).progress(progress);
                     if let Some(b) = &b {
                         method = method.mass(b.operator()?);

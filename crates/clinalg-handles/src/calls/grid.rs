@@ -1,6 +1,6 @@
 //! The Poisson problem on boxes, on handles.
 
-use clinalg::multigrid::{Coefficient, End, Grid, GridParams, GridPoisson, GridReport, SideValues};
+use clinalg::multigrid::{Coefficient, End, Grid, GridParams, GridPoisson, GridReport, SideValues, Tensor};
 use clinalg::solve::{Progress, Stop};
 use clinalg::{Context, Error, Precision, Real as _, Result, Scalar as _, Vector, ops};
 
@@ -16,19 +16,33 @@ fn narrowed<T: RealElement>(values: &[f64]) -> Vec<T> {
     values.iter().map(|&value| T::from_f64(value)).collect()
 }
 
+/// What varies over a box.
+#[derive(Debug, Clone, Copy)]
+pub enum BoxField<'a> {
+    /// k, by which the constant tensor is multiplied.
+    Coefficient(Coefficient<'a, f64>),
+    /// The tensor.
+    Tensor(Tensor<'a, f64>),
+}
+
 fn made<T: RealElement>(
     context: &Context,
     grid: &Grid,
     params: &GridParams,
-    coefficient: Option<Coefficient<'_, f64>>,
+    varying: Option<BoxField<'_>>,
 ) -> Result<Object> {
-    let solver = match coefficient {
+    let solver = match varying {
         None => GridPoisson::<T>::new(context, grid, params)?,
-        Some(Coefficient::Points(values)) => {
+        Some(BoxField::Coefficient(Coefficient::Points(values))) => {
             GridPoisson::with_coefficient(context, grid, params, Coefficient::Points(&narrowed::<T>(values)))?
         }
-        Some(Coefficient::Cells(values)) => {
+        Some(BoxField::Coefficient(Coefficient::Cells(values))) => {
             GridPoisson::with_coefficient(context, grid, params, Coefficient::Cells(&narrowed::<T>(values)))?
+        }
+        Some(BoxField::Tensor(Tensor { diagonal, mixed })) => {
+            let (diagonal, mixed) = (diagonal.map(narrowed::<T>), mixed.map(narrowed::<T>));
+            let tensor = Tensor { diagonal: diagonal.each_ref().map(|d| &**d), mixed: mixed.each_ref().map(|d| &**d) };
+            GridPoisson::with_tensor(context, grid, params, tensor)?
         }
     };
     Ok(T::erase_box(solver))
@@ -90,9 +104,24 @@ impl Registry {
         params: &GridParams,
         coefficient: Option<Coefficient<'_, f64>>,
     ) -> Result<u64> {
+        self.grid_poisson_varying(context, precision, grid, params, coefficient.map(BoxField::Coefficient))
+    }
+
+    /// As [`Registry::grid_poisson`], with a coefficient or a tensor that varies: [`GridPoisson::with_tensor`].
+    ///
+    /// # Errors
+    /// As [`Registry::grid_poisson`]; those of [`GridPoisson::with_tensor`].
+    pub fn grid_poisson_varying(
+        &self,
+        context: &Context,
+        precision: Precision,
+        grid: &Grid,
+        params: &GridParams,
+        varying: Option<BoxField<'_>>,
+    ) -> Result<u64> {
         let made = match precision {
-            Precision::F32 => made::<f32>(context, grid, params, coefficient),
-            Precision::F64 => made::<f64>(context, grid, params, coefficient),
+            Precision::F32 => made::<f32>(context, grid, params, varying),
+            Precision::F64 => made::<f64>(context, grid, params, varying),
         };
         Ok(self.insert(made.map_err(with_name_of_option)?))
     }

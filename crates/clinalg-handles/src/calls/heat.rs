@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clinalg::solve::{Operator, Stopping};
 use clinalg::{Context, Error, Precision, Real, Result, Vector};
 
-use clinalg_bem::heat::data::{BoundaryFunction, project_nodes, project_triangles};
+use clinalg_bem::heat::data::{BoundaryFunction, SamplePoints, Sampled, project_nodes, project_triangles, samples_of};
 use clinalg_bem::heat::{
     Form, Forward, HeatOperator, HeatParams, HeatSpace, Kind, OperatorOptions, OperatorPreconditioner, Problem,
     interior,
@@ -154,6 +154,30 @@ pub fn project_handle(registry: &Registry, matrix: u64, f: &dyn BoundaryFunction
     }
 }
 
+/// Where [`project_samples`] takes the values of a function for the operator of `matrix`.
+///
+/// # Errors
+/// [`Error::Handle`](clinalg::Error::Handle) and [`Error::Shape`](clinalg::Error::Shape) that name `matrix`; those of [`samples_of`].
+pub fn sample_points(registry: &Registry, matrix: u64) -> Result<SamplePoints> {
+    match layer(registry, matrix)? {
+        Either::F32(layer) => samples_of(layer.space.mesh(), layer.space.params()),
+        Either::F64(layer) => samples_of(layer.space.mesh(), layer.space.params()),
+    }
+}
+
+/// As [`project_handle`], of a function whose values at [`sample_points`] are known, point by point at each time.
+///
+/// # Errors
+/// As [`project_handle`]; [`Error::Length`](clinalg::Error::Length) that names `values`.
+pub fn project_samples(registry: &Registry, matrix: u64, values: &[f64]) -> Result<u64> {
+    let SamplePoints { points, times, .. } = sample_points(registry, matrix)?;
+    let expected = points.len() * times.len();
+    if values.len() != expected {
+        return Err(Error::Length { argument: "values", expected, got: values.len() });
+    }
+    project_handle(registry, matrix, &Sampled { values, points: points.len() })
+}
+
 /// The right-hand side of a boundary value problem from the given boundary values, a vector, by the operator `other`, K or Ks:
 /// [`Problem::right_side`]. Gives the handle of a new vector.
 ///
@@ -170,7 +194,7 @@ pub fn right_side_handle(registry: &Registry, other: u64, given: u64) -> Result<
         let given = values_of::<T>(registry, "given", given)?;
         Ok(registry.insert(problem.right_side(&layer.space, &layer.matrix, &given)?))
     }
-    match layer(registry, other)? {
+    match layer_as(registry, "other", other)? {
         Either::F32(layer) => of(registry, &layer, given),
         Either::F64(layer) => of(registry, &layer, given),
     }
@@ -209,15 +233,20 @@ enum Either {
 
 /// What `handle` stands for.
 fn layer(registry: &Registry, handle: u64) -> Result<Either> {
+    layer_as(registry, "matrix", handle)
+}
+
+/// As [`layer`] for another argument.
+fn layer_as(registry: &Registry, argument: &'static str, handle: u64) -> Result<Either> {
     fn of<T: RealElement>(object: &Object) -> Option<Layer<T>> {
         let share = |layer: &Layer<T>| Layer { space: layer.space.clone(), matrix: layer.matrix.clone() };
         T::of_operator(object)?.with(share)
     }
-    let operand = Operand::new("matrix", handle, crate::Kind::OPERATOR);
+    let operand = Operand::new(argument, handle, crate::Kind::OPERATOR);
     registry.call(&[operand], None, |inputs, _| {
         let found = of(inputs[0]).map(Either::F64).or_else(|| of(inputs[0]).map(Either::F32));
         found.ok_or_else(|| Error::Shape {
-            argument: "matrix",
+            argument,
             expected: "an operator of the heat equation".into(),
             got: "another operator".into(),
         })

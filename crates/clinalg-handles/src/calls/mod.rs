@@ -1,6 +1,7 @@
 //! The operations on handles.
 
 mod array;
+mod automatic;
 mod best;
 mod complex;
 mod convert;
@@ -22,6 +23,7 @@ mod multigrid;
 #[cfg(feature = "ode")]
 mod ode;
 mod operator;
+mod part;
 mod preconditioner;
 mod product;
 mod reduce;
@@ -35,14 +37,20 @@ mod transfer;
 mod wave;
 
 pub use array::{Part, Positions};
+pub use automatic::Automatic;
 pub use dense::{Factorisation, LuFactors};
 pub use eigen::EigenReport;
 #[cfg(feature = "heat")]
 pub use elastodynamics::{ElastodynamicsFields, ElastodynamicsMethod, ElastodynamicsSurface, complex_numbers};
 pub use expression::Term;
+pub use grid::BoxField;
 #[cfg(feature = "heat")]
-pub use heat::{forward_handle, interior_values, operator_handle, opposite_handle, project_handle, right_side_handle};
+pub use heat::{
+    forward_handle, interior_values, operator_handle, opposite_handle, project_handle, project_samples,
+    right_side_handle, sample_points,
+};
 pub use operator::Product;
+pub use part::{Given, Subscript, Taken};
 pub use preconditioner::{PreconditionerInfo, PreconditionerKind, PreconditionerParams};
 pub use small::{SmallProduct, VectorNumber};
 pub use solve::{Method, Preconditioning};

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 
 use clinalg::amg::{Amg, AmgParams, AmgReport, Cycle, rigid_motions};
 use clinalg::precond::{
-    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Spai0, Ssor, SsorParams,
+    CholeskyParams, Fsai, Ilu, IluKind, IluParams, IncompleteCholesky, Preconditioner, Saddle, SaddleParams,
+    SaddleShape, Spai0, Split, Ssor, SsorParams,
 };
 use clinalg::solve::Operator;
-use clinalg::{Complex, Context, Csr, Error, Real, Result, Scalar, Vector, ops};
+use clinalg::{Complex, Context, Csr, CsrParts, Error, Real, Result, Scalar, Vector, ops};
 use serde::{Deserialize, Serialize};
 
 use crate::calls::sparse::sparse;
@@ -214,17 +215,34 @@ impl<T: Scalar, M: Preconditioner<T>> Operator<T> for InverseOf<T, M> {
     }
 }
 
+/// The error for a matrix without entries of its own.
+pub(super) fn not_sparse(got: &str) -> Error {
+    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+    Error::Shape { argument: "a", expected, got: format!("a {got}") }
+}
+
+/// The second block of a saddle point.
+pub(super) fn found_split<T: Scalar>(parts: &CsrParts<T>) -> Result<Split> {
+    Split::find(parts).ok_or_else(|| {
+        let expected = "a saddle point [A B'; B -C], whose second block shows by a diagonal without positive entries; or the number of rows of A";
+        Error::value("a", expected, "a matrix of another form")
+    })
+}
+
 /// The types of values and what algebraic multigrid does for them.
 pub(super) trait Coarsened: Scalar {
     /// A hierarchy with the default parameters.
     fn hierarchy(a: &Csr<Self>) -> Result<Box<dyn Preconditioner<Self>>>;
     /// A hierarchy that takes other values.
     fn reusable_hierarchy(a: &Csr<Self>) -> Result<Box<dyn Remade<Self>>>;
+    /// A block preconditioner in this shape.
+    fn saddle(a: &Csr<Self>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<Self>>>;
 }
 
-/// Algebraic multigrid has no complex form.
-fn no_complex_hierarchy() -> Error {
-    let expected = "a real matrix for algebraic multigrid; an incomplete factorisation takes complex ones";
+/// Algebraic multigrid, and blocks that are made of it, have no complex form.
+fn no_complex_form() -> Error {
+    let expected =
+        "a real matrix for algebraic multigrid and saddle points; an incomplete factorisation takes complex ones";
     Error::value("a", expected, "complex")
 }
 
@@ -238,14 +256,22 @@ macro_rules! coarsened {
             fn reusable_hierarchy(a: &Csr<$real>) -> Result<Box<dyn Remade<$real>>> {
                 Ok(Box::new(Amg::new(a, &AmgParams::default().reusable(true))?))
             }
+
+            fn saddle(a: &Csr<$real>, split: &Split, shape: SaddleShape) -> Result<Box<dyn Preconditioner<$real>>> {
+                Ok(Box::new(Saddle::new(a, split, &SaddleParams::default().shape(shape))?))
+            }
         })*
         $(impl Coarsened for $complex {
             fn hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Preconditioner<$complex>>> {
-                Err(no_complex_hierarchy())
+                Err(no_complex_form())
             }
 
             fn reusable_hierarchy(_: &Csr<$complex>) -> Result<Box<dyn Remade<$complex>>> {
-                Err(no_complex_hierarchy())
+                Err(no_complex_form())
+            }
+
+            fn saddle(_: &Csr<$complex>, _: &Split, _: SaddleShape) -> Result<Box<dyn Preconditioner<$complex>>> {
+                Err(no_complex_form())
             }
         })*
     };
@@ -256,8 +282,7 @@ impl PreconditionerKind {
     /// The preconditioner with its default parameters.
     pub(super) fn of<T: Coarsened>(self, a: &Stored<T>) -> Result<Box<dyn Preconditioner<T>>> {
         let Stored::Csr(a) = a else {
-            let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
-            return Err(Error::Shape { argument: "a", expected, got: format!("a {}", a.kind().words()) });
+            return Err(not_sparse(a.kind().words()));
         };
         match self.params() {
             Some(params) => Ok(Box::new(Made::new(a, &params)?)),

@@ -3,7 +3,7 @@
 use clinalg::precond::{Saddle, SaddleParams, SaddleReport, Split};
 use clinalg::{Error, Result, Scalar as _};
 
-use super::preconditioner::InverseOf;
+use super::preconditioner::{InverseOf, found_split};
 use super::sparse::sparse;
 use crate::kind::Kind;
 use crate::object::{Object, RealElement, typed_real};
@@ -25,10 +25,7 @@ impl Registry {
                 let a = sparse::<T>(inputs[0], "a")?;
                 let split = match split {
                     Some(split) => split.clone(),
-                    None => Split::find(&a.to_parts()?).ok_or_else(|| {
-                        let expected = "a saddle point [A B'; B -C], whose second block shows by a diagonal without positive entries; or the number of rows of A";
-                        Error::value("a", expected, "a matrix of another form")
-                    })?,
+                    None => found_split(&a.to_parts()?)?,
                 };
                 let made = match mass {
                     Some(mass) => {

@@ -34,7 +34,7 @@ pub enum SmallProduct {
 
 impl Registry {
     /// What a full object is, and whether its caller keeps dimensions; `None` for other objects.
-    fn full_info(&self, argument: &'static str, handle: u64) -> Result<Option<(Info, bool)>> {
+    pub(super) fn full_info(&self, argument: &'static str, handle: u64) -> Result<Option<(Info, bool)>> {
         let cell = self.cell(&Operand::new(argument, handle, Kind::ALL))?;
         let info = read(&cell).info();
         Ok(Kind::FULL.contains(&info.kind).then_some((info, cell.marked.load(Ordering::Relaxed))))

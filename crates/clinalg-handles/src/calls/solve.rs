@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use clinalg::multigrid::{self, Poisson, PoissonParams, PoissonReport};
-use clinalg::precond::Jacobi;
+use clinalg::precond::{Jacobi, SaddleShape};
 use clinalg::solve::{BlockCg, BlockScalar, CgParams, Operator, Preconditioner, Progress, Report, Stopping};
 use clinalg::{Context, Dense, Error, Result, Vector};
 use serde::{Deserialize, Serialize};
 
-use crate::calls::preconditioner::{Coarsened, PreconditionerKind};
+use crate::calls::preconditioner::{Coarsened, PreconditionerKind, found_split, not_sparse};
 use crate::calls::solver::solver_of;
 use crate::calls::team;
 use crate::kind::Kind;
@@ -47,8 +47,18 @@ pub enum Preconditioning {
     Jacobi,
     /// This one, made of the sparse matrix with the default parameters for this solve.
     Of(PreconditionerKind),
+    /// The blocks of a real sparse saddle point, in the shape that the method takes, made for this solve.
+    Saddle,
     /// The matrix or operator of this handle, which approximates the inverse.
     Inverse(u64),
+}
+
+/// The shape of blocks that a method takes.
+pub(super) fn shape_for(method: Method) -> SaddleShape {
+    match method {
+        Method::Cg | Method::FlexibleCg | Method::Minres => SaddleShape::Diagonal,
+        _ => SaddleShape::Triangular,
+    }
 }
 
 /// The product with an approximate inverse.
@@ -81,9 +91,9 @@ pub(super) fn check_inverse<T: Element>(inverse: &Matrix<'_, T>, (context, n): (
     }
 }
 
-/// Calls `f` with the preconditioner of `a`; `inverse` is the object that [`Preconditioning::Inverse`] names.
+/// Calls `f` with the preconditioner of `a`; `inverse` is the object that [`Preconditioning::Inverse`] names, `shape` that of blocks.
 pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
-    preconditioning: Preconditioning,
+    (preconditioning, shape): (Preconditioning, SaddleShape),
     a: &Matrix<'_, T>,
     inverse: Option<&Object>,
     (context, n): (&Context, usize),
@@ -91,9 +101,11 @@ pub(super) fn with_preconditioner<T: Element + Coarsened, R>(
 ) -> Result<R> {
     match (preconditioning, inverse) {
         (Preconditioning::Jacobi, _) => f(Some(&mut Jacobi::new(&a.diagonal()?)?)),
-        (Preconditioning::Of(kind), _) => match a {
-            Matrix::Stored(a) => f(Some(&mut *kind.of(a)?)),
-            Matrix::Applied(_) => {
+        (Preconditioning::Of(_) | Preconditioning::Saddle, _) => match (a, preconditioning) {
+            (Matrix::Stored(a), Preconditioning::Of(kind)) => f(Some(&mut *kind.of(a)?)),
+            (Matrix::Stored(Stored::Csr(a)), _) => f(Some(&mut *T::saddle(a, &found_split(&a.to_parts()?)?, shape)?)),
+            (Matrix::Stored(a), _) => Err(not_sparse(a.kind().words())),
+            (Matrix::Applied(_), _) => {
                 let expected = "a sparse matrix, because this preconditioner is made from its entries; for an operator, give none or an approximate inverse".into();
                 Err(Error::Shape { argument: "a", expected, got: "an operator".into() })
             }
@@ -182,6 +194,7 @@ impl Registry {
                     if let Stored::Dense(b) = b && b.rows() > 1 && b.cols() > 1 {
                         let (context, n) = (b.as_vector().context(), b.rows());
                         let x = output.stored_mut::<T>("x")?.dense_mut("x")?;
+                        let preconditioning = (preconditioning, shape_for(method));
                         return with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                             solve_columns((method, stopping), a.operator()?, m, b, x, progress)
                         });
@@ -189,6 +202,7 @@ impl Registry {
                     let b = b.vector("b")?;
                     let x = output.stored_mut::<T>("x")?.vector_mut("x")?;
                     let (context, n) = (b.context(), b.len());
+                    let preconditioning = (preconditioning, shape_for(method));
                     with_preconditioner(preconditioning, &a, inputs.get(2).copied(), (context, n), |m| {
                         solver_of::<T>(method, (context, n), stopping)?.solve_with(a.operator()?, m, b, x, progress)
                     })

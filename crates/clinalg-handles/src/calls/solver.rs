@@ -9,7 +9,7 @@ use clinalg::solve::{
 };
 use clinalg::{Context, Csr, Error, Result, Scalar, Vector};
 
-use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams};
+use super::preconditioner::{Coarsened, Made, PreconditionerKind, PreconditionerParams, not_sparse};
 use super::solve::{INVERSE, Inverse, Method, Preconditioning, check_inverse};
 use crate::kind::Kind;
 use crate::object::cell::Cell;
@@ -74,19 +74,21 @@ impl<T: clinalg::Real> Remade<T> for Amg<T> {
 
 /// The sparse matrix that a preconditioner is made of.
 fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
-    let got = match a {
-        Matrix::Stored(Stored::Csr(a)) => return Ok(a),
-        Matrix::Stored(a) => a.kind().words(),
-        Matrix::Applied(_) => "operator",
-    };
-    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
-    Err(Error::Shape { argument: "a", expected, got: format!("a {got}") })
+    match a {
+        Matrix::Stored(Stored::Csr(a)) => Ok(a),
+        Matrix::Stored(a) => Err(not_sparse(a.kind().words())),
+        Matrix::Applied(_) => Err(not_sparse("operator")),
+    }
 }
 
 fn kept<T: Element + Coarsened>(preconditioning: Preconditioning, a: &Matrix<'_, T>) -> Result<Kept<T>> {
     Ok(match preconditioning {
         Preconditioning::None | Preconditioning::Inverse(_) => Kept::None,
         Preconditioning::Jacobi => Kept::Jacobi(Jacobi::new(&a.diagonal()?)?),
+        Preconditioning::Saddle => {
+            let expected = "an approximate inverse for saddle points; the function for saddle points makes one";
+            return Err(Error::value(INVERSE, expected, "the kind alone"));
+        }
         Preconditioning::Of(PreconditionerKind::Amg) => Kept::Made(T::reusable_hierarchy(entries(a)?)?),
         Preconditioning::Of(kind) => {
             let params = kind.params().expect("only algebraic multigrid has none");

@@ -106,6 +106,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
         program: Offer::Missing(LIBRARY),
     },
     Function {
+        name: "part",
+        title: "Elements, or rows and columns, by subscripts as an interpreter has them.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexPart", "MexBlock"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
+        name: "with_part",
+        title: "A copy with other elements, or rows and columns, by subscripts as an interpreter has them.",
+        arguments: &[],
+        c: Offer::Missing(SMALL),
+        matlab: Offer::Names(&["MexWithPart", "MexWithBlock"]),
+        program: Offer::Missing(LIBRARY),
+    },
+    Function {
         name: "vector_number",
         title: "The sum or a norm, of vectors only.",
         arguments: &[],

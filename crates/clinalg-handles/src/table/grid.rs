@@ -4,9 +4,6 @@ use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer};
 
 /// The command that has it all.
 const PROGRAM: Offer = Offer::Names(&["poisson"]);
-/// Why MATLAB lacks what works on vectors of the unknowns.
-const UNKNOWNS: &str = "not in MATLAB; `MexGridPoissonSolve` solves the problem";
-
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "grid_poisson_options_defaults",
@@ -84,7 +81,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "The matrix of a Poisson problem on a box, as an operator.",
         arguments: &[Argument::new("poisson", Kind::Handle), Argument::new("handle", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_poisson_operator"]),
-        matlab: Offer::Missing(UNKNOWNS),
+        matlab: Offer::Names(&["MexGridPoissonOperator"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -92,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "A multigrid cycle on a box as a preconditioner.",
         arguments: &[Argument::new("poisson", Kind::Handle), Argument::new("handle", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_poisson_preconditioner"]),
-        matlab: Offer::Missing(UNKNOWNS),
+        matlab: Offer::Names(&["MexGridPoissonPreconditioner"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -104,7 +101,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("b", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_grid_poisson_right_side"]),
-        matlab: Offer::Missing(UNKNOWNS),
+        matlab: Offer::Names(&["MexGridPoissonRightSide"]),
         program: Offer::Missing(LIBRARY),
     },
     Function {
@@ -116,7 +113,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("u", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_grid_poisson_points"]),
-        matlab: Offer::Missing(UNKNOWNS),
+        matlab: Offer::Names(&["MexGridPoissonPoints"]),
         program: Offer::Missing(LIBRARY),
     },
 ];

@@ -2,9 +2,6 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
-/// Why MATLAB lacks it.
-const SQUARES: &str = "only waves on the unit square so far";
-
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "grid_wave_options_defaults",
@@ -25,7 +22,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("result", Kind::RealResult),
         ],
         c: Offer::Names(&["clinalg_grid_wave_limit"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveLimit"]),
         program: Offer::Names(&["wave"]),
     },
     Function {
@@ -36,7 +33,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("wave", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_grid_wave_create"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWave"]),
         program: Offer::Names(&["wave"]),
     },
     Function {
@@ -48,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("v", Kind::Handle),
         ],
         c: Offer::Names(&["clinalg_grid_wave_start"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveStart"]),
         program: Offer::Names(&["wave"]),
     },
     Function {
@@ -62,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("report", Kind::Report("clinalg_wave_report")),
         ],
         c: Offer::Names(&["clinalg_grid_wave_step"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveStep"]),
         program: Offer::Names(&["wave"]),
     },
     Function {
@@ -70,7 +67,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "The displacement on a box.",
         arguments: &[Argument::new("wave", Kind::Handle), Argument::new("out", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_wave_displacement"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveDisplacement"]),
         program: Offer::Names(&["wave"]),
     },
     Function {
@@ -78,7 +75,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         title: "The velocity on a box.",
         arguments: &[Argument::new("wave", Kind::Handle), Argument::new("out", Kind::Output)],
         c: Offer::Names(&["clinalg_grid_wave_velocity"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveVelocity"]),
         program: Offer::Missing("pictures show the displacement"),
     },
     Function {
@@ -90,7 +87,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("potential", Kind::RealResult),
         ],
         c: Offer::Names(&["clinalg_grid_wave_energy"]),
-        matlab: Offer::Missing(SQUARES),
+        matlab: Offer::Names(&["MexGridWaveEnergy"]),
         program: Offer::Names(&["wave"]),
     },
 ];

@@ -2,9 +2,6 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, Offer};
 
-/// Why MATLAB has no boundary value problems.
-const PROBLEM: &str = "not in MATLAB yet, which has the operators";
-
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "heat_defaults",
@@ -91,7 +88,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("triangle_count", Kind::CountResult),
         ],
         c: Offer::Names(&["clinalg_heat_mesh_read"]),
-        matlab: Offer::Missing(PROBLEM),
+        matlab: Offer::Names(&["MexHeatMesh"]),
         program: Offer::Names(&["heat-bem"]),
     },
     Function {
@@ -104,7 +101,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("out", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_heat_project"]),
-        matlab: Offer::Missing("a call of the gateway cannot call back into the interpreter"),
+        matlab: Offer::Names(&["MexHeatSamples", "MexHeatProject"]),
         program: Offer::Names(&["heat-bem"]),
     },
     Function {
@@ -116,7 +113,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("out", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_heat_right_side"]),
-        matlab: Offer::Missing(PROBLEM),
+        matlab: Offer::Names(&["MexHeatRightSide"]),
         program: Offer::Names(&["heat-bem"]),
     },
     Function {
@@ -132,7 +129,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("count", Kind::Count),
         ],
         c: Offer::Names(&["clinalg_heat_interior"]),
-        matlab: Offer::Missing(PROBLEM),
+        matlab: Offer::Names(&["MexHeatInterior"]),
         program: Offer::Names(&["heat-bem"]),
     },
 ];

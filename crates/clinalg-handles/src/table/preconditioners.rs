@@ -156,7 +156,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("handle", Kind::Output),
         ],
         c: Offer::Names(&["clinalg_saddle_create"]),
-        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        matlab: Offer::Names(&["MexSaddle"]),
         program: Offer::Missing("`clinalg solve --precond saddle` makes it"),
     },
     Function {
@@ -167,7 +167,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("report", Kind::Report("clinalg_saddle_report")),
         ],
         c: Offer::Names(&["clinalg_saddle_info"]),
-        matlab: Offer::Missing("not in MATLAB yet; `clinalg.precond` makes incomplete factors"),
+        matlab: Offer::Names(&["MexSaddleInfo"]),
         program: Offer::Missing("printed by `clinalg solve`"),
     },
     Function {

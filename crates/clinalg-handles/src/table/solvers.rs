@@ -2,6 +2,9 @@
 
 use super::{Argument, DEFAULTS, Function, Kind, LIBRARY, Offer, STEP};
 
+/// Why C chooses no method.
+const CHOSEN: &str = "callers choose method and preconditioner by clinalg_solver_options";
+
 /// Why MATLAB has no solver objects.
 const ONCE: &str =
     "`clinalg.pcg` and its like make what they need in each call, and `clinalg.precond` keeps preconditioners";
@@ -72,7 +75,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
             Argument::new("capacity", Kind::Count),
         ],
         c: Offer::Names(&["clinalg_system_solve"]),
-        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES"]),
+        matlab: Offer::Names(&["MexCG", "MexBiCGStab", "MexGMRES", "MexMINRES"]),
+        program: Offer::Names(&["solve"]),
+    },
+    Function {
+        name: "solve_sparse",
+        title: "Solves a sparse system by a method and a preconditioner that suit the matrix.",
+        arguments: &[],
+        c: Offer::Missing(CHOSEN),
+        matlab: Offer::Names(&["MexSolveSparse"]),
         program: Offer::Names(&["solve"]),
     },
     Function {

@@ -1,11 +1,12 @@
 //! The Poisson problem on boxes of any size.
 
-use clinalg::multigrid::{Centring, Coefficient, Condition, Cycle, End, Grid, GridParams};
+use clinalg::multigrid::{Centring, Coefficient, Condition, Cycle, End, Grid, GridParams, Tensor};
 use clinalg::solve::Stopping;
 use clinalg::{Error, Precision};
+use clinalg_handles::BoxField;
 
 use super::grid::choice;
-use super::{GPU, Outcome, count, count_as, flag, handle_as, real_as, registry, text};
+use super::{GPU, Outcome, count, count_as, flag, handle, handle_as, real_as, registry, text};
 use crate::args::{Args, Full, Input, Kind, Value};
 use crate::emit::{Answer, Out, Target};
 use crate::fault::Fault;
@@ -48,7 +49,9 @@ points is [nx ny] or [nx ny nz].
   sides     2 x d numbers, the low and the high side of each direction: Inf (default) for u = g, 0 for
             k D du/dn = g with the outward normal n, alpha > 0 for alpha u + k D du/dn = g, NaN for periodic
   centring  'vertex' (default): the first and the last point lie on the sides; 'cell': points at the centres of cells
-  D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1)
+  D         a number, the diagonal, or a symmetric positive definite d x d matrix (default 1); or, where it varies, a row for
+            each cell between the points (on a cell-centred grid, each cell), x fastest, with the columns dxx, dyy, dxy, in
+            three dimensions dxx, dyy, dzz, dxy, dxz, dyz, and without k
   k         positive values at the points or in the cells, x fastest (default 1)
   at        where k is given: 'points' (default) or 'cells'; a D that is not diagonal needs 'cells'
   c         the shift, at least 0 (default 0)
@@ -120,10 +123,95 @@ u(33, 17, 9)",
         run: solve,
         ..Function::DEFAULT
     },
+    Function {
+        name: "MexGridPoissonOperator",
+        title: "Matrix of the Poisson problem on a box, as an operator.",
+        inputs: &[GPU, SOLVER],
+        required: 2,
+        outputs: &["A"],
+        text: "\
+S is a solver of MexGridPoisson. A stands for the symmetric matrix that it inverts, with a row for each unknown, in
+MexMultiply, MexCG and the like: the unknowns are the values where u is not given by a side. MexRelease frees it; S may be
+released before.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40]);
+A = MexGridPoissonOperator(gpu, S);
+b = MexGridPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
+[x, flag, relres, iter] = MexCG(gpu, A, b, 1e-8, 50, MexGridPoissonPreconditioner(gpu, S));
+u = reshape(MexHandleMatrix(gpu, MexGridPoissonPoints(gpu, S, x)), 60, 40);",
+        see: &["MexGridPoissonPreconditioner", "MexGridPoissonRightSide", "MexGridPoissonPoints", "MexGridPoisson", "MexCG"],
+        run: |args| Ok(Out::Handle(args.objects()?.grid_poisson_operator(args.handle(1))?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGridPoissonPreconditioner",
+        title: "Multigrid cycle on a box as a preconditioner.",
+        inputs: &[GPU, SOLVER],
+        required: 2,
+        outputs: &["M"],
+        text: "\
+S is a solver of MexGridPoisson. M is a symmetric positive definite approximate inverse of MexGridPoissonOperator, a cycle
+with the parameters of S: the argument precond of MexCG, also for a matrix close to that one. MexRelease frees it.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40], [], [], [], [0 NaN; Inf NaN]);
+M = MexGridPoissonPreconditioner(gpu, S);
+info = MexInfo(gpu, M);
+info.rows",
+        see: &["MexGridPoissonOperator", "MexGridPoisson", "MexCG"],
+        run: |args| Ok(Out::Handle(args.objects()?.grid_poisson_preconditioner(args.handle(1))?).into()),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGridPoissonRightSide",
+        title: "Right-hand side for the operator on a box.",
+        inputs: &[GPU, SOLVER, handle("f"), handle("b")],
+        required: 3,
+        outputs: &["b"],
+        text: "\
+S is a solver of MexGridPoisson, f has one value for each point. b, a new column or the one that is given, is the right-hand
+side of MexGridPoissonOperator for f and the values that MexGridPoissonSide has set: f integrated over the surroundings of
+each unknown.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40]);
+b = MexGridPoissonRightSide(gpu, S, MexMatrix(gpu, ones(60, 40)));
+MexSize(gpu, b)",
+        see: &["MexGridPoissonOperator", "MexGridPoissonPoints"],
+        run: |args| {
+            let b = args.objects()?.grid_poisson_right_side(args.handle(1), args.handle(2), args.maybe_handle(3))?;
+            Ok(Out::Handle(b).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexGridPoissonPoints",
+        title: "Values at all points of a box, from the unknowns.",
+        inputs: &[GPU, SOLVER, handle("x"), handle("u")],
+        required: 3,
+        outputs: &["u"],
+        text: "\
+S is a solver of MexGridPoisson, x a solution with MexGridPoissonOperator. u, a new column or the one that is given, has
+the values at all points, x fastest, on sides with u = g those of MexGridPoissonSide.",
+        example: "\
+gpu = MexInitOpenCL();
+S = MexGridPoisson(gpu, [60 40]);
+MexGridPoissonSide(gpu, S, 1, 0, ones(40, 1));
+b = MexGridPoissonRightSide(gpu, S, MexZeros(gpu, 60, 40));
+u = MexHandleMatrix(gpu, MexGridPoissonPoints(gpu, S, b));
+u(1)",
+        see: &["MexGridPoissonOperator", "MexGridPoissonRightSide"],
+        run: |args| {
+            let u = args.objects()?.grid_poisson_points(args.handle(1), args.handle(2), args.maybe_handle(3))?;
+            Ok(Out::Handle(u).into())
+        },
+        ..Function::DEFAULT
+    },
 ];
 
 /// An array that may be left out.
-fn maybe_full<'a>(args: &Args<'a>, position: usize) -> Option<Full<'a>> {
+pub(super) fn maybe_full<'a>(args: &Args<'a>, position: usize) -> Option<Full<'a>> {
     match args.value(position) {
         Value::Full(full) => Some(*full),
         _ => None,
@@ -131,7 +219,7 @@ fn maybe_full<'a>(args: &Args<'a>, position: usize) -> Option<Full<'a>> {
 }
 
 /// The numbers of points.
-fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
+pub(super) fn points(args: &Args<'_>) -> Result<Vec<usize>, Error> {
     let given = args.full(1).values.reals();
     if !(2..=3).contains(&given.len()) {
         return Err(Error::value("points", "[nx ny] or [nx ny nz]", format!("{} numbers", given.len())));
@@ -189,6 +277,9 @@ fn grid(args: &Args<'_>) -> Result<Grid, Fault> {
 /// Puts D into the parameters.
 fn with_tensor(params: GridParams, tensor: Option<Full<'_>>, dim: usize) -> Result<GridParams, Error> {
     let Some(tensor) = tensor else { return Ok(params) };
+    if columns(tensor, dim).is_some() {
+        return Ok(params);
+    }
     let values = tensor.values.reals();
     let at = |i: usize, j: usize| if i < dim && j < dim { values[j * dim + i] } else { 0.0 };
     let mut diagonal = [1.0; 3];
@@ -206,9 +297,28 @@ fn with_tensor(params: GridParams, tensor: Option<Full<'_>>, dim: usize) -> Resu
             Ok(params.diffusion(diagonal).mixed([at(0, 1), at(0, 2), at(1, 2)]))
         }
         _ => {
-            let expected = format!("a number, {dim} numbers or a {dim} x {dim} matrix");
+            let entries = dim * (dim + 1) / 2;
+            let expected =
+                format!("a number, {dim} numbers, a {dim} x {dim} matrix, or a row of {entries} numbers for each cell");
             Err(Error::Shape { argument: "diffusion", expected, got: format!("{} x {}", tensor.rows, tensor.cols) })
         }
+    }
+}
+
+/// The entries of a tensor that varies, a column each; nothing where it has another shape.
+fn columns(tensor: Full<'_>, dim: usize) -> Option<Vec<Vec<f64>>> {
+    let entries = dim * (dim + 1) / 2;
+    // A single row of as many numbers as directions is a diagonal.
+    let varies = tensor.cols == entries && (tensor.rows, tensor.cols) != (dim, dim) && tensor.rows > 0;
+    varies.then(|| tensor.values.reals().chunks(tensor.rows).map(<[f64]>::to_vec).collect())
+}
+
+/// The tensor of these columns.
+fn tensor_of(columns: &[Vec<f64>]) -> Tensor<'_, f64> {
+    match columns {
+        [xx, yy, xy] => Tensor { diagonal: [xx, yy, &[]], mixed: [xy, &[], &[]] },
+        [xx, yy, zz, xy, xz, yz] => Tensor { diagonal: [xx, yy, zz], mixed: [xy, xz, yz] },
+        _ => unreachable!("columns are those of two or three dimensions"),
     }
 }
 
@@ -229,11 +339,21 @@ fn make(args: &Args<'_>) -> Outcome {
     let in_cells = choice(args, 9, "at", &[("points", false), ("cells", true)])?;
     let values = maybe_full(args, 8).map(|k| k.values.reals());
     let coefficient = values.as_deref().map(|k| if in_cells { Coefficient::Cells(k) } else { Coefficient::Points(k) });
-    let made = registry().grid_poisson(&context, precision, &grid, &params, coefficient);
+    let columns = maybe_full(args, 7).and_then(|tensor| columns(tensor, grid.dim()));
+    let varying = match (&columns, coefficient) {
+        (Some(_), Some(_)) => return Err(Error::value("coefficient", "[] beside a tensor that varies", "given").into()),
+        (Some(columns), None) => Some(BoxField::Tensor(tensor_of(columns))),
+        (None, coefficient) => coefficient.map(BoxField::Coefficient),
+    };
+    let made = registry().grid_poisson_varying(&context, precision, &grid, &params, varying);
     let solver = made.map_err(|error| match error {
         // The argument D has them all.
-        Error::Value { argument: "mixed_derivatives", expected, got } => {
+        Error::Value { argument: "mixed_derivatives" | "tensor", expected, got } => {
             Error::Value { argument: "diffusion", expected, got }
+        }
+        Error::Length { argument: "tensor", expected, got } => {
+            let (expected, got) = (format!("{expected} rows, one for each cell"), format!("{got} rows"));
+            Error::Shape { argument: "diffusion", expected, got }
         }
         other => other,
     })?;

@@ -3,12 +3,15 @@
 use clinalg::{Error, Precision};
 use clinalg_bem::Mesh;
 use clinalg_bem::heat::{Form, HeatParams, Kind as Layer, OperatorOptions};
-use clinalg_handles::{forward_handle, operator_handle, opposite_handle};
+use clinalg_handles::{
+    forward_handle, interior_values, operator_handle, opposite_handle, project_samples, right_side_handle,
+    sample_points,
+};
 
 use super::grid::choice;
-use super::{GPU, Outcome, count, handle_as, real, registry, text};
+use super::{GPU, Outcome, count, handle, handle_as, real, registry, text};
 use crate::args::{Args, Full, Input, Kind};
-use crate::emit::Out;
+use crate::emit::{Answer, Out};
 use crate::fault::Fault;
 use crate::function::Function;
 
@@ -52,7 +55,7 @@ V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
 b = MexMultiply(gpu, V, MexMatrix(gpu, ones(16, 1)));
 [w, flag] = MexGMRES(gpu, V, b, 16, 1e-8, 1);
 flag",
-        see: &["MexHeatForward", "MexHeatOpposite", "MexMultiply", "MexGMRES", "MexRelease"],
+        see: &["MexHeatForward", "MexHeatOpposite", "MexHeatRightSide", "MexHeatMesh", "MexGMRES", "MexRelease"],
         run: operator,
         ..Function::DEFAULT
     },
@@ -107,7 +110,153 @@ flag",
         },
         ..Function::DEFAULT
     },
+    Function {
+        name: "MexHeatMesh",
+        title: "Read a closed surface of triangles from a file.",
+        inputs: &[GPU, text("file")],
+        required: 2,
+        outputs: &["nodes", "triangles"],
+        text: "\
+The extension of the file tells the format: .obj, .off, .stl or .msh (Gmsh 2 or 4, ASCII); polygons are cut into triangles.
+nodes is n x 3, triangles m x 3 with the numbers of nodes from 1 on, as MexHeatOperator takes them.",
+        example: "\
+gpu = MexInitOpenCL();
+name = [tempname(), '.off'];
+f = fopen(name, 'w');
+fprintf(f, 'OFF\\n4 4 0\\n0 0 0\\n1 0 0\\n0 1 0\\n0 0 1\\n3 0 2 1\\n3 0 1 3\\n3 0 3 2\\n3 1 2 3\\n');
+fclose(f);
+[nodes, triangles] = MexHeatMesh(gpu, name);
+delete(name);
+triangles",
+        see: &["MexHeatOperator"],
+        run: mesh,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatSamples",
+        title: "Points and times where boundary values are projected.",
+        inputs: &[GPU, handle_as("A", "matrix")],
+        required: 2,
+        outputs: &["points", "normals", "times"],
+        text: "\
+A is an operator of MexHeatOperator. MexHeatProject takes the values of a function at these points, with the outward normal
+of each, and at these times: points and normals have a row for each point, times is a row.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+V = MexHeatOperator(gpu, 'V', nodes, [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 4);
+[x, n, t] = MexHeatSamples(gpu, V);
+size(x), size(t)",
+        see: &["MexHeatProject", "MexHeatOperator"],
+        run: samples,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatProject",
+        title: "Project boundary values onto the vectors of an operator.",
+        inputs: &[GPU, handle_as("A", "matrix"), Input::new("values", Kind::Full)],
+        required: 3,
+        outputs: &["g"],
+        text: "\
+A is an operator of MexHeatOperator, values has a row for each point and a column for each time of MexHeatSamples. g, a new
+column, is the L2 projection onto the vectors that A multiplies: for 'V' and 'Ks' constants on triangles, for 'K' and 'D'
+hats at nodes, constant in each time step.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+K = MexHeatOperator(gpu, 'K', nodes, [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 4);
+[x, n, t] = MexHeatSamples(gpu, K);
+g = MexHeatProject(gpu, K, x(:, 1) * t);
+MexSize(gpu, g)",
+        see: &["MexHeatSamples", "MexHeatRightSide"],
+        run: project,
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatRightSide",
+        title: "Right-hand side of a boundary value problem of the heat equation.",
+        inputs: &[GPU, handle_as("K", "other"), handle_as("g", "given")],
+        required: 3,
+        outputs: &["b"],
+        text: "\
+K is an operator 'K' or 'Ks' of MexHeatOperator, g the boundary values that are given, as of MexHeatProject with K. b is a new
+column, with the mass matrix M: for u given (Dirichlet) b = M g / 2 + K g, and w solves V w = b; for w = alpha du/dn given
+(Neumann) b = M' g / 2 - Ks g, and u solves D u = b. MexMultiply with MexHeatForward of V or D solves.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+triangles = [1 3 2; 1 2 4; 1 4 3; 2 3 4];
+K = MexHeatOperator(gpu, 'K', nodes, triangles, 0.5, 1, 4);
+V = MexHeatOperator(gpu, 'V', nodes, triangles, 0.5, 1, 4);
+g = MexMatrix(gpu, kron((1:4)', ones(4, 1)));
+w = MexMultiply(gpu, MexHeatForward(gpu, V), MexHeatRightSide(gpu, K, g));
+u = MexHeatInterior(gpu, V, w, g, [0.2 0.2 0.2])",
+        see: &["MexHeatProject", "MexHeatInterior", "MexHeatForward", "MexHeatOperator"],
+        run: |args| {
+            let objects = args.objects()?;
+            Ok(Out::Handle(right_side_handle(objects, args.handle(1), args.handle(2))?).into())
+        },
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexHeatInterior",
+        title: "Temperature inside, from the boundary values.",
+        inputs: &[GPU, handle_as("A", "matrix"), handle("w"), handle("u"), Input::new("points", Kind::Full)],
+        required: 5,
+        outputs: &["values"],
+        text: "\
+A is an operator of MexHeatOperator, for whose surface and time steps w on triangles and u at nodes are columns on the
+device. points has a row of three coordinates for each point inside, which keeps a distance of about the size of a triangle
+from the surface. values has a row for each point and a column for the middle of each time step.",
+        example: "\
+gpu = MexInitOpenCL();
+nodes = [0 0 0; 1 0 0; 0 1 0; 0 0 1];
+V = MexHeatOperator(gpu, 'V', nodes, [1 3 2; 1 2 4; 1 4 3; 2 3 4], 0.5, 1, 4);
+u = MexHeatInterior(gpu, V, MexMatrix(gpu, zeros(16, 1)), MexMatrix(gpu, ones(16, 1)), [0.2 0.2 0.2])",
+        see: &["MexHeatRightSide", "MexHeatOperator"],
+        run: interior,
+        ..Function::DEFAULT
+    },
 ];
+
+/// An array of three columns.
+fn triples(rows: impl ExactSizeIterator<Item = [f64; 3]> + Clone) -> Out {
+    let values = (0..3).flat_map(|d| rows.clone().map(move |row| row[d])).collect();
+    Out::Reals { rows: rows.len(), values }
+}
+
+fn mesh(args: &Args<'_>) -> Outcome {
+    args.objects()?;
+    let mesh = Mesh::read(args.text(1))?;
+    let triangles = mesh.triangles().iter().map(|t| t.map(|node| f64::from(node) + 1.0));
+    Ok(Answer::Several(vec![triples(mesh.nodes().iter().copied()), triples(triangles)]))
+}
+
+fn samples(args: &Args<'_>) -> Outcome {
+    let found = sample_points(args.objects()?, args.handle(1))?;
+    Ok(Answer::Several(vec![
+        triples(found.points.into_iter()),
+        triples(found.normals.into_iter()),
+        Out::Reals { rows: 1, values: found.times },
+    ]))
+}
+
+fn project(args: &Args<'_>) -> Outcome {
+    let (objects, values) = (args.objects()?, args.full(2));
+    let found = sample_points(objects, args.handle(1))?;
+    let (rows, cols) = (found.points.len(), found.times.len());
+    if (values.rows, values.cols) != (rows, cols) {
+        let (expected, got) = (format!("{rows} x {cols}"), format!("{} x {}", values.rows, values.cols));
+        return Err(Error::Shape { argument: "values", expected, got }.into());
+    }
+    Ok(Out::Handle(project_samples(objects, args.handle(1), &values.values.reals())?).into())
+}
+
+fn interior(args: &Args<'_>) -> Outcome {
+    let points = rows("points", &args.full(4))?;
+    let values = interior_values(args.objects()?, args.handle(1), args.handle(2), args.handle(3), &points)?;
+    Ok(Out::Reals { rows: points.len(), values }.into())
+}
 
 /// The argument `form` at `position`.
 fn form(args: &Args<'_>, position: usize) -> Result<Form, Fault> {

@@ -20,12 +20,15 @@ mod elastodynamics;
 mod expression;
 mod factors;
 mod grid;
+mod grid_wave;
 mod heat;
 mod objects;
 mod ode;
+mod part;
 mod preconditioner;
 mod products;
 mod runtime;
+mod saddle;
 mod small;
 mod solve;
 mod sparse;
@@ -38,7 +41,7 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
     ("Devices and sessions", &[runtime::FUNCTIONS]),
     ("Objects on the device", &[transfer::FUNCTIONS, objects::FUNCTIONS]),
     ("Linear algebra", &[algebra::FUNCTIONS]),
-    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS, small::FUNCTIONS]),
+    ("Arrays", &[array::FUNCTIONS, expression::FUNCTIONS, small::FUNCTIONS, part::FUNCTIONS]),
     ("Sparse algebra", &[sparse::FUNCTIONS]),
     ("Complex numbers", &[complex::FUNCTIONS]),
     (
@@ -49,11 +52,12 @@ pub(crate) const GROUPS: &[(&str, &[&[Function]])] = &[
             products::FUNCTIONS,
             preconditioner::FUNCTIONS,
             factors::FUNCTIONS,
+            saddle::FUNCTIONS,
             eigen::FUNCTIONS,
         ],
     ),
     ("Grids and the Poisson problem", &[grid::FUNCTIONS, boxes::FUNCTIONS]),
-    ("The wave equation", &[wave::FUNCTIONS]),
+    ("The wave equation", &[wave::FUNCTIONS, grid_wave::FUNCTIONS]),
     ("Several devices", &[team::FUNCTIONS]),
     ("Differential equations", &[ode::FUNCTIONS]),
     ("Boundary elements for the heat equation", &[heat::FUNCTIONS]),

@@ -34,9 +34,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         required: 4,
         outputs: &["run"],
         text: "\
-method is 'pcg', 'bicgstab' or 'gmres'. A or precond, or both, are 'function': the caller computes their products, which
-MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x are
-those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
+method is 'pcg', 'bicgstab', 'gmres' or 'minres'. A or precond, or both, are 'function': the caller computes their products,
+which MexSolveNext requests. Otherwise A is a matrix, and precond, with [] for none, what MexCG takes. b, tol, maxit and x
+are those of MexCG and MexGMRES, restart, for 'gmres' only, that of MexGMRES. run is the argument of MexSolveNext and
 MexSolveEnd. Until MexSolveEnd, A, b and precond may be read but not written, and x must not be used: such a call would
 wait for ever.",
         example: "\
@@ -121,7 +121,12 @@ end",
 fn task(args: &Args<'_>) -> Result<Task, Fault> {
     let n = length(args, 3)?;
     let (restart, most) = gmres_limits(n, args.maybe_count(8), args.maybe_count(6));
-    let methods = [("pcg", Method::Cg), ("bicgstab", Method::BiCgStab), ("gmres", Method::Gmres(restart))];
+    let methods = [
+        ("pcg", Method::Cg),
+        ("bicgstab", Method::BiCgStab),
+        ("gmres", Method::Gmres(restart)),
+        ("minres", Method::Minres),
+    ];
     let method = choice(args, 1, "method", &methods)?;
     if let (Some(restart), false) = (args.maybe_count(8), matches!(method, Method::Gmres(_))) {
         return Err(clinalg::Error::value("restart", "left out or []: it is for 'gmres'", restart.to_string()).into());
@@ -140,7 +145,9 @@ fn task(args: &Args<'_>) -> Result<Task, Fault> {
     };
     let applied = is_function(4);
     let preconditioning = if applied { Preconditioning::None } else { preconditioning(args, 4)? };
-    if a.is_none() && matches!(preconditioning, Preconditioning::Of(_) | Preconditioning::Jacobi) {
+    if a.is_none()
+        && matches!(preconditioning, Preconditioning::Of(_) | Preconditioning::Saddle | Preconditioning::Jacobi)
+    {
         let expected = "a function, an approximate inverse or none, as A is a function, which has no entries";
         return Err(clinalg::Error::value("preconditioner", expected, args.text(4)).into());
     }

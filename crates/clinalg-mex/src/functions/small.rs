@@ -103,7 +103,7 @@ fn index(args: &Args<'_>, position: usize) -> (f64, Option<f64>) {
     (args.real(position), args.maybe_real(position + 1))
 }
 
-fn number_or_nothing(number: Option<(Complex<f64>, ScalarType)>) -> Out {
+pub(super) fn number_or_nothing(number: Option<(Complex<f64>, ScalarType)>) -> Out {
     match number {
         Some((value, scalar)) if value.im == 0.0 => number_of(ScalarType::new(scalar.precision(), false), value),
         Some((value, scalar)) => number_of(scalar, value),

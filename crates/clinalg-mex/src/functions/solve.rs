@@ -41,8 +41,8 @@ the result is a new object.
   tol      relative residual norm(b - A x) / norm(b) to reach (default 1e-6)
   maxit    maximum number of iterations (default the smaller of numel(b) and 20)
   precond  'none' (default), 'jacobi', the diagonal of A; for a sparse matrix 'ilu', 'ilut', 'ic', 'ssor', 'spai0',
-           'fsai' or 'amg', made for this solve with the defaults of MexPreconditioner and MexAmg; or the handle
-           of a matrix or operator whose product approximates the inverse of A, as these two make
+           'fsai', 'amg' or 'saddle', made for this solve with the defaults of MexPreconditioner, MexAmg and
+           MexSaddle; or the handle of a matrix or operator whose product approximates the inverse of A, as these make
 flag is 0 if tol was met, 1 if maxit was reached, 3 if the residual stopped falling, 4 if the method broke
 down or A is not positive definite, 5 if Ctrl-C stopped it: x is what it had. With flags 1, 3 and 4, x is the iterate with
 the smallest residual and iter its number; to find it again, up to as many iterations are repeated. relres is the relative
@@ -54,7 +54,7 @@ A = MexSparseMatrix(gpu, spdiags([-e 4*e -e], -1:1, 100, 100));
 b = MexMatrix(gpu, e);
 [x, flag, relres, iter] = MexCG(gpu, A, b, 1e-10, 100);
 flag",
-        see: &["MexBiCGStab", "MexGMRES", "MexPreconditioner", "MexAmg", "MexPoisson"],
+        see: &["MexBiCGStab", "MexGMRES", "MexMINRES", "MexSolveSparse", "MexPreconditioner", "MexAmg"],
         run: |args| krylov(args, Method::Cg),
         ..Function::DEFAULT
     },
@@ -76,6 +76,26 @@ b = MexMatrix(gpu, e);
 flag",
         see: &["MexCG", "MexGMRES"],
         run: |args| krylov(args, Method::BiCgStab),
+        ..Function::DEFAULT
+    },
+    Function {
+        name: "MexMINRES",
+        title: "Solve a symmetric system by minimal residuals.",
+        inputs: KRYLOV,
+        required: 3,
+        outputs: RESULTS,
+        text: "\
+Solves A x = b for any symmetric (complex: Hermitian) full, sparse or band matrix A, definite or not; the arguments and
+results are those of MexCG. The preconditioner must be symmetric positive definite; 'saddle' is one for symmetric saddle
+points.",
+        example: "\
+gpu = MexInitOpenCL();
+e = ones(100, 1);
+A = MexSparseMatrix(gpu, spdiags([-e 1*e -e], -1:1, 100, 100));
+[x, flag, relres, iter] = MexMINRES(gpu, A, MexMatrix(gpu, e), 1e-8, 200);
+flag",
+        see: &["MexCG", "MexGMRES", "MexSaddle"],
+        run: |args| krylov(args, Method::Minres),
         ..Function::DEFAULT
     },
     Function {
@@ -110,7 +130,58 @@ flag",
         run: gmres,
         ..Function::DEFAULT
     },
+    Function {
+        name: "MexSolveSparse",
+        title: "Solve a sparse system by a method and a preconditioner that suit the matrix.",
+        inputs: &[GPU, handle_as("A", "a"), handle("b"), TOLERANCE, count_as("maxit", "max_iterations")],
+        required: 3,
+        outputs: &["x", "flag", "relres", "iter", "method", "precond", "why", "reason"],
+        text: "\
+Solves A x = b for a sparse matrix A and one or more columns b, as the command `clinalg solve` does: by conjugate gradients
+with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
+gives up, and a matrix that is not square in the sense of least squares by LSMR. x is a new matrix.
+  tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
+  maxit  maximum number of iterations for each column (default 1000)
+flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
+stopped. method and precond say what was taken, why the reason for it, and reason what flag means.",
+        example: "\
+gpu = MexInitOpenCL();
+A = MexSparseMatrix(gpu, gallery('poisson', 40));
+[x, flag, relres, iter, method, precond] = MexSolveSparse(gpu, A, MexMatrix(gpu, ones(1600, 2)));
+method, precond",
+        see: &["MexCG", "MexMINRES", "MexBiCGStab", "MexGMRES", "MexSolveDense"],
+        run: automatic,
+        ..Function::DEFAULT
+    },
 ];
+
+/// The most iterations of `A \\ b` for each column.
+const MOST: usize = 1000;
+/// Its stagnation window: a solve that gets nowhere leaves the system to another method soon.
+const WINDOW: usize = 200;
+
+/// A sparse system by what suits the matrix.
+fn automatic(args: &Args<'_>) -> Outcome {
+    let mut stopping =
+        Stopping::default().max_iterations(args.maybe_count(4).unwrap_or(MOST)).stagnation_window(WINDOW);
+    if let Some(tolerance) = args.maybe_real(3) {
+        stopping = stopping.tolerance(tolerance);
+    }
+    let (x, found) =
+        args.objects()?.solve_automatic(args.handle(1), args.handle(2), &stopping, &mut interrupt::progress)?;
+    let row = |of: fn(&Report) -> f64| Out::Reals { rows: 1, values: found.reports.iter().map(of).collect() };
+    let worst = found.reports.iter().find(|report| !report.stop.is_success()).or(found.reports.last());
+    Ok(Answer::Several(vec![
+        Out::Handle(x),
+        row(|report| flag(report.stop)),
+        row(|report| report.relative_residual),
+        row(|report| report.iterations as f64),
+        Out::Text(found.method.to_owned()),
+        Out::Text(found.preconditioner.to_owned()),
+        Out::Text(found.why.clone()),
+        Out::Text(worst.map_or_else(String::new, |report| report.stop.to_string())),
+    ]))
+}
 
 /// The tolerance that suits the precision of an argument.
 pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, handle: u64) -> clinalg::Result<f64> {
@@ -129,6 +200,7 @@ pub(super) fn default_tolerance(objects: &Registry, argument: &'static str, hand
 pub(super) fn preconditioning(args: &Args<'_>, position: usize) -> Result<Preconditioning, Fault> {
     let mut known = vec![("none", Preconditioning::None), ("jacobi", Preconditioning::Jacobi)];
     known.extend(KINDS.iter().map(|&(name, kind)| (name, Preconditioning::Of(kind))));
+    known.push(("saddle", Preconditioning::Saddle));
     match args.maybe_handle(position) {
         Some(inverse) => Ok(Preconditioning::Inverse(inverse)),
         None => choice(args, position, "preconditioner", &known),

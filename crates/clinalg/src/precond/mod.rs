@@ -10,7 +10,10 @@
 //! | [`Fsai`] | the same where triangular systems have too many levels for the device |
 //! | [`MultigridPreconditioner`] | the Poisson problem on a square or a cube, also with a shift or a coefficient, and problems close to it |
 //! | [`Saddle`] | saddle points: a block of zeros, or of negative entries, on the diagonal |
+//!
+//! [`advise`] says which of them suits a sparse matrix.
 
+mod advice;
 mod approximate;
 mod incomplete;
 mod jacobi;
@@ -18,6 +21,7 @@ mod multigrid;
 mod saddle;
 
 pub use crate::solve::{Identity, Preconditioner};
+pub use advice::{Advice, Needs, Suited, advise, instability, is_hermitian};
 pub use approximate::{Fsai, Spai0};
 pub use incomplete::{
     CholeskyParams, Ilu, IluKind, IluParams, IncompleteCholesky, Matching, Ordering, Ssor, SsorParams, Triangle,

@@ -1,0 +1,205 @@
+//! Which preconditioner suits a sparse matrix, and why.
+
+use num_traits::{Float, Zero};
+
+use super::Split;
+use crate::solve::Preconditioner;
+use crate::{Csr, CsrParts, Real, Result, Scalar, Vector};
+
+/// Smaller systems are solved before a preconditioner is made.
+const SMALL: usize = 1000;
+/// Sums of moduli beside the diagonal up to this part of it: a few iterations suffice.
+const DOMINANT: f64 = 0.5;
+/// Units roundoff that an entry may differ from its mirror image by, relative to the larger of the two and to the diagonal:
+/// what sums in another order leave.
+const ASYMMETRY: f64 = 64.0;
+
+/// A preconditioner that suits a matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Suited {
+    /// None.
+    None,
+    /// [`Jacobi`](super::Jacobi).
+    Jacobi,
+    /// [`Amg`](crate::amg::Amg).
+    Amg,
+    /// [`Ilu`](super::Ilu) without further entries, ILU(0).
+    Ilu,
+    /// [`Ilu`](super::Ilu) with a threshold, ILUT.
+    Ilut,
+    /// [`IncompleteCholesky`](super::IncompleteCholesky).
+    Cholesky,
+    /// [`Saddle`](super::Saddle).
+    Saddle,
+}
+
+/// What else the preconditioner has to be; the default is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Needs {
+    /// Definite, as conjugate gradients and MINRES need it.
+    pub definite: bool,
+    /// For a positive definite matrix, as conjugate gradients need it.
+    pub positive: bool,
+    /// For several devices, which have no incomplete factors.
+    pub team: bool,
+}
+
+/// A preconditioner with the reason for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// The preconditioner.
+    pub suited: Suited,
+    /// What of the matrix speaks for it, in words.
+    pub why: String,
+}
+
+/// What a look at every row finds.
+struct Rows {
+    /// Diagonal entries that are zero or not stored.
+    zeros: usize,
+    negative: usize,
+    /// The largest sum of moduli beside the diagonal over the modulus on it.
+    dominance: f64,
+    /// Entries beside the diagonal, and those of them that are not above 0.
+    beside: usize,
+    not_positive: usize,
+}
+
+impl Rows {
+    fn of<T: Scalar>(parts: &CsrParts<T>) -> Rows {
+        let mut found = Rows { zeros: 0, negative: 0, dominance: 0.0, beside: 0, not_positive: 0 };
+        for i in 0..parts.rows {
+            let (mut own, mut sum) = (T::Wide::zero(), 0.0);
+            for (j, value) in parts.row(i) {
+                let value = value.widen();
+                if i == j {
+                    own = value;
+                } else {
+                    sum += value.modulus();
+                    found.beside += 1;
+                    found.not_positive += usize::from(value.re() <= 0.0);
+                }
+            }
+            found.zeros += usize::from(own.is_zero());
+            found.negative += usize::from(own.re() < 0.0);
+            if !own.is_zero() {
+                found.dominance = f64::max(found.dominance, sum / own.modulus());
+            }
+        }
+        found
+    }
+}
+
+/// The preconditioner for a square matrix, of which [`is_hermitian`] was asked, from its symmetry, signs and sizes of its entries.
+pub fn advise<T: Scalar>(parts: &CsrParts<T>, hermitian: bool, needs: Needs) -> Advice {
+    let advice = |suited, why: String| Advice { suited, why };
+    let n = parts.rows;
+    if n < SMALL {
+        return advice(Suited::None, format!("{n} equations are few"));
+    }
+    let Rows { zeros, negative, dominance, beside, not_positive } = Rows::of(parts);
+    // Diagonal entries of both signs make Jacobi indefinite.
+    let Needs { definite, positive, team } = needs;
+    if hermitian && !T::IS_COMPLEX && !team && !positive && Split::find(parts).is_some() {
+        let second = zeros + negative;
+        return advice(
+            Suited::Saddle,
+            format!("a symmetric saddle point: {second} of {n} diagonal entries are zero or negative"),
+        );
+    }
+    if zeros > 0 {
+        let zeros = format!("{zeros} rows have a zero on the diagonal (a saddle point or a circuit)");
+        return match (team, definite) {
+            (true, _) => advice(Suited::None, format!("{zeros}; a team has no incomplete factors")),
+            (_, true) => advice(Suited::None, format!("{zeros}, and the method needs a definite preconditioner")),
+            _ => advice(Suited::Ilut, format!("{zeros}: factors with rows permuted")),
+        };
+    }
+    if dominance <= DOMINANT && !(negative > 0 && definite) {
+        let percent = 100.0 * dominance;
+        return advice(Suited::Jacobi, format!("entries beside the diagonal add up to at most {percent:.0} % of it"));
+    }
+    if team && !(hermitian && negative == 0) && !(negative > 0 && definite) {
+        return advice(Suited::Jacobi, "a team has no incomplete factors".into());
+    }
+    if hermitian && negative == 0 && T::IS_COMPLEX {
+        return advice(Suited::Cholesky, "Hermitian with a positive diagonal".into());
+    }
+    if hermitian && negative == 0 {
+        let share = 100.0 * not_positive as f64 / beside.max(1) as f64;
+        let why = format!(
+            "symmetric, a positive diagonal, {share:.0} % of the entries beside it not above 0, rows up to {dominance:.2} times the diagonal"
+        );
+        return advice(Suited::Amg, why);
+    }
+    if hermitian {
+        let why = format!("symmetric and indefinite: {negative} of {n} diagonal entries are negative");
+        return advice(if definite { Suited::None } else { Suited::Ilut }, why);
+    }
+    if definite {
+        return advice(Suited::None, "not symmetric, for a method that needs a symmetric matrix".into());
+    }
+    advice(Suited::Ilu, "not symmetric, no zero on the diagonal".into())
+}
+
+/// Whether a matrix equals its conjugate transpose up to rounding: entries may differ from their mirror images by 64 units roundoff of the larger of
+/// the two and of the diagonal.
+///
+/// # Errors
+/// [`Error::Shape`](crate::Error::Shape), [`Error::Value`](crate::Error::Value) where offsets and indices are not those of a matrix.
+pub fn is_hermitian<T: Scalar>(parts: &CsrParts<T>) -> Result<bool> {
+    if parts.rows != parts.cols {
+        return Ok(false);
+    }
+    let mut transposed = parts.transpose()?;
+    transposed.values.iter_mut().for_each(|value| *value = value.conj());
+    if *parts == transposed {
+        return Ok(true);
+    }
+    let diagonal: Vec<f64> = parts.diagonal().into_iter().map(|d| d.widen().modulus()).collect();
+    let unit = ASYMMETRY * T::Real::epsilon().into_f64() / 2.0;
+    let near = |i: usize, j: usize, a: T::Wide, b: T::Wide| {
+        (a - b).modulus() <= unit * a.modulus().max(b.modulus()).max((diagonal[i] * diagonal[j]).sqrt())
+    };
+    let row = |parts: &CsrParts<T>, i: usize| -> Vec<(usize, T::Wide)> {
+        let range = parts.offsets[i]..parts.offsets[i + 1];
+        let values = parts.values[range.clone()].iter().map(|v| v.widen());
+        parts.indices[range].iter().copied().zip(values).collect()
+    };
+    Ok((0..parts.rows).all(|i| {
+        let (mut own, mut mirrored) = (row(parts, i), row(&transposed, i));
+        own.sort_by_key(|entry| entry.0);
+        mirrored.sort_by_key(|entry| entry.0);
+        let (mut k, mut l) = (0, 0);
+        let mut all = true;
+        while all && (k < own.len() || l < mirrored.len()) {
+            let (j, other) = (own.get(k).map_or(usize::MAX, |e| e.0), mirrored.get(l).map_or(usize::MAX, |e| e.0));
+            let (a, b) = (
+                if j <= other { own[k].1 } else { T::Wide::zero() },
+                if other <= j { mirrored[l].1 } else { T::Wide::zero() },
+            );
+            all = near(i, j.min(other), a, b);
+            k += usize::from(j <= other);
+            l += usize::from(other <= j);
+        }
+        all
+    }))
+}
+
+/// |M^-1 1| |A| in maximum norms where it is beyond what rounding leaves of a solution: a lower bound of |M^-1| |A| (Chow and Saad, J. Comput.
+/// Appl. Math. 86 (1997) 387-414, section 3). `None` for factors that are stable; `parts` are those of `a`.
+///
+/// # Errors
+/// Those of the preconditioner and of the device.
+pub fn instability<T: Scalar>(m: &mut dyn Preconditioner<T>, a: &Csr<T>, parts: &CsrParts<T>) -> Result<Option<f64>> {
+    let ones = Vector::filled(a.context(), parts.rows, T::one())?;
+    let mut z = Vector::zeros(a.context(), parts.rows)?;
+    m.apply(&ones, &mut z)?;
+    let most = |largest: f64, value: f64| if value > largest || value.is_nan() { value } else { largest };
+    let gain = z.to_vec()?.into_iter().map(|v| v.widen().modulus()).fold(0.0, most);
+    let row = |i: usize| parts.row(i).map(|(_, v)| v.widen().modulus()).sum::<f64>();
+    let gain = gain * (0..parts.rows).map(row).fold(0.0, most);
+    let bound = T::Real::epsilon().into_f64().recip();
+    Ok((gain > bound || gain.is_nan()).then_some(gain))
+}

@@ -1,0 +1,179 @@
+classdef factorisations
+%clinalg.factorisations  Factorisations of clinalg.array, and solutions of large sparse systems.
+%   lu, chol, qr, inv, det and A \ b of arrays call these; they copy nothing to MATLAB's memory but results of one element.
+%
+%   Example:
+%     [L, U, P] = clinalg.factorisations.lu(clinalg.matrix(magic(3)));
+%     norm(L * U - P * magic(3), 'fro')
+%
+%   See also clinalg.operations, clinalg.array, clinalg.solve.
+
+  methods (Static)
+    function [L, U, P] = lu(a, varargin)
+      a = clinalg.factorisations.dense_operand(a, 'lu', 'clinalg.precond(A, ''ilu'') for a preconditioner');
+      as_vector = nargin > 1 && strcmp(varargin{1}, 'vector');
+      if nargin > 1 + as_vector || (as_vector && nargout < 3)
+        error('clinalg:argument:value', 'lu: the calls are lu(A) and, with three outputs, lu(A, ''vector'')');
+      end
+      if isempty(a) || isscalar(a)
+        [L, U, P] = lu(gather(a));
+        if as_vector, P = 1 : size(a, 1); end
+        return
+      end
+      [L, U, P] = clinalg_mex('MexLu', 0, a.h);
+      L = clinalg.array(L);
+      U = clinalg.array(U);
+      if nargout < 2
+        [m, n] = size(a);
+        k = min(m, n);
+        L = L - eye(m, k, 'like', a);
+        if k < n, L = cat(2, L, zeros(m, n - k, 'like', a)); end
+        if k < m, U = cat(1, U, zeros(m - k, n, 'like', a)); end
+        L = L + U;
+      elseif nargout == 2
+        L = clinalg.array(clinalg_mex('MexTake', 0, L.h, inverse_order(P), []));
+      elseif ~as_vector
+        P = clinalg.matrix(sparse(1 : numel(P), P, 1, numel(P), numel(P)) + zeros(numel(P)));
+      end
+    end
+
+    function [R, flag] = chol(a, varargin)
+      a = clinalg.factorisations.dense_operand(a, 'chol', 'clinalg.precond(A, ''ic'') for a preconditioner');
+      lower = nargin > 1 && strcmpi(varargin{1}, 'lower');
+      if nargin > 2 || (nargin > 1 && ~lower && ~strcmpi(varargin{1}, 'upper'))
+        error('clinalg:argument:value', 'chol: the calls are chol(A), chol(A, ''upper'') and chol(A, ''lower'')');
+      elseif size(a, 1) ~= size(a, 2)
+        error('clinalg:argument:shape', 'chol: A is %s, expected a square matrix', clinalg.operands.by(size(a)));
+      end
+      if isempty(a) || isscalar(a)
+        [R, flag] = chol(gather(a));
+      else
+        of = a;
+        if ~lower
+          of = a';
+          settle(of);
+        end
+        [R, flag] = clinalg_mex('MexCholesky', 0, of.h);
+        if flag > 1
+          part = 1 : flag - 1;
+          leading = clinalg.array(clinalg_mex('MexTake', 0, of.h, part, part));
+          R = clinalg_mex('MexCholesky', 0, leading.h);
+        end
+        if flag == 1
+          R = zeros(0, 'like', a);
+        else
+          R = clinalg.array(R);
+          if ~lower, R = R'; end
+          if isscalar(R), R = gather(R); end
+        end
+      end
+      if flag > 0 && nargout < 2
+        error('clinalg:matrix:notPositiveDefinite', ['chol: the matrix is not positive definite: its leading minor of order %d is not ' ...
+          'positive; use lu, or A \\ b, which falls back to LU'], flag);
+      end
+    end
+
+    function [Q, R, E] = qr(a, varargin)
+      if nargout > 2 || (nargin > 1 && ~isequal(varargin{1}, 0) && ~strcmp(varargin{1}, 'econ'))
+        results = [clinalg.hosted.call('qr', nargout, 'D', [{a}, varargin]), {[], []}];
+        [Q, R, E] = results{1 : 3};
+        return
+      end
+      a = clinalg.factorisations.dense_operand(a, 'qr', 'A \ b for a solution');
+      if isempty(a) || isscalar(a)
+        [Q, R] = qr(gather(a), varargin{:});
+      else
+        [Q, R] = clinalg_mex('MexQr', 0, a.h, nargin > 1);
+        Q = clinalg.operands.made(Q);
+        R = clinalg.operands.made(R);
+      end
+      if nargout < 2, Q = R; end
+    end
+
+    function b = inv(a)
+      a = clinalg.factorisations.square_operand(a, 'inv', 'A \ b');
+      if isempty(a) || isscalar(a)
+        b = inv(gather(a));
+        return
+      end
+      try
+        [b, reciprocal] = clinalg_mex('MexInverse', 0, a.h);
+      catch problem
+        if ~strcmp(problem.identifier, 'clinalg:matrix:singular'), rethrow(problem), end
+        warning('clinalg:matrix:singular', 'inv: the matrix is singular; the result is infinite');
+        b = copy(a);
+        clinalg_mex('MexFill', 0, b.h, Inf);
+        return
+      end
+      b = clinalg.array(b);
+      if reciprocal < eps(underlyingType(a))
+        warning('clinalg:matrix:nearlySingular', 'inv: the matrix is nearly singular, the result may be inaccurate: rcond = %g', reciprocal);
+      end
+    end
+
+    function d = det(a)
+      a = clinalg.factorisations.square_operand(a, 'det', 'A \ b for a solution, or det(gather(A))');
+      if isempty(a) || isscalar(a)
+        d = det(gather(a));
+      else
+        d = clinalg.operands.narrowed(clinalg_mex('MexDeterminant', 0, a.h));
+      end
+    end
+
+    function a = dense_operand(a, name, advice)
+    % A full matrix whose handle is ready.
+      if issparse(a)
+        error('clinalg:argument:class', ['%s: A is a %s matrix, expected a full one; use %s, %s(full(A)), or %s(gather(A)) in ' ...
+          'MATLAB''s memory'], name, kind_of(a), advice, name, name);
+      elseif ndims(a) > 2
+        error('clinalg:argument:shape', '%s: A is %s, expected two dimensions', name, clinalg.operands.by(size(a)));
+      end
+      settle(a);
+    end
+
+    function a = square_operand(a, name, advice)
+      a = clinalg.factorisations.dense_operand(a, name, advice);
+      if size(a, 1) ~= size(a, 2)
+        error('clinalg:argument:shape', '%s: A is %s, expected a square matrix', name, clinalg.operands.by(size(a)));
+      end
+    end
+
+    function x = of_large_sparse(a, b)
+    % a \ b of a large sparse matrix: by substitution for a triangle, by iteration, or directly where that does not converge.
+      if ~isa(a, 'clinalg.array'), a = clinalg.matrix(a); end
+      [a, b] = clinalg.operands.pair(a, b);
+      [m, n] = size(a);
+      if m == n && (nnz(tril(a, -1)) == 0 || nnz(triu(a, 1)) == 0)
+        inverse = clinalg.array(clinalg_mex('MexTriangular', 0, a.h));
+        columns = cell(1, size(b, 2));
+        for k = 1 : numel(columns)
+          columns{k} = inverse * indexed(b, {':', k});
+        end
+        x = cat(2, columns{:});
+        return
+      end
+      tolerance = 1e-10;
+      if strcmp(underlyingType(a), 'single'), tolerance = 1e-5; end
+      [x, flag, relres, iter, info] = clinalg.solve(a, b, tolerance);
+      how = info.method;
+      if ~isempty(info.preconditioner), how = [how, ' with ', info.preconditioner]; end
+      others = 'clinalg.solve takes another tolerance, warning(''off'', ''clinalg:solve:iterative'') silences this warning';
+      if all(flag == 0 | (flag == 3 & relres <= 10 * tolerance))
+        warning('clinalg:solve:iterative', '\\: the matrix is sparse and was solved by %s, %d iterations, to the tolerance %g; %s', how, ...
+          max(iter), tolerance, others);
+      elseif max(m, n) <= 10000 && ~any(flag == 5)
+        x = clinalg.hosted.one('mldivide', {a, b});
+        warning('clinalg:solve:direct', ['\\: %s did not converge (%s; relative residual %.1e, tolerance %g); the matrix was solved directly ' ...
+          'in MATLAB''s memory'], how, info.reason, max(relres), tolerance);
+      else
+        warning('clinalg:solve:notConverged', ['\\: %s did not converge (%s; relative residual %.1e, tolerance %g); use clinalg.gmres, ' ...
+          'clinalg.bicgstab or clinalg.pcg with a preconditioner of clinalg.precond, or gather(A) \\ b'], how, info.reason, max(relres), tolerance);
+      end
+    end
+  end
+end
+
+function order = inverse_order(p)
+order = zeros(1, numel(p));
+order(p) = 1 : numel(p);
+end

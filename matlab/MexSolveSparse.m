@@ -1,0 +1,30 @@
+function [x, flag, relres, iter, method, precond, why, reason] = MexSolveSparse(gpu, A, b, tol, maxit)
+%MexSolveSparse  Solve a sparse system by a method and a preconditioner that suit the matrix.
+%   [x, flag, relres, iter, method, precond, why, reason] = MexSolveSparse(gpu, A, b [, tol] [, maxit])
+%
+%   Solves A x = b for a sparse matrix A and one or more columns b, as the command `clinalg solve` does: by conjugate gradients
+%   with algebraic multigrid, MINRES with blocks, BiCGStab with incomplete factors or the like, with GMRES where one of them
+%   gives up, and a matrix that is not square in the sense of least squares by LSMR. x is a new matrix.
+%     tol    relative residual norm(b - A x) / norm(b) to reach (default 1e-10 in double, 1e-5 in single precision)
+%     maxit  maximum number of iterations for each column (default 1000)
+%   flag, relres and iter are rows with a number for each column, as of MexCG; they end with a column that Ctrl-C
+%   stopped. method and precond say what was taken, why the reason for it, and reason what flag means.
+%
+%   Example:
+%     gpu = MexInitOpenCL();
+%     A = MexSparseMatrix(gpu, gallery('poisson', 40));
+%     [x, flag, relres, iter, method, precond] = MexSolveSparse(gpu, A, MexMatrix(gpu, ones(1600, 2)));
+%     method, precond
+%
+%   See also MexCG, MexMINRES, MexBiCGStab, MexGMRES, MexSolveDense.
+
+% Made from the table in crates/clinalg-mex; edit it there.
+if nargin < 5, maxit = []; end
+if nargin < 4, tol = []; end
+try
+  [x, flag, relres, iter, method, precond, why, reason] = clinalg_mex('MexSolveSparse', gpu, A, b, tol, maxit);
+catch problem
+  if nargin < 3, clinalg_mex('MexSolveSparse'); end
+  rethrow(problem);
+end
+end
