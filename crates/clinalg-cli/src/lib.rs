@@ -93,7 +93,7 @@ struct Cli {
 /// Options of every command.
 #[derive(clap::Args)]
 pub(crate) struct Global {
-    /// Device to use: its index in `clinalg devices`, or a part of its name or platform (letter case ignored)
+    /// Device to use: its index in `clinalg devices`, or a part of its name or platform (case-insensitive)
     /// [default: CLINALG_DEVICE, else the first GPU, else the first device]
     #[arg(
         long,
@@ -103,7 +103,7 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     device: Option<String>,
-    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names with commas between, or `all`
+    /// Devices that share the work of poisson, wave, waveform, solve, ode, heat-bem or elastodynamics, or that bench measures: indices or parts of names, separated by commas, or `all`
     #[arg(
         long,
         global = true,
@@ -113,13 +113,13 @@ pub(crate) struct Global {
         allow_negative_numbers = true
     )]
     devices: Option<String>,
-    /// Take options from a TOML file, as --print-options writes it; those on the command line replace them
+    /// Read options from a TOML file, as written by --print-options; those on the command line override them
     #[arg(long, global = true, value_name = "FILE", help_heading = "Options of every command")]
     options: Option<std::path::PathBuf>,
-    /// Print the options of this command line as TOML, the defaults as comments, and do nothing else
+    /// Print the options of this command line as TOML, with the defaults as comments, and do nothing else
     #[arg(long, global = true, help_heading = "Options of every command")]
     print_options: bool,
-    /// Share the work out by the speed of the devices, measured by a short trial on each, instead of evenly
+    /// Distribute the work according to the speed of the devices, measured by a short trial on each, instead of evenly
     #[arg(long, global = true, help_heading = "Options of every command")]
     balance: bool,
     /// Print one JSON document on stdout and nothing else
@@ -128,7 +128,7 @@ pub(crate) struct Global {
     /// Print errors only: no report, no warnings, no progress (with --json, the document)
     #[arg(long, short, global = true, help_heading = "Options of every command", conflicts_with = "verbose")]
     quiet: bool,
-    /// Add to the report: levels and norms, the storage of a matrix, the kernels built, the memory of the device, a table of the time by phase; name each kernel as it is compiled
+    /// Add to the report levels and norms, the storage format of a matrix, the kernels built, the device memory, and a table of times by phase; name each kernel as it is compiled
     #[arg(long, short, global = true, help_heading = "Options of every command")]
     verbose: bool,
     /// The other processes, if any.

@@ -116,19 +116,19 @@ Examples:
 The exit code is 0 if the tolerance is reached, or the rounding floor at up to ten
 times the tolerance, else 1; x is written in either case.")]
 pub(crate) struct Args {
-    /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; entries that occur twice are summed
+    /// The matrix, a file .mtx, .mtx.gz, .npz or .mat; duplicate entries are summed
     #[arg(value_name = "A.mtx")]
     matrix: PathBuf,
-    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), each part of complex numbers, by --seed)
+    /// Right-hand side: a file with one column (or row) or several columns, `ones`, or `random` (uniform in (-1, 1), also the imaginary parts of complex numbers, by --seed)
     #[arg(long, default_value = "ones", value_name = "FILE|ones|random")]
     rhs: String,
     /// Seed of the random numbers of --rhs random
     #[arg(long, default_value_t = 1, allow_hyphen_values = true)]
     seed: u64,
-    /// Where the iteration starts: a file with as many columns as there are right-hand sides [default: 0]
+    /// Initial guess: a file with as many columns as there are right-hand sides [default: 0]
     #[arg(long, value_name = "FILE")]
     x0: Option<PathBuf>,
-    /// Iterative method [default: cg where A is symmetric with a positive diagonal, else bicgstab; lsmr where A is not square]
+    /// Iterative method [default: cg if A is symmetric with a positive diagonal, minres if it is a symmetric saddle point matrix, lsmr if A is not square, else bicgstab]
     #[arg(long, value_enum)]
     method: Option<Method>,
     /// Preconditioner; the options --coordinates, --nullspace, --block and --single imply amg
@@ -140,16 +140,16 @@ pub(crate) struct Args {
     /// Coordinates of the nodes for amg, a file with a row per node: unknowns are displacements, numbered node by node
     #[arg(long, value_name = "FILE", conflicts_with = "nullspace")]
     coordinates: Option<PathBuf>,
-    /// Vectors that A nearly takes to zero for amg, a file with a column per vector [default: constants]
+    /// Near-null vectors of A for amg, a file with a column per vector [default: constants]
     #[arg(long, value_name = "FILE")]
     nullspace: Option<PathBuf>,
-    /// Unknowns per node for amg, numbered one after the other [default: 1, with --coordinates their dimension]
+    /// Unknowns per node for amg, numbered consecutively [default: 1, with --coordinates their dimension]
     #[arg(long, value_name = "COUNT", value_parser = args::positive, allow_hyphen_values = true)]
     block: Option<usize>,
     /// Keep the hierarchy of amg in single precision
     #[arg(long)]
     single: bool,
-    /// Say what amg made: levels, complexities, memory, convergence factor
+    /// Report the hierarchy of amg: levels, complexities, memory, convergence factor
     #[arg(long)]
     report: bool,
     /// Why `auto` took the preconditioner.
@@ -158,13 +158,13 @@ pub(crate) struct Args {
     /// Order of elimination of ilu, ilut and ic, and of the sweeps of ssor [default: natural; ssor: multicolour]
     #[arg(long, value_enum)]
     order: Option<Order>,
-    /// Number the unknowns anew at upload; solutions are written in the numbering of the file
+    /// Renumber the unknowns at upload; solutions are written in the numbering of the file
     #[arg(long, value_enum, default_value_t = Reorder::None)]
     reorder: Reorder,
-    /// Entries below this share of their row are dropped from the factors of ilut
+    /// Entries below this fraction of the mean magnitude of their row are dropped from the factors of ilut
     #[arg(long, default_value_t = 1e-4, value_name = "T", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     drop: f64,
-    /// How many times the entries of A the factors of ilut may have
+    /// Maximum number of entries of the factors of ilut, as a multiple of that of A
     #[arg(long, default_value_t = 10.0, value_name = "TIMES", value_parser = args::at_least_zero, allow_hyphen_values = true)]
     fill: f64,
     /// Relative residual to reach [default: 1e-10 in f64, 1e-5 in f32]

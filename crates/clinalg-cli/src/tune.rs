@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Report only, store nothing
     #[arg(long)]
     dry_run: bool,
-    /// Draw the time over work-group size and elements per item into the folder DIR, one picture per operation, precision
+    /// Draw the time over work-group size and elements per work-item into the folder DIR, one picture per operation, precision
     /// and size
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,

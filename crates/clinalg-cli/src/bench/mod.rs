@@ -104,7 +104,7 @@ pub(crate) struct Args {
     /// With --devices or --predict: only these solvers, separated by commas [default: all]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "NAMES")]
     solvers: Vec<Solver>,
-    /// Fit the model of several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
+    /// Fit the model of the time on several devices to these measurements (of `bench --devices --json`) and predict the scaling to 1024 devices
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with_all = ["only", "kernels", "n", "devices", "device"])]
     predict: Vec<PathBuf>,
     /// With --predict: a network between nodes with one device each; may be repeated [default: InfiniBand NDR:2:50 and 100 Gb/s Ethernet:30:12.5]
