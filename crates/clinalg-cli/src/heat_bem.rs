@@ -63,8 +63,8 @@ the time t and the outward normal nx, ny, nz: + - * / ^, comparisons, if(c,a,b),
 min, max, pow, sin cos tan asin acos atan sinh cosh tanh exp log sqrt abs, pi.
 u must be 0, or --initial, at t = 0. The exact solution is unknown: error_l2 is null.
 
---initial is a formula in x, y, z. It is taken in a box around the body with a margin of half its
-size, where a polynomial of degree 40 must meet it: it has no jumps, kinks or poles there.
+--initial is a formula in x, y, z. It is evaluated in a box around the body with a margin of half its
+size, where a polynomial of degree 40 must approximate it: it must have no jumps, kinks or poles there.
 
 Examples:
   clinalg heat-bem                           the cube of 768 triangles, 32 steps
@@ -298,7 +298,7 @@ fn solve<T: Real>(args: &Args, global: &Global, out: &mut Output) -> Result<Exit
         check_target(path)?;
     }
     if args.report && matches!(args.apply, Apply::Otf) {
-        return Err(Failure::usage("--report needs stored blocks: take --apply assembled"));
+        return Err(Failure::usage("--report needs stored blocks: use --apply assembled"));
     }
     if args.method == Method::Forward && args.preconditioner != PreconditionerArg::None {
         return Err(Failure::usage("--preconditioner is for --method gmres; forward elimination is direct"));

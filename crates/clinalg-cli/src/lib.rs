@@ -75,8 +75,8 @@ Exit codes:
   3  no OpenCL, no device, or no device that matches the selector
   4  the device or its driver failed: memory, kernel build, no double precision
   5  a file could not be read or written, or its content is damaged
-On the first Ctrl-C solve, poisson, wave, heat-bem, elastodynamics, waveform and ode end with
-what there is (exit code 1), at once on the second; --resume continues from the checkpoint.
+On the first Ctrl-C solve, poisson, wave, heat-bem, elastodynamics, waveform and ode stop and write
+the result so far (exit code 1), on the second at once; --resume continues from the checkpoint.
 Errors are reported on stderr; with --json also on stdout, as one object
 {\"error\": {\"id\", \"message\", \"exit_code\"}}.";
 
@@ -162,7 +162,7 @@ impl Global {
     pub(crate) fn on_one_device(&self) -> &'static str {
         match &self.processes.0 {
             Some(_) => "start `clinalg` in one process instead",
-            None => "use --device in place of --devices",
+            None => "use --device instead of --devices",
         }
     }
 

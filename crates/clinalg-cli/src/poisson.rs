@@ -71,7 +71,7 @@ Examples:
   clinalg poisson --n 129 --backend reference   in plain Rust, without OpenCL
   clinalg poisson --n 8193 --devices 0,1     on two devices; --dim 3 too
   clinalg poisson --points 300x200 --size 2x1 --sides x0=neumann,y=periodic --f 1
-  clinalg poisson --points 65x65 --order 4   error 2e-8 in place of 2e-4
+  clinalg poisson --points 65x65 --order 4   error 2e-8 instead of 2e-4
   clinalg poisson --points 300x200 --coefficient '1 + 1000*(x>0.5)' --f 1 --plot u.png
   clinalg poisson --points 129x129 --dxx '2+sin(6*x)' --dxy '0.5*y' --f 1
 
@@ -79,8 +79,8 @@ Boxes (--points): -div(D grad u) + S u = f on a box of any size, with --coeffici
 -div(k D grad u) + S u = f. --sides names conditions by
 side (x0, x1, y0, y1, z0, z1), direction (x) or all: dirichlet (u = g, the default), neumann
 (D du/dn = g), robin:ALPHA (ALPHA u + D du/dn = g), periodic (both sides of a direction). --boundary is
-g, a formula. --dxx to --dyz give a tensor D that varies, by its entries. Without a dirichlet or robin side and without a shift f and g must balance, and
-the mean of u is 0. Without --f u is the product of a sine or cosine per direction.
+g, a formula. --dxx to --dyz give the entries of a variable tensor D. Without a dirichlet or robin side and without a shift, f and g must balance, and
+u is the solution with mean 0. Without --f the solution is a product of one sine or cosine per direction.
 The JSON keys are then points, size, sides, cells, diffusion, mixed, tensor, order, coefficient, shift, rhs, f, boundary, seed, cycle, pre, post, precision, tolerance, device, kernel_family, levels, cycles, stop, converged,
 residual_history, relative_residual, convergence_factor, rounding_floor, imbalance, error_max,
 seconds_setup, seconds_solve, peak_device_bytes, out, checkpoint, pictures.
@@ -89,7 +89,7 @@ Ctrl-C ends the run after the current cycle and writes a checkpoint. --resume FI
 on the same device the result is bitwise that of an uninterrupted run.
 
 The exit code is 0 if the tolerance or the rounding floor is reached, and for
---cycle fmg --max-cycles 1, which asks for one pass; else 1.")]
+--cycle fmg --max-cycles 1, which does one pass; else 1.")]
 pub(crate) struct Args {
     /// Points per side, boundary included: 3, 5, 9, ... 2^k + 1 [default: 1025, for the cube 129]
     #[arg(long, value_parser = args::side, allow_hyphen_values = true)]

@@ -61,8 +61,8 @@ Methods:
   minres    for symmetric A, definite or not
   fcg       as cg, for preconditioners that are not quite symmetric
   lsmr      least squares, for rectangular A; the default if A is not square
-  lsqr      the same; its residual never rises
-Where cg, minres or bicgstab was chosen by default and gives up, gmres goes on from its
+  lsqr      as lsmr; its residual never grows
+If cg, minres or bicgstab was chosen by default and fails, gmres continues from its
 iterate.
 
 Preconditioners:
@@ -71,7 +71,7 @@ Preconditioners:
   amg            algebraic multigrid, for symmetric positive definite A; --coordinates
                  (or --nullspace and --block) for elasticity; sa or classical where
                  the entries tell (--report says which and why)
-  sa, classical  the same by smoothed aggregation; by classical coarsening
+  sa, classical  amg by smoothed aggregation; amg by classical coarsening
   jacobi, spai0  diagonal; with lsmr and lsqr, jacobi scales the columns
   ssor           symmetric Gauss-Seidel, by colours unless --order says otherwise
   ic, fsai       for symmetric positive definite A: incomplete Cholesky, factored
@@ -82,27 +82,27 @@ Preconditioners:
                  for A, a diagonal or multigrid for the Schur complement; minres
                  where the matrix is symmetric, else gmres
 
-Complex numbers: where the matrix, the right-hand side or x0 is complex, the system is
-solved in complex numbers, and x is written so. Above and below, symmetric then means
-Hermitian. All methods and preconditioners take complex systems, but amg, saddle and --devices.
+Complex numbers: if the matrix, the right-hand side or x0 is complex, the system is
+solved in complex arithmetic, and x is complex. Symmetric then means Hermitian, above and
+below. Complex systems are supported except by amg, saddle and --devices.
 
 Several devices (--devices): methods cg, bicgstab and gmres, preconditioners none,
 jacobi, amg, sa and classical.
 
 JSON keys: matrix, rows, cols, nnz, symmetric (up to rounding; of complex matrices: Hermitian), complex, rhs,
-null_vectors (that A takes to 0, where that is seen), null_part_removed (from b, along
-these), verdict (what the residual of a solve that fails says of A), seed, method,
-gave_up (the method that did before this one, or null), precond, precond_about,
-order, reorder, reorder_about, explanation (why auto took it, or null), restart, precision, tolerance, device,
+null_vectors (number of null vectors found), null_part_removed (whether their component
+was removed from b), verdict (what the residual of a failed solve shows about A), seed, method,
+gave_up (the method that failed before this one, or null), precond, precond_about,
+order, reorder, reorder_about, explanation (why auto chose it, or null), restart, precision, tolerance, device,
 devices, kernel_family, stop, converged, iterations, relative_residual, residual_history, seconds_read, seconds_setup (upload, and
 building the kernels), seconds_solve, peak_device_bytes, out, checkpoint, pictures, columns. devices
 lists all devices, device is the first. columns has stop, iterations and
 relative_residual for each of several right-hand sides (else null); the keys
 outside are those of the one with the largest residual.
 
-Ctrl-C ends the solve with the iterate at hand, and writes a checkpoint of the
+Ctrl-C ends the solve with the current iterate, and writes a checkpoint of the
 iteration: with gmres the basis since the last restart, with the others 2 to 14
-vectors. clinalg solve --resume FILE reads and sets up again and continues from it, on
+vectors. clinalg solve --resume FILE reads the files, sets up again and continues from it, on
 the same device to the same bits, with all methods and preconditioners; not with
 --devices.
 
@@ -582,7 +582,7 @@ impl<T: Scalar> Solved<T> {
             {
                 break;
             }
-            progress.stage(format!("{} gave up; GMRES goes on from its {}", method.title(), iterate(method)));
+            progress.stage(format!("{} failed; GMRES continues from its {}", method.title(), iterate(method)));
             system.change_method(args, Method::Gmres, stopping.clone())?;
             (self.begun.gave_up, self.begun.method) = (Some(method), Method::Gmres);
             before = report.history;

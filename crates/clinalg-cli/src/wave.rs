@@ -284,7 +284,9 @@ impl Args {
         // A quotient that rounding put just above a whole number needs no step more.
         let count = (end / dt * (1.0 - 1e-12)).ceil();
         if count > 1e15 {
-            return Err(Failure::usage(format!("--end-time {end:?} takes {count:e} steps of {dt:e}")));
+            return Err(Failure::usage(format!(
+                "--end-time {end:?} needs {count:e} steps of {dt:e}, which are too many"
+            )));
         }
         Ok(count.max(1.0) as usize)
     }

@@ -173,7 +173,7 @@ impl ScalarType {
         if self.is_complex() == expected.is_complex() {
             return Error::Precision { argument, expected: expected.precision(), got: self.precision() };
         }
-        let expected = format!("{expected}, as the other values of the call; a conversion or the real part gives them");
+        let expected = format!("{expected}, like the other values of the call; convert, or use the real part");
         Error::value(argument, expected, self)
     }
 }

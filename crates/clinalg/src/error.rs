@@ -157,7 +157,7 @@ pub enum Error {
         expected: String,
     },
     /// Objects of different contexts in one call.
-    #[error("argument `{argument}` belongs to another context or device than the other arguments")]
+    #[error("argument `{argument}` belongs to a different context or device from the other arguments")]
     Context {
         /// The argument's name.
         argument: &'static str,

@@ -91,7 +91,10 @@ pub(crate) fn advise<T: Scalar>(
     }
     if dominance <= DOMINANT && !(negative > 0 && definite_needed) {
         let percent = 100.0 * dominance;
-        return advice(Precond::Jacobi, format!("entries beside the diagonal add up to at most {percent:.0} % of it"));
+        return advice(
+            Precond::Jacobi,
+            format!("the off-diagonal entries of each row add up to at most {percent:.0} % of its diagonal"),
+        );
     }
     if several_devices && !(symmetric && negative == 0) && !(negative > 0 && definite_needed) {
         return advice(Precond::Jacobi, "a team has no incomplete factors".into());

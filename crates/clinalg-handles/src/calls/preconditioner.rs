@@ -224,7 +224,7 @@ pub(super) trait Coarsened: Scalar {
 
 /// Algebraic multigrid has no complex form.
 fn no_complex_hierarchy() -> Error {
-    let expected = "a real matrix for algebraic multigrid; an incomplete factorisation takes complex ones";
+    let expected = "a real matrix for algebraic multigrid; for a complex one use an incomplete factorisation";
     Error::value("a", expected, "complex")
 }
 
@@ -256,7 +256,7 @@ impl PreconditionerKind {
     /// The preconditioner with its default parameters.
     pub(super) fn of<T: Coarsened>(self, a: &Stored<T>) -> Result<Box<dyn Preconditioner<T>>> {
         let Stored::Csr(a) = a else {
-            let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+            let expected = "a sparse matrix, since this preconditioner is computed from its entries".into();
             return Err(Error::Shape { argument: "a", expected, got: format!("a {}", a.kind().words()) });
         };
         match self.params() {

@@ -26,8 +26,8 @@ impl Registry {
                 let split = match split {
                     Some(split) => split.clone(),
                     None => Split::find(&a.to_parts()?).ok_or_else(|| {
-                        let expected = "a saddle point [A B'; B -C], whose second block shows by a diagonal without positive entries; or the number of rows of A";
-                        Error::value("a", expected, "a matrix of another form")
+                        let expected = "a saddle point matrix [A B'; B -C] whose second block is recognised by a diagonal without positive entries, or the number of rows of A";
+                        Error::value("a", expected, "a matrix without this structure")
                     })?,
                 };
                 let made = match mass {

@@ -79,7 +79,7 @@ fn entries<'a, T: Element>(a: &Matrix<'a, T>) -> Result<&'a Csr<T>> {
         Matrix::Stored(a) => a.kind().words(),
         Matrix::Applied(_) => "operator",
     };
-    let expected = "a sparse matrix, of whose entries this preconditioner is made".into();
+    let expected = "a sparse matrix, since this preconditioner is computed from its entries".into();
     Err(Error::Shape { argument: "a", expected, got: format!("a {got}") })
 }
 

@@ -157,7 +157,7 @@ pub(super) fn solve<T: RealElement>(
             Some(&mut jacobi)
         }
         _ => {
-            let expected = "none or jacobi for a matrix on a team; the others take a matrix on one device";
+            let expected = "none or jacobi for a matrix on a team; the others need a matrix on one device";
             return Err(Error::value("preconditioner", expected, "another one"));
         }
     };

@@ -141,7 +141,7 @@ fn task(args: &Args<'_>) -> Result<Task, Fault> {
     let applied = is_function(4);
     let preconditioning = if applied { Preconditioning::None } else { preconditioning(args, 4)? };
     if a.is_none() && matches!(preconditioning, Preconditioning::Of(_) | Preconditioning::Jacobi) {
-        let expected = "a function, an approximate inverse or none, as A is a function, which has no entries";
+        let expected = "a function, an approximate inverse or none, since A is a function and has no entries";
         return Err(clinalg::Error::value("preconditioner", expected, args.text(4)).into());
     }
     let stopping = Stopping::default().tolerance(args.maybe_real(5).unwrap_or(1e-6)).max_iterations(most);

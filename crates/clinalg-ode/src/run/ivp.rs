@@ -207,7 +207,7 @@ fn follow(
 fn parts(times: &[f64]) -> Result<([f64; 2], &[f64])> {
     match times {
         [t0, inside @ .., t_end] if times.windows(2).all(|w| w[0] < w[1]) => Ok(([*t0, *t_end], inside)),
-        _ => Err(Error::value("times", "at least two that increase", format!("{times:?}"))),
+        _ => Err(Error::value("times", "at least two increasing times", format!("{times:?}"))),
     }
 }
 

@@ -210,10 +210,14 @@ impl<T: Real> Amg<T> {
     pub fn refill(&mut self, a: &Csr<T>) -> Result<()> {
         let started = Instant::now();
         let Hierarchy::Own(Levels { levels, end, near }) = &mut self.hierarchy else {
-            return Err(Error::value("single", "false for a hierarchy that is filled again", true));
+            return Err(Error::value("single", "false for a hierarchy that is refilled", true));
         };
         if !self.params.reusable {
-            return Err(Error::value("reusable", "true when the hierarchy is made, for new values later", false));
+            return Err(Error::value(
+                "reusable",
+                "true when the hierarchy is created, so that it can be refilled",
+                false,
+            ));
         }
         let _reuse = Reuse::start();
         setup::refill(levels, end, near, a, self.params.smoother)?;

@@ -213,7 +213,7 @@ impl<T: Real> Poisson<T> {
     /// residual; what the device reports.
     pub fn resume(&mut self, memory: &PoissonMemory<T>) -> Result<()> {
         if memory.history.is_empty() {
-            return Err(Error::value("memory.history", "at least the residual of the start value", "none"));
+            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
         }
         let (points, direction) = (self.points(), memory.direction.as_ref());
         if let Some((p, _)) = direction {
@@ -326,7 +326,7 @@ fn check_mixed<T: Real>(context: Option<&Context>, params: &PoissonParams, varyi
         return Err(Error::value("mixed", "false in single precision: there is nothing to refine", true));
     }
     if params.backend != Backend::Kernels || context.is_none() || varying {
-        return Err(Error::value("mixed", "false but for kernels with a constant coefficient", true));
+        return Err(Error::value("mixed", "false unless the backend is kernels and the coefficient is constant", true));
     }
     Ok(())
 }

@@ -53,7 +53,7 @@ impl Problem {
         let layout = Layout::new(grid, counts, |axis| axes[axis].held(0));
         let order = params.order;
         if varying.is_some() && order != 2 {
-            return Err(Error::value("order", "2 with a coefficient or a tensor that varies", order));
+            return Err(Error::value("order", "2 with a variable coefficient or tensor", order));
         }
         if varying.is_none() && params.mixed_in(grid.dim()) == [0.0; 3] && order == 2 {
             let levels = Levels::Separable(levels(axes, params.shift));
@@ -400,7 +400,7 @@ impl<T: Real> GridPoisson<T> {
     /// no residual; what the device reports.
     pub fn resume(&mut self, memory: GridMemory<T>) -> Result<()> {
         if memory.history.is_empty() {
-            return Err(Error::value("memory.history", "at least the residual of the start value", "none"));
+            return Err(Error::value("memory.history", "at least the residual of the initial guess", "none"));
         }
         let unknowns = self.problem.layout.unknowns();
         check_length("memory.unknowns", unknowns, memory.unknowns.len())?;
