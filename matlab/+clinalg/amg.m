@@ -3,8 +3,8 @@ function M = amg(A, varargin)
 %   M = clinalg.amg(A, options)
 %   M = clinalg.amg(A, 'Coarsening', 'classical', ...)
 %
-%   A is a square sparse matrix, real, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
-%   the iterations hardly grow with the number of unknowns. options is a structure, or pairs of names and values, all optional:
+%   A is a real, square sparse matrix, on the device or in MATLAB's memory. M is a hierarchy of coarser problems: with conjugate gradients,
+%   the iterations hardly grow with the number of unknowns. options is a structure, or name-value pairs, all optional:
 %     Theta            threshold of strong connections (default 0.08, with classical coarsening 0.25)
 %     Smoother         'chebyshev' (default), 'jacobi' or 'spai0'
 %     Steps            degree or sweeps of the smoother (default 2)
@@ -17,7 +17,7 @@ function M = amg(A, varargin)
 %     NearNull         columns that A nearly takes to zero; without them constants are taken
 %     Coarsening       'aggregation', 'classical', or 'auto' (default), which chooses from A
 %     Coordinates      of the nodes, for elasticity: a row per node, with 2 or 3 columns; NearNull is the motions of a rigid body then
-%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it, info(M) has the levels.
+%   M is a clinalg.factor: M \ r is a cycle, clinalg.pcg, clinalg.bicgstab and clinalg.gmres accept it, info(M) describes the levels.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 60));

@@ -1,6 +1,6 @@
 classdef factor < handle
 %clinalg.factor  Factorisation or inverse operator: a matrix M given by products with its inverse.
-%   clinalg.precond, clinalg.amg, clinalg.heat_forward and clinalg.heat_opposite make one. It frees the device memory when its last
+%   clinalg.precond, clinalg.amg, clinalg.heat_forward and clinalg.heat_opposite create one. It frees the device memory when its last
 %   reference is cleared.
 %
 %   M \ b             the inverse of M, exact or approximate, times a column

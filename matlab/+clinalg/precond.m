@@ -11,9 +11,9 @@ function M = precond(A, varargin)
 %     'spai0'  the diagonal matrix that is closest to the inverse
 %     'fsai'   a factorised sparse approximate inverse, for Hermitian positive definite A
 %     'amg'    algebraic multigrid: clinalg.amg(A, options)
-%   options is a structure, or pairs of names and values, all optional, as MexPreconditioner says: Order, DropTolerance and Fill of 'ilut',
+%   options is a structure, or name-value pairs, all optional, as described in MexPreconditioner: Order, DropTolerance and Fill of 'ilut',
 %   Shift of 'ic', Omega of 'ssor', Matching.
-%   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres take it. It keeps nothing of A.
+%   M is a clinalg.factor: M \ r applies it, clinalg.pcg, clinalg.bicgstab and clinalg.gmres accept it. It does not refer to A afterwards.
 %
 %   Example:
 %     A = clinalg.matrix(gallery('poisson', 30));
