@@ -247,7 +247,7 @@ impl From<Exit> for Ended {
     }
 }
 
-/// Runs the program with this command line, the program's name first. With `processes` the work is shared out among them: all of
+/// Runs the program with this command line, the program's name first. With `processes` the work is distributed over them: all of
 /// them run the same command line, one prints and writes files.
 pub fn run(words: Vec<String>, processes: Option<Arc<dyn Processes>>) -> Ended {
     if let Some(processes) = &processes {

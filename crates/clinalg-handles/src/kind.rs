@@ -28,7 +28,7 @@ pub enum Kind {
     Elastodynamics = 8,
     /// A [`Team`](clinalg::team::Team) of devices.
     Team = 9,
-    /// A sparse matrix whose rows are shared out among the devices of a team.
+    /// A sparse matrix whose rows are distributed over the devices of a team.
     TeamMatrix = 10,
     /// A method with its kernels and memory for one system of differential equations; with the feature `ode`.
     OdeStepper = 11,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use clinalg::team::{Csr, Partition, Team};
 use clinalg::{CsrParts, Precision, Real, Result};
 
-/// A sparse matrix whose rows are shared out among the devices of a team, for one caller at a time.
+/// A sparse matrix whose rows are distributed over the devices of a team, for one caller at a time.
 #[derive(Debug)]
 pub struct Distributed<T: Real> {
     pub(crate) rows: usize,

@@ -276,7 +276,7 @@ impl<T: Real> OnDevice<T> {
     }
 }
 
-/// Callback after a step; returns whether the integration goes on.
+/// Callback after a step; returns whether the integration continues.
 pub type See<'s> = dyn FnMut(&mut dyn Step) -> Result<bool> + 's;
 
 /// Outputs of an integration besides its end.

@@ -58,7 +58,7 @@ pub struct Options {
     pub relative: f64,
     /// Absolute tolerance, at least 0; one of both must be above 0.
     pub absolute: f64,
-    /// Absolute tolerances of the components in the place of `absolute`, where they are not all the same; the method must be
+    /// Absolute tolerances of the components in place of `absolute`, where they are not all the same; the method must be
     /// one [`Method::with_tolerances`](crate::Method::with_tolerances).
     pub absolute_each: Vec<f64>,
     /// Norm of the error.

@@ -69,7 +69,7 @@ impl<T: Real> Clone for Shared<'_, T> {
 
 impl<T: Real> Copy for Shared<'_, T> {}
 
-/// Vectors whose components are shared out among the devices of a team.
+/// Vectors whose components are distributed over the devices of a team.
 pub(crate) trait Parts<T: Real>: std::fmt::Debug {
     fn team(&self) -> &Team;
 

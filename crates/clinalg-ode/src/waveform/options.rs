@@ -100,7 +100,7 @@ pub struct WaveformOptions {
     pub keep: bool,
     /// Refuses steps past the method's stability limit, by an estimate of the largest eigenvalue at the beginning.
     pub watch_stability: bool,
-    /// One weight per device of a team, proportional to the work that the device does per unit of time. Blocks or rows are shared out in this ratio;
+    /// One weight per device of a team, proportional to the work that the device does per unit of time. Blocks or rows are distributed in this ratio;
     /// if empty, all devices get an equal share.
     pub weights: Vec<f64>,
     /// Measures these weights before the first window, with one iteration of it on each device.

@@ -114,7 +114,7 @@ impl<T: Real> Amg<T> {
         Amg::build(a, NearNull::constant(a.context(), a.rows(), params.block)?, params)
     }
 
-    /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly takes to zero, such as
+    /// The hierarchy for `a` with `count` near-null vectors, one after the other: vectors that A nearly maps to zero, such as
     /// [`rigid_motions`] for elasticity.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ enum Interpolation<T: Real> {
 
 /// What ends the levels.
 pub(super) enum Coarsest<T: Real> {
-    /// The inverse of the matrix; how many near-null vectors it takes to zero.
+    /// The inverse of the matrix; how many near-null vectors it maps to zero.
     Inverse(Dense<T>, usize),
     /// The smoother: no two unknowns are strongly connected.
     Smoothed,

@@ -76,7 +76,7 @@ pub struct PoissonParams {
     pub max_cycles: usize,
     /// Whether the cycles correct the solution in single precision, while the solution and its defect stay in double
     /// precision: the same accuracy is reached in the end. For `Poisson<f64>` with [`Backend::Kernels`] and a = 1. The pass
-    /// of full multigrid then starts from the interior of the start value instead of ignoring it.
+    /// of full multigrid then starts from the interior of the initial guess instead of ignoring it.
     pub mixed: bool,
 }
 
@@ -146,7 +146,7 @@ impl PoissonParams {
 ///
 /// Residuals are |b - A u| / |b| in the Euclidean norm over the interior points, where b is f plus
 /// the contributions of the boundary values (b = f where these are 0). Where b = 0, the residual of
-/// the start value stands in the denominator, and a start value without residual has 0.
+/// the initial guess stands in the denominator, and an initial guess without residual has 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PoissonReport {
     /// Why it ended.

@@ -79,7 +79,7 @@ impl<T: Real> Poisson<T> {
     /// cycles precondition conjugate gradients, one of whose steps the report counts as a cycle. For that cycles are
     /// symmetric: half of the sweeps `pre + post`, rounded up, before the coarse-grid correction and as many after it in
     /// the opposite order. So jumps of 1 : 1000 and 1 : 1e6 take about as many cycles as a smooth coefficient and hardly
-    /// more on finer grids, along lines of the grid or not, also where four subdomains meet in a point as on a chess board. Not so
+    /// more on finer grids, along lines of the grid or not, also where four subdomains meet in a point as on a chessboard. Not so
     /// for a coefficient that jumps at random from one cell to the next.
     ///
     /// The coarser grids are made on the host, in about two seconds per ten million points.
@@ -145,7 +145,7 @@ impl<T: Real> Poisson<T> {
         &self.params
     }
 
-    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^dim
+    /// Solves for `u`, given its boundary values and an initial guess inside; both arrays have n^dim
     /// values. When the data are not finite, `u` is left as it was.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl<T: Real> Poisson<T> {
         Ok(PoissonMemory { history, direction })
     }
 
-    /// Lets the next solve go on where another with the same parameters and data ended, from its u: with the same cycles to
+    /// Lets the next solve continue where another with the same parameters and data ended, from its u: with the same cycles to
     /// the same bits as without a stop, and with its residuals in the report. A pass of full multigrid is not made again.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ pub enum Stop {
     /// The most iterations allowed were done before that.
     IterationLimit,
     /// A coefficient of the method vanished to working precision, and a restart did not help: the matrix is singular to
-    /// working precision, or the method cannot go on from this start.
+    /// working precision, or the method cannot continue from this start.
     Breakdown,
     /// A NaN or infinity in the matrix, the right-hand side, the start or a result.
     NotFinite,

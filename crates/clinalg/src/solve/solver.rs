@@ -103,7 +103,7 @@ pub trait Solver<T: Scalar> {
 /// ```
 pub trait Resumable<T: Scalar>: Solver<T> {
     /// As [`Solver::solve_with`]. A solve that `progress` or the limit of iterations ends leaves in `memory` what another one of the same
-    /// system, on the same device, needs to go on to the same bits; one that finds something there goes on with it in place of x. It is
+    /// system, on the same device, needs to continue to the same bits; one that finds something there continues with it in place of x. It is
     /// empty after other ends, and where no iteration was made. With it the vectors of the iteration are copied to the host once, at the end.
     ///
     /// # Errors

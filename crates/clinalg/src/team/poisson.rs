@@ -219,7 +219,7 @@ impl<T: Real> Poisson<T> {
         self.solver.partition()
     }
 
-    /// Solves for `u`, given its boundary values and a start value inside; both arrays have n^dim values. Every process passes the
+    /// Solves for `u`, given its boundary values and an initial guess inside; both arrays have n^dim values. Every process passes the
     /// same ones; a process that has not all ranks gets the rows of its own ones, and those around them.
     ///
     /// # Errors
@@ -301,7 +301,7 @@ pub(super) fn gather_side(params: &PoissonParams) -> usize {
     if params.dim == 3 { GATHER_CUBE } else { GATHER }
 }
 
-/// The first level that is gathered, of at most `side` points per side; its rows are shared out, so that they have to be as many as the ranks.
+/// The first level that is gathered, of at most `side` points per side; its rows are distributed, so that they have to be as many as the ranks.
 pub(super) fn gathered_level(sides: &[usize], side: usize, ranks: usize) -> usize {
     let small = sides.iter().position(|&n| n <= side).unwrap_or(sides.len() - 1).max(1);
     (1..=small).rev().find(|&level| sides[level] >= 2 * ranks).unwrap_or(1)
