@@ -1,4 +1,4 @@
-//! What is said of a hierarchy.
+//! Reports on a hierarchy.
 
 use std::fmt;
 
@@ -52,7 +52,7 @@ pub struct AmgTrial {
 pub struct AmgReport {
     /// Whether coarser levels are made by classical coarsening; by smoothed aggregation otherwise.
     pub classical: bool,
-    /// The part of the entries beside the diagonal that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
+    /// The share of the off-diagonal entries that are one-sided, where [`Coarsening::Auto`](super::Coarsening::Auto) has chosen by it.
     pub one_sided: Option<f64>,
     /// The trial by which [`Coarsening::Auto`](super::Coarsening::Auto) has chosen.
     pub trial: Option<AmgTrial>,

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::solve::Stop;
 use crate::{Error, Result};
 
-/// What the components are made of. All backends agree to rounding.
+/// The implementation of the components. All backends agree to rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Backend {
-    /// Kernels for this very stencil.
+    /// Kernels specialised for the stencil.
     #[default]
     Kernels,
     /// Sparse matrices and vectors only: the operations of [`ops`](crate::ops).
@@ -25,7 +25,7 @@ pub enum Cycle {
     /// Each coarser level once per cycle.
     #[default]
     V,
-    /// Each coarser level twice per visit of the finer one.
+    /// Each coarser level twice per visit to the finer one.
     W,
     /// Full multigrid: one pass from the coarsest grid up, which ignores the interior of the start
     /// value, then V-cycles. Its start values also depend on the corners of the boundary (and the
@@ -56,7 +56,7 @@ pub struct PoissonParams {
     pub dim: usize,
     /// The sigma of -Laplace u + sigma u = f: finite, at least 0.
     pub shift: f64,
-    /// What the components are made of.
+    /// The implementation of the components.
     #[serde(alias = "form")]
     pub backend: Backend,
     /// The order in which levels are visited.
